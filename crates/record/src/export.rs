@@ -1,0 +1,1 @@
+//! Exports of a run. (Filled by the next commit.)

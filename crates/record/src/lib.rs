@@ -1,0 +1,25 @@
+//! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
+//! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
+//!
+//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `doubt`), the SQLite store (`store`) and the
+//! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
+//! its TOML text.
+
+pub mod doubt;
+pub mod export;
+pub mod histogram;
+pub mod origin;
+pub mod phase;
+pub mod physical;
+pub mod run;
+pub mod store;
+
+pub use doubt::Doubt;
+pub use histogram::Histogram;
+pub use origin::{Origin, Regime};
+pub use phase::{
+    Axes, Ending, Interval, Marks, OpError, OpKind, OpLogEntry, OpStat, Phase, Repetition, Worker,
+};
+pub use physical::{DeviceDelta, Physical, Residency};
+pub use run::{Clock, Run, Status};
+pub use store::{Store, StoreError};

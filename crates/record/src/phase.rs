@@ -1,0 +1,339 @@
+//! What happened in one phase of a run: per repetition and worker, how much was done, how long it took, with which latencies,
+//! and what the kernel's counters said meanwhile. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`];
+//! the program puts both into a [`Repetition`].
+
+use crate::{Histogram, Origin, Physical, Residency};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where a phase stands in a table or on a surface. What does not apply is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axes {
+    /// Size of each worker's file in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
+    /// Record (block) size in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_bytes: Option<u64>,
+    /// Number of streams running at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u64>,
+    /// Operations in flight per stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u64>,
+    /// Further coordinates: "cache" = "direct", "fsync" = "each" and so on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+}
+
+/// One phase: a part of a run between two barriers, executed one or more times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Position in the run, from 0.
+    pub seq: u32,
+    /// The field's standard term: "write", "rewrite", "read", "random read", ...
+    pub name: String,
+    /// Where it stands on a surface.
+    pub axes: Axes,
+    /// Whether file data was read, written, or both; decides which figures are headline figures.
+    pub reads: bool,
+    /// See `reads`.
+    pub writes: bool,
+    /// Whether an fsync (or msync, or O_SYNC) is inside the clock.
+    pub sync_in_clock: bool,
+    /// Whether O_DIRECT was asked for.
+    pub direct: bool,
+    /// The complete executions.
+    pub repetitions: Vec<Repetition>,
+}
+
+/// One complete execution of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// 0, 1, 2, ...
+    pub n: u32,
+    /// Nanoseconds from the start of the run to the release of the last worker.
+    pub started_ns: u64,
+    /// The parent's clock: from the release of the last worker until every worker is gone.
+    pub elapsed_ns: u64,
+    /// Latest minus earliest first operation of the workers: how simultaneous the start was.
+    pub start_skew_ns: u64,
+    /// Each process's or thread's share.
+    pub workers: Vec<Worker>,
+    /// Counters sampled while it ran.
+    pub intervals: Vec<Interval>,
+    /// What the block layer moved meanwhile.
+    pub physical: Physical,
+    /// Page-cache residency of the files just before the start, where the kernel tells.
+    pub resident_before: Option<Residency>,
+    /// The same just after the end.
+    pub resident_after: Option<Residency>,
+}
+
+/// What one process or thread did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Worker {
+    /// Name of its group in the workload.
+    pub group: String,
+    /// Number inside the phase, from 0.
+    pub index: u32,
+    /// First operation, in ns after the release of the first worker.
+    pub start_ns: u64,
+    /// The interval the workload puts inside the clock (the operations; with open, fsync, close if asked). This is what a rate
+    /// is computed from.
+    pub elapsed_ns: u64,
+    /// File data moved by the counted operations.
+    pub bytes: u64,
+    /// Counted operations.
+    pub ops: u64,
+    /// Bytes moved after the stop flag and not counted (writers that finish their file untimed).
+    pub uncounted_bytes: u64,
+    /// CPU time in user mode over the whole worker's phase.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, likewise.
+    pub cpu_system_ns: u64,
+    /// Where the time went after the first operation.
+    pub marks: Marks,
+    /// Latencies by kind of operation.
+    pub stats: Vec<OpStat>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Every single operation, if the workload asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub op_log: Vec<OpLogEntry>,
+}
+
+/// The three figures of a buffered write: to the last write, to the return of fsync, to the return of close. All in ns after the
+/// worker's first operation; 0 where it did not happen. They are taken whether or not they are inside the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Return of the last counted operation.
+    pub last_op_ns: u64,
+    /// Return of the fsync that follows the operations.
+    pub fsync_ns: u64,
+    /// Return of the close that follows.
+    pub close_ns: u64,
+}
+
+/// A kind of operation, for latency statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpKind {
+    /// Any call that reads file data.
+    Read,
+    /// Any call that writes file data.
+    Write,
+    /// fsync, fdatasync, msync.
+    Sync,
+    /// open or create.
+    Open,
+    /// close.
+    Close,
+    /// stat.
+    Stat,
+    /// unlink.
+    Delete,
+}
+
+impl OpKind {
+    /// Every kind, in the order of the numbers the engine uses for them.
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Write, Self::Sync, Self::Open, Self::Close, Self::Stat, Self::Delete];
+
+    /// The word used in tables and exports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Stat => "stat",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// Statistics of one kind of operation in one worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpStat {
+    /// Which operation.
+    pub op: OpKind,
+    /// How many succeeded.
+    pub ops: u64,
+    /// File data they moved.
+    pub bytes: u64,
+    /// Service times in ns (from just before the call to its return).
+    pub latency: Histogram,
+}
+
+/// How a worker ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// All its operations were done.
+    #[default]
+    Completed,
+    /// A stop rule (time, another worker done first) ended it.
+    Stopped,
+    /// A signal ended the run.
+    Interrupted,
+    /// An operation failed; what was done before counts.
+    Failed(OpError),
+}
+
+/// An operation that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpError {
+    /// What was tried: "write", "open", "verify", ...
+    pub call: String,
+    /// On which file.
+    pub path: String,
+    /// Where in the file, if that has a meaning.
+    pub offset: Option<u64>,
+    /// Number of operations that had succeeded before.
+    pub after_ops: u64,
+    /// The kernel's error number, 0 if it was not the kernel that refused.
+    pub errno: i32,
+    /// The whole sentence for a person.
+    pub message: String,
+}
+
+/// One operation of an operation log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpLogEntry {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Bytes asked for.
+    pub bytes: u32,
+    /// Service time in ns.
+    pub latency_ns: u64,
+}
+
+/// A sample of the counters of all workers together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// End of the interval, ns after the release of the first worker.
+    pub end_ns: u64,
+    /// Its length.
+    pub width_ns: u64,
+    /// Operations finished in it.
+    pub ops: u64,
+    /// File data moved in it.
+    pub bytes: u64,
+}
+
+impl Worker {
+    /// Bytes per second inside the clock; `None` if nothing was timed.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.bytes as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+
+    /// Operations per second inside the clock.
+    #[must_use]
+    pub fn ops_per_s(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+}
+
+impl Repetition {
+    /// Counted bytes of all workers.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.workers.iter().map(|w| w.bytes).sum()
+    }
+
+    /// Counted operations of all workers.
+    #[must_use]
+    pub fn ops(&self) -> u64 {
+        self.workers.iter().map(|w| w.ops).sum()
+    }
+
+    /// Sum of the workers' own rates, bytes per second ("children see").
+    #[must_use]
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        let rates: Vec<f64> = self.workers.iter().filter_map(Worker::bytes_per_s).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum())
+    }
+
+    /// Sum of the workers' own rates, operations per second.
+    #[must_use]
+    pub fn ops_per_s(&self) -> Option<f64> {
+        let rates: Vec<f64> = self.workers.iter().filter_map(Worker::ops_per_s).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum())
+    }
+
+    /// Counted bytes over the parent's clock, bytes per second ("parent sees"): includes stragglers and untimed clean-up.
+    #[must_use]
+    pub fn parent_bytes_per_s(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.bytes() as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+
+    /// Latencies of one kind of operation over all workers.
+    #[must_use]
+    pub fn latency(&self, op: OpKind) -> Histogram {
+        let mut all = Histogram::default();
+        for stat in self.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op) {
+            all.merge(&stat.latency);
+        }
+        all
+    }
+
+    /// The first worker's failure, if any.
+    #[must_use]
+    pub fn error(&self) -> Option<&OpError> {
+        self.workers.iter().find_map(|w| match &w.ending {
+            Ending::Failed(e) => Some(e),
+            _ => None,
+        })
+    }
+}
+
+impl Phase {
+    /// Median over the repetitions of a figure.
+    fn median(&self, figure: impl Fn(&Repetition) -> Option<f64>) -> Option<f64> {
+        let mut values: Vec<f64> = self.repetitions.iter().filter_map(figure).collect();
+        values.sort_by(f64::total_cmp);
+        match values.len() {
+            0 => None,
+            n if n % 2 == 1 => Some(values[n / 2]),
+            n => Some((values[n / 2 - 1] + values[n / 2]) / 2.0),
+        }
+    }
+
+    /// Throughput in bytes/s: median over the repetitions of the sum of the workers' rates.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        self.median(Repetition::bytes_per_s)
+    }
+
+    /// Operations per second, likewise.
+    #[must_use]
+    pub fn ops_per_s(&self) -> Option<f64> {
+        self.median(Repetition::ops_per_s)
+    }
+
+    /// The kind of operation this phase is about: read unless it only writes.
+    #[must_use]
+    pub fn main_op(&self) -> OpKind {
+        if self.writes && !self.reads { OpKind::Write } else { OpKind::Read }
+    }
+
+    /// Latencies of the main operation over all repetitions.
+    #[must_use]
+    pub fn latency(&self) -> Histogram {
+        let mut all = Histogram::default();
+        for r in &self.repetitions {
+            all.merge(&r.latency(self.main_op()));
+        }
+        all
+    }
+
+    /// Where the data of the last repetition came from or went to. See [`Origin`].
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.repetitions.last().map_or_else(Origin::unknown, |r| Origin::of(self, r))
+    }
+}

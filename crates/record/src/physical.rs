@@ -1,0 +1,81 @@
+//! What the kernel's own counters say about a phase: what the block device moved, what this program's I/O accounting says, what
+//! lay in the page cache. Everything that could not be had is `None`, with the reason in words.
+
+use serde::{Deserialize, Serialize};
+
+/// Block-layer and accounting figures over one repetition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Physical {
+    /// Source: "diskstats", or "none".
+    pub method: String,
+    /// The device the file system lives on (the one nearest to the file system comes first, then what it is made of).
+    pub devices: Vec<DeviceDelta>,
+    /// Why there is no device, or what limits the figures.
+    pub note: Option<String>,
+    /// Bytes our own processes caused to be read from storage (/proc/self/io read_bytes).
+    pub own_read_bytes: Option<u64>,
+    /// Bytes our own processes dirtied or wrote to storage (/proc/self/io write_bytes; buffered writes count when dirtied).
+    pub own_write_bytes: Option<u64>,
+    /// Dirty plus writeback pages of the whole machine at the end, in bytes.
+    pub dirty_after_bytes: Option<u64>,
+}
+
+/// What one block device did between two readings of /proc/diskstats. Other programs' I/O is included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceDelta {
+    /// Kernel name: "vda", "loop0", "nvme0n1p2".
+    pub name: String,
+    /// Completed reads.
+    pub read_ios: u64,
+    /// Bytes read (sectors x 512).
+    pub read_bytes: u64,
+    /// Reads merged into others while queued.
+    pub read_merges: u64,
+    /// Completed writes.
+    pub write_ios: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Writes merged.
+    pub write_merges: u64,
+    /// Completed flushes.
+    pub flush_ios: u64,
+    /// Completed discards.
+    pub discard_ios: u64,
+    /// Milliseconds during which something was in flight.
+    pub busy_ms: u64,
+}
+
+/// How much of the files lay in the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Residency {
+    /// Pages of the files.
+    pub total_pages: u64,
+    /// Pages of them in the page cache.
+    pub cached_pages: u64,
+    /// Pages of those not yet written back.
+    pub dirty_pages: u64,
+    /// Pages under write-back.
+    pub writeback_pages: u64,
+}
+
+impl Residency {
+    /// Cached share, 0..=1; `None` for empty files.
+    #[must_use]
+    pub fn cached_share(&self) -> Option<f64> {
+        (self.total_pages > 0).then(|| self.cached_pages as f64 / self.total_pages as f64)
+    }
+}
+
+impl Physical {
+    /// Bytes the file system's own device read; `None` if there is none.
+    #[must_use]
+    pub fn device_read_bytes(&self) -> Option<u64> {
+        self.devices.first().map(|d| d.read_bytes)
+    }
+
+    /// Bytes the file system's own device wrote.
+    #[must_use]
+    pub fn device_write_bytes(&self) -> Option<u64> {
+        self.devices.first().map(|d| d.write_bytes)
+    }
+}
