@@ -1,0 +1,29 @@
+//! What is done between phases, outside every clock.
+
+use crate::Duration;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One step before or after a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// sync(2): write back everything dirty.
+    Sync,
+    /// Write back and drop the pages of a file set (fsync, fadvise(DONTNEED)).
+    Evict(String),
+    /// Read a file set once so that it lies in the page cache.
+    Warm(String),
+    /// Write every file of the set to its full size with its data, fsync.
+    Prepare(String),
+    /// Remove the files of the set and create them empty.
+    Recreate(String),
+    /// Remove the files of the set that we created, unless the set is to be kept.
+    Remove(String),
+    /// Unmount and mount again a file system of /etc/fstab, by its mount point.
+    Remount(PathBuf),
+    /// Wait.
+    Sleep(Duration),
+    /// Run a command by the shell; its first word is a program, the rest arguments.
+    Command(Vec<String>),
+}

@@ -1,0 +1,57 @@
+//! What the written bytes are, and what is checked when they are read back.
+
+use crate::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Contents of written records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Data {
+    /// Incompressible and different in every 512 bytes of every record: storage that compresses or deduplicates gains nothing.
+    #[default]
+    Unique,
+    /// All zero bytes.
+    Zero,
+    /// One byte value everywhere.
+    Byte(u8),
+    /// Zero except for the first `length` bytes of every `stride` bytes, which hold `byte`. IOzone's own data is
+    /// {stride 4096, length 8}. One buffer is written again and again.
+    Marked {
+        /// The value.
+        byte: u8,
+        /// Distance of marks.
+        stride: Bytes,
+        /// Bytes of each mark.
+        length: Bytes,
+    },
+    /// Incompressible except for a given share, with a given share of records that repeat.
+    Reducible {
+        /// Percent of each record that is compressible (zero), 0..=100.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        compressible_percent: u8,
+        /// Percent of records whose contents occur elsewhere too, 0..=100.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        duplicate_percent: u8,
+        /// Of those, percent that repeat inside the same file (the rest repeat across files).
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        within_percent: u8,
+    },
+    /// Every 8-byte word is a function of its position in the file and a tag, so that a misplaced, stale or torn block shows.
+    Positioned {
+        /// Distinguishes generations and workers.
+        tag: u64,
+    },
+}
+
+/// What is checked on reading. A mismatch ends the worker with the place of the first wrong byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verify {
+    /// Nothing.
+    #[default]
+    No,
+    /// The marks of [`Data::Marked`] only; inside the clock but outside the latency.
+    Marks,
+    /// Every byte.
+    Full,
+}

@@ -1,0 +1,161 @@
+//! The files a workload works on, and what may be done with files that are already there.
+
+use super::{Data, is_default};
+use crate::Bytes;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A named set of files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSet {
+    /// Name that phases and flows use.
+    pub name: String,
+    /// Which files.
+    pub files: Files,
+    /// Size of each.
+    #[serde(default)]
+    pub size: Sizing,
+    /// What may happen to files found in place.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub existing: Existing,
+    /// Keep the files at the end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub keep: bool,
+    /// Permission bits of created files.
+    #[serde(default = "default_mode", skip_serializing_if = "is_default_mode")]
+    pub mode: u32,
+    /// What [`crate::Action::Prepare`] writes into them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data: Data,
+    /// Percent of the files that exist at the start; the rest may be created by flows.
+    #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+    pub preallocated_percent: u8,
+    /// How they may be opened.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub share: Share,
+}
+
+/// Where the files are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Files {
+    /// Given paths.
+    List(Vec<PathBuf>),
+    /// `count` files `prefix0`, `prefix1`, ...
+    Numbered {
+        /// Path up to the number.
+        prefix: PathBuf,
+        /// How many.
+        count: u32,
+    },
+    /// A tree of directories with files in its leaves.
+    Tree(Tree),
+}
+
+/// Shape of a directory tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// Its top directory.
+    pub root: PathBuf,
+    /// Number of files.
+    pub entries: u64,
+    /// Number of empty leaf directories.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub leaf_directories: u64,
+    /// Mean number of entries in a directory.
+    pub width: Sizing,
+    /// Spread of width and depth: shape of their gamma distribution, in thousandths; 0 = exact.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gamma_thousandths: u32,
+    /// Variable to draw depths from, instead of the depth that follows from entries and width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<String>,
+}
+
+/// A size: fixed, or drawn from a random variable for each file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizing {
+    /// The same for all.
+    Fixed(Bytes),
+    /// Drawn from the variable of that name.
+    Variable(String),
+}
+
+impl Default for Sizing {
+    fn default() -> Self {
+        Self::Fixed(Bytes(0))
+    }
+}
+
+/// What may happen to files that were there before. Files that we made ourselves are always ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Existing {
+    /// They are an error: we do not touch what we did not make.
+    #[default]
+    Refuse,
+    /// They may be overwritten and removed: the user named them for that.
+    Replace,
+    /// They are used as they are if large enough, and never removed.
+    Reuse,
+}
+
+/// How the files of a set may be opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// For reading and writing.
+    #[default]
+    ReadWrite,
+    /// For reading only.
+    ReadOnly,
+    /// For writing only.
+    WriteOnly,
+}
+
+impl Files {
+    /// Number of files the set names.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::List(paths) => paths.len() as u64,
+            Self::Numbered { count, .. } => u64::from(*count),
+            Self::Tree(tree) => tree.entries,
+        }
+    }
+
+    /// Path of file `index`; `None` past the end, and for trees, whose paths follow from their layout.
+    #[must_use]
+    pub fn path(&self, index: u64) -> Option<PathBuf> {
+        match self {
+            Self::List(paths) => paths.get(usize::try_from(index).ok()?).cloned(),
+            Self::Numbered { prefix, count } if index < u64::from(*count) => {
+                let mut name = prefix.clone().into_os_string();
+                name.push(index.to_string());
+                Some(name.into())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn default_mode() -> u32 {
+    0o640
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]
+fn is_default_mode(mode: &u32) -> bool {
+    *mode == default_mode()
+}
+
+fn hundred() -> u8 {
+    100
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]
+fn is_hundred(percent: &u8) -> bool {
+    *percent == 100
+}

@@ -1,0 +1,434 @@
+//! A stream: one kind of I/O on one file, in one order. What stands inside the clock is part of the model.
+
+use super::{Data, Verify, is_default};
+use crate::{Bytes, Duration};
+use serde::{Deserialize, Serialize};
+
+/// One stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// File set it works on.
+    pub fileset: String,
+    /// Which file of the set.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pick: Pick,
+    /// Read, write or both.
+    pub direction: Direction,
+    /// Order of offsets.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub access: Access,
+    /// Record size: bytes per operation as asked of the system call.
+    pub record: Record,
+    /// First byte of the region it works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start: Bytes,
+    /// Length of the region; without it the size of the file set's files. A trailing part smaller than a record is not touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Bytes>,
+    /// How much.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub amount: Amount,
+    /// By which calls.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub backend: Backend,
+    /// How the file is opened.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub open: Open,
+    /// fsync right after opening, outside the clock: earlier dirty pages are not ours.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync_before: bool,
+    /// Read the first record once before the clock starts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warm_first_record: bool,
+    /// What is inside the clock beside the operations.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timed: Timed,
+    /// fsync after the clock has stopped (and before an untimed close).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync_after: bool,
+    /// fsync inside the stream, every so many writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_every: Option<SyncEvery>,
+    /// What is written.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data: Data,
+    /// What is checked after reading.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify: Verify,
+    /// Pause and rate.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pace: Pace,
+    /// Rotate through a buffer area of this size instead of using one buffer; 0: one buffer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub buffer_area: Bytes,
+    /// Walk a second buffer of this size before each operation so that the I/O buffer is not in the CPU's caches; 0: do not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub purge: Bytes,
+    /// File locks held around operations.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lock: Lock,
+    /// Every so many reads, first read one byte at offset 0 and one at 4096; 0: never.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub disturb_every: u64,
+    /// Keep offset and latency of every single operation.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub log_operations: bool,
+    /// What it does when a stop rule of the phase ends it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub when_stopped: WhenStopped,
+}
+
+impl Stream {
+    /// A stream with everything not given at its default: sequential, one pass, buffered, nothing but the operations timed.
+    #[must_use]
+    pub fn new(fileset: &str, direction: Direction, record: Bytes) -> Self {
+        Self {
+            fileset: fileset.into(),
+            pick: Pick::default(),
+            direction,
+            access: Access::default(),
+            record: Record::Fixed(record),
+            start: Bytes(0),
+            length: None,
+            amount: Amount::default(),
+            backend: Backend::default(),
+            open: Open::default(),
+            sync_before: false,
+            warm_first_record: false,
+            timed: Timed::default(),
+            sync_after: false,
+            sync_every: None,
+            data: Data::default(),
+            verify: Verify::default(),
+            pace: Pace::default(),
+            buffer_area: Bytes(0),
+            purge: Bytes(0),
+            lock: Lock::default(),
+            disturb_every: 0,
+            log_operations: false,
+            when_stopped: WhenStopped::default(),
+        }
+    }
+}
+
+/// Which file of its set a worker uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// Worker i uses file i, modulo the number of files.
+    #[default]
+    ByWorker,
+    /// All workers use this file.
+    One(u32),
+    /// Requests run over all files of the set as over one: file 0 first, then file 1 and so on.
+    All,
+}
+
+/// Reading, writing, or a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Read only.
+    Read,
+    /// Write only.
+    Write,
+    /// Both.
+    Mix(Mix),
+}
+
+/// How reads and writes alternate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mix {
+    /// Each operation is a read with this probability in percent.
+    ReadPercent(u8),
+    /// Read if (reads done + 1) / (writes done + 1) is below this ratio, else write: depends on completions, not on chance.
+    ReadsPerWrite(f64),
+}
+
+/// Order of offsets. N is the number of whole records in the region.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// 0, 1, 2, ... N-1, and again from 0.
+    #[default]
+    Sequential,
+    /// N-1, N-2, ... 0.
+    Backward,
+    /// The same record every time.
+    Same(u64),
+    /// Record p, then p + step, and so on; when p + 1 + step >= N - 1 the next lap starts one record later than the last (at
+    /// record 0 if N <= step). Laps overlap: it is not a permutation.
+    Strided {
+        /// Distance in records.
+        step: u64,
+    },
+    /// Each record exactly once a pass, in the order of a swap shuffle (record i changes places with record r mod N for
+    /// i = 0..N-1) drawn from MT19937-64 seeded by this key; the same in every pass and for every worker.
+    Shuffled {
+        /// Seed array of the generator.
+        key: Vec<u64>,
+    },
+    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; no memory, no set-up.
+    Permuted,
+    /// Any record, uniformly, with repeats.
+    Uniform,
+    /// Record k (of a permutation keyed by the seed) with probability proportional to 1 / k^theta.
+    Zipf {
+        /// The exponent, above 0.
+        theta: f64,
+    },
+    /// The listed operations, in order; record size and region are taken from the list.
+    Listed(Vec<ListedOp>),
+}
+
+/// One operation of a given list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedOp {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// Time to compute before it, not counted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub think: Duration,
+}
+
+/// Bytes per operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// Always the same.
+    Fixed(Bytes),
+    /// Uniform over the multiples of `min` from `min` to `max`.
+    Between {
+        /// Smallest.
+        min: Bytes,
+        /// Largest.
+        max: Bytes,
+    },
+    /// Sizes with weights.
+    Split(Vec<(Bytes, f64)>),
+}
+
+impl Record {
+    /// The largest size it can yield.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        match self {
+            Self::Fixed(b) => *b,
+            Self::Between { max, .. } => *max,
+            Self::Split(sizes) => sizes.iter().map(|s| s.0).max().unwrap_or_default(),
+        }
+    }
+
+    /// The unit offsets are multiples of: the smallest size.
+    #[must_use]
+    pub fn unit(&self) -> Bytes {
+        match self {
+            Self::Fixed(b) => *b,
+            Self::Between { min, .. } => *min,
+            Self::Split(sizes) => sizes.iter().map(|s| s.0).min().unwrap_or_default(),
+        }
+    }
+}
+
+/// How much a stream does before it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Amount {
+    /// N operations, N being the number of whole records in its region.
+    #[default]
+    Pass,
+    /// So many passes.
+    Passes(u64),
+    /// So many operations.
+    Operations(u64),
+    /// At least so many bytes.
+    Bytes(Bytes),
+    /// No end of its own: a stop rule of the phase must end it.
+    Endless,
+}
+
+/// The calls that do the I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// No call at all: what the generator itself costs.
+    Null,
+    /// One system call after the other.
+    Psync(SyncCall),
+    /// The C library's buffered streams (fread, fwrite) with a buffer of this size; 0: the record size.
+    Stdio {
+        /// Buffer size given to setvbuf.
+        #[serde(default)]
+        buffer: Bytes,
+    },
+    /// The file mapped shared (writes) or private (reads), records copied in or out.
+    Mmap {
+        /// What is flushed after each record.
+        #[serde(default)]
+        flush: MapFlush,
+        /// madvise advice given after mapping, by its Linux number (0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        advice: Option<u8>,
+    },
+}
+
+impl Default for Backend {
+    fn default() -> Self {
+        Self::Psync(SyncCall::Pread)
+    }
+}
+
+/// Flavours of synchronous calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncCall {
+    /// read and write at the file position, lseek where the next offset is elsewhere.
+    Read,
+    /// pread and pwrite.
+    #[default]
+    Pread,
+    /// preadv2 and pwritev2 with one vector.
+    Preadv2,
+}
+
+/// msync after each record of a mapped file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapFlush {
+    /// None.
+    #[default]
+    No,
+    /// msync(MS_ASYNC).
+    Async,
+    /// msync(MS_SYNC).
+    Sync,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Open {
+    /// O_CREAT.
+    pub create: bool,
+    /// O_TRUNC.
+    pub truncate: bool,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC and its kin.
+    pub sync: OpenSync,
+    /// O_RDWR even for a stream that only reads.
+    pub read_write: bool,
+}
+
+/// Synchronous-write flags of open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpenSync {
+    /// None.
+    #[default]
+    No,
+    /// O_SYNC.
+    Sync,
+    /// O_DSYNC.
+    Dsync,
+    /// O_RSYNC | O_SYNC.
+    Rsync,
+}
+
+/// What is inside the clock beside the operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Timed {
+    /// Opening the file.
+    pub open: bool,
+    /// An fsync (fflush and fsync, msync) after the operations.
+    pub fsync: bool,
+    /// Closing the file.
+    pub close: bool,
+}
+
+/// fsync inside a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyncEvery {
+    /// After so many writes.
+    pub writes: u64,
+    /// fdatasync instead of fsync.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data_only: bool,
+}
+
+/// Pause and rate of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pace {
+    /// Busy loop before each operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+    /// Upper limit of operations per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// After so many bytes, fsync and pause; the pause is not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Burst>,
+}
+
+/// Computing between operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Think {
+    /// How long, as a busy loop.
+    pub time: Duration,
+    /// Whether it stays inside the clock; if not it is subtracted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub counted: bool,
+}
+
+/// A limit of operations per second; evenly spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Operations per second and stream.
+    pub operations_per_s: f64,
+}
+
+/// Bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Burst {
+    /// Bytes of a burst.
+    pub bytes: Bytes,
+    /// Pause after it.
+    pub pause: Duration,
+}
+
+/// File locks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lock {
+    /// None.
+    #[default]
+    No,
+    /// The whole file, from open to close.
+    File,
+    /// Each record around its operation.
+    Record,
+}
+
+/// What a stopped worker does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenStopped {
+    /// It leaves; the operation in flight is not counted.
+    #[default]
+    Leave,
+    /// It fixes its figures and goes on, uncounted, to the end of its amount.
+    FinishUncounted,
+    /// It pays no attention.
+    Ignore,
+}

@@ -1,0 +1,45 @@
+//! The op stream: the deterministic sequence of operations that a program yields for one worker. Engine and simulator execute
+//! the same stream, so the same workload and seed give the same operations in both.
+//!
+//! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
+
+mod feistel;
+mod flow;
+mod mt19937_64;
+mod order;
+mod random;
+mod stream;
+
+pub use flow::{FlowOps, FlowStep};
+pub use mt19937_64::Mt19937_64;
+pub use random::Sampler;
+pub use stream::{Done, Op, OpKind, Region, StreamOps};
+
+/// Which worker's stream it is. Streams of different places are independent of each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Position of the phase in the workload.
+    pub phase: u32,
+    /// Worker in the phase.
+    pub worker: u32,
+    /// Repetition.
+    pub repetition: u32,
+}
+
+/// Derives an independent 64-bit seed from the workload's seed, a place, and a purpose. SplitMix64 finaliser (Steele, Lea and
+/// Flood, OOPSLA 2014) over the mixed inputs.
+#[must_use]
+pub fn derive_seed(seed: u64, place: Place, purpose: u64) -> u64 {
+    let mut state = seed;
+    for part in [u64::from(place.phase), u64::from(place.worker), u64::from(place.repetition), purpose] {
+        state = splitmix(state ^ splitmix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)));
+    }
+    state
+}
+
+fn splitmix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,367 @@
+//! The op stream of a [`Stream`].
+
+use super::order::{FOR_MIX, FOR_SIZE, Order, below};
+use super::{Place, derive_seed};
+use crate::{Access, Amount, Direction, ListedOp, Mix, Record, Stream};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What is done.
+    pub kind: OpKind,
+    /// Where, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Time to compute before it, ns; not part of the operation.
+    pub think_ns: u64,
+}
+
+/// Kinds of operations in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpKind {
+    /// Read a record.
+    Read,
+    /// Write a record.
+    Write,
+    /// fsync (or fdatasync).
+    Sync {
+        /// fdatasync.
+        data_only: bool,
+    },
+}
+
+/// What has been completed so far; some mixes depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Completed reads.
+    pub reads: u64,
+    /// Completed writes.
+    pub writes: u64,
+}
+
+/// The part of a file that a stream works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First byte.
+    pub start: u64,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+enum Sizes {
+    Fixed(u32),
+    Between { unit: u32, count: u64, rng: Box<Xoshiro256PlusPlus> },
+    Split { cumulative: Vec<(f64, u32)>, rng: Box<Xoshiro256PlusPlus> },
+}
+
+enum Source {
+    Order(Order),
+    /// Sequential with changing sizes: a byte cursor.
+    Cursor(u64),
+    List {
+        list: Vec<ListedOp>,
+        at: usize,
+    },
+}
+
+enum Left {
+    Operations(u64),
+    Bytes(u64),
+    Endless,
+}
+
+/// Iterates over the operations of one worker's stream. `next` allocates nothing.
+pub struct StreamOps {
+    source: Source,
+    sizes: Sizes,
+    records: u64,
+    unit: u64,
+    region: Region,
+    direction: Direction,
+    mix: Xoshiro256PlusPlus,
+    left: Left,
+    sync_after: u64,
+    writes_until_sync: u64,
+    data_only: bool,
+}
+
+impl StreamOps {
+    /// The stream of the worker at `place`, over `region`; `None` if not one record fits into the region.
+    #[must_use]
+    pub fn new(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
+        let unit = stream.record.unit().0.max(1);
+        let largest = stream.record.largest().0.max(1);
+        let listed = matches!(stream.access, Access::Listed(_));
+        if region.length < largest && !listed {
+            return None;
+        }
+        // Offsets are multiples of the unit such that the largest record still fits.
+        let records = if listed { 1 } else { (region.length - largest) / unit + 1 };
+        let sizes = sizes_of(&stream.record, seed, place)?;
+        let source = match (&stream.access, &sizes) {
+            (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
+            (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. }) => Source::Cursor(0),
+            (access, _) => Source::Order(Order::new(access, records, seed, place)?),
+        };
+        let one_pass = match &stream.access {
+            Access::Listed(list) => Left::Operations(list.len() as u64),
+            _ if matches!(sizes, Sizes::Fixed(_)) => Left::Operations(records),
+            _ => Left::Bytes(region.length),
+        };
+        let left = match (stream.amount, one_pass) {
+            (Amount::Pass, pass) => pass,
+            (Amount::Passes(n), Left::Operations(ops)) => Left::Operations(ops.saturating_mul(n)),
+            (Amount::Passes(n), Left::Bytes(bytes)) => Left::Bytes(bytes.saturating_mul(n)),
+            (Amount::Passes(_), Left::Endless) | (Amount::Endless, _) => Left::Endless,
+            (Amount::Operations(n), _) => Left::Operations(n),
+            (Amount::Bytes(b), _) => Left::Bytes(b.0),
+        };
+        Some(Self {
+            source,
+            sizes,
+            records,
+            unit,
+            region,
+            direction: stream.direction,
+            mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
+            left,
+            sync_after: stream.sync_every.map_or(0, |s| s.writes),
+            writes_until_sync: stream.sync_every.map_or(u64::MAX, |s| s.writes),
+            data_only: stream.sync_every.is_some_and(|s| s.data_only),
+        })
+    }
+
+    /// Number of whole records in the region.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Reads and writes still to come, if that is known.
+    #[must_use]
+    pub fn remaining_operations(&self) -> Option<u64> {
+        match (&self.left, &self.sizes) {
+            (Left::Operations(n), _) => Some(*n),
+            (Left::Bytes(b), Sizes::Fixed(size)) => Some(b.div_ceil(u64::from(*size))),
+            _ => None,
+        }
+    }
+
+    /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
+    #[inline]
+    pub fn next(&mut self, done: &Done) -> Option<Op> {
+        if self.writes_until_sync == 0 {
+            self.writes_until_sync = self.sync_after;
+            return Some(Op {
+                kind: OpKind::Sync { data_only: self.data_only },
+                offset: 0,
+                bytes: 0,
+                think_ns: 0,
+            });
+        }
+        match self.left {
+            Left::Operations(0) | Left::Bytes(0) => return None,
+            _ => {}
+        }
+        let (offset, bytes, think_ns) = self.next_extent();
+        match &mut self.left {
+            Left::Operations(n) => *n -= 1,
+            Left::Bytes(b) => *b = b.saturating_sub(u64::from(bytes)),
+            Left::Endless => {}
+        }
+        let kind = if self.next_is_read(done) {
+            OpKind::Read
+        } else {
+            if self.sync_after > 0 {
+                self.writes_until_sync -= 1;
+            }
+            OpKind::Write
+        };
+        Some(Op { kind, offset, bytes, think_ns })
+    }
+
+    #[inline]
+    fn next_extent(&mut self) -> (u64, u32, u64) {
+        let size = match &mut self.sizes {
+            Sizes::Fixed(size) => *size,
+            Sizes::Between { unit, count, rng } => *unit * (below(rng, *count) as u32 + 1),
+            Sizes::Split { cumulative, rng } => drawn(cumulative, rng),
+        };
+        match &mut self.source {
+            Source::Order(order) => (self.region.start + order.next(self.records) * self.unit, size, 0),
+            Source::Cursor(at) => {
+                if *at + u64::from(size) > self.region.length {
+                    *at = 0;
+                }
+                let offset = self.region.start + *at;
+                *at += u64::from(size);
+                (offset, size, 0)
+            }
+            Source::List { list, at } => {
+                let op = list[*at];
+                *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
+                (op.offset, op.bytes, op.think.0)
+            }
+        }
+    }
+
+    #[inline]
+    fn next_is_read(&mut self, done: &Done) -> bool {
+        match self.direction {
+            Direction::Read => true,
+            Direction::Write => false,
+            Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
+            Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
+                (done.reads + 1) as f64 / ((done.writes + 1) as f64) < ratio
+            }
+        }
+    }
+}
+
+fn sizes_of(record: &Record, seed: u64, place: Place) -> Option<Sizes> {
+    let rng = || Box::new(Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_SIZE)));
+    Some(match record {
+        Record::Fixed(b) => Sizes::Fixed(u32::try_from(b.0).ok()?),
+        Record::Between { min, max } => {
+            let unit = u32::try_from(min.0).ok()?;
+            Sizes::Between { unit, count: (max.0 / min.0.max(1)).max(1), rng: rng() }
+        }
+        Record::Split(sizes) => {
+            let total: f64 = sizes.iter().map(|s| s.1).sum();
+            let mut running = 0.0;
+            let mut cumulative = Vec::with_capacity(sizes.len());
+            for (size, weight) in sizes {
+                running += weight / total;
+                cumulative.push((running, u32::try_from(size.0).ok()?));
+            }
+            Sizes::Split { cumulative, rng: rng() }
+        }
+    })
+}
+
+fn drawn(cumulative: &[(f64, u32)], rng: &mut Xoshiro256PlusPlus) -> u32 {
+    let u = below(rng, 1 << 53) as f64 / (1u64 << 53) as f64;
+    cumulative.iter().find(|c| u < c.0).or(cumulative.last()).map_or(0, |c| c.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bytes, SyncEvery};
+    use proptest::prelude::*;
+
+    fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
+        let region = Region { start: 0, length };
+        let mut s = StreamOps::new(stream, region, seed, Place::default()).unwrap();
+        let mut done = Done::default();
+        let mut out = Vec::new();
+        while let Some(op) = s.next(&done) {
+            match op.kind {
+                OpKind::Read => done.reads += 1,
+                OpKind::Write => done.writes += 1,
+                OpKind::Sync { .. } => {}
+            }
+            out.push(op);
+            if out.len() == limit {
+                break;
+            }
+        }
+        out
+    }
+
+    fn stream(direction: Direction, record: u64) -> Stream {
+        Stream::new("f", direction, Bytes(record))
+    }
+
+    #[test]
+    fn a_trailing_part_smaller_than_a_record_is_not_touched() {
+        let all = ops(&stream(Direction::Write, 64 << 10), 100 << 10, 1, 99);
+        assert_eq!(all, [Op { kind: OpKind::Write, offset: 0, bytes: 65536, think_ns: 0 }]);
+    }
+
+    #[test]
+    fn a_region_smaller_than_a_record_has_no_stream() {
+        let region = Region { start: 0, length: 100 };
+        assert!(StreamOps::new(&stream(Direction::Read, 4096), region, 1, Place::default()).is_none());
+    }
+
+    #[test]
+    fn reads_per_write_follow_completions() {
+        let mut s = stream(Direction::Mix(Mix::ReadsPerWrite(1.5)), 4096);
+        s.access = Access::Uniform;
+        s.amount = Amount::Operations(10);
+        let kinds: String =
+            ops(&s, 1 << 20, 1, 99).iter().map(|o| if o.kind == OpKind::Read { 'R' } else { 'W' }).collect();
+        assert_eq!(kinds, "RWRWRRWRWR");
+    }
+
+    #[test]
+    fn syncs_come_after_every_so_many_writes() {
+        let mut s = stream(Direction::Write, 4096);
+        s.sync_every = Some(SyncEvery { writes: 2, data_only: true });
+        let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
+        let sync = OpKind::Sync { data_only: true };
+        let w = OpKind::Write;
+        assert_eq!(kinds, [w, w, sync, w, w, sync, w]);
+    }
+
+    #[test]
+    fn a_list_is_executed_as_written() {
+        let mut s = stream(Direction::Read, 1);
+        s.access = Access::Listed(vec![
+            ListedOp { offset: 8192, bytes: 100, think: crate::Duration(5) },
+            ListedOp { offset: 0, bytes: 4096, think: crate::Duration(0) },
+        ]);
+        let all = ops(&s, 1 << 20, 1, 99);
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[0].offset, all[0].bytes, all[0].think_ns), (8192, 100, 5));
+    }
+
+    fn access() -> impl Strategy<Value = Access> {
+        prop_oneof![
+            Just(Access::Sequential),
+            Just(Access::Backward),
+            Just(Access::Permuted),
+            Just(Access::Uniform),
+            Just(Access::Zipf { theta: 0.9 }),
+            Just(Access::Strided { step: 17 }),
+            Just(Access::Shuffled { key: vec![1, 2] }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_operation_lies_inside_its_region(a in access(), start in 0u64..1 << 40, length in 4096u64..1 << 22, seed in any::<u64>()) {
+            let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 4096);
+            s.access = a;
+            s.amount = Amount::Operations(500);
+            let region = Region { start, length };
+            let mut o = StreamOps::new(&s, region, seed, Place::default()).unwrap();
+            while let Some(op) = o.next(&Done::default()) {
+                prop_assert!(op.offset >= start && op.offset + u64::from(op.bytes) <= start + length);
+            }
+        }
+
+        #[test]
+        fn sizes_of_a_range_stay_inside_it(seed in any::<u64>(), a in prop_oneof![Just(Access::Sequential), Just(Access::Uniform)]) {
+            let mut s = stream(Direction::Read, 4096);
+            s.access = a;
+            s.record = Record::Between { min: Bytes(4096), max: Bytes(65536) };
+            s.amount = Amount::Operations(200);
+            for op in ops(&s, 1 << 20, seed, 999) {
+                prop_assert!(op.bytes >= 4096 && op.bytes <= 65536 && op.bytes % 4096 == 0);
+                prop_assert!(op.offset + u64::from(op.bytes) <= 1 << 20);
+            }
+        }
+
+        #[test]
+        fn the_same_seed_gives_the_same_stream(a in access(), seed in any::<u64>()) {
+            let mut s = stream(Direction::Mix(Mix::ReadPercent(30)), 4096);
+            s.access = a;
+            prop_assert_eq!(ops(&s, 1 << 20, seed, 300), ops(&s, 1 << 20, seed, 300));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The native format: a workload as TOML text. Field names and nesting are those of the model; docs/formats/workload.md explains
+//! them with examples that a test reads.
+
+use crate::{Diagnostic, Workload};
+
+impl Workload {
+    /// Writes the workload in the native format.
+    ///
+    /// # Errors
+    /// If a number does not fit TOML's 64-bit signed integers.
+    pub fn to_toml(&self) -> Result<String, Diagnostic> {
+        toml::to_string_pretty(self).map_err(|e| Diagnostic {
+            span: None,
+            message: e.to_string(),
+            help: None,
+        })
+    }
+
+    /// Reads the native format. Shape errors carry their place in the text; meaning is checked by [`Workload::check`].
+    ///
+    /// # Errors
+    /// With the place of the first thing that is not of the format.
+    pub fn from_toml(text: &str) -> Result<Self, Diagnostic> {
+        toml::from_str(text).map_err(|e: toml::de::Error| Diagnostic {
+            span: e.span(),
+            message: e.message().trim_end().to_owned(),
+            help: Some("the native format is described in docs/formats/workload.md".into()),
+        })
+    }
+}
