@@ -1,1 +1,32 @@
-//! Placeholder until the next commit.
+//! For tests only: what a test needs from the machine, and how it says what it could not have. It never reaches the shipped
+//! program (`cargo xtask tidy` holds every crate to using it as a dev-dependency).
+//!
+//! A helper that fails because the *test* is wrong panics with a sentence; a helper that cannot work on this machine (not root,
+//! no loop devices, no strace) records a skip under the test's name and returns `None`, so that a green suite says what it did
+//! not see. See `docs/testing.md`.
+//!
+//! * [`skip`]: skips, and what a test may need
+//! * [`dir`]: directories that vanish with the test, also after a SIGKILL
+//! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
+//! * [`fathom`]: the program under test, run, watched and signalled
+//! * [`strace`]: the system calls a command made, with the file and the offset of each
+//! * [`mask`], [`golden`]: output against files, with the numbers masked
+
+pub mod dir;
+pub mod fathom;
+pub mod golden;
+pub mod loop_fs;
+pub mod mask;
+mod mounts;
+pub mod skip;
+pub mod strace;
+pub mod tmp_fs;
+
+pub use dir::TestDir;
+pub use fathom::{Fathom, Outcome, Running};
+pub use golden::golden;
+pub use loop_fs::{Kind, LoopFs};
+pub use mask::{mask_keep_width, mask_squeeze};
+pub use skip::{find_tool, need_root, need_tool, skip};
+pub use strace::{FileCall, Syscall, Trace, strace};
+pub use tmp_fs::TmpFs;

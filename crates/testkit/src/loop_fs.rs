@@ -1,0 +1,331 @@
+//! A real file system on a loop device: a sparse image in a test directory, formatted, mounted, and taken down again on drop.
+//! For tests of full disks, read-only and vanished mounts, and of what reaches a block device.
+
+use crate::{TestDir, find_tool, mounts, need_root, need_tool, skip};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The file systems that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// ext4, made by mkfs.ext4.
+    Ext4,
+    /// XFS, made by mkfs.xfs.
+    Xfs,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+        }
+    }
+
+    fn maker(self) -> &'static str {
+        match self {
+            Self::Ext4 => "mkfs.ext4",
+            Self::Xfs => "mkfs.xfs",
+        }
+    }
+
+    /// mkfs.xfs refuses less than 300 MiB; the image is sparse, so the size costs nothing.
+    fn default_mib(self) -> u64 {
+        match self {
+            Self::Ext4 => 64,
+            Self::Xfs => 320,
+        }
+    }
+}
+
+/// What is wanted, before it is mounted. `LoopFs::ext4("my_test").mebibytes(32).mount()`.
+#[derive(Clone, Debug)]
+pub struct LoopFsOptions {
+    test: String,
+    kind: Kind,
+    image_bytes: u64,
+    read_only: bool,
+}
+
+/// A mounted file system. Dropping it unmounts, detaches and deletes, also while the test panics; what a SIGKILL leaves is swept
+/// by the next test that makes a [`TestDir`].
+#[derive(Debug)]
+pub struct LoopFs {
+    mount_point: PathBuf,
+    device: PathBuf,
+    kind: Kind,
+    /// Last, so that it goes after the mount is down.
+    _dir: TestDir,
+}
+
+impl LoopFs {
+    /// An ext4 of 64 MiB for the named test.
+    #[must_use]
+    pub fn ext4(test: &str) -> LoopFsOptions {
+        Self::of(Kind::Ext4, test)
+    }
+
+    /// An XFS of 320 MiB for the named test.
+    #[must_use]
+    pub fn xfs(test: &str) -> LoopFsOptions {
+        Self::of(Kind::Xfs, test)
+    }
+
+    /// A file system of the given kind for the named test.
+    #[must_use]
+    pub fn of(kind: Kind, test: &str) -> LoopFsOptions {
+        LoopFsOptions { test: test.into(), kind, image_bytes: kind.default_mib() << 20, read_only: false }
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.mount_point
+    }
+
+    /// The block device below: "/dev/loop3".
+    #[must_use]
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// The kind that was asked for.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Makes it read-only from now on. Panics if a file is open for writing (the kernel refuses).
+    pub fn remount_read_only(&self) {
+        if let Err(e) = mounts::remount(&self.mount_point, libc::MS_RDONLY) {
+            panic!("{} could not be made read-only: {e}", self.mount_point.display());
+        }
+    }
+
+    /// Makes it writable again.
+    pub fn remount_writable(&self) {
+        if let Err(e) = mounts::remount(&self.mount_point, 0) {
+            panic!("{} could not be made writable: {e}", self.mount_point.display());
+        }
+    }
+
+    /// Takes the mount out of the tree at once, as `umount -l` does: open files go on, every path is gone.
+    pub fn vanish(&self) {
+        if let Err(e) = mounts::unmount_lazily(&self.mount_point) {
+            panic!("{} could not be unmounted: {e}", self.mount_point.display());
+        }
+    }
+
+    /// Shuts the file system down as a lost disk does: from now on every operation that needs the disk fails with EIO, on open
+    /// files too.
+    pub fn shut_down(&self) {
+        /// `_IOR('X', 125, u32)`, the same number on ext4, XFS and f2fs.
+        const SHUTDOWN: libc::c_ulong = 0x8004_587d;
+        /// Neither data nor log is flushed first.
+        const NO_LOG_FLUSH: u32 = 2;
+        let root =
+            File::open(&self.mount_point).unwrap_or_else(|e| panic!("{}: {e}", self.mount_point.display()));
+        let how = NO_LOG_FLUSH;
+        // SAFETY: the descriptor is open and `how` is the u32 this ioctl reads.
+        let done = unsafe { libc::ioctl(root.as_raw_fd(), SHUTDOWN, &raw const how) };
+        assert!(done == 0, "the file system could not be shut down: {}", std::io::Error::last_os_error());
+    }
+}
+
+impl LoopFsOptions {
+    /// Size of the image in MiB. ext4 works from about 1, XFS from 300.
+    #[must_use]
+    pub fn mebibytes(mut self, mib: u64) -> Self {
+        self.image_bytes = mib << 20;
+        self
+    }
+
+    /// Mounts it read-only from the start.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// Makes and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool missing, no loop devices).
+    #[must_use]
+    pub fn mount(self) -> Option<LoopFs> {
+        if !need_root(&self.test)
+            || !need_tool(&self.test, "losetup")
+            || !need_tool(&self.test, self.kind.maker())
+        {
+            return None;
+        }
+        let dir = TestDir::new();
+        let image = dir.path().join("image");
+        self.make_image(&image);
+        let device = match attach(&image) {
+            Ok(device) => device,
+            Err(why) => {
+                skip(&self.test, &format!("no loop device could be had: {why}"));
+                return None;
+            }
+        };
+        let mount_point = dir.subdir("mnt");
+        let flags = if self.read_only { libc::MS_RDONLY } else { 0 };
+        if let Err(e) = mounts::mount(&device, &mount_point, self.kind.name(), flags, "") {
+            mounts::detach(&device);
+            skip(&self.test, &format!("{} on a loop device could not be mounted: {e}", self.kind.name()));
+            return None;
+        }
+        Some(LoopFs { mount_point, device, kind: self.kind, _dir: dir })
+    }
+
+    /// A sparse file with the file system in it. mkfs works on plain files, so this needs no device.
+    fn make_image(&self, image: &Path) {
+        File::create(image)
+            .and_then(|f| f.set_len(self.image_bytes))
+            .unwrap_or_else(|e| panic!("{}: {e}", image.display()));
+        let maker = find_tool(self.kind.maker()).unwrap_or_else(|| self.kind.maker().into());
+        let made = Command::new(&maker)
+            .arg("-q")
+            .arg(image)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap_or_else(|e| panic!("{} could not be started: {e}", maker.display()));
+        assert!(
+            made.status.success(),
+            "{} refused an image of {} bytes: {}",
+            maker.display(),
+            self.image_bytes,
+            String::from_utf8_lossy(&made.stderr)
+        );
+    }
+}
+
+impl Drop for LoopFs {
+    fn drop(&mut self) {
+        // After `vanish` there is no mount to find; either way the directory's own drop makes sure.
+        let _ = mounts::unmount(&self.mount_point);
+        mounts::detach(&self.device);
+    }
+}
+
+/// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is tried again.
+fn attach(image: &Path) -> Result<PathBuf, String> {
+    let losetup = find_tool("losetup").unwrap_or_else(|| "losetup".into());
+    let mut why = String::new();
+    for _ in 0..5 {
+        let out = Command::new(&losetup)
+            .args(["--find", "--show"])
+            .arg(image)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| e.to_string())?;
+        if out.status.success() {
+            return Ok(PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()));
+        }
+        why = String::from_utf8_lossy(&out.stderr).trim().to_string();
+    }
+    Err(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    fn gone(path: &Path, device: &Path) {
+        assert!(mounts::mounts_below(path).is_empty(), "still mounted");
+        assert!(!path.exists(), "directory still there");
+        assert!(
+            !mounts::loops_below(path.parent().unwrap()).contains(&device.to_path_buf()),
+            "still attached"
+        );
+    }
+
+    #[test]
+    fn a_file_system_comes_and_goes() {
+        let Some(fs) = LoopFs::ext4("a_file_system_comes_and_goes").mebibytes(8).mount() else { return };
+        fs::write(fs.path().join("file"), "x").unwrap();
+        let (path, device) = (fs.path().to_path_buf(), fs.device().to_path_buf());
+        assert_eq!(mounts::mounts_below(&path), [path.as_path()]);
+        drop(fs);
+        gone(&path, &device);
+    }
+
+    #[test]
+    fn a_busy_file_system_goes_too() {
+        let Some(fs) = LoopFs::ext4("a_busy_file_system_goes_too").mebibytes(8).mount() else { return };
+        let open = File::create(fs.path().join("file")).unwrap();
+        let (path, device) = (fs.path().to_path_buf(), fs.device().to_path_buf());
+        drop(fs);
+        assert!(mounts::mounts_below(&path).is_empty() && !path.exists());
+        drop(open);
+        gone(&path, &device);
+    }
+
+    #[test]
+    fn a_panic_takes_it_down() {
+        let Some(fs) = LoopFs::ext4("a_panic_takes_it_down").mebibytes(8).mount() else { return };
+        let (path, device) = (fs.path().to_path_buf(), fs.device().to_path_buf());
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _fs = fs;
+            std::panic::resume_unwind(Box::new("the test failed"));
+        }));
+        assert!(result.is_err());
+        gone(&path, &device);
+    }
+
+    #[test]
+    fn it_is_as_large_as_asked() {
+        let Some(fs) = LoopFs::ext4("it_is_as_large_as_asked").mebibytes(4).mount() else { return };
+        let mut file = File::create(fs.path().join("file")).unwrap();
+        let mut written = 0;
+        let error = loop {
+            match file.write(&[1u8; 65536]) {
+                Ok(n) => written += n,
+                Err(e) => break e,
+            }
+        };
+        assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+        assert!((1 << 20..4 << 20).contains(&written), "{written} bytes fitted");
+    }
+
+    #[test]
+    fn read_only_is_read_only() {
+        let Some(fs) = LoopFs::ext4("read_only_is_read_only").mebibytes(8).mount() else { return };
+        let write = || fs::write(fs.path().join("file"), "x").map_err(|e| e.raw_os_error());
+        assert_eq!(write(), Ok(()));
+        fs.remount_read_only();
+        assert_eq!(write(), Err(Some(libc::EROFS)));
+        fs.remount_writable();
+        assert_eq!(write(), Ok(()));
+    }
+
+    #[test]
+    fn a_vanished_mount_takes_its_paths_along() {
+        let Some(fs) = LoopFs::ext4("a_vanished_mount_takes_its_paths_along").mebibytes(8).mount() else {
+            return;
+        };
+        fs::write(fs.path().join("file"), "x").unwrap();
+        fs.vanish();
+        assert!(fs.path().exists() && !fs.path().join("file").exists());
+    }
+
+    #[test]
+    fn a_shut_down_file_system_answers_eio() {
+        let Some(fs) = LoopFs::ext4("a_shut_down_file_system_answers_eio").mebibytes(8).mount() else {
+            return;
+        };
+        let mut file = File::create(fs.path().join("file")).unwrap();
+        fs.shut_down();
+        let error = file.write_all(b"x").and_then(|()| file.sync_all()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    }
+
+    #[test]
+    fn xfs_can_be_had() {
+        let Some(fs) = LoopFs::xfs("xfs_can_be_had").mount() else { return };
+        fs::write(fs.path().join("file"), "x").unwrap();
+        assert_eq!(fs.kind(), Kind::Xfs);
+    }
+}
