@@ -1,1 +1,8 @@
-//! Placeholder until the next commit.
+//! Statistics only: pure functions over samples. Nothing here reads a file, a clock or a record; numbers come in, numbers go out.
+//! `summary` condenses a sample, `segment` cuts a series where its level changes. The report draws what they find.
+
+pub mod segment;
+pub mod summary;
+
+pub use segment::{Settings, segments};
+pub use summary::Summary;

@@ -1,0 +1,86 @@
+//! The five figures of a sample: minimum, quartiles, median, maximum. No mean: throughput samples are skewed and one straggler
+//! would move it. Values that are not finite are left out, because they are failures of a measurement and not measurements.
+
+/// Five figures and the count they stand on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of finite values.
+    pub n: usize,
+    /// Smallest value.
+    pub min: f64,
+    /// First quartile.
+    pub q1: f64,
+    /// Median.
+    pub median: f64,
+    /// Third quartile.
+    pub q3: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+impl Summary {
+    /// Condenses a sample; `None` if it holds no finite value.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        Some(Self {
+            n: sorted.len(),
+            min,
+            q1: quantile(&sorted, 0.25),
+            median: quantile(&sorted, 0.5),
+            q3: quantile(&sorted, 0.75),
+            max,
+        })
+    }
+}
+
+/// Median of the finite values; `None` if there are none.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    Summary::of(values).map(|s| s.median)
+}
+
+/// Linear interpolation between the two order statistics around `q * (n - 1)` (the default of R and numpy). `sorted` is ascending
+/// and not empty.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let position = q * (sorted.len() - 1) as f64;
+    let (low, high) = (position.floor() as usize, position.ceil() as usize);
+    let (a, b) = (sorted[low], sorted[high]);
+    // Equal neighbours are returned as they are: interpolating would add rounding to them.
+    if a == b { a } else { a + (b - a) * (position - low as f64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn four_values_by_hand() {
+        let s = Summary::of(&[4.0, 1.0, 3.0, 2.0]).expect("four values");
+        assert_eq!((s.n, s.min, s.q1, s.median, s.q3, s.max), (4, 1.0, 1.75, 2.5, 3.25, 4.0));
+    }
+
+    #[test]
+    fn nothing_finite_has_no_summary() {
+        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Summary::of(&[f64::NAN, f64::INFINITY]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_figures_are_ordered(values in prop::collection::vec(-1e12..1e12f64, 1..60)) {
+            let s = Summary::of(&values).expect("not empty");
+            prop_assert!(s.min <= s.q1 && s.q1 <= s.median && s.median <= s.q3 && s.q3 <= s.max);
+        }
+
+        #[test]
+        fn order_of_arrival_does_not_matter(mut values in prop::collection::vec(-1e6..1e6f64, 1..40)) {
+            let before = Summary::of(&values);
+            values.reverse();
+            prop_assert_eq!(before, Summary::of(&values));
+        }
+    }
+}
