@@ -1,1 +1,0 @@
-//! Exports of a run. (Filled by the next commit.)

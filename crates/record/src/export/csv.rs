@@ -1,0 +1,257 @@
+//! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
+//! so that a data frame needs no join. Units are in the header. What does not apply, or was not measured, is an empty cell.
+
+use crate::{Ending, OpStat, Origin, Phase, Repetition, Run, Worker};
+use std::collections::BTreeSet;
+
+/// The columns before those of the tags.
+const HEAD: [&str; 17] = [
+    "run_id",
+    "label",
+    "dialect",
+    "version",
+    "started_at",
+    "status",
+    "seed",
+    "directory",
+    "phase_seq",
+    "phase",
+    "direct",
+    "sync_in_clock",
+    "file_bytes",
+    "record_bytes",
+    "streams",
+    "queue_depth",
+    "repetition",
+];
+
+/// The columns after them.
+const TAIL: [&str; 36] = [
+    "phase_started_ns",
+    "phase_elapsed_ns",
+    "start_skew_ns",
+    "regime",
+    "device_share",
+    "device",
+    "device_read_bytes",
+    "device_write_bytes",
+    "cached_share_before",
+    "cached_share_after",
+    "worker_group",
+    "worker",
+    "ending",
+    "worker_start_ns",
+    "worker_elapsed_ns",
+    "worker_bytes",
+    "worker_ops",
+    "worker_uncounted_bytes",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "last_op_ns",
+    "fsync_ns",
+    "close_ns",
+    "op",
+    "ops",
+    "bytes",
+    "bytes_per_s",
+    "ops_per_s",
+    "latency_mean_ns",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99.9_ns",
+    "latency_max_ns",
+    "timed_ops",
+];
+
+/// The runs as one table. Tags of the phases (`cache`, `fsync` ...) become columns `tag_cache`, `tag_fsync` ... of those that
+/// occur in any of the runs. A worker without latencies has one row whose `op` is empty and whose rate is the worker's.
+#[must_use]
+pub fn csv(runs: &[Run]) -> String {
+    let tags: BTreeSet<&str> =
+        runs.iter().flat_map(|r| &r.phases).flat_map(|p| p.axes.tags.keys()).map(String::as_str).collect();
+    let mut table = Table { out: csv::Writer::from_writer(Vec::new()) };
+    let tag_columns = tags.iter().map(|t| format!("tag_{t}"));
+    table.row(HEAD.map(String::from).into_iter().chain(tag_columns).chain(TAIL.map(String::from)));
+    for run in runs {
+        for phase in &run.phases {
+            for repetition in &phase.repetitions {
+                repetition_rows(&mut table, run, phase, repetition, &tags);
+            }
+        }
+    }
+    table.text()
+}
+
+/// The writer, which cannot fail: the rows are built with one length, and memory takes everything.
+struct Table {
+    out: csv::Writer<Vec<u8>>,
+}
+
+impl Table {
+    fn row(&mut self, cells: impl Iterator<Item = String>) {
+        self.out.write_record(cells.map(String::into_bytes)).expect("rows of one length, written to memory");
+    }
+
+    fn text(self) -> String {
+        let bytes = self.out.into_inner().expect("memory");
+        String::from_utf8(bytes).expect("made of strings")
+    }
+}
+
+fn repetition_rows(
+    table: &mut Table,
+    run: &Run,
+    phase: &Phase,
+    repetition: &Repetition,
+    tags: &BTreeSet<&str>,
+) {
+    let before = shared_cells(run, phase, repetition, tags);
+    let measured = repetition_cells(phase, repetition);
+    for worker in &repetition.workers {
+        let own = worker_cells(worker);
+        let mut emit = |op: Vec<String>| {
+            table.row(before.iter().chain(&measured).chain(&own).cloned().chain(op));
+        };
+        if worker.stats.is_empty() {
+            emit(bare_cells(worker));
+        }
+        for stat in &worker.stats {
+            emit(op_cells(worker, stat));
+        }
+    }
+}
+
+fn shared_cells(run: &Run, phase: &Phase, repetition: &Repetition, tags: &BTreeSet<&str>) -> Vec<String> {
+    let axes = &phase.axes;
+    let mut cells = vec![
+        run.id.clone(),
+        run.label.clone(),
+        run.dialect.clone(),
+        run.version.clone(),
+        run.started_at.clone(),
+        run.status.word().into(),
+        run.seed.to_string(),
+        run.directory.clone(),
+        phase.seq.to_string(),
+        phase.name.clone(),
+        phase.direct.to_string(),
+        phase.sync_in_clock.to_string(),
+        maybe(axes.file_bytes),
+        maybe(axes.record_bytes),
+        maybe(axes.streams),
+        maybe(axes.queue_depth),
+        repetition.n.to_string(),
+    ];
+    cells.extend(tags.iter().map(|t| axes.tags.get(*t).cloned().unwrap_or_default()));
+    cells
+}
+
+fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
+    let origin = Origin::of(phase, repetition);
+    let physical = &repetition.physical;
+    vec![
+        repetition.started_ns.to_string(),
+        repetition.elapsed_ns.to_string(),
+        repetition.start_skew_ns.to_string(),
+        origin.regime.words().into(),
+        maybe(origin.device_share),
+        physical.devices.first().map(|d| d.name.clone()).unwrap_or_default(),
+        maybe(physical.device_read_bytes()),
+        maybe(physical.device_write_bytes()),
+        maybe(repetition.resident_before.and_then(|r| r.cached_share())),
+        maybe(repetition.resident_after.and_then(|r| r.cached_share())),
+    ]
+}
+
+fn worker_cells(worker: &Worker) -> Vec<String> {
+    let ending = match worker.ending {
+        Ending::Completed => "completed",
+        Ending::Stopped => "stopped",
+        Ending::Interrupted => "interrupted",
+        Ending::Failed(_) => "failed",
+    };
+    vec![
+        worker.group.clone(),
+        worker.index.to_string(),
+        ending.into(),
+        worker.start_ns.to_string(),
+        worker.elapsed_ns.to_string(),
+        worker.bytes.to_string(),
+        worker.ops.to_string(),
+        worker.uncounted_bytes.to_string(),
+        worker.cpu_user_ns.to_string(),
+        worker.cpu_system_ns.to_string(),
+        worker.marks.last_op_ns.to_string(),
+        worker.marks.fsync_ns.to_string(),
+        worker.marks.close_ns.to_string(),
+    ]
+}
+
+fn op_cells(worker: &Worker, stat: &OpStat) -> Vec<String> {
+    let rate = |n: u64| (worker.elapsed_ns > 0).then(|| n as f64 * 1e9 / worker.elapsed_ns as f64);
+    let latency = &stat.latency;
+    let full = latency.count() > 0;
+    vec![
+        stat.op.word().into(),
+        stat.ops.to_string(),
+        stat.bytes.to_string(),
+        maybe(rate(stat.bytes)),
+        maybe(rate(stat.ops)),
+        maybe(latency.mean_ns()),
+        maybe(full.then(|| latency.min_ns())),
+        maybe(latency.percentile_ns(50.0)),
+        maybe(latency.percentile_ns(90.0)),
+        maybe(latency.percentile_ns(99.0)),
+        maybe(latency.percentile_ns(99.9)),
+        maybe(full.then(|| latency.max_ns())),
+        latency.count().to_string(),
+    ]
+}
+
+/// A worker whose latencies were not recorded.
+fn bare_cells(worker: &Worker) -> Vec<String> {
+    let mut cells = vec![
+        String::new(),
+        worker.ops.to_string(),
+        worker.bytes.to_string(),
+        maybe(worker.bytes_per_s()),
+        maybe(worker.ops_per_s()),
+    ];
+    cells.resize(13, String::new());
+    cells
+}
+
+fn maybe(value: Option<impl ToString>) -> String {
+    value.map(|v| v.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::assert_golden;
+    use super::*;
+    use crate::store::tests::{any_run, sample_run};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_table_is_as_published() {
+        assert_golden("sample.csv", &csv(&[sample_run()]));
+    }
+
+    #[test]
+    fn no_runs_give_a_header() {
+        assert_eq!(csv(&[]).lines().count(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn every_observation_has_its_row(run in any_run()) {
+            let text = csv(std::slice::from_ref(&run));
+            let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
+            let workers = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.workers);
+            prop_assert_eq!(rows.len(), workers.map(|w| w.stats.len().max(1)).sum::<usize>());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row). The formats are
+//! described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
+
+mod csv;
+mod json;
+
+pub use csv::csv;
+pub use json::{JSON_SCHEMA, JsonError, from_json, json};
+
+#[cfg(test)]
+mod tests {
+    /// Compares with a golden file in `snapshots/`; `INSTA_UPDATE=always` writes it, as for the snapshots of the other crates.
+    pub(super) fn assert_golden(name: &str, text: &str) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/export/snapshots").join(name);
+        if std::env::var("INSTA_UPDATE").is_ok_and(|v| v == "always") {
+            std::fs::write(&path, text).expect("writes the golden file");
+        }
+        let golden = std::fs::read_to_string(&path).expect("the golden file is there");
+        assert!(text == golden, "the format changed (docs/formats/record-json.md, versions): {text}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Which runs are there: the list with its filter, and finding one by the beginning of its id.
+
+use super::Store;
+use super::bits::uint;
+use super::error::{StoreError, explain};
+use super::process::{Life, Writer};
+use crate::Status;
+use rusqlite::{OptionalExtension, Row, params};
+
+/// What to list. The default is everything.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only runs whose label is this.
+    pub label: Option<String>,
+    /// Only runs of this dialect.
+    pub dialect: Option<String>,
+    /// Only runs whose id begins like this; ids begin with the date, so "202611" is a month.
+    pub id_prefix: Option<String>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RunSummary {
+    /// The run's id.
+    pub id: String,
+    /// Its label.
+    pub label: String,
+    /// The language of its workload.
+    pub dialect: String,
+    /// RFC 3339 with offset.
+    pub started_at: String,
+    /// The same; empty while running.
+    pub ended_at: String,
+    /// How it ended, as stored.
+    pub status: Status,
+    /// Stored as running, but its process is gone: what is there was measured before it died.
+    pub killed: bool,
+    /// Where it ran.
+    pub directory: String,
+    /// The host it ran on, if known.
+    pub host: Option<String>,
+    /// fathom's version.
+    pub version: String,
+    /// Number of phases.
+    pub phases: u64,
+    /// Number of reasons for doubt.
+    pub doubts: u64,
+    /// The error that ended it.
+    pub error: Option<String>,
+}
+
+impl RunSummary {
+    /// The word for the status column: the stored status, or "killed".
+    #[must_use]
+    pub fn status_word(&self) -> &'static str {
+        if self.killed { "killed" } else { self.status.word() }
+    }
+}
+
+impl Store {
+    /// The runs that pass the filter, oldest first.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, StoreError> {
+        let failed = |e| explain(&self.path, e);
+        let limit = filter.limit.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
+        let mut statement = self
+            .connection()?
+            .prepare_cached(
+                "SELECT id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
+                     (SELECT count(*) FROM phase WHERE run_id = run.id), (SELECT count(*) FROM doubt WHERE run_id = run.id),
+                     error, boot_id, pid_namespace, pid, pid_started_ticks
+                 FROM run
+                 WHERE (?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2)
+                     AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)
+                 ORDER BY id DESC LIMIT ?4",
+            )
+            .map_err(failed)?;
+        let rows = statement
+            .query_map(params![filter.label, filter.dialect, filter.id_prefix, limit], summary)
+            .map_err(failed)?;
+        let mut all = rows.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        all.reverse();
+        Ok(all)
+    }
+
+    /// The id meant by an id, the beginning of one, or "last".
+    pub fn resolve(&self, wanted: &str) -> Result<String, StoreError> {
+        let failed = |e| explain(&self.path, e);
+        let connection = self.connection()?;
+        if wanted == "last" {
+            return connection
+                .query_row("SELECT id FROM run ORDER BY id DESC LIMIT 1", [], |r| r.get(0))
+                .optional()
+                .map_err(failed)?
+                .ok_or_else(|| StoreError::Empty { path: self.path.clone() });
+        }
+        // An id that is complete is meant even if another one goes on after it. `substr` instead of LIKE: "_" is no wildcard.
+        let mut statement = connection
+            .prepare_cached(
+                "SELECT id FROM run WHERE id = ?1
+                 UNION ALL
+                 SELECT id FROM run WHERE ?1 <> '' AND substr(id, 1, length(?1)) = ?1 AND id <> ?1
+                     AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?1)
+                 LIMIT 5",
+            )
+            .map_err(failed)?;
+        let ids = statement.query_map([wanted], |r| r.get::<_, String>(0)).map_err(failed)?;
+        let mut ids = ids.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        match ids.len() {
+            0 => Err(StoreError::NoSuchRun { path: self.path.clone(), wanted: wanted.to_string() }),
+            1 => Ok(ids.remove(0)),
+            _ => {
+                ids.sort();
+                Err(StoreError::Ambiguous { wanted: wanted.to_string(), candidates: ids })
+            }
+        }
+    }
+
+    /// The stored status of a run and the process that wrote it.
+    pub(super) fn writer_of(&self, id: &str) -> Result<(String, Writer), StoreError> {
+        self.connection()?
+            .query_row(
+                "SELECT status, host, boot_id, pid_namespace, pid, pid_started_ticks FROM run WHERE id = ?1",
+                [id],
+                |r| Ok((r.get(0)?, writer(r, 1, 2)?)),
+            )
+            .map_err(|e| explain(&self.path, e))
+    }
+}
+
+/// The writer's columns: the host at one place, the other four in a row at another.
+fn writer(row: &Row, host: usize, rest: usize) -> rusqlite::Result<Writer> {
+    Ok(Writer {
+        host: row.get(host)?,
+        boot_id: row.get(rest)?,
+        pid_namespace: row.get(rest + 1)?,
+        pid: row.get::<_, Option<u32>>(rest + 2)?.unwrap_or(0),
+        started_ticks: row.get(rest + 3)?,
+    })
+}
+
+/// The status of a stored word. The table's CHECK allows no other.
+pub(super) fn status(word: &str) -> Status {
+    match word {
+        "completed" => Status::Completed,
+        "interrupted" => Status::Interrupted,
+        "failed" => Status::Failed,
+        _ => Status::Running,
+    }
+}
+
+fn summary(row: &Row) -> rusqlite::Result<RunSummary> {
+    let status = status(&row.get::<_, String>(5)?);
+    let killed = status == Status::Running && writer(row, 7, 12)?.life() == Life::Gone;
+    Ok(RunSummary {
+        id: row.get(0)?,
+        label: row.get(1)?,
+        dialect: row.get(2)?,
+        started_at: row.get(3)?,
+        ended_at: row.get(4)?,
+        status,
+        killed,
+        directory: row.get(6)?,
+        host: row.get(7)?,
+        version: row.get(8)?,
+        phases: uint(row.get(9)?),
+        doubts: uint(row.get(10)?),
+        error: row.get(11)?,
+    })
+}

@@ -1,0 +1,302 @@
+//! Reading a run back, exactly as it was written.
+
+use super::bits::uint;
+use super::error::{StoreError, explain};
+use super::list::status;
+use super::{Store, hdr, op_log};
+use crate::{
+    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpStat, Phase,
+    Physical, Repetition, Residency, Run, Worker,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+impl Store {
+    /// The run named by its id, the beginning of its id, or "last".
+    pub fn load(&self, wanted: &str) -> Result<Run, StoreError> {
+        let id = self.resolve(wanted)?;
+        let connection = self.connection()?;
+        // One transaction: a run that is being written meanwhile is seen at one moment.
+        let whole = connection.unchecked_transaction().map_err(|e| explain(&self.path, e))?;
+        run(&whole, &id).map_err(|failure| match failure {
+            Failure::Database(e) => explain(&self.path, e),
+            Failure::Content(what) => StoreError::Unreadable { run: id, what },
+        })
+    }
+}
+
+/// Reading fails in the database, or because a row holds what we never write.
+enum Failure {
+    Database(rusqlite::Error),
+    Content(String),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(e: rusqlite::Error) -> Self {
+        Self::Database(e)
+    }
+}
+
+/// A JSON column.
+fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|e| Failure::Content(format!("{column} ({e})")))
+}
+
+fn count(row: &Row, column: &str) -> rusqlite::Result<u64> {
+    row.get(column).map(uint)
+}
+
+fn maybe(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(uint))
+}
+
+/// A figure that is NULL where it was not a number.
+fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
+}
+
+/// All rows of a query with one parameter, in order.
+fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    key: i64,
+    read: impl FnMut(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    db.prepare_cached(sql)?.query_map([key], read)?.collect()
+}
+
+fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
+    let (mut run, argv, seed, environment) = db.query_row(
+        "SELECT run.*, environment.doc, workload.model FROM run
+         JOIN environment ON environment.id = environment_id JOIN workload ON workload.id = workload_id WHERE run.id = ?1",
+        [id],
+        head,
+    )?;
+    run.argv = json("argv", &argv)?;
+    run.environment = json("the environment", &environment)?;
+    run.seed = seed.parse().map_err(|e| Failure::Content(format!("the seed ({e})")))?;
+    let mut statement = db.prepare_cached("SELECT * FROM phase WHERE run_id = ?1 ORDER BY id")?;
+    let heads: Vec<_> = statement.query_map([id], phase_head)?.collect::<Result<_, _>>()?;
+    for (phase_id, mut phase, tags) in heads {
+        phase.axes.tags = json("the tags of a phase", &tags)?;
+        phase.repetitions = repetitions(db, phase_id)?;
+        run.phases.push(phase);
+    }
+    let mut statement = db.prepare_cached("SELECT * FROM doubt WHERE run_id = ?1 ORDER BY id")?;
+    run.doubts = statement
+        .query_map([id], |r| {
+            Ok(Doubt { code: r.get("code")?, phase: r.get("phase_seq")?, sentence: r.get("sentence")? })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(run)
+}
+
+/// The run without what hangs on it, and its texts that are still to be parsed: argv, seed, environment.
+fn head(r: &Row) -> rusqlite::Result<(Run, String, String, String)> {
+    let clock = Clock {
+        source: r.get("clock_source")?,
+        hz: real(r, "clock_hz")?,
+        cost_ns: real(r, "clock_cost_ns")?,
+        resolution_ns: real(r, "clock_resolution_ns")?,
+        drift_ppm: r.get("clock_drift_ppm")?,
+    };
+    let run = Run {
+        id: r.get("id")?,
+        label: r.get("label")?,
+        dialect: r.get("dialect")?,
+        started_at: r.get("started_at")?,
+        ended_at: r.get::<_, Option<String>>("ended_at")?.unwrap_or_default(),
+        status: status(&r.get::<_, String>("status")?),
+        version: r.get("version")?,
+        directory: r.get("directory")?,
+        workload: r.get("model")?,
+        clock,
+        error: r.get("error")?,
+        ..Run::default()
+    };
+    Ok((run, r.get("argv")?, r.get("seed")?, r.get("doc")?))
+}
+
+fn phase_head(r: &Row) -> rusqlite::Result<(i64, Phase, String)> {
+    let axes = Axes {
+        file_bytes: maybe(r, "file_bytes")?,
+        record_bytes: maybe(r, "record_bytes")?,
+        streams: maybe(r, "streams")?,
+        queue_depth: maybe(r, "queue_depth")?,
+        ..Axes::default()
+    };
+    let phase = Phase {
+        seq: r.get("seq")?,
+        name: r.get("name")?,
+        axes,
+        reads: r.get("reads")?,
+        writes: r.get("writes")?,
+        sync_in_clock: r.get("sync_in_clock")?,
+        direct: r.get("direct")?,
+        repetitions: Vec::new(),
+    };
+    Ok((r.get("id")?, phase, r.get("tags")?))
+}
+
+fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failure> {
+    let heads =
+        rows(db, "SELECT * FROM repetition WHERE phase_id = ?1 ORDER BY id", phase_id, repetition_head)?;
+    let mut all = Vec::with_capacity(heads.len());
+    for (id, mut repetition) in heads {
+        repetition.workers = workers(db, id)?;
+        repetition.intervals =
+            rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
+        repetition.physical.devices =
+            rows(db, "SELECT * FROM device WHERE repetition_id = ?1 ORDER BY position", id, device)?;
+        repetition.resident_before = residency(db, id, "before")?;
+        repetition.resident_after = residency(db, id, "after")?;
+        all.push(repetition);
+    }
+    Ok(all)
+}
+
+fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
+    let physical = Physical {
+        method: r.get("physical_method")?,
+        note: r.get("physical_note")?,
+        own_read_bytes: maybe(r, "own_read_bytes")?,
+        own_write_bytes: maybe(r, "own_write_bytes")?,
+        dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
+        devices: Vec::new(),
+    };
+    let repetition = Repetition {
+        n: r.get("n")?,
+        started_ns: count(r, "started_ns")?,
+        elapsed_ns: count(r, "elapsed_ns")?,
+        start_skew_ns: count(r, "start_skew_ns")?,
+        physical,
+        ..Repetition::default()
+    };
+    Ok((r.get("id")?, repetition))
+}
+
+fn interval(r: &Row) -> rusqlite::Result<Interval> {
+    Ok(Interval {
+        end_ns: count(r, "end_ns")?,
+        width_ns: count(r, "width_ns")?,
+        ops: count(r, "ops")?,
+        bytes: count(r, "bytes")?,
+    })
+}
+
+fn device(r: &Row) -> rusqlite::Result<DeviceDelta> {
+    Ok(DeviceDelta {
+        name: r.get("name")?,
+        read_ios: count(r, "read_ios")?,
+        read_bytes: count(r, "read_bytes")?,
+        read_merges: count(r, "read_merges")?,
+        write_ios: count(r, "write_ios")?,
+        write_bytes: count(r, "write_bytes")?,
+        write_merges: count(r, "write_merges")?,
+        flush_ios: count(r, "flush_ios")?,
+        discard_ios: count(r, "discard_ios")?,
+        busy_ms: count(r, "busy_ms")?,
+    })
+}
+
+fn residency(db: &Connection, repetition_id: i64, moment: &str) -> rusqlite::Result<Option<Residency>> {
+    db.prepare_cached("SELECT * FROM residency WHERE repetition_id = ?1 AND moment = ?2")?
+        .query_row(rusqlite::params![repetition_id, moment], |r| {
+            Ok(Residency {
+                total_pages: count(r, "total_pages")?,
+                cached_pages: count(r, "cached_pages")?,
+                dirty_pages: count(r, "dirty_pages")?,
+                writeback_pages: count(r, "writeback_pages")?,
+            })
+        })
+        .optional()
+}
+
+fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> {
+    let heads =
+        rows(db, "SELECT * FROM worker WHERE repetition_id = ?1 ORDER BY id", repetition_id, worker_head)?;
+    let mut all = Vec::with_capacity(heads.len());
+    for (id, mut worker) in heads {
+        worker.stats = stats(db, id)?;
+        worker.op_log = log(db, id)?;
+        all.push(worker);
+    }
+    Ok(all)
+}
+
+fn worker_head(r: &Row) -> rusqlite::Result<(i64, Worker)> {
+    let ending = match r.get::<_, String>("ending")?.as_str() {
+        "stopped" => Ending::Stopped,
+        "interrupted" => Ending::Interrupted,
+        "failed" => Ending::Failed(op_error(r)?),
+        _ => Ending::Completed,
+    };
+    let worker = Worker {
+        group: r.get("group_name")?,
+        index: r.get("number")?,
+        start_ns: count(r, "start_ns")?,
+        elapsed_ns: count(r, "elapsed_ns")?,
+        bytes: count(r, "bytes")?,
+        ops: count(r, "ops")?,
+        uncounted_bytes: count(r, "uncounted_bytes")?,
+        cpu_user_ns: count(r, "cpu_user_ns")?,
+        cpu_system_ns: count(r, "cpu_system_ns")?,
+        marks: Marks {
+            last_op_ns: count(r, "last_op_ns")?,
+            fsync_ns: count(r, "fsync_ns")?,
+            close_ns: count(r, "close_ns")?,
+        },
+        ending,
+        ..Worker::default()
+    };
+    Ok((r.get("id")?, worker))
+}
+
+fn op_error(r: &Row) -> rusqlite::Result<OpError> {
+    Ok(OpError {
+        call: r.get("error_call")?,
+        path: r.get("error_path")?,
+        offset: maybe(r, "error_offset")?,
+        after_ops: count(r, "error_after_ops")?,
+        errno: r.get("error_errno")?,
+        message: r.get("error_message")?,
+    })
+}
+
+fn stats(db: &Connection, worker_id: i64) -> Result<Vec<OpStat>, Failure> {
+    let mut statement = db.prepare_cached("SELECT * FROM op_stat WHERE worker_id = ?1 ORDER BY id")?;
+    let mut found = statement.query([worker_id])?;
+    let mut all = Vec::new();
+    while let Some(r) = found.next()? {
+        all.push(stat(r)?);
+    }
+    Ok(all)
+}
+
+fn stat(r: &Row) -> Result<OpStat, Failure> {
+    let word: String = r.get("op")?;
+    let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
+    let op = op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))?;
+    let exact: Option<String> = r.get("exact")?;
+    let latency = match exact {
+        Some(text) => json("an exact histogram", &text)?,
+        None => {
+            let body: Vec<u8> = r.get("hdr")?;
+            let counts = hdr::decode(&body).map_err(Failure::Content)?;
+            let sum = u128::from(count(r, "sum_ns")?);
+            let histogram = Histogram::from_dense(&counts, sum, count(r, "min_ns")?, count(r, "max_ns")?);
+            if histogram.count() != count(r, "timed")? {
+                return Err(Failure::Content("a histogram (its count and its column `timed` differ)".into()));
+            }
+            histogram
+        }
+    };
+    Ok(OpStat { op, ops: count(r, "ops")?, bytes: count(r, "bytes")?, latency })
+}
+
+fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, Failure> {
+    let body: Option<Vec<u8>> = db
+        .prepare_cached("SELECT body FROM artifact WHERE worker_id = ?1 AND media_type = ?2")?
+        .query_row(rusqlite::params![worker_id, op_log::MEDIA_TYPE], |r| r.get(0))
+        .optional()?;
+    body.map_or_else(|| Ok(Vec::new()), |body| op_log::decode(&body).map_err(Failure::Content))
+}

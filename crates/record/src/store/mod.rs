@@ -1,0 +1,146 @@
+//! The store: one SQLite file that keeps every run, opens in sqlite3, pandas and DuckDB, and survives the death of the writer.
+//!
+//! A run is written as it happens: [`Store::begin`], then [`Store::append_phase`] after each phase (one transaction), then
+//! [`Store::finish`]; SIGKILL loses at most the phase that was being measured. What is stored is lossless: [`Store::load`] gives
+//! back the same [`Run`](crate::Run). The tables are described in docs/formats/store.md, their definition is `schema.sql`.
+//!
+//! Not here: what the figures mean (the types of this crate) and any output format (`export`).
+//!
+//! A `Store` holds a database connection, which must not be used on the other side of a `fork`: fork workers first or leave the
+//! connection alone in them.
+
+mod bits;
+mod error;
+mod hdr;
+mod id;
+mod list;
+mod load;
+mod op_log;
+mod place;
+mod process;
+mod schema;
+mod write;
+
+pub use error::StoreError;
+pub use id::new_run_id;
+pub use list::{Filter, RunSummary};
+pub use schema::SCHEMA_VERSION;
+
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a command waits for another one that is writing. Transactions are short (one phase), so ten seconds mean that
+/// something is wrong.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    /// `None` only after `close`.
+    connection: Option<Connection>,
+    path: PathBuf,
+    /// Whether this connection has prepared the file for writing (see [`Store::prepare_writing`]).
+    writing: bool,
+}
+
+impl Store {
+    /// Opens the store at `path`; creates the file and the directories above it if they are not there. A file of an older
+    /// version is brought up to date; a newer one, or a database that is not ours, is refused.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_path_buf();
+        if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent)
+                .map_err(|source| StoreError::Directory { path: parent.to_path_buf(), source })?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let mut connection =
+            Connection::open_with_flags(&path, flags).map_err(|e| error::explain(&path, e))?;
+        schema::prepare(&mut connection, &path, BUSY_TIMEOUT)?;
+        Ok(Self { connection: Some(connection), path, writing: false })
+    }
+
+    /// Where the store is unless the user says otherwise: `$FATHOM_STORE`, else `$XDG_DATA_HOME/fathom/fathom.db`, else
+    /// `~/.local/share/fathom/fathom.db`.
+    pub fn default_path() -> Result<PathBuf, StoreError> {
+        place::default_path(|name| std::env::var_os(name)).ok_or(StoreError::NoPlace)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves one file behind that can be copied: the write-ahead log is folded in and removed. When another fathom still has
+    /// the store open, that one does it.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.fold_log()?;
+        match self.connection.take() {
+            Some(connection) => connection.close().map_err(|(_, e)| error::explain(&self.path, e)),
+            None => Ok(()),
+        }
+    }
+
+    /// Switches to the write-ahead log before the first write of this connection: a commit is then one append without fsync, so
+    /// that storing a phase does not disturb the device under test, and it survives SIGKILL. On network file systems the log's
+    /// shared memory does not work between hosts; the rollback journal is kept there.
+    fn prepare_writing(&mut self) -> Result<(), StoreError> {
+        if self.writing {
+            return Ok(());
+        }
+        let networked = place::is_networked(&self.path);
+        let connection = self.connection()?;
+        let wanted = if networked { "delete" } else { "wal" };
+        let done: Result<(), rusqlite::Error> = (|| {
+            // The pragma answers with the mode now in force; "wal" is refused quietly where it cannot work.
+            let mode: String =
+                connection.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |r| r.get(0))?;
+            // With a rollback journal only full synchronisation keeps the file whole when the power fails.
+            let synchronous = if mode == "wal" { "normal" } else { "full" };
+            connection.execute_batch(&format!("PRAGMA synchronous={synchronous}"))
+        })();
+        done.map_err(|e| error::explain(&self.path, e))?;
+        self.writing = true;
+        Ok(())
+    }
+
+    /// Moves the write-ahead log into the file and leaves WAL mode, if this connection wrote and nobody else is there.
+    fn fold_log(&mut self) -> Result<(), StoreError> {
+        if !self.writing {
+            return Ok(());
+        }
+        self.writing = false;
+        let connection = self.connection()?;
+        // Leaving WAL needs the file alone: with a second fathom about, do not wait for it.
+        let folded = connection
+            .busy_timeout(Duration::from_millis(200))
+            .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(())))
+            .and_then(|()| connection.query_row("PRAGMA journal_mode=delete", [], |_| Ok(())));
+        match folded {
+            Err(e) if error::is_busy(&e) => Ok(()),
+            other => other.map_err(|e| error::explain(&self.path, e)),
+        }
+    }
+
+    /// The connection; it is there until `close`.
+    fn connection(&self) -> Result<&Connection, StoreError> {
+        self.connection.as_ref().ok_or(StoreError::Closed)
+    }
+}
+
+impl Drop for Store {
+    /// A store that is dropped without `close` (an error further up) is left in one file too, if that is possible; a failure
+    /// here loses nothing, because the next opening reads the log.
+    fn drop(&mut self) {
+        if self.connection.is_some() {
+            let _ = self.fold_log();
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,141 @@
+//! Is the process that writes a run still there? A run says which one it was: host, boot, process-number space, process number
+//! and the process's start, so that a number used again by somebody else does not pass for it. What cannot be known from here
+//! (another host, another container) is not claimed.
+
+use std::path::Path;
+
+/// The mark of a process in the store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Writer {
+    /// Name of the host.
+    pub host: Option<String>,
+    /// The kernel's id of this boot.
+    pub boot_id: Option<String>,
+    /// The process-number space: "pid:[4026531836]".
+    pub pid_namespace: Option<String>,
+    /// Process number.
+    pub pid: u32,
+    /// Start of the process in clock ticks after boot: field 22 of /proc/PID/stat.
+    pub started_ticks: Option<i64>,
+}
+
+/// What can be said about a writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    /// It runs.
+    Alive,
+    /// It is gone.
+    Gone,
+    /// It lived on another host or in another container; nothing is known.
+    Elsewhere,
+}
+
+impl Writer {
+    /// This process.
+    pub(super) fn this() -> Self {
+        Self::read(Path::new("/proc"), std::process::id())
+    }
+
+    /// The process `pid`, as the files below `proc` describe it.
+    fn read(proc: &Path, pid: u32) -> Self {
+        Self {
+            host: line(&proc.join("sys/kernel/hostname")),
+            boot_id: line(&proc.join("sys/kernel/random/boot_id")),
+            pid_namespace: std::fs::read_link(proc.join("self/ns/pid"))
+                .ok()
+                .map(|l| l.to_string_lossy().into_owned()),
+            pid,
+            started_ticks: started_ticks(proc, pid),
+        }
+    }
+
+    /// Whether it is still there, as seen from this process.
+    pub(super) fn life(&self) -> Life {
+        self.life_seen_from(Path::new("/proc"))
+    }
+
+    fn life_seen_from(&self, proc: &Path) -> Life {
+        let here = Self::read(proc, self.pid);
+        if self.host != here.host {
+            return Life::Elsewhere;
+        }
+        if self.boot_id != here.boot_id {
+            return Life::Gone;
+        }
+        if self.pid_namespace != here.pid_namespace {
+            return Life::Elsewhere;
+        }
+        match (self.started_ticks, here.started_ticks) {
+            (_, None) => Life::Gone,
+            (Some(then), Some(now)) if then != now => Life::Gone,
+            _ => Life::Alive,
+        }
+    }
+}
+
+/// First line of a small file.
+fn line(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    text.lines().next().map(|l| l.trim().to_string()).filter(|l| !l.is_empty())
+}
+
+/// When a process was started. The command name in the second field may hold spaces and brackets, so fields are counted from
+/// the last bracket.
+fn started_ticks(proc: &Path, pid: u32) -> Option<i64> {
+    let stat = std::fs::read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive() {
+        assert_eq!(Writer::this().life(), Life::Alive);
+    }
+
+    fn fake_proc(pid: u32, ticks: u64) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        for (path, text) in [
+            ("sys/kernel/hostname".to_string(), "box\n".to_string()),
+            ("sys/kernel/random/boot_id".into(), "b1\n".into()),
+            (format!("{pid}/stat"), format!("{pid} (a) b) c) S 1 {} {ticks} 0 0\n", ["0"; 17].join(" "))),
+        ] {
+            let file = root.join(path);
+            std::fs::create_dir_all(file.parent().expect("a parent")).expect("directories");
+            std::fs::write(file, text).expect("a file");
+        }
+        dir
+    }
+
+    fn writer(boot: &str, pid: u32, ticks: i64) -> Writer {
+        Writer {
+            host: Some("box".into()),
+            boot_id: Some(boot.into()),
+            pid_namespace: None,
+            pid,
+            started_ticks: Some(ticks),
+        }
+    }
+
+    #[test]
+    fn a_number_used_again_is_another_process() {
+        let proc = fake_proc(77, 1000);
+        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), Life::Alive);
+        assert_eq!(writer("b1", 77, 900).life_seen_from(proc.path()), Life::Gone);
+        assert_eq!(writer("b1", 78, 1000).life_seen_from(proc.path()), Life::Gone);
+    }
+
+    #[test]
+    fn another_boot_is_gone_and_another_host_unknown() {
+        let proc = fake_proc(77, 1000);
+        assert_eq!(writer("b0", 77, 1000).life_seen_from(proc.path()), Life::Gone);
+        let foreign = Writer { host: Some("other".into()), ..writer("b1", 77, 1000) };
+        assert_eq!(foreign.life_seen_from(proc.path()), Life::Elsewhere);
+        let container = Writer { pid_namespace: Some("pid:[7]".into()), ..writer("b1", 77, 1000) };
+        assert_eq!(container.life_seen_from(proc.path()), Life::Elsewhere);
+    }
+}

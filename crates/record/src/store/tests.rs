@@ -1,0 +1,688 @@
+//! The store's behaviour: a run comes back as it was written, a killed writer loses at most a phase, and every failure is a
+//! sentence. Also the sample run and the generator of arbitrary runs, which the exports' tests use too.
+
+use super::*;
+use crate::{
+    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpLogEntry, OpStat,
+    Phase, Physical, Repetition, Residency, Run, Status, Worker,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+// ---- sample and generator
+
+/// A small run with something in every field.
+pub(crate) fn sample_run() -> Run {
+    Run {
+        id: "20261121T210531-1a2b3c".into(),
+        label: "evening".into(),
+        dialect: "survey".into(),
+        started_at: "2026-11-21T21:05:31+00:00".into(),
+        ended_at: "2026-11-21T21:06:02+00:00".into(),
+        status: Status::Failed,
+        version: "0.1.0".into(),
+        argv: vec!["fathom".into(), "survey".into(), "/mnt/a disk".into()],
+        directory: "/mnt/a disk".into(),
+        seed: u64::MAX,
+        workload: "name = \"survey\"\n".into(),
+        environment: serde_json::json!({"kernel": "6.18.0", "cpu": {"online": 2, "governor": null}}),
+        clock: Clock {
+            source: "tsc".into(),
+            hz: 2.5e9,
+            cost_ns: 12.5,
+            resolution_ns: 1.0,
+            drift_ppm: Some(0.25),
+        },
+        phases: vec![write_phase(), read_phase()],
+        doubts: vec![
+            Doubt {
+                code: "page-cache".into(),
+                phase: Some(1),
+                sentence: "The read never reached the device.".into(),
+            },
+            Doubt { code: "steal".into(), phase: None, sentence: "3 % of the CPU was stolen.".into() },
+        ],
+        error: Some("the disk is full".into()),
+    }
+}
+
+fn write_phase() -> Phase {
+    let stats = vec![
+        OpStat {
+            op: OpKind::Write,
+            ops: 4,
+            bytes: 262_144,
+            latency: Histogram::from_values([900, 1100, 1300, 250_000]),
+        },
+        OpStat { op: OpKind::Sync, ops: 1, bytes: 0, latency: Histogram::from_values([2_000_000]) },
+    ];
+    let worker = |index: u32, ending: Ending| Worker {
+        group: "writers".into(),
+        index,
+        start_ns: u64::from(index) * 700,
+        elapsed_ns: 2_500_000,
+        bytes: 262_144,
+        ops: 4,
+        uncounted_bytes: 65_536,
+        cpu_user_ns: 1000,
+        cpu_system_ns: 400_000,
+        marks: Marks { last_op_ns: 253_300, fsync_ns: 2_253_300, close_ns: 2_254_000 },
+        stats: stats.clone(),
+        ending,
+        op_log: Vec::new(),
+    };
+    let full = Ending::Failed(OpError {
+        call: "write".into(),
+        path: "/mnt/a disk/f1".into(),
+        offset: Some(262_144),
+        after_ops: 4,
+        errno: 28,
+        message: "No space left on device.".into(),
+    });
+    let device = DeviceDelta {
+        name: "vda".into(),
+        write_ios: 3,
+        write_bytes: 524_288,
+        flush_ios: 2,
+        busy_ms: 2,
+        ..DeviceDelta::default()
+    };
+    let repetition = Repetition {
+        n: 0,
+        started_ns: 1_000_000,
+        elapsed_ns: 2_600_000,
+        start_skew_ns: 700,
+        workers: vec![worker(0, Ending::Completed), worker(1, full)],
+        intervals: vec![Interval { end_ns: 2_600_000, width_ns: 2_600_000, ops: 8, bytes: 524_288 }],
+        physical: Physical {
+            method: "diskstats".into(),
+            devices: vec![device],
+            own_write_bytes: Some(655_360),
+            dirty_after_bytes: Some(4096),
+            ..Physical::default()
+        },
+        resident_before: Some(Residency::default()),
+        resident_after: Some(Residency {
+            total_pages: 128,
+            cached_pages: 128,
+            dirty_pages: 1,
+            writeback_pages: 0,
+        }),
+    };
+    let tags = BTreeMap::from([("fsync".to_string(), "end".to_string())]);
+    Phase {
+        seq: 0,
+        name: "write".into(),
+        axes: Axes {
+            file_bytes: Some(262_144),
+            record_bytes: Some(65_536),
+            streams: Some(2),
+            queue_depth: None,
+            tags,
+        },
+        reads: false,
+        writes: true,
+        sync_in_clock: true,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+fn read_phase() -> Phase {
+    let repetition = |n: u32| Repetition {
+        n,
+        started_ns: 5_000_000 + u64::from(n) * 1_000_000,
+        elapsed_ns: 50_000,
+        workers: vec![Worker {
+            group: "readers".into(),
+            elapsed_ns: 40_000,
+            bytes: 8192,
+            ops: 2,
+            stats: vec![OpStat {
+                op: OpKind::Read,
+                ops: 2,
+                bytes: 8192,
+                latency: Histogram::from_values([15_000, 25_000]),
+            }],
+            ending: Ending::Stopped,
+            op_log: vec![
+                OpLogEntry { offset: 4096, bytes: 4096, latency_ns: 15_000 },
+                OpLogEntry { offset: 0, bytes: 4096, latency_ns: 25_000 },
+            ],
+            ..Worker::default()
+        }],
+        physical: Physical {
+            method: "none".into(),
+            note: Some("tmpfs is memory".into()),
+            ..Physical::default()
+        },
+        ..Repetition::default()
+    };
+    Phase {
+        seq: 1,
+        name: "random read".into(),
+        axes: Axes { record_bytes: Some(4096), streams: Some(1), queue_depth: Some(1), ..Axes::default() },
+        reads: true,
+        writes: false,
+        sync_in_clock: false,
+        direct: true,
+        repetitions: vec![repetition(0), repetition(1)],
+    }
+}
+
+/// Counters of every size, the small ones more often.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![0u64..1000, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX), Just(1 << 63)]
+}
+
+/// Numbers whose sums over a few workers stay below 2^64, as the sums of [`Repetition`] demand.
+fn countable() -> impl Strategy<Value = u64> {
+    prop_oneof![0u64..1000, 0u64..1 << 60]
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z ]{0,12}", any::<String>()]
+}
+
+fn any_stat() -> impl Strategy<Value = OpStat> {
+    let values = prop::collection::vec(number(), 0..20);
+    (prop::sample::select(OpKind::ALL.to_vec()), countable(), countable(), values).prop_map(
+        |(op, ops, bytes, values)| OpStat { op, ops, bytes, latency: Histogram::from_values(values) },
+    )
+}
+
+fn any_ending() -> impl Strategy<Value = Ending> {
+    let failed = (words(), words(), prop::option::of(number()), number(), any::<i32>(), words()).prop_map(
+        |(call, path, offset, after_ops, errno, message)| {
+            Ending::Failed(OpError { call, path, offset, after_ops, errno, message })
+        },
+    );
+    prop_oneof![Just(Ending::Completed), Just(Ending::Stopped), Just(Ending::Interrupted), failed]
+}
+
+fn any_worker() -> impl Strategy<Value = Worker> {
+    let log = prop::collection::vec(
+        (any::<u64>(), any::<u32>(), any::<u64>()).prop_map(|(offset, bytes, latency_ns)| OpLogEntry {
+            offset,
+            bytes,
+            latency_ns,
+        }),
+        0..5,
+    );
+    let stats = prop::collection::vec(any_stat(), 0..3);
+    (
+        (words(), any::<u32>(), any_ending(), stats, log),
+        (number(), number(), countable(), countable(), countable()),
+        (number(), number(), number(), number(), number()),
+    )
+        .prop_map(|((group, index, ending, stats, op_log), a, b)| Worker {
+            group,
+            index,
+            start_ns: a.0,
+            elapsed_ns: a.1,
+            bytes: a.2,
+            ops: a.3,
+            uncounted_bytes: a.4,
+            cpu_user_ns: b.0,
+            cpu_system_ns: b.1,
+            marks: Marks { last_op_ns: b.2, fsync_ns: b.3, close_ns: b.4 },
+            stats,
+            ending,
+            op_log,
+        })
+}
+
+fn any_device() -> impl Strategy<Value = DeviceDelta> {
+    (words(), prop::array::uniform9(countable())).prop_map(|(name, c)| DeviceDelta {
+        name,
+        read_ios: c[0],
+        read_bytes: c[1],
+        read_merges: c[2],
+        write_ios: c[3],
+        write_bytes: c[4],
+        write_merges: c[5],
+        flush_ios: c[6],
+        discard_ios: c[7],
+        busy_ms: c[8],
+    })
+}
+
+fn any_physical() -> impl Strategy<Value = Physical> {
+    let maybe = || prop::option::of(number());
+    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), maybe(), maybe(), maybe())
+        .prop_map(|(method, devices, note, own_read_bytes, own_write_bytes, dirty_after_bytes)| Physical {
+            method,
+            devices,
+            note,
+            own_read_bytes,
+            own_write_bytes,
+            dirty_after_bytes,
+        })
+}
+
+fn any_residency() -> impl Strategy<Value = Option<Residency>> {
+    prop::option::of(prop::array::uniform4(number()).prop_map(|n| Residency {
+        total_pages: n[0],
+        cached_pages: n[1],
+        dirty_pages: n[2],
+        writeback_pages: n[3],
+    }))
+}
+
+fn any_repetition() -> impl Strategy<Value = Repetition> {
+    let interval = prop::array::uniform4(number()).prop_map(|n| Interval {
+        end_ns: n[0],
+        width_ns: n[1],
+        ops: n[2],
+        bytes: n[3],
+    });
+    (
+        (any::<u32>(), number(), number(), number()),
+        prop::collection::vec(any_worker(), 0..3),
+        prop::collection::vec(interval, 0..4),
+        any_physical(),
+        any_residency(),
+        any_residency(),
+    )
+        .prop_map(|(n, workers, intervals, physical, resident_before, resident_after)| Repetition {
+            n: n.0,
+            started_ns: n.1,
+            elapsed_ns: n.2,
+            start_skew_ns: n.3,
+            workers,
+            intervals,
+            physical,
+            resident_before,
+            resident_after,
+        })
+}
+
+fn any_phase() -> impl Strategy<Value = Phase> {
+    let maybe = || prop::option::of(number());
+    let axes = (maybe(), maybe(), maybe(), maybe(), prop::collection::btree_map(words(), words(), 0..3))
+        .prop_map(|(file_bytes, record_bytes, streams, queue_depth, tags)| Axes {
+            file_bytes,
+            record_bytes,
+            streams,
+            queue_depth,
+            tags,
+        });
+    (any::<u32>(), words(), axes, any::<[bool; 4]>(), prop::collection::vec(any_repetition(), 0..3)).prop_map(
+        |(seq, name, axes, flags, repetitions)| Phase {
+            seq,
+            name,
+            axes,
+            reads: flags[0],
+            writes: flags[1],
+            sync_in_clock: flags[2],
+            direct: flags[3],
+            repetitions,
+        },
+    )
+}
+
+/// Floating-point figures that decimal text holds exactly: tenths of whole numbers below 2^53.
+fn figure() -> impl Strategy<Value = f64> {
+    (0u32..1 << 30).prop_map(|n| f64::from(n) / 8.0)
+}
+
+/// Any run at all.
+pub(crate) fn any_run() -> impl Strategy<Value = Run> {
+    let statuses = vec![Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
+    let doubt = (words(), prop::option::of(any::<u32>()), words())
+        .prop_map(|(code, phase, sentence)| Doubt { code, phase, sentence });
+    let clock = (words(), figure(), figure(), figure(), prop::option::of(figure())).prop_map(
+        |(source, hz, cost_ns, resolution_ns, drift_ppm)| Clock {
+            source,
+            hz,
+            cost_ns,
+            resolution_ns,
+            drift_ppm,
+        },
+    );
+    let environment =
+        (words(), any::<u64>()).prop_map(|(k, n)| serde_json::json!({"kernel": k, "n": [n, null, true]}));
+    (
+        ("[0-9]{4}-[a-f]{3}", words(), words(), words(), words(), words(), words()),
+        (prop::sample::select(statuses), prop::collection::vec(words(), 0..4), any::<u64>(), words()),
+        (environment, clock, prop::option::of(words())),
+        prop::collection::vec(any_phase(), 0..3),
+        prop::collection::vec(doubt, 0..3),
+    )
+        .prop_map(|(t, (status, argv, seed, workload), (environment, clock, error), phases, doubts)| {
+            Run {
+                id: t.0,
+                label: t.1,
+                dialect: t.2,
+                started_at: t.3,
+                ended_at: t.4,
+                status,
+                version: t.5,
+                argv,
+                directory: t.6,
+                seed,
+                workload,
+                environment,
+                clock,
+                phases,
+                doubts,
+                error,
+            }
+        })
+}
+
+// ---- round trips
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("below/fathom.db");
+    (dir, path)
+}
+
+fn run_named(id: &str) -> Run {
+    Run { id: id.into(), ..sample_run() }
+}
+
+#[test]
+fn a_saved_run_comes_back() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&sample_run()).expect("saves");
+    assert_eq!(store.load("last").expect("loads"), sample_run());
+    store.close().expect("closes");
+    assert_eq!(Store::open(&path).expect("opens again").load("2026").expect("loads"), sample_run());
+}
+
+#[test]
+fn a_histogram_at_the_end_of_the_range_comes_back() {
+    let (_dir, path) = scratch();
+    let mut run = sample_run();
+    let edges = [0, 1, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, u64::MAX, u64::MAX];
+    run.phases[0].repetitions[0].workers[0].stats[0].latency = Histogram::from_values(edges);
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&run).expect("saves");
+    assert_eq!(store.load("last").expect("loads"), run);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_run_comes_back_from_the_store(run in any_run()) {
+        let mut store = Store::open(":memory:").expect("opens");
+        store.save(&run).expect("saves");
+        prop_assert_eq!(store.load(&run.id).expect("loads"), run);
+    }
+}
+
+// ---- a run as it happens
+
+#[test]
+fn a_run_written_step_by_step_equals_one_saved_whole() {
+    let (_dir, path) = scratch();
+    let run = sample_run();
+    let mut store = Store::open(&path).expect("opens");
+    let head = Run {
+        status: Status::Running,
+        ended_at: String::new(),
+        error: None,
+        clock: Clock { drift_ppm: None, ..run.clock.clone() },
+        ..run.clone()
+    };
+    store.begin(&head).expect("begins");
+    for phase in &run.phases {
+        store.append_phase(&run.id, phase).expect("appends");
+    }
+    for doubt in &run.doubts {
+        store.append_doubt(&run.id, doubt).expect("appends");
+    }
+    assert_eq!(store.load(&run.id).expect("loads"), head);
+    store.finish(&run).expect("finishes");
+    assert_eq!(store.load(&run.id).expect("loads"), run);
+}
+
+#[test]
+fn what_a_killed_writer_stored_is_there_and_the_run_counts_as_killed() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    let run = Run { status: Status::Running, ended_at: String::new(), ..sample_run() };
+    store.begin(&run).expect("begins");
+    store.append_phase(&run.id, &run.phases[0]).expect("appends");
+    // While the process lives the run is running, and nobody may remove it.
+    assert_eq!(store.list(&Filter::default()).expect("lists")[0].status_word(), "running");
+    assert!(matches!(store.remove(&run.id), Err(StoreError::StillRunning { .. })));
+    // SIGKILL: no destructor runs, the log stays beside the file. A process number that is never given out stands for ours.
+    store.connection().expect("open").execute("UPDATE run SET pid = 999999999", []).expect("changes");
+    std::mem::forget(store);
+    assert!(path.with_extension("db-wal").exists(), "the log is still there");
+    let mut again = Store::open(&path).expect("opens");
+    let listed = again.list(&Filter::default()).expect("lists");
+    assert_eq!((listed[0].status_word(), listed[0].phases), ("killed", 1));
+    assert_eq!(again.load("last").expect("loads").phases, run.phases[..1]);
+    again.remove("last").expect("a killed run can be removed");
+}
+
+#[test]
+fn a_clean_close_leaves_one_file() {
+    let (_dir, path) = scratch();
+    let names = || {
+        let mut names: Vec<_> = std::fs::read_dir(path.parent().expect("a parent"))
+            .expect("reads")
+            .map(|e| e.expect("an entry").file_name().into_string().expect("a name"))
+            .collect();
+        names.sort();
+        names
+    };
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&sample_run()).expect("saves");
+    assert!(names().contains(&"fathom.db-wal".to_string()), "{:?}", names());
+    store.close().expect("closes");
+    assert_eq!(names(), ["fathom.db"]);
+    let mut dropped = Store::open(&path).expect("opens");
+    dropped.save(&run_named("b")).expect("saves");
+    drop(dropped);
+    assert_eq!(names(), ["fathom.db"]);
+}
+
+#[test]
+fn two_writers_take_turns() {
+    let (_dir, path) = scratch();
+    let mut a = Store::open(&path).expect("opens");
+    let mut b = Store::open(&path).expect("opens");
+    a.begin(&run_named("a")).expect("begins");
+    b.begin(&run_named("b")).expect("begins");
+    a.append_phase("a", &sample_run().phases[0]).expect("appends");
+    b.append_phase("b", &sample_run().phases[1]).expect("appends");
+    a.close().expect("closes while the other is there");
+    assert_eq!(b.list(&Filter::default()).expect("lists").len(), 2);
+    b.close().expect("closes");
+}
+
+// ---- finding, listing, removing
+
+#[test]
+fn runs_are_found_by_the_beginning_of_their_id() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    assert!(matches!(store.load("last"), Err(StoreError::Empty { .. })));
+    for id in ["20261121T1-aaa", "20261121T2-bbb", "20261122T1-ccc", "20261122T1-ccc2"] {
+        store.save(&run_named(id)).expect("saves");
+    }
+    assert_eq!(store.resolve("last").expect("finds"), "20261122T1-ccc2");
+    assert_eq!(store.resolve("20261121T1").expect("finds"), "20261121T1-aaa");
+    assert_eq!(store.resolve("20261122T1-ccc").expect("a whole id wins"), "20261122T1-ccc");
+    let error = store.resolve("2026").expect_err("several").to_string();
+    assert!(error.contains("20261121T1-aaa") && error.contains("give more"), "{error}");
+    for nothing in ["x", "", "%", "20261121T_"] {
+        assert!(matches!(store.resolve(nothing), Err(StoreError::NoSuchRun { .. })), "{nothing}");
+    }
+}
+
+#[test]
+fn the_list_can_be_narrowed() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    for (id, label) in [("a", "x"), ("b", "y"), ("c", "x")] {
+        store.save(&Run { label: label.into(), ..run_named(id) }).expect("saves");
+    }
+    let ids = |filter: Filter| -> Vec<String> {
+        store.list(&filter).expect("lists").into_iter().map(|s| s.id).collect()
+    };
+    assert_eq!(ids(Filter::default()), ["a", "b", "c"]);
+    assert_eq!(ids(Filter { label: Some("x".into()), ..Filter::default() }), ["a", "c"]);
+    assert_eq!(ids(Filter { limit: Some(2), ..Filter::default() }), ["b", "c"]);
+    assert_eq!(ids(Filter { id_prefix: Some("b".into()), ..Filter::default() }), ["b"]);
+    assert_eq!(ids(Filter { dialect: Some("fio".into()), ..Filter::default() }), [""; 0]);
+}
+
+#[test]
+fn a_removed_run_leaves_nothing_behind() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&run_named("a")).expect("saves");
+    store.save(&run_named("b")).expect("saves");
+    let rows = |store: &Store, table: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        store.connection().expect("open").query_row(&sql, [], |r| r.get(0)).expect("counts")
+    };
+    assert_eq!(rows(&store, "environment"), 1, "equal environments are stored once");
+    assert_eq!(store.remove("a").expect("removes"), "a");
+    assert_eq!(store.load("b").expect("the other one stays"), run_named("b"));
+    store.remove("b").expect("removes");
+    let tables = [
+        "run",
+        "phase",
+        "repetition",
+        "worker",
+        "op_stat",
+        "op_total",
+        "interval",
+        "device",
+        "residency",
+        "doubt",
+        "artifact",
+        "environment",
+        "workload",
+    ];
+    for table in tables {
+        assert_eq!(rows(&store, table), 0, "{table}");
+    }
+}
+
+#[test]
+fn the_view_has_one_row_per_repetition_and_operation() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&sample_run()).expect("saves");
+    let connection = store.connection().expect("open");
+    let mut statement = connection
+        .prepare("SELECT phase, repetition, op, mib_per_s, iops, p50_ns, max_ns, regime FROM result ORDER BY phase_seq, repetition, op")
+        .expect("prepares");
+    type Line = (String, u32, String, f64, f64, i64, i64, String);
+    let lines: Vec<Line> = statement
+        .query_map([], |r| {
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?, r.get(6)?, r.get(7)?))
+        })
+        .expect("asks")
+        .collect::<Result<_, _>>()
+        .expect("answers");
+    assert_eq!(lines.len(), 4);
+    assert_eq!((lines[0].0.as_str(), lines[0].2.as_str()), ("write", "sync"));
+    // Two writers of 256 KiB in 2.5 ms each: 200 MiB/s together, 3200 writes a second.
+    assert_eq!((lines[1].2.as_str(), lines[1].3, lines[1].4), ("write", 200.0, 3200.0));
+    assert_eq!(lines[1].6, 250_000);
+    assert_eq!(lines[2].7, "unknown");
+}
+
+// ---- failures
+
+#[test]
+fn a_newer_store_is_refused() {
+    let (_dir, path) = scratch();
+    let store = Store::open(&path).expect("opens");
+    store.connection().expect("open").execute_batch("PRAGMA user_version=99").expect("changes");
+    drop(store);
+    let error = Store::open(&path).expect_err("refuses").to_string();
+    assert!(error.contains("version 99") && error.contains("newer fathom"), "{error}");
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let (dir, _) = scratch();
+    let text = dir.path().join("notes.txt");
+    std::fs::write(&text, "this is no database at all, but it is long enough to look at ".repeat(20))
+        .expect("writes");
+    assert!(matches!(Store::open(&text), Err(StoreError::NotADatabase { .. })));
+    let other = dir.path().join("other.db");
+    Connection::open(&other)
+        .expect("opens")
+        .execute_batch("CREATE TABLE bookmarks (url TEXT)")
+        .expect("creates");
+    assert!(matches!(Store::open(&other), Err(StoreError::Foreign { .. })));
+}
+
+#[test]
+fn a_place_that_is_no_directory_is_named() {
+    let (dir, _) = scratch();
+    std::fs::write(dir.path().join("file"), "").expect("writes");
+    let error = Store::open(dir.path().join("file/below/fathom.db")).expect_err("refuses").to_string();
+    assert!(error.contains("file/below") && error.contains("FATHOM_STORE"), "{error}");
+    let error = Store::open(dir.path()).expect_err("a directory is no file").to_string();
+    assert!(error.contains("could not be opened"), "{error}");
+}
+
+#[test]
+fn a_lock_is_reported_after_the_time_out() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.begin(&run_named("a")).expect("begins");
+    let other = Connection::open(&path).expect("opens");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locks");
+    store.connection().expect("open").busy_timeout(Duration::from_millis(1)).expect("sets");
+    assert!(matches!(store.append_phase("a", &sample_run().phases[0]), Err(StoreError::Locked { .. })));
+    other.execute_batch("ROLLBACK").expect("unlocks");
+    store.append_phase("a", &sample_run().phases[0]).expect("goes on afterwards");
+}
+
+#[test]
+fn a_full_disk_is_a_sentence_and_keeps_what_was_stored() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.begin(&run_named("a")).expect("begins");
+    // SQLite's own page limit gives the same error as a disk without space.
+    let pages: i64 =
+        store.connection().expect("open").query_row("PRAGMA page_count", [], |r| r.get(0)).expect("asks");
+    let limit = format!("PRAGMA max_page_count={}", pages + 1);
+    store.connection().expect("open").query_row(&limit, [], |_| Ok(())).expect("sets");
+    let mut phase = sample_run().phases[0].clone();
+    phase.name = "x".repeat(1 << 20);
+    let error = store.append_phase("a", &phase).expect_err("full").to_string();
+    assert!(error.contains("full"), "{error}");
+    assert_eq!(store.load("a").expect("loads").phases.len(), 0);
+}
+
+#[test]
+fn a_changed_row_is_reported_and_not_guessed() {
+    for (change, word) in [
+        ("UPDATE op_stat SET timed = timed + 1", "timed"),
+        ("UPDATE op_stat SET hdr = x'00'", "histogram"),
+        ("UPDATE artifact SET body = x'00'", "operation log"),
+        ("UPDATE phase SET tags = '['", "tags"),
+        ("UPDATE run SET seed = 'x'", "seed"),
+    ] {
+        let mut store = Store::open(":memory:").expect("opens");
+        store.save(&run_named("a")).expect("saves");
+        store.connection().expect("open").execute_batch(change).expect("changes");
+        let error = store.load("a").expect_err(change).to_string();
+        assert!(error.contains(word), "{change}: {error}");
+    }
+}
+
+#[test]
+fn a_run_is_begun_once_and_before_its_phases() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    let missing = store.append_phase("a", &sample_run().phases[0]);
+    assert!(matches!(missing, Err(StoreError::NoSuchRun { .. })));
+    store.begin(&run_named("a")).expect("begins");
+    assert!(matches!(store.begin(&run_named("a")), Err(StoreError::Exists { .. })));
+}
