@@ -1,2 +1,113 @@
-//! Chores.
-fn main() {}
+//! The chores, in Rust: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask fresh`. This file reads the command line and calls
+//! the chore; it knows nothing of fathom itself and uses none of its crates, so it builds in seconds and works when they do not.
+
+mod fresh;
+mod steps;
+mod test;
+mod tidy;
+
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The chores of the house.
+
+  cargo xtask test                run everything: prerequisites, fmt, clippy, tidy, build, every test
+  cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
+  cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
+  cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
+
+  test:  --no-install             install nothing; say what is missing and which tests skip
+         -- ARGS                  passed to the test programs, e.g. -- --nocapture
+  fresh: --keep                   leave the clone in place and say where it is
+
+Exit codes: 0 in order, 1 something failed, 2 usage.
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+/// A command line that cannot be understood.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} See `cargo xtask help`.", self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Runs a chore; whether all was in order.
+fn run(args: &[String]) -> Result<bool> {
+    let Some((chore, rest)) = args.split_first() else {
+        print!("{HELP}");
+        return Ok(true);
+    };
+    let root = root();
+    match chore.as_str() {
+        "test" => test::run(&root, &test::Options::parse(rest).map_err(Usage)?),
+        "tidy" => {
+            no_arguments(chore, rest)?;
+            tidy::run(&root)
+        }
+        "fresh" => match rest {
+            [] => fresh::run(&root, false),
+            [keep] if keep == "--keep" => fresh::run(&root, true),
+            _ => bail!(Usage(format!("`fresh` takes --keep or nothing, not {rest:?}."))),
+        },
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        other => bail!(Usage(format!("There is no chore named {other:?}."))),
+    }
+}
+
+fn no_arguments(chore: &str, rest: &[String]) -> Result<()> {
+    match rest.first() {
+        Some(first) => bail!(Usage(format!("`{chore}` takes no arguments, not {first:?}."))),
+        None => Ok(()),
+    }
+}
+
+/// The workspace: where cargo says this package lies, one up. The value built in serves when the binary is called directly.
+fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let package = package.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    package.parent().unwrap_or(Path::new(".")).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(args: &[&str]) -> bool {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        run(&args).is_err_and(|e| e.is::<Usage>())
+    }
+
+    #[test]
+    fn mistakes_are_usage_errors() {
+        assert!(usage(&["dance"]));
+        assert!(usage(&["tidy", "now"]));
+        assert!(usage(&["fresh", "--kep"]));
+        assert!(usage(&["test", "--no-instal"]));
+    }
+
+    #[test]
+    fn the_root_is_the_workspace() {
+        assert!(root().join("Cargo.toml").is_file() && root().join("xtask").is_dir());
+    }
+}

@@ -1,0 +1,168 @@
+//! `cargo xtask test`: the one command that says whether the house is in order. Prerequisites, format, lints, tidy, build, every
+//! test; a failed step does not stop the others. The last line on stdout is `N passed, M failed, K skipped`.
+//!
+//! What the numbers mean: passed and failed are tests, except that a failed step without a failed test (format, a crashed test
+//! program) counts as one failed. Skipped are ignored tests and those that named themselves through `FATHOM_TEST_SKIPS`, the
+//! file to which `fathom_testkit::skip` appends; cargo counts these as passed, this program does not.
+
+mod output;
+mod prerequisites;
+
+use crate::steps::{Steps, cargo, seconds, succeeds};
+use crate::tidy;
+use anyhow::{Context, Result};
+use output::Totals;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+/// Names the file skips are appended to; `fathom_testkit::skip` reads it.
+const SKIPS_ENV: &str = "FATHOM_TEST_SKIPS";
+
+/// What was asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Only tests whose name contains this; lints are left out.
+    filter: Option<String>,
+    /// Install nothing.
+    no_install: bool,
+    /// Handed to the test programs.
+    harness: Vec<String>,
+}
+
+impl Options {
+    /// Reads what follows `cargo xtask test`.
+    pub(crate) fn parse(args: &[String]) -> Result<Self, String> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--no-install" => options.no_install = true,
+                "--" => options.harness = args.by_ref().cloned().collect(),
+                dashed if dashed.starts_with('-') => {
+                    return Err(format!("`test` does not know the option {dashed}."));
+                }
+                _ if options.filter.is_some() => {
+                    return Err(format!("`test` takes one filter, and {arg:?} is a second."));
+                }
+                filter => options.filter = Some(filter.to_string()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Runs it all; whether all was in order.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
+    let started = Instant::now();
+    let mut steps = Steps::default();
+    steps.take("prerequisites", || prerequisites::provide(options.no_install));
+    if options.filter.is_none() {
+        lint(root, &mut steps);
+    }
+    steps.take("build", || succeeds(cargo(root).args(["build", "--package", "fathom"])));
+    let mut totals = Totals::default();
+    steps.take("test", || test(root, options, &mut totals));
+    Ok(conclude(&steps, &totals, started))
+}
+
+/// Format, clippy and tidy, each whether or not the one before failed.
+fn lint(root: &Path, steps: &mut Steps) {
+    steps.take("fmt", || succeeds(cargo(root).args(["fmt", "--all", "--check"])));
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    steps.take("clippy", || succeeds(cargo(root).args(clippy)));
+    steps.take("tidy", || tidy::run(root));
+}
+
+/// Every test of the workspace, doc tests included; output passed on line by line and summed up.
+fn test(root: &Path, options: &Options, totals: &mut Totals) -> Result<bool> {
+    let skips = tempfile::NamedTempFile::new().context("no file for the names of skipped tests")?;
+    let mut command = cargo(root);
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command.args(&options.filter);
+    if !options.harness.is_empty() {
+        command.arg("--").args(&options.harness);
+    }
+    command.env(SKIPS_ENV, skips.path()).stdout(Stdio::piped());
+    let mut child = command.spawn().context("cargo test could not be started")?;
+    let mut lines = BufReader::new(child.stdout.take().context("cargo test has no output")?);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).context("the output of cargo test cannot be read")? > 0 {
+        // Whoever reads us may have gone (`| head`); the tests still run to their end.
+        let _ = std::io::stdout().write_all(&line);
+        totals.take_line(String::from_utf8_lossy(&line).trim_end());
+        line.clear();
+    }
+    let good = child.wait().context("cargo test cannot be waited for")?.success();
+    totals.take_skips(&std::fs::read_to_string(skips.path()).context("the list of skipped tests")?);
+    if totals.ran() == 0
+        && let Some(filter) = &options.filter
+    {
+        eprintln!("No test has {filter:?} in its name.");
+        return Ok(false);
+    }
+    Ok(good)
+}
+
+/// Lists what failed and what was skipped, the failed steps last, and closes with the line of sums.
+fn conclude(steps: &Steps, totals: &Totals, started: Instant) -> bool {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, reason) in totals.skips() {
+        by_reason.entry(reason).or_default().push(name);
+    }
+    for (reason, names) in by_reason {
+        eprintln!("skipped, {reason}: {}", names.join(", "));
+    }
+    for name in totals.failures() {
+        eprintln!("failed: {name}");
+    }
+    eprintln!("==> all steps in {}", seconds(started.elapsed()));
+    if !steps.failed().is_empty() {
+        eprintln!("==> FAILED: {}", steps.failed().join(", "));
+    }
+    println!("{}", closing_line(steps.failed(), totals));
+    steps.failed().is_empty()
+}
+
+/// `N passed, M failed, K skipped`. A step that failed without a failed test counts as one.
+fn closing_line(failed_steps: &[String], totals: &Totals) -> String {
+    let other_than_tests = failed_steps.iter().filter(|step| *step != "test").count() as u64;
+    let test_failed = failed_steps.iter().any(|step| step == "test");
+    let failed = other_than_tests + totals.failed().max(u64::from(test_failed));
+    format!("{} passed, {failed} failed, {} skipped", totals.passed(), totals.skipped())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_command_line_is_read() {
+        let options = parse("--no-install op_order -- --nocapture -q").unwrap();
+        assert_eq!(options.filter.as_deref(), Some("op_order"));
+        assert!(options.no_install);
+        assert_eq!(options.harness, ["--nocapture", "-q"]);
+        assert_eq!(parse("").unwrap(), Options::default());
+        assert!(parse("--fast").is_err());
+        assert!(parse("a b").unwrap_err().contains("one filter"));
+    }
+
+    #[test]
+    fn the_closing_line_counts_failed_steps() {
+        let mut totals = Totals::default();
+        totals.take_line("test result: FAILED. 10 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out");
+        totals.take_skips("SKIPPED mounts: needs root\n");
+        let steps = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(closing_line(&steps(&["test"]), &totals), "9 passed, 2 failed, 2 skipped");
+        assert_eq!(closing_line(&steps(&["fmt", "tidy", "test"]), &totals), "9 passed, 4 failed, 2 skipped");
+        assert_eq!(closing_line(&[], &Totals::default()), "0 passed, 0 failed, 0 skipped");
+        // A test program that crashed leaves no failed test, only a failed step.
+        assert_eq!(closing_line(&steps(&["test"]), &Totals::default()), "0 passed, 1 failed, 0 skipped");
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads the output of `cargo test` as it streams by, and the file of skips after it: sums over all test programs. It decides
+//! nothing; whether the tests passed is cargo's exit code.
+
+use std::collections::BTreeMap;
+
+/// Sums so far.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    failures: Vec<String>,
+    /// Name and first reason of each test that skipped itself.
+    skips: BTreeMap<String, String>,
+}
+
+impl Totals {
+    /// Takes a line of output.
+    pub(crate) fn take_line(&mut self, line: &str) {
+        if let Some(result) = line.strip_prefix("test result: ") {
+            self.passed += figure(result, "passed");
+            self.failed += figure(result, "failed");
+            self.ignored += figure(result, "ignored");
+        } else if let Some(name) = line.strip_prefix("test ").and_then(|l| l.strip_suffix(" ... FAILED")) {
+            self.failures.push(name.to_string());
+        }
+    }
+
+    /// Takes the file of skips: lines `SKIPPED name: reason`. A test that skips several of its parts counts once.
+    pub(crate) fn take_skips(&mut self, file: &str) {
+        for line in file.lines() {
+            let Some((name, reason)) = line.strip_prefix("SKIPPED ").and_then(|l| l.split_once(": ")) else {
+                continue;
+            };
+            self.skips.entry(name.to_string()).or_insert_with(|| reason.to_string());
+        }
+    }
+
+    /// Tests that ran to a good end.
+    pub(crate) fn passed(&self) -> u64 {
+        self.passed.saturating_sub(self.skips.len() as u64)
+    }
+
+    /// Tests that failed.
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Tests that were ignored or skipped themselves.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.ignored + self.skips.len() as u64
+    }
+
+    /// Tests that were started.
+    pub(crate) fn ran(&self) -> u64 {
+        self.passed + self.failed
+    }
+
+    /// Names of failed tests.
+    pub(crate) fn failures(&self) -> &[String] {
+        &self.failures
+    }
+
+    /// (name, reason) of tests that skipped themselves.
+    pub(crate) fn skips(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.skips.iter().map(|(name, reason)| (name.as_str(), reason.as_str()))
+    }
+}
+
+/// The number before a word in "ok. 12 passed; 0 failed; 1 ignored; ...".
+fn figure(result: &str, word: &str) -> u64 {
+    let mut words = result.split([' ', ';']).filter(|w| !w.is_empty()).peekable();
+    while let Some(number) = words.next() {
+        if words.peek() == Some(&word) {
+            return number.parse().unwrap_or(0);
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "
+running 3 tests
+test a::one ... ok
+test a::two ... FAILED
+test a::three ... ignored, needs an hour
+
+failures:
+
+---- a::two stdout ----
+thread 'a::two' panicked
+
+test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 4 filtered out; finished in 0.10s
+
+running 2 tests
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s
+";
+
+    #[test]
+    fn sums_run_over_all_test_programs() {
+        let mut totals = Totals::default();
+        OUTPUT.lines().for_each(|l| totals.take_line(l));
+        assert_eq!((totals.passed(), totals.failed(), totals.skipped()), (3, 1, 1));
+        assert_eq!(totals.failures(), ["a::two"]);
+        assert_eq!(totals.ran(), 4);
+    }
+
+    #[test]
+    fn a_test_that_skips_itself_has_not_passed() {
+        let mut totals = Totals::default();
+        OUTPUT.lines().for_each(|l| totals.take_line(l));
+        totals.take_skips("SKIPPED one: needs root\nSKIPPED one: needs xfs\nnoise\n");
+        assert_eq!((totals.passed(), totals.skipped()), (2, 2));
+        assert_eq!(totals.skips().collect::<Vec<_>>(), [("one", "needs root")]);
+    }
+}
