@@ -42,8 +42,10 @@ fn opening(file: &File) -> Option<Finding> {
         .collect();
     let characters = paragraph.join(" ").chars().count();
     (characters < OPENING_CHARACTERS).then(|| {
-        let what = "does not open with a `//!` paragraph; say what the file is for, what it is not, where its data comes from \
-                    and goes";
+        let what = format!(
+            "opens with {characters} characters of `//!` paragraph, not {OPENING_CHARACTERS} or more; say what the file is \
+             for, what it is not, where its data comes from and goes"
+        );
         Finding::new(&file.path, 1, what)
     })
 }
