@@ -1,1 +1,29 @@
-//! Placeholder until the next commit.
+//! Real I/O: executes the phases of a [`fathom_workload::Workload`] and answers with [`fathom_record::Repetition`]s.
+//!
+//! A phase runs in processes or threads ([`spawn`](crate::phase)) that meet at a start barrier, draw operations from the op
+//! stream, do them through a [`backend`], and record into shared memory, so that nothing is lost when a worker is killed. The hot
+//! loop ([`hot`]) allocates nothing, takes no lock, formats nothing and makes no system call beside the I/O.
+//!
+//! The engine knows no dialect, prints nothing and stores nothing. Files that it creates are entered in a [`ledger`] first.
+
+mod action;
+pub mod backend;
+mod buffer;
+mod check;
+pub mod clock;
+mod contents;
+mod engine;
+mod error;
+mod files;
+mod hot;
+mod interrupt;
+pub mod ledger;
+mod phase;
+mod shared;
+mod worker;
+
+pub use clock::Clock;
+pub use engine::Engine;
+pub use error::EngineError;
+pub use interrupt::{interrupted_by, watch_signals};
+pub use ledger::Ledger;

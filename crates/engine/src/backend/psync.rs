@@ -1,0 +1,150 @@
+//! One synchronous system call after the other: read and write (with lseek where the position is elsewhere), pread and pwrite,
+//! preadv2 and pwritev2.
+//!
+//! A call that moves less than asked is followed up: the next call tells why (end of file, no space, size limit).
+
+use super::Backend;
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::SyncCall;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, ReadWriteFlags};
+use std::io::{IoSlice, IoSliceMut};
+
+pub(crate) struct Psync {
+    file: OwnedFd,
+    call: SyncCall,
+    /// File position, for read and write.
+    position: u64,
+}
+
+impl Psync {
+    fn seek(&mut self, offset: u64, call: Call) -> Result<(), Fault> {
+        if self.position != offset {
+            rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Start(offset))
+                .map_err(|e| Fault::of(call, e, offset))?;
+            self.position = offset;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_once(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match self.call {
+            SyncCall::Pread => rustix::io::pread(&self.file, buffer, offset),
+            SyncCall::Read => {
+                let n = rustix::io::read(&self.file, buffer)?;
+                self.position += n as u64;
+                Ok(n)
+            }
+            SyncCall::Preadv2 => {
+                let mut vector = [IoSliceMut::new(buffer)];
+                rustix::io::preadv2(&self.file, &mut vector, offset, ReadWriteFlags::empty())
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn write_once(&mut self, offset: u64, buffer: &[u8]) -> Result<usize, Errno> {
+        match self.call {
+            SyncCall::Pread => rustix::io::pwrite(&self.file, buffer, offset),
+            SyncCall::Read => {
+                let n = rustix::io::write(&self.file, buffer)?;
+                self.position += n as u64;
+                Ok(n)
+            }
+            SyncCall::Preadv2 => {
+                rustix::io::pwritev2(&self.file, &[IoSlice::new(buffer)], offset, ReadWriteFlags::empty())
+            }
+        }
+    }
+
+    /// The rest after a short read. Cold.
+    #[cold]
+    fn read_rest(&mut self, offset: u64, buffer: &mut [u8], mut moved: usize) -> Result<(), Fault> {
+        while moved < buffer.len() {
+            let at = offset + moved as u64;
+            match self.read_once(at, &mut buffer[moved..]) {
+                Ok(0) => {
+                    return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64));
+                }
+                Ok(n) => moved += n,
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(Fault::of(Call::Read, e, at)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest after a short write. Cold.
+    #[cold]
+    fn write_rest(&mut self, offset: u64, buffer: &[u8], mut moved: usize) -> Result<(), Fault> {
+        while moved < buffer.len() {
+            let at = offset + moved as u64;
+            match self.write_once(at, &buffer[moved..]) {
+                Ok(0) => {
+                    return Err(Fault::short(Call::Write, offset, buffer.len() as u64, moved as u64));
+                }
+                Ok(n) => moved += n,
+                Err(Errno::INTR) => {}
+                Err(e) => {
+                    return Err(Fault {
+                        expected: buffer.len() as u64,
+                        found: moved as u64,
+                        ..Fault::of(Call::Write, e, at)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Backend for Psync {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let call = match plan.stream.backend {
+            fathom_workload::Backend::Psync(call) => call,
+            _ => SyncCall::Pread,
+        };
+        Ok(Self { file: files::open(plan)?, call, position: 0 })
+    }
+
+    #[inline(always)]
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        if self.call == SyncCall::Read {
+            self.seek(offset, Call::Read)?;
+        }
+        match self.read_once(offset, buffer) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(n) => self.read_rest(offset, buffer, n),
+            Err(Errno::INTR) => self.read_rest(offset, buffer, 0),
+            Err(e) => Err(Fault::of(Call::Read, e, offset)),
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
+        if self.call == SyncCall::Read {
+            self.seek(offset, Call::Write)?;
+        }
+        match self.write_once(offset, buffer) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(n) => self.write_rest(offset, buffer, n),
+            Err(Errno::INTR) => self.write_rest(offset, buffer, 0),
+            Err(e) => Err(Fault::of(Call::Write, e, offset)),
+        }
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        files::sync(self.file.as_fd(), data_only)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        files::close(self.file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}

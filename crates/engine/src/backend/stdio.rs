@@ -1,0 +1,102 @@
+//! The C library's buffered streams: fread and fwrite through a fully buffered FILE, fflush and fsync, fclose.
+
+use super::Backend;
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
+use rustix::io::Errno;
+
+pub(crate) struct Stdio {
+    stream: *mut libc::FILE,
+    descriptor: RawFd,
+    position: u64,
+    /// Whether the last operation was a write: C demands a seek between reading and writing.
+    wrote: Option<bool>,
+    /// The buffer given to setvbuf; it must outlive the stream.
+    _buffer: Vec<u8>,
+}
+
+// SAFETY: the stream has one owner and is used from one thread at a time.
+unsafe impl Send for Stdio {}
+
+impl Stdio {
+    fn seek(&mut self, offset: u64, write: bool, call: Call) -> Result<(), Fault> {
+        if self.position != offset || self.wrote.is_some_and(|w| w != write) {
+            // SAFETY: the stream is open.
+            if unsafe { libc::fseeko(self.stream, offset as libc::off_t, libc::SEEK_SET) } != 0 {
+                return Err(last_error(call, offset));
+            }
+            self.position = offset;
+        }
+        self.wrote = Some(write);
+        Ok(())
+    }
+}
+
+fn last_error(call: Call, offset: u64) -> Fault {
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Fault::of(call, Errno::from_raw_os_error(errno), offset)
+}
+
+impl Backend for Stdio {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let size = match plan.stream.backend {
+            fathom_workload::Backend::Stdio { buffer } if buffer.0 > 0 => buffer.0 as usize,
+            _ => plan.largest,
+        };
+        let descriptor = files::open(plan)?.into_raw_fd();
+        let mode = if files::writes(plan.stream) || plan.stream.open.read_write { c"r+" } else { c"r" };
+        // SAFETY: the descriptor is open and handed over to the stream; the mode is a C string.
+        let stream = unsafe { libc::fdopen(descriptor, mode.as_ptr()) };
+        if stream.is_null() {
+            return Err(last_error(Call::Open, 0));
+        }
+        let mut buffer = vec![0u8; size];
+        // SAFETY: the buffer has `size` bytes and lives as long as the stream (it is closed in `close` or at exit).
+        unsafe { libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, size) };
+        Ok(Self { stream, descriptor, position: 0, wrote: None, _buffer: buffer })
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        self.seek(offset, false, Call::Read)?;
+        // SAFETY: the stream is open and the buffer has the length given.
+        let n = unsafe { libc::fread(buffer.as_mut_ptr().cast(), 1, buffer.len(), self.stream) };
+        self.position += n as u64;
+        if n == buffer.len() {
+            return Ok(());
+        }
+        // SAFETY: the stream is open.
+        if unsafe { libc::ferror(self.stream) } != 0 {
+            return Err(last_error(Call::Read, offset));
+        }
+        Err(Fault::short(Call::Read, offset, buffer.len() as u64, n as u64))
+    }
+
+    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
+        self.seek(offset, true, Call::Write)?;
+        // SAFETY: the stream is open and the buffer has the length given.
+        let n = unsafe { libc::fwrite(buffer.as_ptr().cast(), 1, buffer.len(), self.stream) };
+        self.position += n as u64;
+        if n == buffer.len() { Ok(()) } else { Err(last_error(Call::Write, offset)) }
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        // SAFETY: the stream is open.
+        if unsafe { libc::fflush(self.stream) } != 0 {
+            return Err(last_error(Call::Sync, 0));
+        }
+        // SAFETY: the descriptor belongs to the open stream.
+        files::sync(unsafe { BorrowedFd::borrow_raw(self.descriptor) }, data_only)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        // SAFETY: the stream is open and not used again.
+        if unsafe { libc::fclose(self.stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the descriptor belongs to the open stream, which outlives the borrow of self.
+        Some(unsafe { BorrowedFd::borrow_raw(self.descriptor) })
+    }
+}

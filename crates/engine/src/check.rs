@@ -1,0 +1,102 @@
+//! What this engine cannot execute, said before anything starts. The model holds more than one executor can do; nothing of it is
+//! silently left out.
+
+use crate::EngineError;
+use fathom_workload::{
+    Access, Amount, Data, Existing, FileSet, Files, Pick, Program, Sizing, Stream, Verify, Workload,
+};
+
+pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
+    if let Err(errors) = workload.check() {
+        let first = &errors[0];
+        return Err(unsupported(&first.place, &first.message));
+    }
+    for set in &workload.filesets {
+        check_set(set)?;
+    }
+    for (number, phase) in workload.phases.iter().enumerate() {
+        for group in &phase.groups {
+            for thread in &group.threads {
+                let place = format!("phase {number} ({}), group {}", phase.name, group.name);
+                match &thread.program {
+                    Program::Flow(_) => {
+                        return Err(unsupported(
+                            &place,
+                            "flows are not executed by this version; streams are",
+                        ));
+                    }
+                    Program::Stream(stream) => check_stream(&place, stream)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_set(set: &FileSet) -> Result<(), EngineError> {
+    let place = format!("fileset {}", set.name);
+    if matches!(set.files, Files::Tree(_)) {
+        return Err(unsupported(
+            &place,
+            "directory trees are not laid out by this version; lists and numbered files are",
+        ));
+    }
+    if matches!(set.size, Sizing::Variable(_)) {
+        return Err(unsupported(
+            &place,
+            "sizes drawn from a variable are not laid out by this version; fixed sizes are",
+        ));
+    }
+    if set.preallocated_percent != 100 && set.existing != Existing::Reuse {
+        return Err(unsupported(
+            &place,
+            "preallocated_percent below 100 belongs to flows, which this version does not execute",
+        ));
+    }
+    Ok(())
+}
+
+fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
+    let refuse = |message: &str| Err(unsupported(place, message));
+    if stream.pick == Pick::All {
+        return refuse(
+            "requests over all files of a set are not executed by this version; pick one file, or one by worker",
+        );
+    }
+    if stream.verify == Verify::Marks && !matches!(stream.data, Data::Marked { .. }) {
+        return refuse("verify = \"marks\" needs marked data");
+    }
+    if stream.verify == Verify::Full && matches!(stream.data, Data::Unique | Data::Reducible { .. }) {
+        return refuse(
+            "unique data cannot be verified in full (only its stamps are known); use data = { positioned = { tag = 1 } }",
+        );
+    }
+    if stream.timed.open && (stream.sync_before || stream.warm_first_record) {
+        return refuse(
+            "opening inside the clock excludes sync_before and warm_first_record, which come after opening",
+        );
+    }
+    if stream.log_operations && stream.amount == Amount::Endless {
+        return refuse("log_operations needs a known number of operations; give an amount");
+    }
+    if let fathom_workload::Backend::Mmap { advice: Some(n), .. } = stream.backend
+        && crate::backend::known_advice(n).is_none()
+    {
+        return refuse("madvise advice is a number from 0 to 4");
+    }
+    if let Access::Listed(list) = &stream.access
+        && list.iter().any(|op| op.bytes == 0)
+    {
+        return refuse("an operation of the list has 0 bytes");
+    }
+    if let Some(rate) = stream.pace.rate
+        && !(rate.operations_per_s > 0.0 && rate.operations_per_s <= 1e9)
+    {
+        return refuse("a rate lies above 0 and at most at 1e9 operations per second");
+    }
+    Ok(())
+}
+
+pub(crate) fn unsupported(place: &str, message: &str) -> EngineError {
+    EngineError::Unsupported { place: place.into(), message: message.into() }
+}

@@ -1,0 +1,235 @@
+//! The clock of the hot loop: the time stamp counter where the kernel itself trusts it, else CLOCK_MONOTONIC through the vDSO.
+//!
+//! The counter is calibrated against CLOCK_MONOTONIC at the start; its cost, its resolution and, at the end, its drift are
+//! part of every record. Two readings stand around each operation, so the cost of one is inside every latency: it is shown,
+//! never subtracted. On the machine this was written on: 13 ns for the counter, 33 ns for the vDSO.
+
+use std::time::{Duration, Instant};
+
+/// Converts ticks to nanoseconds. Small and `Copy`: every worker has its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    source: Source,
+    /// Nanoseconds per tick as 32.32 fixed point.
+    ns_per_tick: u64,
+    hz: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    #[cfg(target_arch = "x86_64")]
+    Tsc,
+    Monotonic,
+}
+
+/// A pair of readings taken close together, for calibration.
+#[derive(Clone, Copy)]
+struct Pair {
+    ticks: u64,
+    mono_ns: u64,
+}
+
+/// Length and number of the calibration rounds; the median rate of the rounds is used.
+const ROUND: Duration = Duration::from_millis(4);
+const ROUNDS: usize = 5;
+
+impl Clock {
+    /// Chooses and calibrates the clock; takes about 20 ms.
+    #[must_use]
+    pub fn calibrated() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if tsc_is_trusted()
+            && let Some(hz) = tsc_hz()
+        {
+            return Self { source: Source::Tsc, ns_per_tick: fixed_point(hz), hz };
+        }
+        Self::monotonic()
+    }
+
+    /// CLOCK_MONOTONIC; always there.
+    #[must_use]
+    pub fn monotonic() -> Self {
+        Self { source: Source::Monotonic, ns_per_tick: 1 << 32, hz: 1e9 }
+    }
+
+    /// The present, in ticks.
+    #[inline(always)]
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        match self.source {
+            #[cfg(target_arch = "x86_64")]
+            Source::Tsc => tsc(),
+            Source::Monotonic => monotonic_ns(),
+        }
+    }
+
+    /// A number of ticks in nanoseconds.
+    #[inline(always)]
+    #[must_use]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.ns_per_tick)) >> 32) as u64
+    }
+
+    /// A number of nanoseconds in ticks.
+    #[must_use]
+    pub fn ticks(&self, ns: u64) -> u64 {
+        ((u128::from(ns) << 32) / u128::from(self.ns_per_tick)) as u64
+    }
+
+    /// Nanoseconds from one reading to a later one; 0 if the later one is earlier (readings of different CPUs).
+    #[inline(always)]
+    #[must_use]
+    pub fn between(&self, earlier: u64, later: u64) -> u64 {
+        self.ns(later.saturating_sub(earlier))
+    }
+
+    /// What the record says of this clock: source, rate, cost and resolution, measured now.
+    #[must_use]
+    pub fn describe(&self) -> fathom_record::Clock {
+        let (cost_ns, resolution_ns) = self.cost_and_resolution();
+        fathom_record::Clock {
+            source: match self.source {
+                #[cfg(target_arch = "x86_64")]
+                Source::Tsc => "tsc".into(),
+                Source::Monotonic => "clock_gettime".into(),
+            },
+            hz: self.hz,
+            cost_ns,
+            resolution_ns,
+            drift_ppm: None,
+        }
+    }
+
+    /// Drift against CLOCK_MONOTONIC since `start` (see [`Clock::mark`]), in parts per million.
+    #[must_use]
+    pub fn drift_ppm(&self, start: (u64, u64)) -> Option<f64> {
+        let now = self.mark();
+        let mono = now.1.checked_sub(start.1).filter(|&ns| ns > 0)?;
+        let ours = self.between(start.0, now.0);
+        Some((ours as f64 / mono as f64 - 1.0) * 1e6)
+    }
+
+    /// A reading of this clock and of CLOCK_MONOTONIC taken together.
+    #[must_use]
+    pub fn mark(&self) -> (u64, u64) {
+        let pair = best_pair(|| self.now());
+        (pair.ticks, pair.mono_ns)
+    }
+
+    fn cost_and_resolution(&self) -> (f64, f64) {
+        const READINGS: usize = 2000;
+        let mut readings = [0u64; READINGS];
+        let mut costs = [0f64; 9];
+        let mut step = u64::MAX;
+        for cost in &mut costs {
+            for r in &mut readings {
+                *r = self.now();
+            }
+            *cost = self.between(readings[0], readings[READINGS - 1]) as f64 / (READINGS - 1) as f64;
+            for pair in readings.windows(2) {
+                if pair[1] > pair[0] {
+                    step = step.min(pair[1] - pair[0]);
+                }
+            }
+        }
+        costs.sort_by(f64::total_cmp);
+        (costs[costs.len() / 2], step as f64 * 1e9 / self.hz)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn tsc() -> u64 {
+    // SAFETY: rdtsc is part of every x86-64 CPU and reads a counter; it touches no memory.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+fn monotonic_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// Of several readings the one with the least time between the two clocks.
+fn best_pair(ticks: impl Fn() -> u64) -> Pair {
+    let mut best = (u64::MAX, Pair { ticks: 0, mono_ns: 0 });
+    for _ in 0..8 {
+        let before = monotonic_ns();
+        let t = ticks();
+        let after = monotonic_ns();
+        if after - before < best.0 {
+            best = (after - before, Pair { ticks: t, mono_ns: before + (after - before) / 2 });
+        }
+    }
+    best.1
+}
+
+/// The counter is used only if the CPU promises a constant rate in all states and the kernel keeps time by it: the kernel
+/// watches it and drops it when CPUs disagree.
+#[cfg(target_arch = "x86_64")]
+fn tsc_is_trusted() -> bool {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = flags.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+    let has = |flag| flags.split_ascii_whitespace().any(|f| f == flag);
+    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    has("constant_tsc") && has("nonstop_tsc") && source.is_ok_and(|s| s.trim() == "tsc")
+}
+
+/// Ticks per second: the median of several rounds, or `None` if the rounds disagree by more than 0.1 % (a loaded hypervisor).
+#[cfg(target_arch = "x86_64")]
+fn tsc_hz() -> Option<f64> {
+    let mut rates = Vec::with_capacity(ROUNDS);
+    let first = best_pair(tsc);
+    let mut last = first;
+    for _ in 0..ROUNDS {
+        let until = Instant::now() + ROUND;
+        while Instant::now() < until {
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        let pair = best_pair(tsc);
+        rates.push((pair.ticks - last.ticks) as f64 * 1e9 / (pair.mono_ns - last.mono_ns) as f64);
+        last = pair;
+    }
+    rates.sort_by(f64::total_cmp);
+    let median = rates[rates.len() / 2];
+    let whole = (last.ticks - first.ticks) as f64 * 1e9 / (last.mono_ns - first.mono_ns) as f64;
+    ((whole / median - 1.0).abs() < 1e-3 && median > 1e6).then_some(whole)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn fixed_point(hz: f64) -> u64 {
+    (1e9 / hz * (1u64 << 32) as f64).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_and_ns_are_inverse() {
+        for clock in [Clock::calibrated(), Clock::monotonic()] {
+            let back = clock.ns(clock.ticks(1_000_000_000));
+            assert!(back.abs_diff(1_000_000_000) <= 2, "{back}");
+        }
+    }
+
+    #[test]
+    fn the_clock_agrees_with_the_systems() {
+        let clock = Clock::calibrated();
+        let start = clock.mark();
+        std::thread::sleep(Duration::from_millis(20));
+        let drift = clock.drift_ppm(start).unwrap();
+        assert!(drift.abs() < 10_000.0, "{drift} ppm");
+    }
+
+    #[test]
+    fn a_long_interval_does_not_overflow() {
+        let clock = Clock { source: Source::Monotonic, ns_per_tick: 1 << 32, hz: 1e9 };
+        assert_eq!(clock.ns(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn the_description_has_figures() {
+        let d = Clock::calibrated().describe();
+        assert!(d.cost_ns > 0.0 && d.resolution_ns > 0.0 && d.hz > 1e6, "{d:?}");
+    }
+}

@@ -1,0 +1,335 @@
+//! What is written and what is checked. The buffers of one worker: a pool that records to be written are taken from, and a
+//! buffer that records are read into.
+//!
+//! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes begin with a
+//! stamp made from their position, so no two blocks of a file are equal at any block size, and nothing is copied.
+
+use crate::buffer::Buffer;
+use crate::shared::Call;
+use crate::worker::Fault;
+use fathom_workload::ops::{Place, derive_seed};
+use fathom_workload::{Data, Stream, Verify};
+
+/// Size of the pool of random bytes: it stays in the second-level cache, as a real program's fresh data would.
+const POOL: usize = 1 << 20;
+/// Distance of stamps.
+const STAMP_EVERY: usize = 512;
+/// Purpose of derived seeds (workload::ops uses 1..=199).
+const FOR_POOL: u64 = 200;
+
+/// The buffers and data rules of one worker.
+pub(crate) struct Contents {
+    data: Data,
+    verify: Verify,
+    pool: Buffer,
+    read: Buffer,
+    /// Bytes of the pool that records may start in.
+    area: usize,
+    at: usize,
+    read_area: usize,
+    read_at: usize,
+    tag: u64,
+    written: u64,
+}
+
+impl Contents {
+    /// Buffers for records up to the stream's largest.
+    pub fn new(stream: &Stream, largest: usize, seed: u64, place: Place) -> Result<Self, Fault> {
+        let rotate = stream.buffer_area.0 as usize;
+        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. });
+        let area = if pooled { POOL.max(rotate) } else { rotate };
+        let tag = derive_seed(seed, Place { repetition: 0, ..place }, FOR_POOL);
+        let mut this = Self {
+            data: stream.data.clone(),
+            verify: stream.verify,
+            pool: Buffer::new(largest + area)?,
+            read: Buffer::new(largest + rotate)?,
+            area,
+            at: 0,
+            read_area: rotate,
+            read_at: 0,
+            tag: if let Data::Positioned { tag } = stream.data { tag } else { tag },
+            written: 0,
+        };
+        this.fill_pool();
+        Ok(this)
+    }
+
+    fn fill_pool(&mut self) {
+        let tag = self.tag;
+        let pool = self.pool.all_mut();
+        match self.data {
+            Data::Unique => random_bytes(pool, tag),
+            Data::Reducible { compressible_percent, .. } => {
+                random_bytes(pool, tag);
+                let random = random_bytes_of_a_page(compressible_percent);
+                for page in pool.chunks_mut(4096) {
+                    let from = random.min(page.len());
+                    page[from..].fill(0);
+                }
+            }
+            Data::Zero | Data::Positioned { .. } => pool.fill(0),
+            Data::Byte(b) => pool.fill(b),
+            Data::Marked { byte, stride, length } => {
+                let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
+                pool.fill(0);
+                for mark in pool.chunks_mut(stride) {
+                    let end = length.min(mark.len());
+                    mark[..end].fill(byte);
+                }
+            }
+        }
+    }
+
+    /// The record to write at `offset`. For fixed data this only advances a cursor.
+    #[inline(always)]
+    pub fn record_to_write(&mut self, offset: u64, bytes: usize) -> &[u8] {
+        let at = self.at;
+        if self.area > 0 {
+            let next = at + bytes.next_multiple_of(4096);
+            self.at = if next >= self.area { 0 } else { next };
+        }
+        let tag = self.tag;
+        match self.data {
+            Data::Unique => {
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                stamp(record, offset, tag, STAMP_EVERY);
+                record
+            }
+            Data::Positioned { .. } => {
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                stamp(record, offset, tag, 8);
+                record
+            }
+            Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
+                self.written += 1;
+                let (position, tag) = reduced(self.written, offset, tag, duplicate_percent, within_percent);
+                let at = if position == offset { at } else { 0 };
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                stamp_pages(record, position, tag, random_bytes_of_a_page(compressible_percent));
+                record
+            }
+            _ => &self.pool.all()[at..at + bytes],
+        }
+    }
+
+    /// Where the next record is read into.
+    #[inline(always)]
+    pub fn record_to_read(&mut self, bytes: usize) -> &mut [u8] {
+        let at = self.read_at;
+        if self.read_area > 0 {
+            let next = at + bytes.next_multiple_of(4096);
+            self.read_at = if next >= self.read_area { 0 } else { next };
+        }
+        &mut self.read.all_mut()[at..at + bytes]
+    }
+
+    /// Checks the record that was just read into `record_to_read`'s place (which began at `at` of the read buffer).
+    pub fn check(&self, offset: u64, at: usize, bytes: usize) -> Result<(), Fault> {
+        let record = &self.read.all()[at..at + bytes];
+        let wrong = match (self.verify, &self.data) {
+            (Verify::No, _) => None,
+            (Verify::Marks, Data::Marked { byte, stride, length }) => {
+                marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
+            }
+            (_, Data::Zero) => first_other(record, 0),
+            (_, Data::Byte(b)) => first_other(record, *b),
+            (_, Data::Marked { byte, stride, length }) => {
+                let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
+                record.iter().enumerate().find_map(|(i, &found)| {
+                    let expected = if i % stride < length { *byte } else { 0 };
+                    (found != expected).then_some((i, expected, found))
+                })
+            }
+            (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
+            // Refused by `check`: nothing but the stamps could be compared.
+            (_, Data::Unique | Data::Reducible { .. }) => None,
+        };
+        wrong.map_or(Ok(()), |(i, expected, found)| {
+            Err(Fault {
+                call: Call::Verify,
+                errno: 0,
+                offset: offset + i as u64,
+                expected: u64::from(expected),
+                found: u64::from(found),
+            })
+        })
+    }
+
+    /// Whether records are checked after reading.
+    pub fn checks(&self) -> bool {
+        self.verify != Verify::No
+    }
+
+    /// Where the next read record will begin in the read buffer.
+    pub fn read_position(&self) -> usize {
+        self.read_at
+    }
+}
+
+/// Position and tag that make a record's stamps: its own, or those of one of 16 shared records.
+fn reduced(n: u64, offset: u64, tag: u64, duplicate_percent: u8, within_percent: u8) -> (u64, u64) {
+    let draw = mix(n ^ tag);
+    if (draw % 100) as u8 >= duplicate_percent {
+        return (offset, tag);
+    }
+    let shared = (draw >> 32) % 16 * (1 << 20);
+    // Duplicates inside the file carry the file's own tag, those across files a common one.
+    if ((draw >> 8) % 100) as u8 >= within_percent { (shared, 0) } else { (shared, tag) }
+}
+
+fn random_bytes_of_a_page(compressible_percent: u8) -> usize {
+    4096 * (100 - usize::from(compressible_percent.min(100))) / 100
+}
+
+#[inline(always)]
+fn mix(x: u64) -> u64 {
+    let y = (x ^ (x >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    y ^ (y >> 29)
+}
+
+/// The word that belongs at byte position `position` of a file with this tag.
+#[inline(always)]
+fn word_at(position: u64, tag: u64) -> u64 {
+    mix(position.wrapping_add(tag))
+}
+
+#[inline(always)]
+fn stamp(record: &mut [u8], offset: u64, tag: u64, every: usize) {
+    let mut position = offset;
+    for block in record.chunks_mut(every) {
+        let word = word_at(position, tag).to_le_bytes();
+        let n = block.len().min(8);
+        block[..n].copy_from_slice(&word[..n]);
+        position += every as u64;
+    }
+}
+
+/// Stamps only the random part of each page, so that the compressible share stays compressible.
+fn stamp_pages(record: &mut [u8], offset: u64, tag: u64, random: usize) {
+    for (i, page) in record.chunks_mut(4096).enumerate() {
+        let end = random.min(page.len());
+        stamp(&mut page[..end], offset + i as u64 * 4096, tag, STAMP_EVERY);
+    }
+}
+
+fn random_bytes(pool: &mut [u8], seed: u64) {
+    let mut state = seed;
+    for chunk in pool.chunks_mut(8) {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let word = (z ^ (z >> 31)).to_le_bytes();
+        chunk.copy_from_slice(&word[..chunk.len()]);
+    }
+}
+
+type Mismatch = Option<(usize, u8, u8)>;
+
+fn first_other(record: &[u8], byte: u8) -> Mismatch {
+    record.iter().position(|&b| b != byte).map(|i| (i, byte, record[i]))
+}
+
+#[inline]
+fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mismatch {
+    for (i, mark) in record.chunks(stride.max(1)).enumerate() {
+        let end = length.min(mark.len());
+        if let Some(j) = mark[..end].iter().position(|&b| b != byte) {
+            return Some((i * stride + j, byte, mark[j]));
+        }
+    }
+    None
+}
+
+fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
+    let mut position = offset;
+    for (i, chunk) in record.chunks(8).enumerate() {
+        let word = word_at(position, tag).to_le_bytes();
+        if let Some(j) = chunk.iter().zip(word).position(|(&b, w)| b != w) {
+            return Some((i * 8 + j, word[j], chunk[j]));
+        }
+        position += 8;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::{Bytes, Direction};
+    use proptest::prelude::*;
+
+    fn contents(data: Data, verify: Verify, record: usize) -> Contents {
+        let mut stream = Stream::new("f", Direction::Write, Bytes(record as u64));
+        stream.data = data;
+        stream.verify = verify;
+        Contents::new(&stream, record, 7, Place::default()).unwrap()
+    }
+
+    /// Reads back what was written, with one byte changed if asked.
+    fn read_back(c: &mut Contents, offset: u64, record: &[u8], spoil: Option<usize>) -> Result<(), Fault> {
+        let at = c.read_position();
+        let buffer = c.record_to_read(record.len());
+        buffer.copy_from_slice(record);
+        if let Some(i) = spoil {
+            buffer[i] ^= 1;
+        }
+        c.check(offset, at, record.len())
+    }
+
+    #[test]
+    fn iozones_data_is_marks_in_zeroes() {
+        let data = Data::Marked { byte: 0x20, stride: Bytes(4096), length: Bytes(8) };
+        let mut c = contents(data, Verify::Marks, 8192);
+        let record = c.record_to_write(0, 8192).to_vec();
+        assert_eq!(record[..8], [0x20; 8]);
+        assert_eq!(record[8..4096], [0; 4088]);
+        assert_eq!(record[4096..4104], [0x20; 8]);
+        assert!(read_back(&mut c, 0, &record, None).is_ok());
+        assert_eq!(read_back(&mut c, 0, &record, Some(4097)).unwrap_err().offset, 4097);
+    }
+
+    #[test]
+    fn unique_data_has_no_two_equal_blocks_of_any_size() {
+        let mut c = contents(Data::Unique, Verify::No, 4096);
+        let mut file = Vec::new();
+        for i in 0..2048u64 {
+            file.extend_from_slice(c.record_to_write(i * 4096, 4096));
+        }
+        for unit in [512, 4096, 16384] {
+            let mut blocks: Vec<&[u8]> = file.chunks(unit).collect();
+            let all = blocks.len();
+            blocks.sort_unstable();
+            blocks.dedup();
+            assert_eq!(blocks.len(), all, "unit {unit}");
+        }
+    }
+
+    #[test]
+    fn the_compressible_share_is_zero_and_duplicates_occur() {
+        let data = Data::Reducible { compressible_percent: 50, duplicate_percent: 30, within_percent: 0 };
+        let mut c = contents(data, Verify::No, 4096);
+        let mut records = Vec::new();
+        for i in 0..2000u64 {
+            let r = c.record_to_write(i * 4096, 4096).to_vec();
+            assert_eq!(r[2048..], [0; 2048]);
+            records.push(r);
+        }
+        records.sort_unstable();
+        records.dedup();
+        assert!((1350..1500).contains(&records.len()), "{} distinct of 2000", records.len());
+    }
+
+    proptest! {
+        #[test]
+        fn a_spoilt_byte_of_positioned_data_is_found(offset in 0u64..1 << 40, record in 1usize..9000, spoil in any::<prop::sample::Index>()) {
+            let offset = offset / 8 * 8;
+            let mut c = contents(Data::Positioned { tag: 3 }, Verify::Full, record);
+            let written = c.record_to_write(offset, record).to_vec();
+            prop_assert!(read_back(&mut c, offset, &written, None).is_ok());
+            let i = spoil.index(record);
+            prop_assert_eq!(read_back(&mut c, offset, &written, Some(i)).unwrap_err().offset, offset + i as u64);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
+
+use crate::clock::Clock;
+use crate::worker::Plan;
+use crate::{EngineError, Ledger, action, check, phase};
+use fathom_record::Repetition;
+use fathom_workload::ops::{Place, Region, StreamOps};
+use fathom_workload::{Access, Action, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload};
+use std::path::PathBuf;
+
+/// Executes workloads for real.
+pub struct Engine {
+    clock: Clock,
+    start: (u64, u64),
+    ledger: Ledger,
+}
+
+impl Engine {
+    /// An engine with a calibrated clock that enters the files it makes in `ledger`.
+    #[must_use]
+    pub fn new(ledger: Ledger) -> Self {
+        let clock = Clock::calibrated();
+        Self { clock, start: clock.mark(), ledger }
+    }
+
+    /// Whether this engine can execute all of the workload.
+    ///
+    /// # Errors
+    /// The first thing that makes no sense or that it cannot do.
+    pub fn check(&self, workload: &Workload) -> Result<(), EngineError> {
+        check::check(workload)
+    }
+
+    /// The ledger, for directories that the caller wants to make and have removed.
+    pub fn ledger(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// The clock's description, with its drift since the engine was made.
+    #[must_use]
+    pub fn describe_clock(&self) -> fathom_record::Clock {
+        fathom_record::Clock { drift_ppm: self.clock.drift_ppm(self.start), ..self.clock.describe() }
+    }
+
+    /// Nanoseconds since the engine was made.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        self.clock.between(self.start.0, self.clock.now())
+    }
+
+    /// Does one step between phases.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    pub fn act(&mut self, workload: &Workload, action: &Action) -> Result<(), EngineError> {
+        action::act(workload, action, &mut self.ledger)
+    }
+
+    /// The files that a phase works on, each once, in order of the workers.
+    #[must_use]
+    pub fn paths(&self, workload: &Workload, phase: &Phase) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        let mut index = 0;
+        for group in &phase.groups {
+            for (thread, _) in instances(group) {
+                if let Program::Stream(stream) = &thread.program
+                    && stream.backend != fathom_workload::Backend::Null
+                    && let Some(path) = path_of(workload, stream, index)
+                    && !paths.contains(&path)
+                {
+                    paths.push(path);
+                }
+                index += 1;
+            }
+        }
+        paths
+    }
+
+    /// Executes one phase once: starts its workers, waits for all, and returns what they did. Failures of single operations are
+    /// in the result.
+    ///
+    /// # Errors
+    /// If the phase could not be started.
+    pub fn execute(
+        &mut self,
+        workload: &Workload,
+        number: usize,
+        repetition: u32,
+    ) -> Result<Repetition, EngineError> {
+        let this = &workload.phases[number];
+        self.make_files(workload, this)?;
+        let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
+        let plans = plans(workload, this, place);
+        let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
+        let started_ns = self.elapsed_ns();
+        let mut result = phase::run(this, plans, self.clock, log_entries)?;
+        result.n = repetition;
+        result.started_ns = started_ns;
+        Ok(result)
+    }
+
+    /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them.
+    fn make_files(&mut self, workload: &Workload, phase: &Phase) -> Result<(), EngineError> {
+        for group in &phase.groups {
+            for thread in &group.threads {
+                if let Program::Stream(stream) = &thread.program
+                    && (stream.open.create || stream.open.truncate || crate::files::writes(stream))
+                    && stream.backend != fathom_workload::Backend::Null
+                    && let Some(set) = workload.fileset(&stream.fileset)
+                {
+                    action::ensure(set, &mut self.ledger)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes every file that is ours and not kept. Returns what could not be removed.
+    pub fn clean_up(&mut self) -> Vec<PathBuf> {
+        self.ledger.finish()
+    }
+}
+
+/// Each thread of each process of a group, with the number of its process inside the group.
+fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u32)> {
+    (0..group.instances).flat_map(move |process| {
+        group.threads.iter().flat_map(move |t| (0..t.instances).map(move |_| (t, process)))
+    })
+}
+
+fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
+    let set = workload.fileset(&stream.fileset)?;
+    let count = set.files.count().max(1);
+    set.files.path(match stream.pick {
+        Pick::ByWorker | Pick::All => worker as u64 % count,
+        Pick::One(index) => u64::from(index),
+    })
+}
+
+fn plans<'a>(
+    workload: &'a Workload,
+    phase: &'a Phase,
+    place: impl Fn(usize) -> Place,
+) -> Vec<(Isolation, u32, Plan<'a>)> {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut plans = Vec::new();
+    let mut process_base = 0;
+    for group in &phase.groups {
+        for (thread, process) in instances(group) {
+            let Program::Stream(stream) = &thread.program else { continue };
+            let index = plans.len();
+            let set = workload.fileset(&stream.fileset);
+            let file_bytes = set.map_or(0, action::size);
+            let plan = Plan {
+                group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
+                index,
+                stream,
+                path: path_of(workload, stream, index).unwrap_or_default(),
+                mode: set.map_or(0o640, |s| s.mode),
+                region: region_of(stream, file_bytes),
+                largest: largest(stream),
+                seed: workload.seed.0,
+                place: place(index),
+                cpu: match group.pinning {
+                    Pinning::Free => None,
+                    Pinning::From(first) => Some((first as usize + index) % cpus),
+                },
+                nice: group.nice,
+                time_ns: phase.stop.time.map(|t| t.0),
+                raise: phase.stop.first_done.map(|s| s.raise),
+            };
+            plans.push((group.isolation, process_base + process, plan));
+        }
+        process_base += group.instances;
+    }
+    plans
+}
+
+fn region_of(stream: &Stream, file_bytes: u64) -> Region {
+    let start = stream.start.0;
+    if let Access::Listed(list) = &stream.access {
+        let end = list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0);
+        return Region { start: 0, length: end };
+    }
+    Region { start, length: stream.length.map_or(file_bytes.saturating_sub(start), |b| b.0) }
+}
+
+fn largest(stream: &Stream) -> usize {
+    if let Access::Listed(list) = &stream.access {
+        return list.iter().map(|op| op.bytes as usize).max().unwrap_or(1);
+    }
+    stream.record.largest().0 as usize
+}
+
+/// Entries the worker's operation log needs.
+fn log_entries(plan: &Plan) -> usize {
+    if !plan.stream.log_operations {
+        return 0;
+    }
+    let ops = StreamOps::new(plan.stream, plan.region, plan.seed, plan.place)
+        .and_then(|o| o.remaining_operations());
+    ops.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX / 64))
+}

@@ -1,0 +1,80 @@
+//! What keeps the engine from starting or finishing a phase. Failures of single operations are not here: they are part of the
+//! result ([`fathom_record::Ending::Failed`]).
+
+use std::path::PathBuf;
+
+/// An error of the engine; its message is a sentence for a person.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The workload asks for something that this engine cannot do.
+    #[error("{place}: {message}")]
+    Unsupported {
+        /// Which phase, group, thread.
+        place: String,
+        /// What and why.
+        message: String,
+    },
+    /// A file that we did not make stands where we would write.
+    #[error("{} exists and was not made by fathom; it is left as it is. Choose another name, or name this file on the command line to have it overwritten", .0.display())]
+    NotOurs(PathBuf),
+    /// Something that is not a regular file stands where we would write.
+    #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
+    NotAFile(PathBuf, &'static str),
+    /// A system call on a file failed.
+    #[error("cannot {what} {}: {error}{}", .path.display(), advice(.error))]
+    File {
+        /// "create", "open", "remove", ...
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        error: std::io::Error,
+    },
+    /// A system call without a file failed.
+    #[error("cannot {what}: {error}")]
+    System {
+        /// "start a process", ...
+        what: &'static str,
+        /// The kernel's answer.
+        error: std::io::Error,
+    },
+    /// A command of the workload failed.
+    #[error("the command {command:?} ended with {outcome}")]
+    Command {
+        /// Its words.
+        command: String,
+        /// Exit status or error.
+        outcome: String,
+    },
+}
+
+impl EngineError {
+    pub(crate) fn file(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+        error: impl Into<std::io::Error>,
+    ) -> Self {
+        Self::File { what, path: path.into(), error: error.into() }
+    }
+
+    pub(crate) fn system(what: &'static str, error: impl Into<std::io::Error>) -> Self {
+        Self::System { what, error: error.into() }
+    }
+}
+
+/// What to do about an error of the kernel, where there is something to do; begins with a blank.
+pub(crate) fn advice(error: &std::io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC) => ". The file system is full: free space or choose smaller files",
+        Some(libc::EDQUOT) => ". The disk quota is used up",
+        Some(libc::EROFS) => ". The file system is mounted read-only: choose another directory",
+        Some(libc::EACCES) | Some(libc::EPERM) => ". Choose a directory that you may write to",
+        Some(libc::EFBIG) => {
+            ". The file would be larger than the file system or the resource limit (ulimit -f) allows"
+        }
+        Some(libc::EMFILE) | Some(libc::ENFILE) => ". Raise the limit of open files (ulimit -n)",
+        Some(libc::EIO) => ". The device reported an error; see the kernel log",
+        Some(libc::ENODEV) | Some(libc::ENXIO) | Some(libc::ESTALE) => ". The device or mount has gone",
+        _ => "",
+    }
+}

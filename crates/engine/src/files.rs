@@ -1,0 +1,65 @@
+//! Opening, syncing and closing the files of streams, with the flags the model asks for.
+
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::{Direction, OpenSync, Stream};
+use rustix::fd::{BorrowedFd, IntoRawFd as _, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+
+/// Whether a stream writes at all.
+pub(crate) fn writes(stream: &Stream) -> bool {
+    !matches!(stream.direction, Direction::Read)
+}
+
+/// Whether a stream reads at all.
+pub(crate) fn reads(stream: &Stream) -> bool {
+    !matches!(stream.direction, Direction::Write)
+}
+
+/// Opens the file of a plan.
+pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
+    let stream = plan.stream;
+    let mapped = matches!(stream.backend, fathom_workload::Backend::Mmap { .. });
+    let mut flags = OFlags::CLOEXEC;
+    flags |=
+        match (reads(stream) || stream.open.read_write || mapped, writes(stream) || stream.open.read_write) {
+            (true, true) => OFlags::RDWR,
+            // IOzone and most programs open for both; a stream that only writes needs no more than that.
+            (false, true) => OFlags::RDWR,
+            _ => OFlags::RDONLY,
+        };
+    if stream.open.create {
+        flags |= OFlags::CREATE;
+    }
+    if stream.open.truncate {
+        flags |= OFlags::TRUNC;
+    }
+    if stream.open.direct {
+        flags |= OFlags::DIRECT;
+    }
+    flags |= match stream.open.sync {
+        OpenSync::No => OFlags::empty(),
+        OpenSync::Sync => OFlags::SYNC,
+        OpenSync::Dsync => OFlags::DSYNC,
+        OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
+    };
+    rustix::fs::open(&plan.path, flags, Mode::from_raw_mode(plan.mode))
+        .map_err(|e| Fault::of(Call::Open, e, 0))
+}
+
+/// fsync or fdatasync.
+pub(crate) fn sync(file: BorrowedFd<'_>, data_only: bool) -> Result<(), Fault> {
+    let result = if data_only { rustix::fs::fdatasync(file) } else { rustix::fs::fsync(file) };
+    result.map_err(|e| Fault::of(Call::Sync, e, 0))
+}
+
+/// close(2) with its answer: some file systems report a failed write only here.
+pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
+    let raw = file.into_raw_fd();
+    // SAFETY: the descriptor was owned by us and is not used again.
+    if unsafe { libc::close(raw) } == 0 {
+        return Ok(());
+    }
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Err(Fault::of(Call::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
+}

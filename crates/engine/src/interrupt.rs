@@ -1,0 +1,85 @@
+//! SIGINT, SIGTERM and SIGHUP: the first one asks everything to stop (workers leave at their next operation, what was
+//! measured is kept); a second one ends the program at once, for whoever cannot wait for a device that hangs.
+
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
+
+static RECEIVED: AtomicI32 = AtomicI32::new(0);
+/// The stop word of the phase that runs now; null between phases.
+static STOP: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    if RECEIVED.swap(signal, Ordering::SeqCst) != 0 {
+        // SAFETY: _exit is async-signal-safe.
+        unsafe { libc::_exit(128 + signal) };
+    }
+    let stop = STOP.load(Ordering::SeqCst);
+    if !stop.is_null() {
+        // SAFETY: the pointer is set only while the phase's shared memory is mapped, see `StopOnSignal`.
+        unsafe { (*stop).store(crate::shared::STOP_INTERRUPT, Ordering::SeqCst) };
+    }
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program.
+pub fn watch_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler only touches atomics and _exit; the struct is zeroed first. SA_RESTART is left out so that
+        // sleeping calls of the parent return.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            libc::sigemptyset(&raw mut action.sa_mask);
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// The signal that asked to stop, if one did.
+#[must_use]
+pub fn interrupted_by() -> Option<i32> {
+    match RECEIVED.load(Ordering::SeqCst) {
+        0 => None,
+        signal => Some(signal),
+    }
+}
+
+/// While this lives, a signal sets the given stop word.
+pub(crate) struct StopOnSignal;
+
+impl StopOnSignal {
+    pub fn new(stop: &AtomicU32) -> Self {
+        STOP.store(std::ptr::from_ref(stop).cast_mut(), Ordering::SeqCst);
+        // A signal that came before the pointer was set must not be lost.
+        if interrupted_by().is_some() {
+            stop.store(crate::shared::STOP_INTERRUPT, Ordering::SeqCst);
+        }
+        Self
+    }
+}
+
+impl Drop for StopOnSignal {
+    fn drop(&mut self) {
+        STOP.store(std::ptr::null_mut(), Ordering::SeqCst);
+    }
+}
+
+/// In a worker: signals are the parent's business. A process ignores them, a thread blocks them.
+pub(crate) fn leave_signals_to_the_parent(own_process: bool) {
+    const OURS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+    // SAFETY: plain signal set-up of the calling process or thread, with a set initialised by sigemptyset. SIGXFSZ is
+    // ignored so that a file size limit is an error of the write instead of the end of the program.
+    unsafe {
+        if own_process {
+            for signal in OURS {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        } else {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            for signal in OURS {
+                libc::sigaddset(&raw mut set, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}

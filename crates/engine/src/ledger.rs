@@ -1,0 +1,393 @@
+//! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device
+//! and inode number, so that only what we made is ever removed: at the end, on Ctrl-C, and, when we were killed, by the next run.
+//!
+//! A journal is a text file `files-PID-START` in the state directory, one line a fact, appended and never rewritten:
+//! `intent PATH`, `made DEV INODE PATH`, `gone PATH`; paths are percent-encoded. `kept` holds files that the user asked to keep:
+//! they are ours to overwrite later, and never removed unasked. docs/safety.md explains it for users.
+
+use crate::EngineError;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+type Identity = (u64, u64);
+
+/// The journal of this process.
+pub struct Ledger {
+    directory: PathBuf,
+    journal: Option<(PathBuf, File)>,
+    /// In order of creation.
+    made: Vec<(PathBuf, Identity)>,
+    kept: BTreeMap<PathBuf, Identity>,
+}
+
+/// What the sweep of a killed run's journal did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Whether it was removed; if not, it had been replaced or could not be removed.
+    pub removed: bool,
+}
+
+impl Ledger {
+    /// A ledger in the given state directory; nothing is written until a file is created.
+    #[must_use]
+    pub fn new(directory: &Path) -> Self {
+        let kept = read_facts(&directory.join("kept")).made.into_iter().collect();
+        Self { directory: directory.into(), journal: None, made: Vec::new(), kept }
+    }
+
+    /// Removes what killed runs left behind. Journals of living processes are left alone.
+    #[must_use]
+    pub fn sweep(directory: &Path) -> Vec<Swept> {
+        let mut swept = Vec::new();
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(owner) = name.to_str().and_then(|n| n.strip_prefix("files-")) else { continue };
+            if owner_lives(owner) {
+                continue;
+            }
+            let facts = read_facts(&entry.path());
+            for (path, identity) in facts.made.iter().rev() {
+                if let Some(found) = identity_of(path) {
+                    let removed = found == *identity && remove_any(path).is_ok();
+                    swept.push(Swept { path: path.clone(), removed });
+                }
+            }
+            // Killed between the intention and the note of the inode: an empty file that is younger than the journal is ours.
+            if let Some(path) = facts.intent
+                && is_empty_and_younger(&path, &entry.path())
+            {
+                swept.push(Swept { removed: fs::remove_file(&path).is_ok(), path });
+            }
+            let _ = fs::remove_file(entry.path());
+        }
+        swept
+    }
+
+    /// Whether the file at `path` is one that this or an earlier run of ours made and that nobody has replaced since.
+    #[must_use]
+    pub fn owns(&self, path: &Path) -> bool {
+        let path = absolute(path);
+        let known =
+            self.made.iter().find(|m| m.0 == path).map(|m| m.1).or_else(|| self.kept.get(&path).copied());
+        known.is_some() && known == identity_of(&path)
+    }
+
+    /// Creates an empty file that must not exist yet.
+    ///
+    /// # Errors
+    /// If it exists, or cannot be created, or the journal cannot be written.
+    pub fn create(&mut self, path: &Path, mode: u32) -> Result<File, EngineError> {
+        let path = absolute(path);
+        self.note(&format!("intent {}", encoded(&path)))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&path)
+            .map_err(|e| EngineError::file("create", &path, e))?;
+        self.enter(path)?;
+        Ok(file)
+    }
+
+    /// Creates a directory that must not exist yet.
+    ///
+    /// # Errors
+    /// As for [`Ledger::create`].
+    pub fn create_directory(&mut self, path: &Path) -> Result<(), EngineError> {
+        let path = absolute(path);
+        fs::DirBuilder::new().mode(0o755).create(&path).map_err(|e| EngineError::file("create", &path, e))?;
+        self.enter(path)
+    }
+
+    fn enter(&mut self, path: PathBuf) -> Result<(), EngineError> {
+        let Some(identity) = identity_of(&path) else { return Ok(()) };
+        self.note(&format!("made {} {} {}", identity.0, identity.1, encoded(&path)))?;
+        self.made.push((path, identity));
+        Ok(())
+    }
+
+    /// Removes a file or an empty directory that is ours. What is not ours, or no longer there, is left.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn remove(&mut self, path: &Path) -> Result<(), EngineError> {
+        let path = absolute(path);
+        if self.owns(&path) {
+            remove_any(&path).map_err(|e| EngineError::file("remove", &path, e))?;
+        }
+        self.forget(&path)
+    }
+
+    /// Replaces a file that the user named for it: removes it, whoever made it.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn remove_named(&mut self, path: &Path) -> Result<(), EngineError> {
+        let path = absolute(path);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(EngineError::file("remove", &path, e)),
+            _ => self.forget(&path),
+        }
+    }
+
+    fn forget(&mut self, path: &Path) -> Result<(), EngineError> {
+        if self.made.iter().any(|m| m.0 == path) {
+            self.made.retain(|m| m.0 != path);
+            self.note(&format!("gone {}", encoded(path)))?;
+        }
+        if self.kept.remove(path).is_some() {
+            self.write_kept()?;
+        }
+        Ok(())
+    }
+
+    /// The file stays after the end of this run, and later runs may use and overwrite it.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn keep(&mut self, path: &Path) -> Result<(), EngineError> {
+        let path = absolute(path);
+        let Some(identity) = identity_of(&path) else { return Ok(()) };
+        self.kept.insert(path.clone(), identity);
+        self.write_kept()?;
+        if self.made.iter().any(|m| m.0 == path) {
+            self.made.retain(|m| m.0 != path);
+            self.note(&format!("gone {}", encoded(&path)))?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed.
+    pub fn finish(&mut self) -> Vec<PathBuf> {
+        let mut left = Vec::new();
+        for (path, identity) in std::mem::take(&mut self.made).into_iter().rev() {
+            if identity_of(&path) == Some(identity) && remove_any(&path).is_err() {
+                left.push(path);
+            }
+        }
+        if left.is_empty()
+            && let Some((path, _)) = self.journal.take()
+        {
+            let _ = fs::remove_file(path);
+        }
+        left
+    }
+
+    fn note(&mut self, line: &str) -> Result<(), EngineError> {
+        if self.journal.is_none() {
+            fs::create_dir_all(&self.directory)
+                .map_err(|e| EngineError::file("create", &self.directory, e))?;
+            let path = self.directory.join(format!("files-{}", owner_name(std::process::id())));
+            let file = OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .map_err(|e| EngineError::file("open", &path, e))?;
+            self.journal = Some((path, file));
+        }
+        if let Some((path, file)) = &mut self.journal {
+            // One write a line: a killed process leaves whole lines. It need not reach the disk: after a power cut the
+            // next start finds files and journal in the same state or neither.
+            file.write_all(format!("{line}\n").as_bytes())
+                .map_err(|e| EngineError::file("write", path.clone(), e))?;
+        }
+        Ok(())
+    }
+
+    fn write_kept(&self) -> Result<(), EngineError> {
+        fs::create_dir_all(&self.directory).map_err(|e| EngineError::file("create", &self.directory, e))?;
+        let path = self.directory.join("kept");
+        let mut text = String::new();
+        for (file, identity) in &self.kept {
+            // Files that are gone or replaced are forgotten on the way.
+            if identity_of(file) == Some(*identity) {
+                text += &format!("made {} {} {}\n", identity.0, identity.1, encoded(file));
+            }
+        }
+        let new = self.directory.join(format!("kept.{}", std::process::id()));
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(|e| EngineError::file("write", path, e))
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What a journal says: files made and not gone, and an intention without a result.
+#[derive(Default)]
+struct Facts {
+    made: Vec<(PathBuf, Identity)>,
+    intent: Option<PathBuf>,
+}
+
+fn read_facts(journal: &Path) -> Facts {
+    let mut facts = Facts::default();
+    for line in fs::read_to_string(journal).unwrap_or_default().lines() {
+        match line.split(' ').collect::<Vec<_>>().as_slice() {
+            ["intent", path] => facts.intent = Some(decoded(path)),
+            ["made", device, inode, path] => {
+                facts.intent = None;
+                if let (Ok(device), Ok(inode)) = (device.parse(), inode.parse()) {
+                    facts.made.push((decoded(path), (device, inode)));
+                }
+            }
+            ["gone", path] => {
+                let path = decoded(path);
+                facts.made.retain(|m| m.0 != path);
+            }
+            // A line cut short by a kill, or of a later version.
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// "PID-START": a process is the same only if its start time is, because numbers are used again.
+fn owner_name(pid: u32) -> String {
+    format!("{pid}-{}", start_time(pid).unwrap_or(0))
+}
+
+fn owner_lives(owner: &str) -> bool {
+    let Some((pid, start)) = owner.split_once('-') else { return false };
+    let (Ok(pid), Ok(start)) = (pid.parse(), start.parse::<u64>()) else { return false };
+    start_time(pid) == Some(start)
+}
+
+/// Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its closing bracket.
+fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+fn identity_of(path: &Path) -> Option<Identity> {
+    fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+fn is_empty_and_younger(path: &Path, journal: &Path) -> bool {
+    let (Ok(file), Ok(journal)) = (fs::symlink_metadata(path), fs::metadata(journal)) else { return false };
+    file.is_file() && file.len() == 0 && file.ctime() >= journal.ctime() - 1
+}
+
+fn remove_any(path: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
+}
+
+fn encoded(path: &Path) -> String {
+    let plain = |b: u8| b.is_ascii_graphic() && b != b'%';
+    path.as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|&b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02x}") })
+        .collect()
+}
+
+fn decoded(text: &str) -> PathBuf {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let hex = text.get(i + 1..i + 3).and_then(|h| u8::from_str_radix(h, 16).ok());
+        match (bytes[i], hex) {
+            (b'%', Some(b)) => {
+                out.push(b);
+                i += 3;
+            }
+            (b, _) => {
+                out.push(b);
+                i += 1;
+            }
+        }
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_was_made_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, ours, theirs) =
+            (dir.path().join("state"), dir.path().join("ours"), dir.path().join("theirs"));
+        fs::write(&theirs, "x").unwrap();
+        let mut ledger = Ledger::new(&state);
+        ledger.create(&ours, 0o600).unwrap();
+        assert!(ledger.owns(&ours) && !ledger.owns(&theirs));
+        assert!(ledger.create(&theirs, 0o600).is_err());
+        ledger.remove(&theirs).unwrap();
+        drop(ledger);
+        assert!(!ours.exists() && theirs.exists());
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_is_no_longer_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let mut ledger = Ledger::new(&dir.path().join("state"));
+        ledger.create(&path, 0o600).unwrap();
+        // Both exist for a moment, so the inode numbers differ.
+        fs::write(dir.path().join("new"), "theirs").unwrap();
+        fs::rename(dir.path().join("new"), &path).unwrap();
+        assert!(!ledger.owns(&path));
+        drop(ledger);
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn the_next_run_sweeps_what_a_killed_one_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        let path = dir.path().join("a file");
+        let mut ledger = Ledger::new(&state);
+        ledger.create(&path, 0o600).unwrap();
+        // As if killed: the journal stays, under the name of a process that does not exist.
+        let journal = ledger.journal.take().unwrap().0;
+        ledger.made.clear();
+        drop(ledger);
+        assert_eq!(Ledger::sweep(&state), [], "our own process is alive");
+        fs::rename(&journal, state.join("files-999999999-1")).unwrap();
+        assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), removed: true }]);
+        assert!(!path.exists());
+        assert_eq!(Ledger::sweep(&state), []);
+    }
+
+    #[test]
+    fn a_kept_file_stays_and_is_ours_again_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, path) = (dir.path().join("state"), dir.path().join("kept file"));
+        let mut ledger = Ledger::new(&state);
+        ledger.create(&path, 0o600).unwrap();
+        ledger.keep(&path).unwrap();
+        drop(ledger);
+        let mut later = Ledger::new(&state);
+        assert!(later.owns(&path));
+        later.remove(&path).unwrap();
+        assert!(!path.exists());
+    }
+
+    proptest! {
+        #[test]
+        fn paths_survive_the_journal(bytes in prop::collection::vec(1u8..=255, 1..40)) {
+            let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
+            prop_assert_eq!(decoded(&encoded(&path)), path);
+        }
+    }
+}

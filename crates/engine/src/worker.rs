@@ -1,0 +1,355 @@
+//! The life of one worker, from opening its file to its last figure. The order of the steps is the model's: what is inside the
+//! clock stands between the two lines that set `start` and `elapsed_ns`.
+
+use crate::backend::{Backend, Mmap, Null, Psync, Stdio};
+use crate::clock::Clock;
+use crate::contents::Contents;
+use crate::hot::{self, Hot, Outcome, Rare};
+use crate::shared::{
+    Call, End, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, Slot, add_and_wake, futex_wait,
+};
+use fathom_workload::ops::{Done, Place, Region, StreamOps};
+use fathom_workload::{Lock, Raise, Stream, WhenStopped};
+use rustix::fd::{AsRawFd as _, BorrowedFd};
+use rustix::io::Errno;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// What one worker is to do.
+pub(crate) struct Plan<'a> {
+    pub group: String,
+    pub index: usize,
+    pub stream: &'a Stream,
+    pub path: PathBuf,
+    /// Permission bits, should the open create the file.
+    pub mode: u32,
+    pub region: Region,
+    /// Largest record in bytes.
+    pub largest: usize,
+    pub seed: u64,
+    pub place: Place,
+    pub cpu: Option<usize>,
+    pub nice: i32,
+    pub time_ns: Option<u64>,
+    pub raise: Option<Raise>,
+}
+
+/// An operation that failed, as numbers: it has to go through shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub call: Call,
+    /// 0 if it was not the kernel that refused.
+    pub errno: i32,
+    pub offset: u64,
+    /// Bytes (or, for a failed check, the byte) expected.
+    pub expected: u64,
+    pub found: u64,
+}
+
+impl Fault {
+    pub fn of(call: Call, errno: Errno, offset: u64) -> Self {
+        Self { call, errno: errno.raw_os_error(), offset, expected: 0, found: 0 }
+    }
+
+    /// Something fell short without an error of the kernel.
+    pub fn short(call: Call, offset: u64, expected: u64, found: u64) -> Self {
+        Self { call, errno: 0, offset, expected, found }
+    }
+}
+
+/// Runs a worker to its end. Nothing that goes wrong leaves this function but through the slot.
+pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool) {
+    crate::interrupt::leave_signals_to_the_parent(own_process);
+    // SAFETY: this worker is the only writer of its slot and this is the only call.
+    let slot = unsafe { shared.slot_mut(plan.index) };
+    let mut ready = Ready { shared, reported: false };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        settle(plan);
+        match plan.stream.backend {
+            fathom_workload::Backend::Null => live::<Null>(plan, shared, slot, clock, &mut ready),
+            fathom_workload::Backend::Psync(_) => live::<Psync>(plan, shared, slot, clock, &mut ready),
+            fathom_workload::Backend::Stdio { .. } => live::<Stdio>(plan, shared, slot, clock, &mut ready),
+            fathom_workload::Backend::Mmap { .. } => live::<Mmap>(plan, shared, slot, clock, &mut ready),
+        }
+    }));
+    let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
+        Ok(end) => end,
+        Err(fault) => {
+            slot.fault_call = fault.call;
+            slot.fault_errno = fault.errno;
+            slot.fault_offset = fault.offset;
+            slot.fault_expected = fault.expected;
+            slot.fault_found = fault.found;
+            // The others cannot give a result that means anything: they stop too.
+            let _ = shared.control().stop.compare_exchange(
+                0,
+                STOP_INTERRUPT,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            End::Failed
+        }
+    };
+    slot.end.store(end as u32, Ordering::Release);
+    ready.report();
+    add_and_wake(&shared.control().done);
+}
+
+/// Reports readiness exactly once, also when preparing failed.
+struct Ready<'a> {
+    shared: &'a Shared,
+    reported: bool,
+}
+
+impl Ready<'_> {
+    fn report(&mut self) {
+        if !self.reported {
+            self.reported = true;
+            add_and_wake(&self.shared.control().ready);
+        }
+    }
+}
+
+/// CPU and priority. Failing to get them is not worth a failed run; the record shows where time went.
+fn settle(plan: &Plan) {
+    if let Some(cpu) = plan.cpu {
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(cpu);
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
+    if plan.nice != 0 {
+        let _ = rustix::process::nice(plan.nice);
+    }
+}
+
+fn live<B: Backend>(
+    plan: &Plan,
+    shared: &Shared,
+    slot: &mut Slot,
+    clock: Clock,
+    ready: &mut Ready,
+) -> Result<End, Fault> {
+    let stream = plan.stream;
+    let contents = Contents::new(stream, plan.largest, plan.seed, plan.place)?;
+    let ops = StreamOps::new(stream, plan.region, plan.seed, plan.place).ok_or(Fault::short(
+        Call::Nothing,
+        0,
+        plan.largest as u64,
+        plan.region.length,
+    ))?;
+    let rare = Rare::of(plan, clock)?;
+    let mut backend = None;
+    if !stream.timed.open {
+        backend = Some(open::<B>(plan, slot, clock)?);
+    }
+    if let Some(b) = &mut backend {
+        prologue(plan, b)?;
+    }
+    ready.report();
+    wait_for_release(shared, slot, clock);
+
+    let usage = thread_cpu_ns();
+    let start = clock.now();
+    slot.start_ticks = start;
+    let mut backend = match backend {
+        Some(b) => b,
+        None => open::<B>(plan, slot, clock)?,
+    };
+    let log = stream.log_operations.then(|| {
+        // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
+        unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
+    });
+    let deadline = plan.time_ns.map_or(u64::MAX, |ns| start.saturating_add(clock.ticks(ns)));
+    let control = shared.control();
+    let mut hot = Hot {
+        clock,
+        control,
+        slot,
+        ops,
+        contents,
+        deadline,
+        log,
+        last: start,
+        excluded_ns: 0,
+        done: Done::default(),
+        rare,
+    };
+    let outcome = hot::run(&mut hot, &mut backend, stream.when_stopped);
+    hot.slot.last_op_ns = clock.between(start, hot.last);
+    // Whatever happens next, what was done so far has a length.
+    hot.slot.elapsed_ns = hot.slot.last_op_ns.saturating_sub(hot.excluded_ns);
+    let outcome = outcome?;
+    let raise_first = |when: Raise| {
+        if outcome == Outcome::Completed && plan.raise == Some(when) {
+            let _ = control.stop.compare_exchange(0, STOP_FIRST_DONE, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    };
+    raise_first(Raise::AfterLastOp);
+    let excluded_ns = hot.excluded_ns;
+    let goes_on = outcome == Outcome::Stopped && stream.when_stopped == WhenStopped::FinishUncounted;
+    let mut open_still = Some(backend);
+    if outcome != Outcome::Interrupted {
+        finish_in_clock(plan, hot.slot, clock, start, &mut open_still)?;
+        if stream.timed.fsync || stream.timed.close {
+            hot.slot.elapsed_ns = clock.between(start, clock.now()).saturating_sub(excluded_ns);
+        }
+    }
+    raise_first(Raise::AfterFinish);
+    let spent = thread_cpu_ns();
+    hot.slot.cpu_user_ns = spent.0.saturating_sub(usage.0);
+    hot.slot.cpu_system_ns = spent.1.saturating_sub(usage.1);
+
+    if goes_on {
+        let mut b = match open_still.take() {
+            Some(b) => b,
+            None => B::open(plan)?,
+        };
+        hot::finish(&mut hot, &mut b)?;
+        open_still = Some(b);
+    }
+    finish_outside_clock(plan, hot.slot, clock, start, open_still)?;
+    Ok(match outcome {
+        Outcome::Completed => End::Completed,
+        Outcome::Stopped => End::Stopped,
+        Outcome::Interrupted => End::Interrupted,
+    })
+}
+
+fn open<B: Backend>(plan: &Plan, slot: &mut Slot, clock: Clock) -> Result<B, Fault> {
+    let from = clock.now();
+    let backend = B::open(plan)?;
+    slot.open_call_ns = clock.between(from, clock.now());
+    if plan.stream.lock == Lock::File
+        && let Some(file) = backend.descriptor()
+    {
+        lock(file, 0, 0, crate::files::writes(plan.stream))?;
+    }
+    Ok(backend)
+}
+
+fn prologue<B: Backend>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
+    if plan.stream.sync_before {
+        backend.sync(false)?;
+    }
+    if plan.stream.warm_first_record {
+        let mut buffer = crate::buffer::Buffer::new(plan.largest)?;
+        backend.read(plan.region.start, &mut buffer.all_mut()[..plan.largest])?;
+    }
+    Ok(())
+}
+
+/// Sleeps until the parent releases, then spins to the agreed time, so that the workers start together and not in the order in
+/// which the kernel wakes them.
+fn wait_for_release(shared: &Shared, slot: &Slot, clock: Clock) {
+    let control = shared.control();
+    while control.go.load(Ordering::Acquire) == 0 {
+        futex_wait(&control.go, 0, 100_000_000);
+    }
+    let start_at = slot.start_at.load(Ordering::Acquire);
+    loop {
+        let now = clock.now();
+        if now >= start_at || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT {
+            return;
+        }
+        let left_ns = clock.between(now, start_at);
+        if left_ns > 200_000 {
+            std::thread::sleep(std::time::Duration::from_nanos((left_ns - 100_000).min(50_000_000)));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+fn finish_in_clock<B: Backend>(
+    plan: &Plan,
+    slot: &mut Slot,
+    clock: Clock,
+    start: u64,
+    backend: &mut Option<B>,
+) -> Result<(), Fault> {
+    if plan.stream.timed.fsync
+        && let Some(b) = backend
+    {
+        sync_and_mark(slot, clock, start, b)?;
+    }
+    if plan.stream.timed.close
+        && let Some(b) = backend.take()
+    {
+        close_and_mark(slot, clock, start, b)?;
+    }
+    Ok(())
+}
+
+fn finish_outside_clock<B: Backend>(
+    plan: &Plan,
+    slot: &mut Slot,
+    clock: Clock,
+    start: u64,
+    backend: Option<B>,
+) -> Result<(), Fault> {
+    let Some(mut b) = backend else { return Ok(()) };
+    if plan.stream.sync_after {
+        sync_and_mark(slot, clock, start, &mut b)?;
+    }
+    close_and_mark(slot, clock, start, b)
+}
+
+fn sync_and_mark<B: Backend>(
+    slot: &mut Slot,
+    clock: Clock,
+    start: u64,
+    backend: &mut B,
+) -> Result<(), Fault> {
+    let from = clock.now();
+    backend.sync(false)?;
+    let now = clock.now();
+    slot.stats[SYNC].record(clock.between(from, now), 0);
+    slot.fsync_ns = clock.between(start, now);
+    Ok(())
+}
+
+fn close_and_mark<B: Backend>(slot: &mut Slot, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
+    let from = clock.now();
+    backend.close()?;
+    let now = clock.now();
+    slot.close_call_ns = clock.between(from, now);
+    slot.close_ns = clock.between(start, now);
+    Ok(())
+}
+
+/// Waits for a POSIX record lock; `length` 0 means to the end of the file.
+pub(crate) fn lock(file: BorrowedFd<'_>, offset: u64, length: u64, exclusive: bool) -> Result<(), Fault> {
+    fcntl_lock(file, offset, length, if exclusive { libc::F_WRLCK } else { libc::F_RDLCK })
+}
+
+/// Gives a lock back.
+pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Fault> {
+    fcntl_lock(file, offset, length, libc::F_UNLCK)
+}
+
+fn fcntl_lock(file: BorrowedFd<'_>, offset: u64, length: u64, kind: libc::c_int) -> Result<(), Fault> {
+    // SAFETY: a zeroed flock is valid; all fields that matter are set below.
+    let mut request: libc::flock = unsafe { std::mem::zeroed() };
+    request.l_type = kind as libc::c_short;
+    request.l_whence = libc::SEEK_SET as libc::c_short;
+    request.l_start = offset as libc::off_t;
+    request.l_len = length as libc::off_t;
+    // SAFETY: the descriptor is open and the struct lives through the call.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLKW, &raw const request) } == 0 {
+        return Ok(());
+    }
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Err(Fault::of(Call::Lock, Errno::from_raw_os_error(errno), offset))
+}
+
+/// CPU time of the calling thread in user mode and in the kernel, ns.
+fn thread_cpu_ns() -> (u64, u64) {
+    // SAFETY: getrusage fills the struct it is given.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
+    };
+    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000;
+    (ns(usage.ru_utime), ns(usage.ru_stime))
+}
