@@ -8,7 +8,7 @@
 //! * [`skip`]: skips, and what a test may need
 //! * [`dir`]: directories that vanish with the test, also after a SIGKILL
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
-//! * [`fathom`]: the program under test, run, watched and signalled
+//! * [`fathom`], [`running`]: the program under test, run, watched and signalled
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
 //! * [`mask`], [`golden`]: output against files, with the numbers masked
 
@@ -18,15 +18,17 @@ pub mod golden;
 pub mod loop_fs;
 pub mod mask;
 mod mounts;
+pub mod running;
 pub mod skip;
 pub mod strace;
 pub mod tmp_fs;
 
 pub use dir::TestDir;
-pub use fathom::{Fathom, Outcome, Running};
+pub use fathom::{Fathom, sqlite3};
 pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};
+pub use running::{Outcome, Running};
 pub use skip::{find_tool, need_root, need_tool, skip};
-pub use strace::{FileCall, Syscall, Trace, strace};
+pub use strace::{FileCall, Syscall, Trace, strace, strace_command};
 pub use tmp_fs::TmpFs;

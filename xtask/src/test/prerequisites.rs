@@ -114,7 +114,9 @@ impl Apt {
         let words: &[&str] = if self.through_sudo { &["sudo", "-n", "env"] } else { &["env"] };
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet", "--yes"]);
-        for setting in ["DPkg::Lock::Timeout=120", "Acquire::Retries=2", "Acquire::http::Timeout=30"] {
+        for setting in
+            ["DPkg::Lock::Timeout=120", "Acquire::Retries=2", "Acquire::http::Timeout=30", "Dpkg::Use-Pty=0"]
+        {
             command.args(["-o", setting]);
         }
         // apt's chatter is progress, and stdout is for the tests.

@@ -1,0 +1,311 @@
+//! A program that has been started: its output as it comes, signals to it, its end. Made by [`crate::Fathom::spawn`].
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often a condition is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How a command ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Exit code, if it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+/// A program that is running. Dropped without [`Running::finish`], it is killed with its workers.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    shown: String,
+    stdout: Captured,
+    stderr: Captured,
+    started: Instant,
+    patience: Duration,
+    ended: Option<ExitStatus>,
+}
+
+impl Running {
+    /// Starts a command in a process group of its own, with its outputs captured.
+    #[track_caller]
+    pub(crate) fn start(mut command: Command, patience: Duration) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let shown = format!("{command:?}");
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{shown} could not be started: {e}"));
+        let stdout = Captured::new(child.stdout.take());
+        let stderr = Captured::new(child.stderr.take());
+        Self { child, shown, stdout, stderr, started: Instant::now(), patience, ended: None }
+    }
+
+    /// Process number, which is also the number of its group.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Standard output so far.
+    #[must_use]
+    pub fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// Standard error so far.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Waits until standard output or error holds `text`. Panics if the program ends or the time is up before.
+    #[track_caller]
+    pub fn wait_for_text(&mut self, text: &str) {
+        let (stdout, stderr) = (self.stdout.clone(), self.stderr.clone());
+        let seen = || stdout.text().contains(text) || stderr.text().contains(text);
+        self.wait_until(&format!("the text {text:?}"), seen);
+    }
+
+    /// Waits until a file exists and is not empty.
+    #[track_caller]
+    pub fn wait_for_file(&mut self, path: &Path) {
+        let name = format!("the file {}", path.display());
+        self.wait_until(&name, || path.metadata().is_ok_and(|m| m.len() > 0));
+    }
+
+    /// Waits until `condition` holds; `what` names it in the failure. Panics if the program ends or the time is up before.
+    #[track_caller]
+    pub fn wait_until(&mut self, what: &str, mut condition: impl FnMut() -> bool) {
+        loop {
+            let over = self.has_ended();
+            if condition() {
+                return;
+            }
+            if over {
+                self.fail(&format!("ended before {what} came"));
+            }
+            if self.started.elapsed() > self.patience {
+                self.fail(&format!("did not show {what} in {:?}", self.patience));
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Sends a signal to the program alone, as `kill PID` does.
+    pub fn signal(&self, signal: i32) {
+        self.send(signal, self.pid() as i32);
+    }
+
+    /// Sends a signal to the program and its workers, as Ctrl-C on a terminal does.
+    pub fn signal_group(&self, signal: i32) {
+        self.send(signal, -(self.pid() as i32));
+    }
+
+    fn send(&self, signal: i32, target: i32) {
+        // Once reaped, the number may be someone else's.
+        if self.ended.is_none() {
+            // SAFETY: kill takes two integers; the target is our own unreaped child or its group.
+            unsafe { libc::kill(target, signal) };
+        }
+    }
+
+    /// Whether it has ended; does not wait.
+    pub fn has_ended(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().unwrap_or_default();
+        }
+        self.ended.is_some()
+    }
+
+    /// Waits for the end. Panics with all output if the time is up before.
+    #[track_caller]
+    pub fn finish(mut self) -> Outcome {
+        while !self.has_ended() {
+            if self.started.elapsed() > self.patience {
+                self.fail(&format!("did not end in {:?}", self.patience));
+            }
+            std::thread::sleep(LOOK_EVERY / 2);
+        }
+        let elapsed = self.started.elapsed();
+        let status = self.ended.unwrap_or_default();
+        Outcome {
+            stdout: self.stdout.finish(),
+            stderr: self.stderr.finish(),
+            code: status.code(),
+            signal: status.signal(),
+            elapsed,
+        }
+    }
+
+    #[track_caller]
+    fn fail(&self, what: &str) -> ! {
+        let (command, stdout, stderr) = (&self.shown, self.stdout(), self.stderr());
+        panic!("{command} {what}.\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended() {
+            self.signal_group(libc::SIGKILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// One of the program's outputs, read by a thread so that it never blocks on a full pipe.
+#[derive(Clone, Debug, Default)]
+struct Captured {
+    text: Arc<Mutex<Vec<u8>>>,
+    reader: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl Captured {
+    fn new(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let captured = Self::default();
+        if let Some(pipe) = pipe {
+            let text = Arc::clone(&captured.text);
+            let reader = std::thread::spawn(move || {
+                let mut pipe = BufReader::new(pipe);
+                while let Ok(chunk) = pipe.fill_buf() {
+                    if chunk.is_empty() {
+                        break;
+                    }
+                    let length = chunk.len();
+                    text.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(chunk);
+                    pipe.consume(length);
+                }
+            });
+            *captured.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+        }
+        captured
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    /// All of it. A worker that outlives the program holds the pipe open, so the end is waited for only a moment.
+    fn finish(&self) -> String {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(reader) = reader {
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while !reader.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        self.text()
+    }
+}
+
+impl Outcome {
+    /// Panics with all output unless it ended with this exit code.
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Self {
+        assert!(
+            self.code == Some(code),
+            "expected exit code {code}, got {:?} (signal {:?})\n--- stdout\n{}\n--- stderr\n{}",
+            self.code,
+            self.signal,
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Panics with all output unless standard output holds `text`.
+    #[track_caller]
+    pub fn expect_stdout(self, text: &str) -> Self {
+        assert!(
+            self.stdout.contains(text),
+            "expected {text:?} on stdout\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Panics with all output unless standard error holds `text`.
+    #[track_caller]
+    pub fn expect_stderr(self, text: &str) -> Self {
+        assert!(
+            self.stderr.contains(text),
+            "expected {text:?} on stderr\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fathom;
+
+    fn shell() -> Fathom {
+        Fathom::with_binary("/bin/sh").timeout(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn a_signal_after_a_text_is_answered() {
+        let mut running =
+            shell().spawn(["-c", "trap 'exit 130' INT; echo ready; while :; do sleep 0.05; done"]);
+        running.wait_for_text("ready");
+        running.signal(libc::SIGINT);
+        let _ = running.finish().expect_code(130);
+    }
+
+    #[test]
+    fn a_signal_after_a_file_ends_the_whole_group() {
+        let program = shell();
+        let mut running = program.spawn(["-c", "sleep 600 & echo $! >pid; wait"]);
+        running.wait_for_file(&program.work().join("pid"));
+        running.signal_group(libc::SIGKILL);
+        assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+        let child = std::fs::read_to_string(program.work().join("pid")).unwrap();
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while state().is_ok_and(|s| !s.contains(") Z")) {
+            assert!(Instant::now() < deadline, "the worker lives on");
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    #[test]
+    fn a_program_that_never_ends_fails_the_test_and_is_killed() {
+        let program = Fathom::with_binary("/bin/sh").timeout(Duration::from_millis(200));
+        let running = program.spawn(["-c", "echo before; exec sleep 600"]);
+        let pid = running.pid();
+        let failure =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.finish())).unwrap_err();
+        let message = failure.downcast_ref::<String>().unwrap();
+        assert!(message.contains("did not end") && message.contains("before"), "{message}");
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn a_program_that_ends_too_early_says_so() {
+        let mut running = shell().spawn(["-c", "echo bye"]);
+        let waiting = std::panic::AssertUnwindSafe(|| running.wait_for_text("never"));
+        let failure = std::panic::catch_unwind(waiting).unwrap_err();
+        assert!(failure.downcast_ref::<String>().unwrap().contains("ended before"));
+    }
+
+    #[test]
+    fn much_output_does_not_block() {
+        let outcome =
+            shell().run(["-c", "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done"]);
+        assert_eq!(outcome.expect_code(0).stdout.len(), 20000 * 11);
+    }
+}
