@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_program_that_never_ends_fails_the_test_and_is_killed() {
-        let program = Fathom::with_binary("/bin/sh").timeout(Duration::from_millis(200));
+        let program = Fathom::with_binary("/bin/sh").timeout(Duration::from_secs(2));
         let running = program.spawn(["-c", "echo before; exec sleep 600"]);
         let pid = running.pid();
         let failure =
