@@ -1,1 +1,23 @@
-//! Placeholder until the next commit.
+//! Where a measurement ran and what reached the device. Everything here is read from the kernel's files and calls, nothing is
+//! changed, except that [`residency::evict`] writes a file's dirty pages back and drops them from the page cache when asked.
+//!
+//! * [`device`]: from a path to the block devices below it.
+//! * [`counters`]: what those devices and this process moved between two moments.
+//! * [`residency`]: how much of a file lies in the page cache.
+//! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
+//! * [`doubts`]: what of all that makes a result doubtful. Pure: figures in, sentences out.
+//!
+//! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
+//! machine of their own.
+
+pub mod counters;
+pub mod device;
+pub mod doubts;
+pub mod environment;
+pub mod files;
+pub mod foreign;
+pub mod residency;
+mod sha256;
+
+#[cfg(test)]
+mod fake;

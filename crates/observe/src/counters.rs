@@ -1,0 +1,428 @@
+//! Counters before and after a phase: what the block devices moved, what this program's own processes caused, how much dirty
+//! data the machine holds, how much CPU time the hypervisor took away, how long tasks waited for I/O.
+//!
+//! Cost of a reading: one small file per device and five more, 25 us on a small virtual machine (the test below prints
+//! it). On machines with hundreds of CPUs /proc/stat alone can take a millisecond, because the kernel formats all of it. It is
+//! read between phases, never inside the clock.
+//!
+//! /proc/self/io covers all threads, and child processes once they have been waited for: read the second snapshot after that.
+//! Device counters contain everybody's I/O.
+
+use crate::device::{DeviceStack, Role};
+use crate::files::{KernelFiles, Live};
+use fathom_record::{DeviceDelta, Physical};
+use std::path::Path;
+
+/// A sector in the kernel's counters, whatever the device's own sectors are.
+const SECTOR_BYTES: u64 = 512;
+
+/// Where counters are read.
+#[derive(Debug)]
+pub struct Counters;
+
+impl Counters {
+    /// Reads them now, for the devices of `stack`, on this machine.
+    #[must_use]
+    pub fn read(stack: &DeviceStack) -> Snapshot {
+        Self::read_with(&Live, stack)
+    }
+
+    /// The same on any machine.
+    #[must_use]
+    pub fn read_with(files: &dyn KernelFiles, stack: &DeviceStack) -> Snapshot {
+        let text = |path: &str| files.read(Path::new(path)).ok();
+        let devices = stack.devices.iter().map(|d| DeviceReading {
+            name: d.name.clone(),
+            holds_data: d.level == 0 && d.role == Role::Data,
+            stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
+        });
+        Snapshot {
+            method: stack.method.clone(),
+            note: stack.note.clone(),
+            devices: devices.collect(),
+            own: text("/proc/self/io").and_then(|t| OwnIo::parse(&t)),
+            dirty_bytes: text("/proc/meminfo").and_then(|t| dirty_bytes(&t)),
+            cpu: text("/proc/stat").and_then(|t| CpuTicks::parse(&t)),
+            uptime_ns: text("/proc/uptime").and_then(|t| uptime_ns(&t)),
+            io_pressure: text("/proc/pressure/io").and_then(|t| Pressure::parse(&t)),
+        }
+    }
+}
+
+/// All counters at one moment. What could not be read is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    method: String,
+    note: Option<String>,
+    devices: Vec<DeviceReading>,
+    own: Option<OwnIo>,
+    dirty_bytes: Option<u64>,
+    cpu: Option<CpuTicks>,
+    uptime_ns: Option<u64>,
+    io_pressure: Option<Pressure>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct DeviceReading {
+    name: String,
+    holds_data: bool,
+    stat: Option<DiskStat>,
+}
+
+/// A `stat` file of sysfs: the counters of /proc/diskstats for one device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DiskStat {
+    read_ios: u64,
+    read_merges: u64,
+    read_sectors: u64,
+    write_ios: u64,
+    write_merges: u64,
+    write_sectors: u64,
+    busy_ms: u64,
+    discard_ios: u64,
+    flush_ios: u64,
+}
+
+impl DiskStat {
+    /// Eleven fields since 2.6, discards since 4.18, flushes since 5.5: the later ones are 0 where they are missing.
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Vec<u64> =
+            text.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+        let at = |i: usize| fields.get(i).copied().unwrap_or(0);
+        (fields.len() >= 11).then(|| Self {
+            read_ios: at(0),
+            read_merges: at(1),
+            read_sectors: at(2),
+            write_ios: at(4),
+            write_merges: at(5),
+            write_sectors: at(6),
+            busy_ms: at(9),
+            discard_ios: at(11),
+            flush_ios: at(15),
+        })
+    }
+
+    fn until(&self, later: &Self, name: &str) -> DeviceDelta {
+        DeviceDelta {
+            name: name.to_string(),
+            read_ios: advance(self.read_ios, later.read_ios),
+            read_bytes: advance(self.read_sectors, later.read_sectors).saturating_mul(SECTOR_BYTES),
+            read_merges: advance(self.read_merges, later.read_merges),
+            write_ios: advance(self.write_ios, later.write_ios),
+            write_bytes: advance(self.write_sectors, later.write_sectors).saturating_mul(SECTOR_BYTES),
+            write_merges: advance(self.write_merges, later.write_merges),
+            flush_ios: advance(self.flush_ios, later.flush_ios),
+            discard_ios: advance(self.discard_ios, later.discard_ios),
+            busy_ms: advance(self.busy_ms, later.busy_ms),
+        }
+    }
+}
+
+/// How far a counter has come. Counters are as wide as the kernel's `unsigned long` (32 bits on 32-bit machines), and the
+/// milliseconds are 32 bits wide everywhere; one that went backwards from below 2^32 went round once. One that went backwards
+/// from above was replaced (a device was taken away and another got its name): nothing is known, and 0 is said.
+fn advance(before: u64, after: u64) -> u64 {
+    const ROUND: u64 = 1 << 32;
+    match after.checked_sub(before) {
+        Some(steps) => steps,
+        None if before < ROUND => after + (ROUND - before),
+        None => 0,
+    }
+}
+
+/// /proc/self/io: what our own processes caused at the storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OwnIo {
+    read_bytes: u64,
+    write_bytes: u64,
+}
+
+impl OwnIo {
+    fn parse(text: &str) -> Option<Self> {
+        let field = |name: &str| {
+            text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+        };
+        Some(Self { read_bytes: field("read_bytes")?, write_bytes: field("write_bytes")? })
+    }
+}
+
+/// Dirty plus writeback of the whole machine.
+fn dirty_bytes(meminfo: &str) -> Option<u64> {
+    Some((meminfo_kib(meminfo, "Dirty")? + meminfo_kib(meminfo, "Writeback")?) * 1024)
+}
+
+/// A line of /proc/meminfo, in KiB (the file says kB and means KiB).
+pub(crate) fn meminfo_kib(meminfo: &str, name: &str) -> Option<u64> {
+    meminfo
+        .lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix(':')?.split_ascii_whitespace().next()?.parse().ok())
+}
+
+/// First line of /proc/stat: clock ticks of all CPUs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CpuTicks {
+    all: u64,
+    steal: u64,
+}
+
+impl CpuTicks {
+    fn parse(text: &str) -> Option<Self> {
+        let fields = text.lines().next()?.strip_prefix("cpu ")?;
+        let ticks: Vec<u64> =
+            fields.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+        // user nice system idle iowait irq softirq steal; the guests' time that follows is contained in user and nice.
+        (ticks.len() >= 8).then(|| Self { all: ticks[..8].iter().sum(), steal: ticks[7] })
+    }
+}
+
+/// /proc/pressure/io: microseconds during which some task, or every task that could run, waited for I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pressure {
+    some_us: u64,
+    full_us: u64,
+}
+
+impl Pressure {
+    fn parse(text: &str) -> Option<Self> {
+        let total = |kind: &str| {
+            let line = text.lines().find(|l| l.starts_with(kind))?;
+            line.rsplit_once("total=")?.1.trim().parse().ok()
+        };
+        Some(Self { some_us: total("some ")?, full_us: total("full ")? })
+    }
+}
+
+fn uptime_ns(text: &str) -> Option<u64> {
+    let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
+    Some((seconds * 1e9) as u64)
+}
+
+impl Snapshot {
+    /// What happened between this snapshot and a later one of the same stack. Where the file system has several devices for its
+    /// data, the first entry is their sum, named "sda+sdb".
+    #[must_use]
+    pub fn until(&self, later: &Self) -> Physical {
+        let mut notes: Vec<String> = self.note.iter().cloned().collect();
+        let mut devices = Vec::new();
+        let mut tops = 0;
+        for reading in &self.devices {
+            let then = later.devices.iter().find(|d| d.name == reading.name).and_then(|d| d.stat);
+            match (reading.stat, then) {
+                (Some(before), Some(after)) => {
+                    tops += usize::from(reading.holds_data);
+                    devices.push(before.until(&after, &reading.name));
+                }
+                _ => notes.push(format!("the counters of {} could not be read", reading.name)),
+            }
+        }
+        if tops > 1 {
+            devices.insert(0, sum(&devices[..tops]));
+        }
+        let missing = devices.is_empty() && self.method == "diskstats";
+        let own = |figure: fn(&OwnIo) -> u64| Some(advance(figure(&self.own?), figure(&later.own?)));
+        Physical {
+            method: if missing { "none".into() } else { self.method.clone() },
+            devices,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            own_read_bytes: own(|o| o.read_bytes),
+            own_write_bytes: own(|o| o.write_bytes),
+            dirty_after_bytes: later.dirty_bytes,
+        }
+    }
+
+    /// Dirty plus writeback data of the whole machine at this moment.
+    #[must_use]
+    pub fn dirty_bytes(&self) -> Option<u64> {
+        self.dirty_bytes
+    }
+
+    /// Share of the CPU time that the hypervisor gave to others, 0..=1. The kernel counts in ticks of 10 ms, so over less than a
+    /// second this is coarse; `None` where no tick passed or the kernel does not tell.
+    #[must_use]
+    pub fn steal_share(&self, later: &Self) -> Option<f64> {
+        let (before, after) = (self.cpu?, later.cpu?);
+        let all = after.all.checked_sub(before.all).filter(|&n| n > 0)?;
+        let steal = after.steal.checked_sub(before.steal)?;
+        Some(steal as f64 / all as f64)
+    }
+
+    /// Share of the time during which at least one task of the machine waited for I/O, 0..=1; `None` where the kernel has no
+    /// pressure figures.
+    #[must_use]
+    pub fn io_pressure_share(&self, later: &Self) -> Option<f64> {
+        self.pressure(later, |p| p.some_us)
+    }
+
+    /// The same for the time during which every task that had something to do waited for I/O.
+    #[must_use]
+    pub fn io_stall_share(&self, later: &Self) -> Option<f64> {
+        self.pressure(later, |p| p.full_us)
+    }
+
+    fn pressure(&self, later: &Self, figure: fn(&Pressure) -> u64) -> Option<f64> {
+        let waited = figure(&later.io_pressure?).checked_sub(figure(&self.io_pressure?))?;
+        let passed = later.uptime_ns?.checked_sub(self.uptime_ns?).filter(|&n| n > 0)?;
+        Some((waited as f64 * 1000.0 / passed as f64).min(1.0))
+    }
+}
+
+/// Several devices as one.
+fn sum(devices: &[DeviceDelta]) -> DeviceDelta {
+    let mut all = DeviceDelta::default();
+    for d in devices {
+        if !all.name.is_empty() {
+            all.name.push('+');
+        }
+        all.name.push_str(&d.name);
+        all.read_ios += d.read_ios;
+        all.read_bytes += d.read_bytes;
+        all.read_merges += d.read_merges;
+        all.write_ios += d.write_ios;
+        all.write_bytes += d.write_bytes;
+        all.write_merges += d.write_merges;
+        all.flush_ios += d.flush_ios;
+        all.discard_ios += d.discard_ios;
+        // Devices work side by side: the busiest one bounds the time.
+        all.busy_ms = all.busy_ms.max(d.busy_ms);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::stack_with;
+    use crate::fake::{Fake, stat_line};
+
+    fn machine() -> Fake {
+        Fake::new()
+            .disk("ata1", "sda", (8, 0))
+            .file("/proc/self/mountinfo", "27 1 8:0 / / rw - ext4 /dev/sda rw\n")
+            .on_mount("/", 27, (8, 0))
+            .file(
+                "/proc/self/io",
+                "rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n",
+            )
+            .file("/proc/meminfo", "MemTotal: 100 kB\nDirty: 8 kB\nWriteback: 4 kB\nWritebackTmp: 99 kB\n")
+            .file("/proc/stat", "cpu  10 0 10 70 5 0 0 5 3 0\ncpu0 1\n")
+            .file("/proc/uptime", "100.00 90.00\n")
+            .file(
+                "/proc/pressure/io",
+                "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 total=500\n",
+            )
+    }
+
+    const STAT: &str = "/sys/devices/ata1/block/sda/stat";
+
+    #[test]
+    fn the_difference_is_counted_in_bytes() {
+        let mut fake = machine();
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put(STAT, "10 1 80 7 20 2 160 9 0 33 40 3 0 24 1 4 2\n");
+        fake.put("/proc/self/io", "read_bytes: 45056\nwrite_bytes: 8192\n");
+        fake.put("/proc/meminfo", "Dirty: 100 kB\nWriteback: 0 kB\n");
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        let expected = DeviceDelta {
+            name: "sda".into(),
+            read_ios: 10,
+            read_bytes: 40_960,
+            read_merges: 1,
+            write_ios: 20,
+            write_bytes: 81_920,
+            write_merges: 2,
+            flush_ios: 4,
+            discard_ios: 3,
+            busy_ms: 33,
+        };
+        assert_eq!(physical.devices, [expected]);
+        assert_eq!((physical.own_read_bytes, physical.own_write_bytes), (Some(40_960), Some(0)));
+        assert_eq!((before.dirty_bytes(), physical.dirty_after_bytes), (Some(12_288), Some(102_400)));
+        assert_eq!((physical.method.as_str(), physical.note), ("diskstats", None));
+    }
+
+    #[test]
+    fn steal_and_pressure_are_shares() {
+        let mut fake = machine();
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put("/proc/stat", "cpu  50 0 10 100 5 0 0 35 3 0\n");
+        fake.put("/proc/uptime", "101.00 90.00\n");
+        fake.put("/proc/pressure/io", "some avg10=0.00 total=251000\nfull avg10=0.00 total=100500\n");
+        let after = Counters::read_with(&fake, &stack);
+        assert_eq!(before.steal_share(&after), Some(0.3));
+        let near = |share: Option<f64>, wanted: f64| (share.expect("told") - wanted).abs() < 1e-6;
+        assert!(near(before.io_pressure_share(&after), 0.25));
+        assert!(near(before.io_stall_share(&after), 0.1));
+        assert_eq!(before.steal_share(&before), None, "no tick passed");
+    }
+
+    #[test]
+    fn old_kernels_have_fewer_fields() {
+        let old = DiskStat::parse("1 2 3 4 5 6 7 8 0 10 11\n").expect("eleven fields");
+        assert_eq!((old.read_ios, old.write_sectors, old.flush_ios, old.discard_ios), (1, 7, 0, 0));
+        assert_eq!(DiskStat::parse("1 2 3"), None);
+        assert_eq!(DiskStat::parse("a b c d e f g h i j k"), None);
+    }
+
+    #[test]
+    fn counters_go_round_at_32_bits() {
+        assert_eq!(advance(5, 7), 2);
+        assert_eq!(advance((1 << 32) - 3, 4), 7);
+        assert_eq!(advance(1 << 40, 4), 0);
+        assert_eq!(advance(u64::MAX - 1, u64::MAX), 1);
+    }
+
+    #[test]
+    fn several_devices_are_summed_first() {
+        let mut fake = Fake::new()
+            .disk("ata1", "sda", (8, 0))
+            .disk("ata2", "sdb", (8, 16))
+            .file("/sys/fs/btrfs/1-2/devices/sda", "")
+            .file("/sys/fs/btrfs/1-2/devices/sdb", "")
+            .file("/proc/self/mountinfo", "50 1 0:33 / / rw - btrfs /dev/sda rw\n")
+            .on_mount("/", 50, (0, 33));
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put(STAT, &stat_line(10));
+        fake.put("/sys/devices/ata2/block/sdb/stat", &stat_line(30));
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        let names: Vec<&str> = physical.devices.iter().map(|d| d.name.as_str()).collect();
+        assert_eq!(names, ["sda+sdb", "sda", "sdb"]);
+        assert_eq!((physical.devices[0].read_ios, physical.devices[0].busy_ms), (40, 30));
+        assert_eq!(physical.own_read_bytes, None, "this machine has no /proc/self/io");
+    }
+
+    #[test]
+    fn a_device_that_vanishes_is_said_and_not_counted() {
+        let mut fake = machine();
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put(STAT, "");
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        assert_eq!((physical.devices.len(), physical.method.as_str()), (0, "none"));
+        assert!(physical.note.expect("a note").contains("sda"));
+    }
+
+    #[test]
+    fn this_machine_counts_and_a_reading_is_cheap() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let stack = crate::device::stack_of(dir.path());
+        let first = Counters::read(&stack);
+        let mut costs_us: Vec<u128> = (0..50)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                let snapshot = Counters::read(&stack);
+                assert_eq!(snapshot.devices.len(), stack.devices.len());
+                start.elapsed().as_micros()
+            })
+            .collect();
+        costs_us.sort_unstable();
+        println!("a reading costs {} us (best), {} us (median)", costs_us[0], costs_us[25]);
+        // The best of fifty, with room for slow machines: a reading that had become expensive by design would not pass.
+        assert!(costs_us[0] < 20_000, "{costs_us:?}");
+        let physical = first.until(&Counters::read(&stack));
+        assert_eq!(physical.method, stack.method);
+        assert_eq!(physical.devices.is_empty(), stack.devices.is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! From a path to the block devices below it: mount, then device number, then sysfs through partitions, loop files, device
+//! mapper, md, and the file systems that hide their devices (btrfs, overlay). Where there is no block device, the sentence why.
+//!
+//! Nothing is opened or changed; everything comes from statx, /proc/self/mountinfo and /sys.
+
+pub mod mount;
+mod walk;
+
+use crate::files::{KernelFiles, Live};
+use mount::Mount;
+use std::path::{Path, PathBuf};
+
+/// What kind of block device it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceKind {
+    /// A whole disk, or what the kernel presents as one.
+    Disk,
+    /// A part of a disk.
+    Partition,
+    /// A device-mapper device: LVM, dm-crypt, multipath.
+    DeviceMapper,
+    /// A software RAID.
+    Md,
+    /// A file that serves as a disk.
+    Loop,
+    /// Main memory that serves as a disk (zram, brd).
+    Ram,
+}
+
+/// What the file system uses a device for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// File data (and what else the file system keeps with it).
+    Data,
+    /// Only the journal.
+    Log,
+    /// It carries a device above it.
+    Below,
+}
+
+/// A block device of the stack.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Device {
+    /// Kernel name: "nvme0n1p2", "dm-0", "loop3".
+    pub name: String,
+    /// Major and minor number.
+    pub number: (u32, u32),
+    /// Its kind.
+    pub kind: DeviceKind,
+    /// What it is used for.
+    pub role: Role,
+    /// 0 for the devices the file system itself uses, 1 for what they are made of, and so on.
+    pub level: u32,
+    /// Name of the device above it, if it is not the file system.
+    pub above: Option<String>,
+    /// Its directory in /sys/devices.
+    pub sys: PathBuf,
+}
+
+/// What lies below a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct DeviceStack {
+    /// The mount that holds the path.
+    pub mount: Option<Mount>,
+    /// Every device once; those the file system itself uses come first.
+    pub devices: Vec<Device>,
+    /// How the bytes that reach storage can be counted: "diskstats", "memory" (there is no storage), or "none".
+    pub method: String,
+    /// Why there is no device, or what is not known about those there are.
+    pub note: Option<String>,
+}
+
+impl DeviceStack {
+    /// The devices that hold the file system's data.
+    pub fn tops(&self) -> impl Iterator<Item = &Device> {
+        self.devices.iter().filter(|d| d.level == 0 && d.role == Role::Data)
+    }
+
+    /// Type of the file system, "unknown" if not even that could be found out.
+    #[must_use]
+    pub fn file_system(&self) -> &str {
+        self.mount.as_ref().map_or("unknown", |m| m.kind.as_str())
+    }
+}
+
+/// The devices below a path of this machine. Never fails: what could not be found out is said in `note`.
+#[must_use]
+pub fn stack_of(path: &Path) -> DeviceStack {
+    stack_with(&Live, path)
+}
+
+/// The same on any machine.
+#[must_use]
+pub fn stack_with(files: &dyn KernelFiles, path: &Path) -> DeviceStack {
+    // The mount table shows absolute paths; without the mount id they are what a path is found by.
+    let path = files.canonical(path).unwrap_or_else(|_| path.to_path_buf());
+    walk::Walk::new(files).stack_at(&path)
+}

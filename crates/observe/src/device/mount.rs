@@ -1,0 +1,152 @@
+//! One line of /proc/self/mountinfo, and which line a path belongs to.
+
+use crate::files::MountKey;
+use std::path::Path;
+
+/// A mounted file system as the kernel shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Mount {
+    /// The kernel's id of this mount.
+    pub id: u64,
+    /// Device number of the file system; major 0 where it is anonymous.
+    pub device: (u32, u32),
+    /// The directory of the file system that is mounted ("/" unless it is a bind mount or a subvolume).
+    pub root: String,
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// Type: "ext4", "btrfs", "overlay".
+    pub kind: String,
+    /// What was mounted: a device, a server's directory, or any word.
+    pub source: String,
+    /// Options of the mount and of the file system, each once, in the kernel's order.
+    pub options: Vec<String>,
+}
+
+impl Mount {
+    /// The value of an option `name=value`.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find_map(|o| o.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// Whether there is an option of this name, with or without a value.
+    #[must_use]
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|o| o.split('=').next() == Some(name))
+    }
+}
+
+/// All mounts of a mountinfo text; lines that are not understood are skipped.
+#[must_use]
+pub fn parse(mountinfo: &str) -> Vec<Mount> {
+    mountinfo.lines().filter_map(line).collect()
+}
+
+fn line(text: &str) -> Option<Mount> {
+    // The optional fields end at the first lone dash; a dash inside a name is part of a longer word.
+    let (head, tail) = text.split_once(" - ")?;
+    let head: Vec<&str> = head.split(' ').collect();
+    let tail: Vec<&str> = tail.split(' ').collect();
+    let [id, _parent, number, root, mount_point, mount_options, ..] = head[..] else { return None };
+    let (major, minor) = number.split_once(':')?;
+    let mut options: Vec<String> = Vec::new();
+    for option in mount_options.split(',').chain(tail.get(2).unwrap_or(&"").split(',')) {
+        let option = unescape(option);
+        if !option.is_empty() && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    Some(Mount {
+        id: id.parse().ok()?,
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        root: unescape(root),
+        mount_point: unescape(mount_point),
+        kind: (*tail.first()?).to_string(),
+        source: unescape(tail.get(1)?),
+        options,
+    })
+}
+
+/// The kernel writes space, tab, line feed and backslash as a backslash and three octal digits.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let raw = text.as_bytes();
+    let mut at = 0;
+    while at < raw.len() {
+        let code = (raw[at] == b'\\')
+            .then(|| raw.get(at + 1..at + 4))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match code {
+            Some(byte) => {
+                bytes.push(byte);
+                at += 4;
+            }
+            None => {
+                bytes.push(raw[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The mount a path belongs to: by id, because bind mounts and mounts over mounts make the longest path lie; on kernels that do
+/// not tell the id by device number and longest path, of equals the last one.
+#[must_use]
+pub fn find<'a>(mounts: &'a [Mount], key: &MountKey, path: &Path) -> Option<&'a Mount> {
+    if let Some(id) = key.mount_id {
+        return mounts.iter().find(|m| m.id == id);
+    }
+    let above = |m: &&Mount| path.starts_with(&m.mount_point);
+    let same = mounts.iter().filter(above).filter(|m| m.device == key.device);
+    // A btrfs subvolume has a device number of its own, which no line shows: then the path alone decides.
+    same.max_by_key(|m| m.mount_point.len())
+        .or_else(|| mounts.iter().filter(above).max_by_key(|m| m.mount_point.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+30 27 8:1 / /mnt/a\\040disk rw,noatime shared:5 master:1 - xfs /dev/sda1 rw,noatime,logdev=/dev/sdb1
+31 27 254:0 /srv/data /data ro - ext4 /dev/vda rw,discard
+32 27 0:50 / /mnt rw - nfs4 server:/export\\134x rw,vers=4.2
+garbage
+";
+
+    #[test]
+    fn lines_are_read_and_names_unescaped() {
+        let mounts = parse(TEXT);
+        assert_eq!(mounts.len(), 4);
+        assert_eq!(mounts[1].mount_point, "/mnt/a disk");
+        assert_eq!(mounts[1].options, ["rw", "noatime", "logdev=/dev/sdb1"]);
+        assert_eq!(mounts[1].option("logdev"), Some("/dev/sdb1"));
+        assert!(mounts[0].has_option("discard") && !mounts[0].has_option("disc"));
+        assert_eq!(mounts[2].root, "/srv/data");
+        assert_eq!(mounts[3].source, "server:/export\\x");
+    }
+
+    #[test]
+    fn the_id_decides_and_without_it_number_and_path() {
+        let mounts = parse(TEXT);
+        let by_id = MountKey { mount_id: Some(31), device: (254, 0) };
+        assert_eq!(find(&mounts, &by_id, Path::new("/data/x")).map(|m| m.id), Some(31));
+        let by_number = MountKey { mount_id: None, device: (8, 1) };
+        assert_eq!(find(&mounts, &by_number, Path::new("/mnt/a disk/x")).map(|m| m.id), Some(30));
+        let subvolume = MountKey { mount_id: None, device: (0, 99) };
+        assert_eq!(find(&mounts, &subvolume, Path::new("/mnt/x")).map(|m| m.id), Some(32));
+        let unknown = MountKey { mount_id: Some(77), device: (8, 1) };
+        assert_eq!(find(&mounts, &unknown, Path::new("/")), None);
+    }
+
+    #[test]
+    fn odd_escapes_stay_as_they_are() {
+        assert_eq!(unescape("a\\04"), "a\\04");
+        assert_eq!(unescape("a\\999b"), "a\\999b");
+        assert_eq!(unescape("\\303\\244"), "ä");
+    }
+}

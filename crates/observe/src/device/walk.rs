@@ -1,0 +1,515 @@
+//! The walk itself: from file system to devices, and from each device to what it is made of.
+
+use super::mount::{self, Mount};
+use super::{Device, DeviceKind, DeviceStack, Role};
+use crate::files::KernelFiles;
+use std::path::{Path, PathBuf};
+
+/// Deeper than any sane stack: a loop device whose file lies on itself would otherwise never end.
+const DEEPEST: u32 = 16;
+
+/// State of one walk.
+pub(super) struct Walk<'a> {
+    files: &'a dyn KernelFiles,
+    mounts: Vec<Mount>,
+    devices: Vec<Device>,
+    notes: Vec<String>,
+}
+
+/// Where a device hangs.
+#[derive(Clone)]
+struct Place {
+    level: u32,
+    above: Option<String>,
+    role: Role,
+}
+
+impl Place {
+    fn top(role: Role) -> Self {
+        Self { level: 0, above: None, role }
+    }
+
+    fn below(&self, name: &str) -> Self {
+        Self { level: self.level + 1, above: Some(name.to_string()), role: Role::Below }
+    }
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(files: &'a dyn KernelFiles) -> Self {
+        let mounts =
+            files.read(Path::new("/proc/self/mountinfo")).map(|t| mount::parse(&t)).unwrap_or_default();
+        Self { files, mounts, devices: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(super) fn stack_at(mut self, path: &Path) -> DeviceStack {
+        let mount = self.path(path, &Place::top(Role::Data));
+        // Stable: the file system's own devices first, its data before its log, otherwise in the order of discovery.
+        self.devices.sort_by_key(|d| (d.level, d.role == Role::Log));
+        let memory = mount.as_ref().is_some_and(|m| is_memory(&m.kind));
+        let method = match (self.devices.is_empty(), memory) {
+            (false, _) => "diskstats",
+            (true, true) => "memory",
+            (true, false) => "none",
+        };
+        let note = (!self.notes.is_empty()).then(|| self.notes.join("; "));
+        DeviceStack { mount, devices: self.devices, method: method.into(), note }
+    }
+
+    /// Adds what lies below a path and tells its mount.
+    fn path(&mut self, path: &Path, place: &Place) -> Option<Mount> {
+        let key = match self.files.mount_of(path) {
+            Ok(key) => key,
+            Err(e) => {
+                self.notes.push(format!("{} could not be examined: {e}", path.display()));
+                return None;
+            }
+        };
+        let mount = mount::find(&self.mounts, &key, path).cloned();
+        match &mount {
+            Some(mount) => self.mount(mount, place),
+            None if key.device.0 > 0 => self.number(key.device, place),
+            None => self.notes.push(format!("no mount of {} is visible from here", path.display())),
+        }
+        mount
+    }
+
+    fn mount(&mut self, mount: &Mount, place: &Place) {
+        match mount.kind.as_str() {
+            "btrfs" => self.btrfs(mount, place),
+            "overlay" => self.overlay(mount, place),
+            _ if mount.device.0 > 0 => {
+                self.number(mount.device, place);
+                self.further_devices(mount, place);
+            }
+            "bcachefs" => self.sources(mount, place),
+            _ => self.notes.push(why_no_device(mount)),
+        }
+    }
+
+    /// xfs may keep its log, and files' data, on other devices than the one that was mounted.
+    fn further_devices(&mut self, mount: &Mount, place: &Place) {
+        for (option, role) in [("rtdev", place.role), ("logdev", Role::Log)] {
+            if let Some(source) = mount.option(option) {
+                self.source(source, &Place { role, ..place.clone() });
+            }
+        }
+    }
+
+    /// A btrfs knows all its devices; the mount names one of them.
+    fn btrfs(&mut self, mount: &Mount, place: &Place) {
+        let named = self.device_name(&mount.source);
+        let root = Path::new("/sys/fs/btrfs");
+        for uuid in self.files.list(root).unwrap_or_default() {
+            let members = self.files.list(&root.join(&uuid).join("devices")).unwrap_or_default();
+            if members.contains(&named) {
+                for member in members {
+                    self.name(&member, place);
+                }
+                return;
+            }
+        }
+        self.source(&mount.source, place);
+        self.notes.push(format!(
+            "the other devices of the btrfs on {}, if there are any, could not be found",
+            mount.source
+        ));
+    }
+
+    /// An overlay writes to its upper directory and reads from all of its layers.
+    fn overlay(&mut self, mount: &Mount, place: &Place) {
+        let before = self.devices.len();
+        let upper = mount.option("upperdir").map(String::from);
+        let lowers = mount.option("lowerdir").map(String::from);
+        if let Some(upper) = &upper {
+            self.layer("upper", upper, place);
+        }
+        // Layers are separated by colons; a colon inside a name is written with a backslash.
+        for lower in lowers.iter().flat_map(|l| split_layers(l)) {
+            self.layer("lower", &lower, place);
+        }
+        if self.devices.len() == before && self.notes.is_empty() {
+            self.notes.push("the layers of the overlay are not known".into());
+        }
+    }
+
+    fn layer(&mut self, which: &str, directory: &str, place: &Place) {
+        let path = Path::new(directory);
+        if path.is_relative() {
+            // The kernel shows the name as it was typed, relative to a directory it does not show.
+            self.notes.push(format!(
+                "the {which} layer {directory:?} of the overlay is a relative name and cannot be followed"
+            ));
+        } else if place.level >= DEEPEST {
+            self.notes.push("the stack of devices is deeper than is followed".into());
+        } else if self.files.mount_of(path).is_err() {
+            self.notes.push(format!(
+                "the {which} layer {directory} of the overlay is not visible from here (container?)"
+            ));
+        } else {
+            self.path(path, place);
+        }
+    }
+
+    /// A source that lists several devices: "/dev/sda:/dev/sdb".
+    fn sources(&mut self, mount: &Mount, place: &Place) {
+        for source in mount.source.split(':') {
+            self.source(source, place);
+        }
+    }
+
+    fn source(&mut self, source: &str, place: &Place) {
+        let name = self.device_name(source);
+        self.name(&name, place);
+    }
+
+    /// Kernel name of a device node: "/dev/mapper/home" is a link to "../dm-3".
+    fn device_name(&self, source: &str) -> String {
+        let path = Path::new(source);
+        let target = self.files.read_link(path).unwrap_or_else(|_| path.to_path_buf());
+        target.file_name().map_or_else(|| source.to_string(), |n| n.to_string_lossy().into_owned())
+    }
+
+    fn name(&mut self, name: &str, place: &Place) {
+        // Names in sysfs have '!' where the name in /dev has a directory: "cciss!c0d0".
+        let link = Path::new("/sys/class/block").join(name.replace('/', "!"));
+        match self.files.canonical(&link) {
+            Ok(sys) => self.device(&sys, place),
+            Err(_) => self.notes.push(format!("the block device {name} is not in /sys")),
+        }
+    }
+
+    fn number(&mut self, (major, minor): (u32, u32), place: &Place) {
+        let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+        match self.files.canonical(&link) {
+            Ok(sys) => self.device(&sys, place),
+            Err(_) => self.notes.push(format!("the block device {major}:{minor} is not in /sys")),
+        }
+    }
+
+    /// Adds a device and everything below it, each once.
+    fn device(&mut self, sys: &Path, place: &Place) {
+        let Some(name) = sys.file_name().map(|n| n.to_string_lossy().into_owned()) else { return };
+        if self.devices.iter().any(|d| d.name == name) {
+            return;
+        }
+        if place.level > DEEPEST {
+            self.notes.push("the stack of devices is deeper than is followed".into());
+            return;
+        }
+        let kind = self.kind(sys, &name);
+        self.devices.push(Device {
+            number: self.number_of(sys),
+            kind,
+            role: place.role,
+            level: place.level,
+            above: place.above.clone(),
+            sys: sys.to_path_buf(),
+            name: name.clone(),
+        });
+        self.below(sys, &name, kind, &place.below(&name));
+    }
+
+    fn below(&mut self, sys: &Path, name: &str, kind: DeviceKind, place: &Place) {
+        if kind == DeviceKind::Partition {
+            if let Some(disk) = sys.parent() {
+                self.device(disk, place);
+            }
+            return;
+        }
+        for slave in self.files.list(&sys.join("slaves")).unwrap_or_default() {
+            self.name(&slave, place);
+        }
+        if let Some(backing) = self.files.trimmed(&sys.join("loop/backing_file")) {
+            self.backing_file(name, &backing, place);
+        }
+    }
+
+    fn backing_file(&mut self, name: &str, backing: &str, place: &Place) {
+        if let Some(gone) = backing.strip_suffix(" (deleted)") {
+            self.notes
+                .push(format!("the file {gone} behind {name} is deleted; what it lies on is not known"));
+            return;
+        }
+        let before = self.devices.len();
+        let mount = self.path(Path::new(backing), place);
+        if let Some(mount) = mount.filter(|_| self.devices.len() == before) {
+            self.notes.push(format!("{name} is the file {backing} on {}", mount.kind));
+        }
+    }
+
+    fn kind(&self, sys: &Path, name: &str) -> DeviceKind {
+        let has = |entry: &str| self.files.read(&sys.join(entry)).is_ok();
+        let has_dir = |entry: &str| self.files.list(&sys.join(entry)).is_ok();
+        if has("partition") {
+            DeviceKind::Partition
+        } else if has_dir("dm") {
+            DeviceKind::DeviceMapper
+        } else if has_dir("md") {
+            DeviceKind::Md
+        } else if has("loop/backing_file") {
+            DeviceKind::Loop
+        } else if name.starts_with("zram") || name.starts_with("ram") {
+            DeviceKind::Ram
+        } else {
+            DeviceKind::Disk
+        }
+    }
+
+    fn number_of(&self, sys: &Path) -> (u32, u32) {
+        let text = self.files.trimmed(&sys.join("dev")).unwrap_or_default();
+        text.split_once(':')
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
+            .unwrap_or((0, 0))
+    }
+}
+
+/// The layers of a `lowerdir` option.
+fn split_layers(text: &str) -> Vec<String> {
+    let mut layers = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        let last = layers.len() - 1;
+        match c {
+            '\\' => layers[last].extend(characters.next()),
+            // "::" separates the data-only layers of newer kernels.
+            ':' if layers[last].is_empty() => {}
+            ':' => layers.push(String::new()),
+            c => layers[last].push(c),
+        }
+    }
+    layers.retain(|l| !l.is_empty());
+    layers
+}
+
+/// File systems that live in main memory.
+fn is_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
+}
+
+/// The sentence for a file system without a block device of its own.
+fn why_no_device(mount: &Mount) -> String {
+    let Mount { kind, source, mount_point, .. } = mount;
+    match kind.as_str() {
+        k if is_memory(k) => {
+            format!("{mount_point} is a {kind}: its files are in memory, there is no device below")
+        }
+        "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "lustre" | "afs" | "beegfs" | "gpfs" => {
+            format!("{mount_point} is a {kind} from {source}: its device is on another machine")
+        }
+        "9p" | "virtiofs" => {
+            format!("{mount_point} is a {kind} share: its device belongs to the host of this virtual machine")
+        }
+        k if k == "fuse" || k.starts_with("fuse.") => {
+            format!(
+                "{mount_point} is a {kind} ({source}): a program serves its files, its device is not visible"
+            )
+        }
+        "zfs" => format!(
+            "{mount_point} is the ZFS data set {source}: which devices its pool has is not told in /sys"
+        ),
+        _ => format!("{mount_point} is a {kind} ({source}) without a block device"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stack_with;
+    use super::*;
+    use crate::fake::Fake;
+
+    fn mounts(lines: &[&str]) -> String {
+        lines.join("\n") + "\n"
+    }
+
+    fn names(stack: &DeviceStack) -> Vec<(&str, u32)> {
+        stack.devices.iter().map(|d| (d.name.as_str(), d.level)).collect()
+    }
+
+    const PCI: &str = "pci0000:00/nvme/nvme0";
+
+    fn with_nvme() -> Fake {
+        Fake::new().disk(PCI, "nvme0n1", (259, 0)).partition(PCI, "nvme0n1", "nvme0n1p2", (259, 2))
+    }
+
+    #[test]
+    fn a_partition_stands_on_its_disk() {
+        let m = mounts(&["27 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw"]);
+        let fake = with_nvme().file("/proc/self/mountinfo", &m).on_mount("/", 27, (259, 2));
+        let stack = stack_with(&fake, Path::new("/home/u"));
+        assert_eq!(names(&stack), [("nvme0n1p2", 0), ("nvme0n1", 1)]);
+        assert_eq!(stack.devices[0].kind, DeviceKind::Partition);
+        assert_eq!(stack.devices[1].number, (259, 0));
+        assert_eq!(stack.devices[1].above.as_deref(), Some("nvme0n1p2"));
+        assert_eq!((stack.method.as_str(), stack.note), ("diskstats", None));
+    }
+
+    #[test]
+    fn a_crypt_stands_on_a_partition() {
+        let m = mounts(&["27 1 253:0 / /my\\040home rw - ext4 /dev/mapper/home rw"]);
+        let fake = with_nvme()
+            .disk("virtual", "dm-0", (253, 0))
+            .file("/sys/devices/virtual/block/dm-0/dm/name", "home\n")
+            .file("/sys/devices/virtual/block/dm-0/slaves/nvme0n1p2", "")
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/my home", 27, (253, 0));
+        let stack = stack_with(&fake, Path::new("/my home/x"));
+        assert_eq!(names(&stack), [("dm-0", 0), ("nvme0n1p2", 1), ("nvme0n1", 2)]);
+        assert_eq!(stack.devices[0].kind, DeviceKind::DeviceMapper);
+        assert_eq!(stack.mount.expect("a mount").mount_point, "/my home");
+    }
+
+    #[test]
+    fn a_raid_stands_on_each_disk_once() {
+        let m = mounts(&["27 1 9:0 / / rw - xfs /dev/md0 rw,logdev=/dev/sdc"]);
+        let fake = Fake::new()
+            .disk("virtual", "md0", (9, 0))
+            .disk("ata1", "sda", (8, 0))
+            .disk("ata2", "sdb", (8, 16))
+            .disk("ata3", "sdc", (8, 32))
+            .file("/sys/devices/virtual/block/md0/md/level", "raid1\n")
+            .file("/sys/devices/virtual/block/md0/slaves/sda", "")
+            .file("/sys/devices/virtual/block/md0/slaves/sdb", "")
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/", 27, (9, 0));
+        let stack = stack_with(&fake, Path::new("/"));
+        assert_eq!(names(&stack), [("md0", 0), ("sdc", 0), ("sda", 1), ("sdb", 1)]);
+        assert_eq!(stack.devices[1].role, Role::Log);
+        assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0"]);
+    }
+
+    fn with_loop(backing: &str) -> Fake {
+        let m = mounts(&[
+            "27 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw",
+            "40 27 7:3 / /mnt rw - ext4 /dev/loop3 rw",
+            "41 27 0:44 / /dev/shm rw - tmpfs tmpfs rw",
+        ]);
+        with_nvme()
+            .disk("virtual", "loop3", (7, 3))
+            .file("/sys/devices/virtual/block/loop3/loop/backing_file", backing)
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/", 27, (259, 2))
+            .on_mount("/mnt", 40, (7, 3))
+            .on_mount("/dev/shm", 41, (0, 44))
+    }
+
+    #[test]
+    fn a_loop_stands_on_the_devices_of_its_file() {
+        let stack = stack_with(&with_loop("/var/disk image\n"), Path::new("/mnt/x"));
+        assert_eq!(names(&stack), [("loop3", 0), ("nvme0n1p2", 1), ("nvme0n1", 2)]);
+        assert_eq!(stack.devices[0].kind, DeviceKind::Loop);
+    }
+
+    #[test]
+    fn a_loop_in_memory_or_on_a_deleted_file_says_so() {
+        let stack = stack_with(&with_loop("/dev/shm/image\n"), Path::new("/mnt/x"));
+        assert_eq!(names(&stack), [("loop3", 0)]);
+        assert_eq!(stack.method, "diskstats");
+        assert!(stack.note.expect("a note").contains("in memory"));
+        let stack = stack_with(&with_loop("/var/image (deleted)\n"), Path::new("/mnt/x"));
+        assert!(stack.note.expect("a note").contains("/var/image behind loop3 is deleted"));
+    }
+
+    #[test]
+    fn a_loop_on_itself_ends() {
+        let stack = stack_with(&with_loop("/mnt/image\n"), Path::new("/mnt/x"));
+        assert_eq!(names(&stack), [("loop3", 0)]);
+    }
+
+    fn two_disks() -> Fake {
+        Fake::new().disk("ata1", "sda", (8, 0)).disk("ata2", "sdb", (8, 16))
+    }
+
+    #[test]
+    fn a_btrfs_has_all_its_devices() {
+        let m =
+            mounts(&["50 1 0:33 /@home /home rw - btrfs /dev/mapper/pool rw,compress=zstd:3,subvol=/@home"]);
+        let fake = two_disks()
+            .link("/dev/mapper/pool", "../sda")
+            .file("/sys/fs/btrfs/features/x", "")
+            .file("/sys/fs/btrfs/1f-2e/devices/sda", "")
+            .file("/sys/fs/btrfs/1f-2e/devices/sdb", "")
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/home", 50, (0, 99));
+        let stack = stack_with(&fake, Path::new("/home/u"));
+        assert_eq!(names(&stack), [("sda", 0), ("sdb", 0)]);
+        assert_eq!(stack.tops().count(), 2);
+        assert_eq!(stack.note, None);
+    }
+
+    #[test]
+    fn a_btrfs_that_is_not_told_in_sys_has_the_device_it_was_mounted_from() {
+        let m = mounts(&["50 1 0:33 / /home rw - btrfs /dev/sdb rw"]);
+        let fake = two_disks().file("/proc/self/mountinfo", &m).on_mount("/home", 50, (0, 33));
+        let stack = stack_with(&fake, Path::new("/home/u"));
+        assert_eq!(names(&stack), [("sdb", 0)]);
+        assert!(stack.note.expect("a note").contains("other devices"));
+    }
+
+    #[test]
+    fn an_overlay_stands_on_its_layers() {
+        let m = mounts(&[
+            "27 1 8:0 / / rw - ext4 /dev/sda rw",
+            "28 27 8:16 / /images rw - ext4 /dev/sdb rw",
+            "60 27 0:60 / /merged rw - overlay overlay rw,lowerdir=low:/images/a\\134:b,upperdir=/up,workdir=/work",
+        ]);
+        let fake = two_disks()
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/merged", 60, (0, 60))
+            .on_mount("/images/a:b", 28, (8, 16))
+            .on_mount("/up", 27, (8, 0));
+        let stack = stack_with(&fake, Path::new("/merged/f"));
+        assert_eq!(names(&stack), [("sda", 0), ("sdb", 0)]);
+        let note = stack.note.expect("a note");
+        assert!(note.contains("\"low\"") && note.contains("relative"), "{note}");
+    }
+
+    #[test]
+    fn an_overlay_of_a_container_whose_layers_are_elsewhere_says_so() {
+        let m = mounts(&["60 1 0:60 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/var/lib/docker/x"]);
+        let fake = Fake::new().file("/proc/self/mountinfo", &m).on_mount("/home", 60, (0, 60));
+        let stack = stack_with(&fake, Path::new("/home"));
+        assert_eq!((names(&stack).len(), stack.method.as_str()), (0, "none"));
+        assert!(stack.note.expect("a note").contains("container"));
+    }
+
+    #[test]
+    fn file_systems_without_a_device_say_why() {
+        for (line, method, word) in [
+            ("9 1 0:9 / /t rw - tmpfs tmpfs rw,size=4k", "memory", "in memory"),
+            ("9 1 0:9 / /t rw - nfs4 srv:/e rw", "none", "another machine"),
+            ("9 1 0:9 / /t rw - fuse.sshfs u@h: rw", "none", "a program serves"),
+            ("9 1 0:9 / /t rw - virtiofs share rw", "none", "host"),
+            ("9 1 0:9 / /t rw - zfs tank/home rw", "none", "tank/home"),
+            ("9 1 0:9 / /t rw - proc proc rw", "none", "without a block device"),
+        ] {
+            let fake = Fake::new().file("/proc/self/mountinfo", &mounts(&[line])).on_mount("/t", 9, (0, 9));
+            let stack = stack_with(&fake, Path::new("/t/x"));
+            let note = stack.note.expect("a note");
+            assert_eq!((stack.method.as_str(), stack.devices.len()), (method, 0), "{line}");
+            assert!(note.contains(word), "{note}");
+        }
+    }
+
+    #[test]
+    fn without_mount_ids_and_without_sys_something_sensible_is_said() {
+        let m = mounts(&["27 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw"]);
+        let old = with_nvme().file("/proc/self/mountinfo", &m).on_device("/", (259, 2));
+        assert_eq!(names(&stack_with(&old, Path::new("/x"))), [("nvme0n1p2", 0), ("nvme0n1", 1)]);
+        let bare = Fake::new().file("/proc/self/mountinfo", &m).on_mount("/", 27, (259, 2));
+        let stack = stack_with(&bare, Path::new("/x"));
+        assert_eq!(stack.method, "none");
+        assert!(stack.note.expect("a note").contains("259:2"));
+        let empty = stack_with(&Fake::new(), Path::new("/x"));
+        assert!(empty.note.expect("a note").contains("could not be examined"));
+    }
+
+    #[test]
+    fn this_machine_answers_consistently() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let stack = super::super::stack_of(dir.path());
+        match stack.method.as_str() {
+            "diskstats" => assert!(stack.tops().count() > 0 && !stack.devices[0].name.is_empty()),
+            _ => assert!(stack.devices.is_empty() && stack.note.is_some(), "{stack:?}"),
+        }
+    }
+}

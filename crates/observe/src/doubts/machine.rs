@@ -1,0 +1,254 @@
+//! Doubts that follow from the machine: memory, space, governor, clock, hypervisor, compressing file systems.
+
+use super::{Seen, about_run, percent};
+use fathom_record::origin::bytes_words;
+use fathom_record::{Doubt, Phase, Run};
+use serde_json::Value;
+
+/// Below this share of free space file systems place new files badly.
+const LITTLE_SPACE: f64 = 0.1;
+/// Above this a clock does not keep the kernel's time.
+const DRIFT_PPM: f64 = 100.0;
+/// Below this what compression leaves decides the result on a compressing file system.
+const COMPRESSIBLE: f64 = 0.9;
+
+pub(super) fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
+    [
+        fits_memory(run, environment),
+        space(run, environment),
+        governor(environment),
+        clock(run),
+        virtual_machine(environment),
+        compression(run, environment, seen),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A figure of the environment by its dotted name.
+fn at<'a>(environment: &'a Value, name: &str) -> Option<&'a Value> {
+    let found = name.split('.').try_fold(environment, |value, part| value.get(part));
+    found.filter(|v| !v.is_null())
+}
+
+fn number(environment: &Value, name: &str) -> Option<u64> {
+    at(environment, name)?.as_u64()
+}
+
+fn word<'a>(environment: &'a Value, name: &str) -> Option<&'a str> {
+    at(environment, name)?.as_str()
+}
+
+/// Bytes of all files of a phase together.
+fn file_set_bytes(phase: &Phase) -> Option<u64> {
+    Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
+}
+
+/// Buffered I/O on files that fit into free memory can be served from there, even if this time the counters did not show it.
+fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
+    let available = number(environment, "memory.available_bytes")?;
+    let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock);
+    let largest = buffered.filter_map(file_set_bytes).max()?;
+    if largest >= available {
+        return None;
+    }
+    Some(about_run(
+        "fits-memory",
+        format!(
+            "The largest set of files used without O_DIRECT has {}, and {} of memory were free: the page cache can hold all of it. For the storage's own speed use more than {} or O_DIRECT.",
+            bytes_words(largest),
+            bytes_words(available),
+            bytes_words(available)
+        ),
+    ))
+}
+
+fn space(run: &Run, environment: &Value) -> Option<Doubt> {
+    let total = number(environment, "filesystem.total_bytes").filter(|&n| n > 0)?;
+    let free = number(environment, "filesystem.free_bytes")?;
+    let share = free as f64 / total as f64;
+    let largest = run.phases.iter().filter_map(file_set_bytes).max();
+    let tight = largest.filter(|&bytes| bytes > free / 2);
+    if share >= LITTLE_SPACE && tight.is_none() {
+        return None;
+    }
+    let beside = tight.map(|b| format!(", and the files need {}", bytes_words(b))).unwrap_or_default();
+    Some(about_run(
+        "space",
+        format!(
+            "Only {} of {} ({}) were free in the file system{beside}: free space is then in pieces, and flash slows down. Free some and repeat.",
+            bytes_words(free),
+            bytes_words(total),
+            percent(share)
+        ),
+    ))
+}
+
+fn governor(environment: &Value) -> Option<Doubt> {
+    let governor = word(environment, "cpu.governor").filter(|&g| g != "performance")?;
+    Some(about_run(
+        "governor",
+        format!(
+            "The CPU frequency governor is {governor}: a CPU that sleeps between operations answers slowly, and short operations look dearer than they are. Set it to performance (`cpupower frequency-set -g performance`) and repeat."
+        ),
+    ))
+}
+
+fn clock(run: &Run) -> Option<Doubt> {
+    let clock = &run.clock;
+    let drift = clock.drift_ppm.filter(|d| d.abs() > DRIFT_PPM);
+    if let Some(drift) = drift {
+        return Some(about_run(
+            "clock",
+            format!(
+                "The clock ({}) drifted by {drift:.0} parts per million against the kernel's during the run: times are wrong by that much, and latencies may jump. Repeat; if it stays, the time stamp counter of this machine is not to be trusted.",
+                clock.source
+            ),
+        ));
+    }
+    if clock.source.is_empty() || clock.source == "tsc" {
+        return None;
+    }
+    Some(about_run(
+        "clock",
+        format!(
+            "Times were taken with {} instead of the processor's time stamp counter: one reading costs {:.0} ns and is inside every latency. Operations that take less than about {:.0} ns are dominated by it.",
+            clock.source,
+            clock.cost_ns,
+            clock.cost_ns * 10.0
+        ),
+    ))
+}
+
+fn virtual_machine(environment: &Value) -> Option<Doubt> {
+    let hypervisor = word(environment, "cpu.hypervisor").filter(|&h| h != "none")?;
+    Some(about_run(
+        "virtual-machine",
+        format!(
+            "This is a virtual machine (hypervisor {hypervisor}): its disk may be a file in the host's page cache, and the longest latencies may be the host's. Even O_DIRECT reaches only what the host presents."
+        ),
+    ))
+}
+
+fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
+    let kind = word(environment, "filesystem.type")?;
+    let options = word(environment, "filesystem.options").unwrap_or("");
+    let option = options.split(',').find(|o| o.starts_with("compress"));
+    let compresses = match kind {
+        "btrfs" | "f2fs" => option.is_some_and(|o| o != "compress=no" && o != "compress=none"),
+        "zfs" | "bcachefs" => true,
+        _ => false,
+    };
+    if !compresses || !run.phases.iter().any(|p| p.writes || p.reads) {
+        return None;
+    }
+    let named = option.map(|o| format!(" ({o})")).unwrap_or_default();
+    let data = match seen.compressed_share {
+        Some(share) if share >= COMPRESSIBLE => return None,
+        Some(share) => format!("the data written shrinks to {} of its size", percent(share)),
+        None => "how far the data written can be compressed is not known".into(),
+    };
+    Some(about_run(
+        "compression",
+        format!(
+            "The {kind} compresses{named} and {data}: the figures may be those of the compressor, not of the device. Write incompressible data, or switch compression off for this directory."
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_runs::{code_in, none_in, phase, run_of};
+    use super::*;
+    use serde_json::json;
+
+    const MIB: u64 = 1 << 20;
+
+    fn run() -> Run {
+        run_of(vec![phase("read", 100 * MIB, 100 * MIB)])
+    }
+
+    fn of_size(file_bytes: u64, streams: u64) -> Run {
+        let mut run = run();
+        run.phases[0].axes.file_bytes = Some(file_bytes);
+        run.phases[0].axes.streams = Some(streams);
+        run
+    }
+
+    #[test]
+    fn files_that_fit_into_free_memory_are_doubtful() {
+        let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
+        let doubt = code_in(&of_size(100 * MIB, 2), &environment, &Seen::default(), "fits-memory");
+        assert!(
+            doubt.sentence.contains("200 MiB") && doubt.sentence.contains("1000 MiB"),
+            "{}",
+            doubt.sentence
+        );
+        none_in(&of_size(500 * MIB, 2), &environment, &Seen::default());
+        let mut direct = of_size(100 * MIB, 2);
+        direct.phases[0].direct = true;
+        none_in(&direct, &environment, &Seen::default());
+        none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &Seen::default());
+    }
+
+    #[test]
+    fn a_full_file_system_is_doubtful() {
+        let full = |free: u64| json!({"filesystem": {"total_bytes": 1000 * MIB, "free_bytes": free}});
+        assert!(code_in(&run(), &full(50 * MIB), &Seen::default(), "space").sentence.contains("(5.0 %)"));
+        none_in(&run(), &full(100 * MIB), &Seen::default());
+        let tight = code_in(&of_size(300 * MIB, 1), &full(500 * MIB), &Seen::default(), "space");
+        assert!(tight.sentence.contains("the files need 300 MiB"), "{}", tight.sentence);
+    }
+
+    #[test]
+    fn a_saving_governor_is_doubtful() {
+        let with = |g: Value| json!({"cpu": {"governor": g}});
+        assert!(
+            code_in(&run(), &with("powersave".into()), &Seen::default(), "governor")
+                .sentence
+                .contains("powersave")
+        );
+        none_in(&run(), &with("performance".into()), &Seen::default());
+        none_in(&run(), &with(Value::Null), &Seen::default());
+    }
+
+    #[test]
+    fn a_slow_or_drifting_clock_is_doubtful() {
+        let mut slow = run();
+        slow.clock.source = "clock_gettime".into();
+        slow.clock.cost_ns = 36.0;
+        assert!(code_in(&slow, &Value::Null, &Seen::default(), "clock").sentence.contains("36 ns"));
+        let mut drifting = run();
+        drifting.clock.drift_ppm = Some(-250.0);
+        assert!(code_in(&drifting, &Value::Null, &Seen::default(), "clock").sentence.contains("-250"));
+        drifting.clock.drift_ppm = Some(99.0);
+        none_in(&drifting, &Value::Null, &Seen::default());
+    }
+
+    #[test]
+    fn a_virtual_machine_is_doubtful() {
+        let with = |h: Value| json!({"cpu": {"hypervisor": h}});
+        assert!(
+            code_in(&run(), &with("KVMKVMKVM".into()), &Seen::default(), "virtual-machine")
+                .sentence
+                .contains("KVM")
+        );
+        none_in(&run(), &with("none".into()), &Seen::default());
+        none_in(&run(), &with(Value::Null), &Seen::default());
+    }
+
+    #[test]
+    fn constant_data_on_a_compressing_file_system_is_doubtful() {
+        let on = |kind: &str, options: &str| json!({"filesystem": {"type": kind, "options": options}});
+        let constant = Seen { compressed_share: Some(0.004), ..Seen::default() };
+        let random = Seen { compressed_share: Some(1.0), ..Seen::default() };
+        let btrfs = on("btrfs", "rw,compress=zstd:3");
+        assert!(code_in(&run(), &btrfs, &constant, "compression").sentence.contains("0.4 %"));
+        assert!(code_in(&run(), &btrfs, &Seen::default(), "compression").sentence.contains("not known"));
+        assert!(code_in(&run(), &on("zfs", "rw"), &constant, "compression").sentence.contains("zfs"));
+        none_in(&run(), &btrfs, &random);
+        none_in(&run(), &on("btrfs", "rw"), &constant);
+        none_in(&run(), &on("ext4", "rw"), &constant);
+    }
+}

@@ -1,0 +1,380 @@
+//! Doubts that follow from what happened in the phases.
+
+use super::{Seen, percent};
+use crate::foreign;
+use fathom_record::origin::bytes_words;
+use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
+
+/// Below this a phase is as long as a scheduler's tick or a timer's slack.
+const SHORT_NS: u64 = 10_000_000;
+/// Above this share of the phase the workers did not start together.
+const SKEW: f64 = 0.01;
+/// Above this share of the device's bytes a neighbour matters ...
+const FOREIGN: f64 = 0.02;
+/// ... if it is more than the few metadata blocks every system writes now and then.
+const FOREIGN_LEAST_BYTES: u64 = 1 << 20;
+/// Above this share of the CPU time the hypervisor matters.
+const STEAL: f64 = 0.01;
+
+pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
+    [
+        interrupted(run),
+        page_cache(run),
+        no_counters(run),
+        short(run),
+        skew(run),
+        foreign_io(run),
+        steal(run, seen),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A doubt shared by phases: about the one if it is one, else about the run.
+fn grouped(code: &str, phases: &[&Phase], sentence: String) -> Doubt {
+    let phase = if let [only] = phases { Some(only.seq) } else { None };
+    Doubt { code: code.into(), phase, sentence }
+}
+
+/// "3 of 20 phases (write, read, random read)": each name once, at most four names.
+fn which(run: &Run, phases: &[&Phase]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for phase in phases {
+        if !names.contains(&phase.name.as_str()) {
+            names.push(&phase.name);
+        }
+    }
+    let more = names.len().saturating_sub(4);
+    names.truncate(4);
+    let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };
+    let names = names.join(", ");
+    match (phases.len(), run.phases.len()) {
+        (1, 1) => format!("the only phase ({names})"),
+        (n, all) if n == all => format!("all {all} phases ({names}{more})"),
+        (n, all) => format!("{n} of {all} phases ({names}{more})"),
+    }
+}
+
+/// A sentence begins with a capital letter.
+fn sentence(text: String) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|c| c.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+fn phases_where(run: &Run, rule: impl Fn(&Phase) -> bool) -> Vec<&Phase> {
+    run.phases.iter().filter(|p| rule(p)).collect()
+}
+
+fn page_cache(run: &Run) -> Option<Doubt> {
+    let cached = phases_where(run, |p| p.origin().regime == Regime::PageCache);
+    let partly = phases_where(run, |p| p.origin().regime == Regime::Mixed);
+    let memory = phases_where(run, |p| p.origin().regime == Regime::Memory);
+    if let [_, ..] = memory[..] {
+        let text = format!(
+            "{} ran on a file system in memory: the figures are of memory, not of storage. Name a directory on the storage you mean.",
+            which(run, &memory)
+        );
+        return Some(grouped("memory", &memory, sentence(text)));
+    }
+    if cached.is_empty() && partly.is_empty() {
+        return None;
+    }
+    let mut text = String::new();
+    if !cached.is_empty() {
+        text += &sentence(format!(
+            "{} moved at most 5 % of their bytes at the device: these are page-cache figures, not the device's. ",
+            which(run, &cached)
+        ));
+    }
+    if !partly.is_empty() {
+        text += &sentence(format!("{} came partly from the page cache. ", which(run, &partly)));
+    }
+    let all: Vec<&Phase> =
+        run.phases.iter().filter(|p| cached.iter().chain(&partly).any(|c| std::ptr::eq(*c, *p))).collect();
+    let writes = all.iter().any(|p| p.writes);
+    let reads = all.iter().any(|p| p.reads);
+    text += match (reads, writes) {
+        (false, true) => "For the device's figures include an fsync in the clock, or use O_DIRECT.",
+        (true, false) => {
+            "For the device's figures use O_DIRECT, drop the files from the cache before, or use files larger than memory."
+        }
+        _ => {
+            "For the device's figures use O_DIRECT; or include an fsync when writing, and read files that are not cached."
+        }
+    };
+    Some(grouped("page-cache", &all, text))
+}
+
+fn no_counters(run: &Run) -> Option<Doubt> {
+    let blind = phases_where(run, |p| {
+        p.repetitions.last().is_some_and(|r| r.bytes() > 0) && p.origin().regime == Regime::Unknown
+    });
+    let why = blind.first()?.origin().evidence;
+    let text = format!(
+        "for {} it is not known whether the data came from memory or from a device: {why}. Compare with a run that uses O_DIRECT.",
+        which(run, &blind)
+    );
+    Some(grouped("no-counters", &blind, sentence(text)))
+}
+
+/// Length of the shortest repetition of a phase.
+fn shortest_ns(phase: &Phase) -> Option<u64> {
+    phase.repetitions.iter().map(|r| r.elapsed_ns).filter(|&ns| ns > 0).min()
+}
+
+fn short(run: &Run) -> Option<Doubt> {
+    let short = phases_where(run, |p| shortest_ns(p).is_some_and(|ns| ns < SHORT_NS));
+    let least = short.iter().filter_map(|p| shortest_ns(p)).min()?;
+    let text = format!(
+        "{} took less than 10 ms, the shortest {:.3} ms: an interruption of one scheduler tick changes such a figure by half or more. Use larger files, or repeat and take the median.",
+        which(run, &short),
+        least as f64 / 1e6
+    );
+    Some(grouped("short-phase", &short, sentence(text)))
+}
+
+/// Largest share of a phase that passed before the last worker had started.
+fn skew_of(phase: &Phase) -> f64 {
+    let share = |r: &fathom_record::Repetition| {
+        if r.workers.len() < 2 || r.elapsed_ns == 0 {
+            0.0
+        } else {
+            r.start_skew_ns as f64 / r.elapsed_ns as f64
+        }
+    };
+    phase.repetitions.iter().map(share).fold(0.0, f64::max)
+}
+
+fn skew(run: &Run) -> Option<Doubt> {
+    let skewed = phases_where(run, |p| skew_of(p) > SKEW);
+    let worst = skewed.iter().map(|p| skew_of(p)).max_by(f64::total_cmp)?;
+    let text = format!(
+        "in {} the workers did not start together: {} of the time had passed when the last one began. The sum of their rates counts time in which not all were running. Use longer phases or fewer workers than CPUs.",
+        which(run, &skewed),
+        percent(worst)
+    );
+    Some(grouped("skew", &skewed, sentence(text)))
+}
+
+fn foreign_io(run: &Run) -> Option<Doubt> {
+    let mut dirty_before = None;
+    let mut disturbed: Vec<&Phase> = Vec::new();
+    let mut worst: Option<foreign::Foreign> = None;
+    for phase in &run.phases {
+        for repetition in &phase.repetitions {
+            let estimate = foreign::estimate(&repetition.physical, dirty_before);
+            dirty_before = repetition.physical.dirty_after_bytes;
+            let Some(estimate) = estimate else { continue };
+            let bytes = estimate.read_bytes + estimate.write_bytes;
+            if estimate.share() <= FOREIGN || bytes < FOREIGN_LEAST_BYTES {
+                continue;
+            }
+            if !disturbed.iter().any(|p| std::ptr::eq(*p, phase)) {
+                disturbed.push(phase);
+            }
+            if worst.is_none_or(|w| estimate.share() > w.share()) {
+                worst = Some(estimate);
+            }
+        }
+    }
+    let worst = worst?;
+    let text = format!(
+        "during {} other programs used the device: in the worst case at least {} of its {} ({} read, {} written) were not ours. Stop what else uses it (see `fathom watch`) and repeat.",
+        which(run, &disturbed),
+        percent(worst.share()),
+        bytes_words(worst.device_bytes),
+        bytes_words(worst.read_bytes),
+        bytes_words(worst.write_bytes)
+    );
+    Some(grouped("foreign-io", &disturbed, sentence(text)))
+}
+
+fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
+    let robbed: Vec<(u32, f64)> = seen.steal.iter().copied().filter(|&(_, share)| share > STEAL).collect();
+    let worst = robbed.iter().map(|&(_, share)| share).max_by(f64::total_cmp)?;
+    let phases = phases_where(run, |p| robbed.iter().any(|&(seq, _)| seq == p.seq));
+    if phases.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "in {} the hypervisor gave our CPUs to others for up to {} of the time: rates are too low and the latency tail is its, not the storage's. Repeat when the host is quiet.",
+        which(run, &phases),
+        percent(worst)
+    );
+    Some(grouped("steal", &phases, sentence(text)))
+}
+
+fn interrupted(run: &Run) -> Option<Doubt> {
+    let cut = phases_where(run, |p| {
+        p.repetitions.iter().flat_map(|r| &r.workers).any(|w| matches!(w.ending, Ending::Interrupted))
+    });
+    let failed = phases_where(run, |p| p.repetitions.iter().any(|r| r.error().is_some()));
+    let text = match run.status {
+        Status::Interrupted => format!(
+            "a signal ended the run after {} phases; what was measured until then is kept.",
+            run.phases.len()
+        ),
+        Status::Failed => {
+            let why = run.error.as_deref().unwrap_or("no reason is recorded");
+            format!(
+                "the run could not be completed: {}. What was measured until then is kept.",
+                why.trim_end_matches('.')
+            )
+        }
+        _ if !cut.is_empty() => format!("a signal cut {} short.", which(run, &cut)),
+        _ if !failed.is_empty() => {
+            format!("in {} an operation failed; the figures cover what was done before.", which(run, &failed))
+        }
+        _ => return None,
+    };
+    Some(grouped("interrupted", &cut, sentence(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_runs::{code, doubts, none, phase, run_of};
+    use super::*;
+    use fathom_record::{OpError, Physical, Worker};
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_clean_run_gives_no_doubt() {
+        none(&run_of(vec![phase("read", 100 * MIB, 100 * MIB)]), &Seen::default());
+    }
+
+    #[test]
+    fn phases_from_the_page_cache_share_one_sentence() {
+        let mut phases: Vec<Phase> = (0..500).map(|_| phase("read", 100 * MIB, 0)).collect();
+        phases.push(phase("write", 100 * MIB, 100 * MIB));
+        let found = doubts(&run_of(phases), &Seen::default());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, "page-cache");
+        assert!(
+            found[0].sentence.starts_with("500 of 501 phases (read) moved at most 5 %"),
+            "{}",
+            found[0].sentence
+        );
+        assert!(found[0].sentence.contains("O_DIRECT"));
+    }
+
+    #[test]
+    fn a_single_phase_is_named_by_its_number() {
+        let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("reread", 100 * MIB, 50 * MIB)]);
+        let doubt = code(&run, &Seen::default(), "page-cache");
+        assert_eq!(doubt.phase, Some(1));
+        assert!(doubt.sentence.contains("came partly"));
+    }
+
+    #[test]
+    fn memory_and_blindness_have_words_of_their_own() {
+        let mut memory = phase("read", MIB, 0);
+        memory.repetitions[0].physical =
+            Physical { method: "memory".into(), note: Some("tmpfs".into()), ..Physical::default() };
+        assert!(
+            code(&run_of(vec![memory.clone()]), &Seen::default(), "memory").sentence.contains("in memory")
+        );
+        memory.repetitions[0].physical =
+            Physical { method: "none".into(), note: Some("an NFS from x".into()), ..Physical::default() };
+        assert!(
+            code(&run_of(vec![memory]), &Seen::default(), "no-counters").sentence.contains("an NFS from x")
+        );
+    }
+
+    #[test]
+    fn phases_below_ten_milliseconds_are_short() {
+        let mut run =
+            run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("stride read", 100 * MIB, 100 * MIB)]);
+        run.phases[1].repetitions[0].elapsed_ns = 9_999_999;
+        let doubt = code(&run, &Seen::default(), "short-phase");
+        assert_eq!(doubt.phase, Some(1));
+        assert!(
+            doubt.sentence.contains("10.000 ms") && doubt.sentence.contains("stride read"),
+            "{}",
+            doubt.sentence
+        );
+        run.phases[1].repetitions[0].elapsed_ns = 10_000_000;
+        none(&run, &Seen::default());
+    }
+
+    #[test]
+    fn workers_that_start_apart_are_skewed() {
+        let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
+        let repetition = &mut run.phases[0].repetitions[0];
+        repetition.start_skew_ns = repetition.elapsed_ns / 50;
+        none(&run, &Seen::default());
+        run.phases[0].repetitions[0].workers.push(Worker::default());
+        assert!(code(&run, &Seen::default(), "skew").sentence.contains("2.0 %"));
+        run.phases[0].repetitions[0].start_skew_ns = 10;
+        none(&run, &Seen::default());
+    }
+
+    #[test]
+    fn a_neighbour_at_the_device_is_reported_above_two_percent() {
+        let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
+        run.phases[0].repetitions[0].physical.devices[0].read_bytes += 2 * MIB;
+        none(&run, &Seen::default());
+        run.phases[0].repetitions[0].physical.devices[0].read_bytes += 8 * MIB;
+        let doubt = code(&run, &Seen::default(), "foreign-io");
+        assert!(
+            doubt.sentence.contains("9.1 % of its 110 MiB (10 MiB read, 0 B written)"),
+            "{}",
+            doubt.sentence
+        );
+    }
+
+    #[test]
+    fn what_the_phase_before_left_dirty_is_not_a_neighbours() {
+        let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("read", 100 * MIB, 100 * MIB)]);
+        run.phases[0].repetitions[0].physical.dirty_after_bytes = Some(50 * MIB);
+        run.phases[1].repetitions[0].physical.devices[0].write_bytes = 50 * MIB;
+        none(&run, &Seen::default());
+        run.phases[0].repetitions[0].physical.dirty_after_bytes = Some(0);
+        assert_eq!(code(&run, &Seen::default(), "foreign-io").phase, Some(1));
+    }
+
+    #[test]
+    fn steal_is_reported_above_one_percent() {
+        let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
+        none(&run, &Seen { steal: vec![(0, 0.01)], ..Seen::default() });
+        let doubt = code(&run, &Seen { steal: vec![(0, 0.123)], ..Seen::default() }, "steal");
+        assert_eq!(doubt.phase, Some(0));
+        assert!(doubt.sentence.contains("12 %"), "{}", doubt.sentence);
+    }
+
+    #[test]
+    fn runs_that_did_not_end_by_themselves_say_so() {
+        let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
+        run.status = Status::Interrupted;
+        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 1 phases"));
+        run.status = Status::Failed;
+        run.error = Some("The disk is full.".into());
+        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("The disk is full. What"));
+        run.status = Status::Running;
+        run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
+        assert_eq!(code(&run, &Seen::default(), "interrupted").phase, Some(0));
+        let error = OpError {
+            call: "read".into(),
+            path: "f".into(),
+            offset: None,
+            after_ops: 1,
+            errno: 5,
+            message: "I/O error.".into(),
+        };
+        run.phases[0].repetitions[0].workers[0].ending = Ending::Failed(error);
+        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("an operation failed"));
+    }
+
+    #[test]
+    fn many_kinds_are_shortened() {
+        let names = ["write", "rewrite", "read", "reread", "random read", "random write"];
+        let run = run_of(names.map(|n| phase(n, 100 * MIB, 0)).to_vec());
+        let doubt = code(&run, &Seen::default(), "page-cache");
+        assert!(
+            doubt.sentence.starts_with("All 6 phases (write, rewrite, read, reread and 2 more kinds)"),
+            "{}",
+            doubt.sentence
+        );
+    }
+}

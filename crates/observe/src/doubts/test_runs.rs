@@ -1,0 +1,76 @@
+//! Runs for the tests of the rules: clean ones, to which a test adds the one thing its rule looks for.
+
+use super::{Seen, of};
+use fathom_record::{Axes, Clock, DeviceDelta, Doubt, Phase, Physical, Repetition, Run, Status, Worker};
+use serde_json::Value;
+
+/// A phase of 100 ms with one worker that asked for so many bytes, of which the device moved `moved`. It reads, unless its name
+/// says that it writes.
+pub(super) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
+    let writes = name.contains("write");
+    let (read, written) = if writes { (0, moved) } else { (moved, 0) };
+    let device =
+        DeviceDelta { name: "sda".into(), read_bytes: read, write_bytes: written, ..DeviceDelta::default() };
+    let physical = Physical {
+        method: "diskstats".into(),
+        devices: vec![device],
+        own_read_bytes: Some(read),
+        own_write_bytes: Some(written),
+        dirty_after_bytes: Some(0),
+        ..Physical::default()
+    };
+    let worker = Worker { bytes: asked, ops: 1, elapsed_ns: 100_000_000, ..Worker::default() };
+    let repetition =
+        Repetition { elapsed_ns: 100_000_000, workers: vec![worker], physical, ..Repetition::default() };
+    Phase {
+        seq: 0,
+        name: name.into(),
+        axes: Axes::default(),
+        reads: !writes,
+        writes,
+        sync_in_clock: false,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+/// A completed run of these phases.
+pub(super) fn run_of(phases: Vec<Phase>) -> Run {
+    let numbered = phases.into_iter().zip(0..).map(|(p, seq)| Phase { seq, ..p });
+    let clock = Clock { source: "tsc".into(), hz: 1e9, ..Clock::default() };
+    Run { status: Status::Completed, phases: numbered.collect(), clock, ..Run::default() }
+}
+
+/// The doubts on a machine of which nothing is known.
+pub(super) fn doubts(run: &Run, seen: &Seen) -> Vec<Doubt> {
+    of(run, &Value::Null, seen)
+}
+
+/// The one doubt there is, which must have this code.
+pub(super) fn code(run: &Run, seen: &Seen, code: &str) -> Doubt {
+    code_in(run, &Value::Null, seen, code)
+}
+
+/// The same in an environment.
+pub(super) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -> Doubt {
+    let mut found = of(run, environment, seen);
+    assert_eq!(found.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), [code], "{found:?}");
+    let doubt = found.remove(0);
+    assert!(
+        doubt.sentence.starts_with(char::is_uppercase) || doubt.sentence.starts_with(char::is_numeric),
+        "{}",
+        doubt.sentence
+    );
+    assert!(doubt.sentence.ends_with('.'), "{}", doubt.sentence);
+    doubt
+}
+
+/// There must be none.
+pub(super) fn none(run: &Run, seen: &Seen) {
+    none_in(run, &Value::Null, seen);
+}
+
+/// The same in an environment.
+pub(super) fn none_in(run: &Run, environment: &Value, seen: &Seen) {
+    assert_eq!(of(run, environment, seen), []);
+}

@@ -1,0 +1,49 @@
+//! The file system under test: what it is, how it is mounted, how full it is.
+
+use super::Document;
+use crate::device::DeviceStack;
+use serde_json::Value;
+use std::path::Path;
+
+pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
+    let why = stack.note.clone().unwrap_or_else(|| "no mount of the directory is visible".into());
+    let mount = stack.mount.as_ref();
+    doc.set("filesystem.type", mount.map(|m| m.kind.clone()), &why);
+    doc.set("filesystem.mount_point", mount.map(|m| m.mount_point.clone()), &why);
+    doc.set("filesystem.mounted_directory", mount.map(|m| m.root.clone()), &why);
+    doc.set("filesystem.source", mount.map(|m| m.source.clone()), &why);
+    doc.set("filesystem.options", mount.map(|m| m.options.join(",")), &why);
+    let device = stack.tops().next().map(|d| d.name.clone());
+    let uuid = device.and_then(|name| uuid_of(doc, &name));
+    doc.set("filesystem.uuid", uuid, "/dev/disk/by-uuid names no device of this file system");
+    let space = doc.files.space_of(dir);
+    let why = space.as_ref().err().map(|e| format!("statvfs answers {e}")).unwrap_or_default();
+    let space = space.ok();
+    doc.set("filesystem.block_bytes", space.map(|s| s.block_bytes), &why);
+    doc.set("filesystem.total_bytes", space.map(|s| s.total_bytes), &why);
+    doc.set("filesystem.free_bytes", space.map(|s| s.free_bytes), &why);
+    doc.set("filesystem.files_total", space.map(|s| s.files_total), &why);
+    doc.set("filesystem.files_free", space.map(|s| s.files_free), &why);
+    read_ahead(doc, stack);
+}
+
+/// The link in /dev/disk/by-uuid that leads to a device.
+fn uuid_of(doc: &Document, device: &str) -> Option<Value> {
+    let dir = Path::new("/dev/disk/by-uuid");
+    let leads = |uuid: &&String| {
+        doc.files
+            .read_link(&dir.join(uuid.as_str()))
+            .is_ok_and(|t| t.file_name().is_some_and(|n| n == device))
+    };
+    doc.files.list(dir).ok()?.iter().find(leads).map(|u| u.clone().into())
+}
+
+/// Read-ahead belongs to the mount, not to the disk, where the file system hides its devices (btrfs, NFS, FUSE).
+fn read_ahead(doc: &mut Document, stack: &DeviceStack) {
+    let Some(mount) = &stack.mount else {
+        doc.set("filesystem.read_ahead_kb", None::<u64>, "no mount of the directory is visible");
+        return;
+    };
+    let (major, minor) = mount.device;
+    doc.number("filesystem.read_ahead_kb", &format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
+}

@@ -1,0 +1,146 @@
+//! The kernel's files behind a small trait: production reads the running machine, tests read a tree in a temporary directory.
+//! Only what this crate needs is here; absence of a file is an ordinary answer.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Which mount a path belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MountKey {
+    /// The id in /proc/self/mountinfo; `None` before Linux 5.8.
+    pub mount_id: Option<u64>,
+    /// Major and minor number of the file's device; an anonymous one (major 0) for btrfs, overlay, tmpfs, NFS.
+    pub device: (u32, u32),
+}
+
+/// Space of a file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// Allocation unit.
+    pub block_bytes: u64,
+    /// Size of the file system.
+    pub total_bytes: u64,
+    /// Space an ordinary user may still fill.
+    pub free_bytes: u64,
+    /// Number of files (inodes) it can hold, 0 where it has no limit.
+    pub files_total: u64,
+    /// Of those, how many are free for an ordinary user.
+    pub files_free: u64,
+}
+
+/// The kernel as a reader sees it.
+pub trait KernelFiles {
+    /// The whole text of a small file.
+    fn read(&self, path: &Path) -> io::Result<String>;
+    /// Where a symbolic link leads, as it is written.
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
+    /// The path without any symbolic link.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Names in a directory, sorted.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+    /// The mount that holds a path.
+    fn mount_of(&self, path: &Path) -> io::Result<MountKey>;
+    /// The space of the file system that holds a path.
+    fn space_of(&self, path: &Path) -> io::Result<Space>;
+
+    /// A file's text without the white space around it; `None` if it cannot be read or is empty.
+    fn trimmed(&self, path: &Path) -> Option<String> {
+        self.read(path).ok().map(|t| t.trim().to_string()).filter(|t| !t.is_empty())
+    }
+}
+
+/// The running machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Live;
+
+impl KernelFiles for Live {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        // Some sysfs attributes hold bytes of the hardware's choosing.
+        std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::read_link(path)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        sorted_names(path)
+    }
+
+    fn mount_of(&self, path: &Path) -> io::Result<MountKey> {
+        let c_path = c_string(path)?;
+        let mask = libc::STATX_BASIC_STATS | libc::STATX_MNT_ID;
+        // SAFETY: `statx` is a plain structure of integers, for which all zeros is a value.
+        let mut found: libc::statx = unsafe { std::mem::zeroed() };
+        // SAFETY: the path is a C string that lives through the call, and `found` is a valid place for the answer.
+        let done =
+            unsafe { libc::statx(libc::AT_FDCWD, c_path.as_ptr(), libc::AT_NO_AUTOMOUNT, mask, &mut found) };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mount_id = (found.stx_mask & libc::STATX_MNT_ID != 0).then_some(found.stx_mnt_id);
+        Ok(MountKey { mount_id, device: (found.stx_dev_major, found.stx_dev_minor) })
+    }
+
+    fn space_of(&self, path: &Path) -> io::Result<Space> {
+        let c_path = c_string(path)?;
+        // SAFETY: `statvfs` is a plain structure of integers, for which all zeros is a value.
+        let mut found: libc::statvfs64 = unsafe { std::mem::zeroed() };
+        // SAFETY: as above: a living C string and a valid place for the answer.
+        if unsafe { libc::statvfs64(c_path.as_ptr(), &mut found) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let unit = if found.f_frsize > 0 { found.f_frsize } else { found.f_bsize };
+        Ok(Space {
+            block_bytes: unit,
+            total_bytes: found.f_blocks.saturating_mul(unit),
+            free_bytes: found.f_bavail.saturating_mul(unit),
+            files_total: found.f_files,
+            files_free: found.f_favail,
+        })
+    }
+}
+
+/// Names in a real directory, sorted.
+pub(crate) fn sorted_names(path: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A path for a system call.
+pub(crate) fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_running_machine_answers() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let space = Live.space_of(dir.path()).expect("statvfs");
+        assert!(space.block_bytes > 0 && space.free_bytes <= space.total_bytes);
+        Live.mount_of(dir.path()).expect("statx");
+        assert!(Live.trimmed(Path::new("/proc/self/stat")).is_some());
+        assert_eq!(Live.trimmed(Path::new("/proc/no such file")), None);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_an_error() {
+        let nowhere = Path::new("/no such directory/at all");
+        assert_eq!(Live.mount_of(nowhere).expect_err("no").kind(), io::ErrorKind::NotFound);
+        assert_eq!(Live.space_of(nowhere).expect_err("no").kind(), io::ErrorKind::NotFound);
+        assert_eq!(Live.mount_of(Path::new("a\0b")).expect_err("no").kind(), io::ErrorKind::InvalidInput);
+    }
+}
