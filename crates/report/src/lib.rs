@@ -1,1 +1,32 @@
-//! Placeholder until the next commit.
+//! Records drawn. From one or more [`fathom_record::Run`]s this crate makes an offline HTML page, a workbook, SVG pictures, a
+//! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
+//! writes the one file it is told to.
+//!
+//! Order of reading: `section`, `surface`, `streams` and `latency` take figures out of a run; `regimes` finds what is disk and
+//! what is memory; `story` says it in words; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units` and `colour`
+//! serve them all.
+
+pub mod colour;
+pub mod html;
+pub mod latency;
+pub mod machine;
+pub mod markdown;
+pub mod regimes;
+pub mod section;
+pub mod story;
+pub mod streams;
+pub mod surface;
+pub mod svg;
+pub mod terminal;
+pub mod units;
+pub mod xlsx;
+
+#[cfg(test)]
+#[path = "../tests/support/samples.rs"]
+mod samples;
+
+pub use machine::{Machine, Reference};
+pub use regimes::{Band, Kind, Mapped};
+pub use story::Story;
+pub use streams::Streams;
+pub use surface::{Cell, Quantity, Surface};

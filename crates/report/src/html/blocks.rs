@@ -1,0 +1,273 @@
+//! The flat figures of the page with their tables: throughput by streams, latency percentiles, throughput over time, and what
+//! reached the device.
+
+use super::{
+    Page, View, badge,
+    table::{Table, folded, heads},
+};
+use crate::{
+    Kind, Streams,
+    latency::{self, Row},
+    section::{Section, full_title, title},
+    story::clean,
+    surface::on_surfaces,
+    svg, units,
+};
+use fathom_record::{Phase, Regime, Residency};
+use std::fmt::Write as _;
+
+type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
+
+/// More charts over time than this are left to the raw data.
+const MOST_SERIES: usize = 24;
+
+/// Names the run a block belongs to, when there are several.
+fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
+    if shown.len() > 1 {
+        let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", svg::escape(&view.story.title));
+    }
+}
+
+pub(super) fn streams(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&View<'_>, Vec<Streams>)> = shown
+        .iter()
+        .map(|(v, s)| (*v, Streams::of_phases(&s.phases)))
+        .filter(|(_, s)| !s.is_empty())
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    page.heading(level, "Throughput by number of streams");
+    page.body.push_str(
+        "<p class=\"note\">Stonewall: the clock stops when the first stream is done, so children count only while all work; the \
+         parent's clock runs until the last is gone. A parent far below the children tells of stragglers.</p>\n",
+    );
+    for (view, series) in all {
+        whose(page, shown, view);
+        page.body.push_str("<div class=\"pair\">\n");
+        for one in &series {
+            if let Some(picture) = svg::streams(one) {
+                page.picture(&picture, "");
+            }
+        }
+        page.body.push_str("</div>\n");
+        page.body.push_str(&streams_table(&series, &view.story.title));
+    }
+}
+
+fn streams_table(series: &[Streams], run: &str) -> String {
+    let head = heads(&[
+        "Test",
+        "Streams",
+        "File each",
+        "Children's sum",
+        "Parent",
+        "Parent / children",
+        "Slowest",
+        "Fastest",
+        "Served by",
+    ]);
+    let mut table = Table::new(&format!("Throughput by number of streams, {}", clean(run)), &head);
+    for one in series {
+        for p in &one.points {
+            let share = p.parent_bytes_per_s.map(|rate| rate / p.children_bytes_per_s);
+            let share = match (share, p.straggling()) {
+                (Some(s), Some(_)) => {
+                    format!("<strong class=\"low\">{}</strong> stragglers", units::percent(s))
+                }
+                (Some(s), None) => units::percent(s),
+                (None, _) => "–".into(),
+            };
+            table.row(
+                &one.title,
+                &[
+                    p.streams.to_string(),
+                    p.file_bytes.map_or("–".into(), units::bytes),
+                    units::rate(p.children_bytes_per_s),
+                    p.parent_bytes_per_s.map_or("–".into(), units::rate),
+                    share,
+                    units::rate(p.min_bytes_per_s),
+                    units::rate(p.max_bytes_per_s),
+                    badge(p.origin.into()),
+                ],
+            );
+        }
+    }
+    table.finish()
+}
+
+pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&View<'_>, Vec<Row>)> = shown
+        .iter()
+        .map(|(v, s)| (*v, latency::rows(&on_surfaces(&s.phases).1)))
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    page.heading(level, "Latency");
+    for (view, rows) in all {
+        whose(page, shown, view);
+        if let Some(picture) = svg::latency(&rows) {
+            page.picture(&picture, "");
+        }
+        let mut head = heads(&["Phase", "Operation", "Count"]);
+        head.extend(Row::HEADS.map(String::from));
+        head.push("Served by".into());
+        let mut table =
+            Table::new(&format!("Latency percentiles per phase, {}", clean(&view.story.title)), &head);
+        for row in &rows {
+            let mut cells = vec![row.op.word().to_string(), units::count(row.ops)];
+            cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
+            cells.push(badge(row.origin.into()));
+            table.row(&row.title, &cells);
+        }
+        page.body.push_str(&table.finish());
+    }
+}
+
+pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    let mut charts: Vec<(&View<'_>, &Phase, svg::Picture)> = Vec::new();
+    for (view, section) in shown {
+        let drawn = section.phases.iter().filter_map(|p| Some((*view, *p, svg::series(p)?)));
+        charts.extend(drawn);
+    }
+    if charts.is_empty() {
+        return;
+    }
+    page.heading(level, "Over time");
+    let left_out = charts.len().saturating_sub(MOST_SERIES);
+    if left_out > 0 {
+        // The longest phases are the ones whose course can be judged.
+        charts.sort_by_key(|(_, p, _)| std::cmp::Reverse(p.repetitions.iter().map(|r| r.elapsed_ns).max()));
+        charts.truncate(MOST_SERIES);
+        charts.sort_by_key(|(_, p, _)| p.seq);
+        let _ = writeln!(
+            page.body,
+            "<p class=\"note\">The {MOST_SERIES} longest phases; {left_out} more are in the raw data.</p>"
+        );
+    }
+    page.body.push_str("<div class=\"pair\">\n");
+    for (view, _, picture) in &charts {
+        let caption = if shown.len() > 1 { clean(&view.story.title) } else { String::new() };
+        page.picture(picture, &caption);
+    }
+    page.body.push_str("</div>\n");
+}
+
+/// Bytes asked for beside bytes the device moved. Cells of a surface are summed up per test and file size.
+pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    if shown.iter().all(|(_, s)| s.phases.iter().all(|p| p.repetitions.is_empty())) {
+        return;
+    }
+    page.heading(level, "What reached the device");
+    for (view, section) in shown {
+        whose(page, shown, view);
+        let (on, single) = on_surfaces(&section.phases);
+        if !single.is_empty() {
+            let caption = format!("Bytes asked for and bytes moved, per phase, {}", clean(&view.story.title));
+            let mut table = Table::new(&caption, &device_heads("Phase"));
+            for phase in single {
+                table.row(&full_title(phase), &Account::of(&[phase]).cells());
+            }
+            page.body.push_str(&table.finish());
+        }
+        if !on.is_empty() {
+            let caption = format!(
+                "Bytes asked for and bytes moved, per test and file size, {}",
+                clean(&view.story.title)
+            );
+            let mut table = Table::new(&caption, &device_heads("Test and file size"));
+            for (head, phases) in by_test_and_file(&on) {
+                table.row(&head, &Account::of(&phases).cells());
+            }
+            page.body.push_str(&folded(&caption, &table.finish()));
+        }
+    }
+}
+
+fn device_heads(first: &str) -> Vec<String> {
+    heads(&[
+        first,
+        "Asked",
+        "Device read",
+        "Device wrote",
+        "Share",
+        "Cached before",
+        "Cached after",
+        "Served by",
+    ])
+}
+
+fn by_test_and_file<'r>(phases: &[&'r Phase]) -> Vec<(String, Vec<&'r Phase>)> {
+    let mut groups: Vec<(String, Vec<&Phase>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for phase in phases {
+        let head = format!("{}, file {}", title(phase), units::bytes(phase.axes.file_bytes.unwrap_or(0)));
+        let at = *places.entry(head.clone()).or_insert_with(|| {
+            groups.push((head, Vec::new()));
+            groups.len() - 1
+        });
+        groups[at].1.push(phase);
+    }
+    groups.sort_by_key(|(_, members)| members.first().map(|p| title(p)));
+    groups
+}
+
+/// Sums over the last repetitions of some phases.
+#[derive(Default)]
+struct Account {
+    asked: u64,
+    read: Option<u64>,
+    wrote: Option<u64>,
+    share: Option<f64>,
+    before: Option<f64>,
+    after: Option<f64>,
+    origin: Option<Regime>,
+}
+
+impl Account {
+    fn of(phases: &[&Phase]) -> Self {
+        let mut sum = Self::default();
+        let mut shares = Vec::new();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for phase in phases {
+            let Some(repetition) = phase.repetitions.last() else { continue };
+            sum.asked += repetition.workers.iter().map(|w| w.bytes + w.uncounted_bytes).sum::<u64>();
+            add(&mut sum.read, repetition.physical.device_read_bytes());
+            add(&mut sum.wrote, repetition.physical.device_write_bytes());
+            let origin = phase.origin();
+            shares.extend(origin.device_share);
+            before.extend(repetition.resident_before.as_ref().and_then(Residency::cached_share));
+            after.extend(repetition.resident_after.as_ref().and_then(Residency::cached_share));
+            sum.origin = match sum.origin {
+                None => Some(origin.regime),
+                Some(o) if o == origin.regime => Some(o),
+                Some(_) => Some(Regime::Mixed),
+            };
+        }
+        let median = |values: &[f64]| fathom_compare::summary::median(values);
+        (sum.share, sum.before, sum.after) = (median(&shares), median(&before), median(&after));
+        sum
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let bytes = |b: Option<u64>| b.map_or("not told".to_string(), units::bytes);
+        let share = |s: Option<f64>| s.map_or("not told".to_string(), units::percent);
+        vec![
+            units::bytes(self.asked),
+            bytes(self.read),
+            bytes(self.wrote),
+            share(self.share),
+            share(self.before),
+            share(self.after),
+            badge(self.origin.map_or(Kind::Unknown, Kind::from)),
+        ]
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0) + more);
+    }
+}

@@ -1,0 +1,325 @@
+//! The page: one HTML file with everything in it, made to be opened from a disk without a network. The overview comes first and
+//! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
+//! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
+//!
+//! `overview` writes the summary, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `plotly` the
+//! figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+
+mod blocks;
+mod environment;
+mod overview;
+mod plotly;
+mod raw;
+mod surfaces;
+mod table;
+
+pub(crate) use environment::leaves as environment_leaves;
+
+use crate::{
+    Machine, Story,
+    section::{Section, sections},
+    svg::{self, escape},
+};
+use fathom_record::Run;
+use std::fmt::Write as _;
+
+/// plotly.js, gzipped at build time.
+static PLOTLY_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz"));
+
+/// Makes the page of one run, or of several side by side. Of exactly two runs the ratio is drawn as well (second over first).
+#[must_use]
+pub fn page(runs: &[&Run]) -> String {
+    let views: Vec<View<'_>> = runs.iter().map(|run| View::of(run)).collect();
+    let mut page = Page::default();
+    overview::write(&mut page, &views);
+    figures(&mut page, &views);
+    environment::write(&mut page, &views);
+    raw::write(&mut page, &views);
+    page.finish(&views)
+}
+
+/// A run with what is asked of it again and again.
+struct View<'r> {
+    run: &'r Run,
+    story: Story,
+    machine: Machine,
+    sections: Vec<Section<'r>>,
+}
+
+impl<'r> View<'r> {
+    fn of(run: &'r Run) -> Self {
+        Self { run, story: Story::of(run), machine: Machine::of(run), sections: sections(run) }
+    }
+}
+
+/// Sections by stage where the runs have stages, else by kind of figure.
+fn figures(page: &mut Page, views: &[View<'_>]) {
+    let mut stages: Vec<Option<String>> = Vec::new();
+    for section in views.iter().flat_map(|v| &v.sections) {
+        if !stages.contains(&section.stage) {
+            stages.push(section.stage.clone());
+        }
+    }
+    let staged = stages.iter().any(Option::is_some);
+    for stage in stages {
+        let group: Vec<Option<&Section<'_>>> =
+            views.iter().map(|v| v.sections.iter().find(|s| s.stage == stage)).collect();
+        let level = if staged { 3 } else { 2 };
+        if staged {
+            let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
+            page.heading(2, &heading);
+            if let Some(note) = group.iter().flatten().find_map(|s| s.note.as_ref()) {
+                let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(note));
+            }
+        }
+        let shown: Vec<(&View<'_>, &Section<'_>)> =
+            views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
+        surfaces::write(page, &shown, level);
+        blocks::streams(page, &shown, level);
+        blocks::latency(page, &shown, level);
+        blocks::series(page, &shown, level);
+        blocks::device(page, &shown, level);
+    }
+}
+
+/// The survey's stages in words for a heading; others as they are, with a capital.
+fn stage_heading(stage: &str) -> String {
+    match stage {
+        "latency" => "Latency of single operations".into(),
+        "surface" => "Throughput over file and record size".into(),
+        "scaling" => "More streams".into(),
+        "sync" => "The cost of being sure (fsync)".into(),
+        other => {
+            let mut letters = other.chars();
+            letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect())
+        }
+    }
+}
+
+/// A page as it grows.
+#[derive(Default)]
+struct Page {
+    body: String,
+    contents: Vec<(String, String)>,
+    ids: usize,
+    turning: usize,
+}
+
+impl Page {
+    /// A heading; those of level 2 stand in the table of contents.
+    fn heading(&mut self, level: u8, words: &str) {
+        self.ids += 1;
+        let id = format!("s{}", self.ids);
+        if level == 2 {
+            self.contents.push((id.clone(), words.to_string()));
+        }
+        let _ = writeln!(self.body, "<h{level} id=\"{id}\">{}</h{level}>", escape(words));
+    }
+
+    /// A still figure with its caption.
+    fn picture(&mut self, picture: &svg::Picture, caption: &str) {
+        let _ = writeln!(
+            self.body,
+            "<figure><div class=\"still\">{}</div>{}</figure>",
+            picture.inline(),
+            figcaption(caption)
+        );
+    }
+
+    /// A surface: the still picture, and what the script needs to make it turn.
+    fn turning(&mut self, picture: &svg::Picture, data: &serde_json::Value, caption: &str) {
+        self.turning += 1;
+        let _ = writeln!(
+            self.body,
+            "<figure class=\"turning\"><div class=\"still\">{}</div><div class=\"live\" hidden tabindex=\"0\" role=\"img\" \
+             aria-keyshortcuts=\"ArrowLeft ArrowRight ArrowUp ArrowDown\" aria-label=\"{}\"></div>\
+             <script type=\"application/json\">{}</script>{}</figure>",
+            picture.inline(),
+            escape(&format!("{}. {} Arrow keys turn it.", picture.title, picture.description)),
+            json_in_script(data),
+            figcaption(caption)
+        );
+    }
+
+    fn finish(self, views: &[View<'_>]) -> String {
+        let title = match views {
+            [] => "fathom".to_string(),
+            [one] => one.story.title.clone(),
+            many => many.iter().map(|v| v.story.title.as_str()).collect::<Vec<_>>().join(" / "),
+        };
+        let lead = match views {
+            [one] => one_line(one),
+            _ => format!("{} runs side by side", views.len()),
+        };
+        let mut contents = String::new();
+        for (id, words) in &self.contents {
+            let _ = write!(contents, "<li><a href=\"#{id}\">{}</a></li>", escape(words));
+        }
+        let library = if self.turning > 0 {
+            format!("<script type=\"text/plain\" id=\"plotly-gz\">{}</script>\n", base64(PLOTLY_GZ))
+        } else {
+            String::new()
+        };
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+             <title>{title} · fathom</title>\n<style>{page_style}{svg_style}</style>\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n\
+             <header><h1>{title}</h1><p class=\"lead\">{lead}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n\
+             <main id=\"main\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network; every figure in it \
+             can be redrawn from the stored run.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
+            title = escape(&title),
+            lead = escape(&lead),
+            page_style = include_str!("style.css"),
+            svg_style = svg::STYLE,
+            body = self.body,
+            version = env!("CARGO_PKG_VERSION"),
+            script = include_str!("page.js"),
+        )
+    }
+}
+
+fn one_line(view: &View<'_>) -> String {
+    let day: String = view.run.started_at.chars().take(16).collect();
+    let storage = [view.machine.filesystem.clone(), view.machine.device.clone().map(|d| format!("on {d}"))];
+    let storage: Vec<String> = storage.into_iter().flatten().collect();
+    let parts = [
+        view.run.directory.clone(),
+        storage.join(" "),
+        day.replace('T', " "),
+        view.run.status.word().to_string(),
+    ];
+    parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+fn figcaption(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!("<figcaption>{}</figcaption>", escape(words)) }
+}
+
+/// JSON that may stand in a script element: nothing in it can end the element or open a comment.
+fn json_in_script(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// A regime beside a number.
+fn badge(kind: crate::Kind) -> String {
+    format!("<span class=\"badge {}\">{}</span>", kind.class(), kind.words())
+}
+
+/// Base64 with padding (RFC 4648), the only encoder the page needs.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = (0..3).fold(0u32, |w, i| w << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
+        for i in 0..4 {
+            let digit = ALPHABET[(word >> (18 - 6 * i) & 63) as usize];
+            out.push(if i <= chunk.len() { digit as char } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn pages() -> Vec<(&'static str, String)> {
+        let (auto, changed, throughput) =
+            (samples::auto_run(), samples::auto_run_changed(), samples::throughput_run());
+        let (interrupted, hostile, survey) =
+            (samples::interrupted_run(), samples::hostile_run(), samples::survey_run());
+        vec![
+            ("auto", page(&[&auto])),
+            ("compared", page(&[&auto, &changed])),
+            ("throughput", page(&[&throughput])),
+            ("interrupted", page(&[&interrupted])),
+            ("hostile", page(&[&hostile])),
+            ("hostile twice", page(&[&hostile, &hostile])),
+            ("survey", page(&[&survey])),
+            ("nothing", page(&[])),
+        ]
+    }
+
+    /// The page without the compressed library.
+    fn without_library(html: &str) -> String {
+        let Some(start) = html.find("id=\"plotly-gz\">") else { return html.to_string() };
+        let end = start + html[start..].find("</script>").expect("the element ends");
+        format!("{}{}", &html[..start], &html[end..])
+    }
+
+    #[test]
+    fn a_page_stands_alone() {
+        for (name, html) in pages() {
+            assert!(html.len() < 5_000_000, "{name}: {} bytes", html.len());
+            assert_eq!(html.matches("<h1").count(), 1, "{name}");
+            let text = without_library(&html);
+            for forbidden in ["http://", "https://", "src=", "@import", "url(", "//cdn"] {
+                assert!(!text.contains(forbidden), "{name} holds {forbidden}");
+            }
+        }
+    }
+
+    #[test]
+    fn tables_have_captions_and_row_heads() {
+        for (name, html) in pages() {
+            assert_eq!(html.matches("<table").count(), html.matches("<caption").count(), "{name}");
+            for table in html.split("<table").skip(1) {
+                let table = &table[..table.find("</table>").expect("a table ends")];
+                assert!(table.contains("scope=\"col\""), "{name}: {table:.200}");
+                assert!(table.contains("scope=\"row\""), "{name}: {table:.200}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_have_words() {
+        for (name, html) in pages() {
+            let figures = html.matches("role=\"img\"").count();
+            assert_eq!(html.matches("role=\"img\" aria-").count(), figures, "{name}");
+        }
+    }
+
+    #[test]
+    fn user_strings_stay_text() {
+        let html = page(&[&samples::hostile_run()]);
+        let text = without_library(&html);
+        assert!(!text.contains("<b>\"'"), "a name became an element");
+        assert!(!text.contains('\u{1b}'), "a control character came through");
+        let ours = text.matches("<script").count();
+        assert_eq!(text.matches("</script").count(), ours, "a name ended a script");
+        assert!(text.contains("&lt;/script&gt;&lt;b&gt;"), "the name is still shown");
+    }
+
+    #[test]
+    fn a_cache_number_carries_its_badge() {
+        let html = page(&[&samples::auto_run()]);
+        assert!(html.contains("badge r-cache"));
+        assert!(html.contains("not from the disk"));
+    }
+
+    #[test]
+    fn an_interrupted_run_is_said_to_be_one() {
+        let html = page(&[&samples::interrupted_run()]);
+        assert!(html.contains("A signal interrupted the run"));
+        assert!(!html.contains("id=\"plotly-gz\""), "no figure, no library");
+    }
+
+    #[test]
+    fn two_runs_have_a_ratio() {
+        let html = page(&[&samples::auto_run(), &samples::auto_run_changed()]);
+        assert!(html.contains("ratio"));
+        assert!(html.contains("single runs"));
+    }
+
+    #[test]
+    fn base64_by_the_book() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The first screen: what ran, what is disk and what is memory, what went wrong, and the main figures. Readable without scripts.
+
+use super::{
+    Page, View, badge,
+    table::{Table, folded, heads},
+};
+use crate::{
+    Kind, Mapped, Surface,
+    story::{FigureRow, Story, clean},
+    svg::escape,
+    units,
+};
+use fathom_compare::Summary;
+use std::fmt::Write as _;
+
+pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+    page.heading(2, "What this says");
+    let _ = writeln!(page.body, "<div class=\"runs n{}\">", views.len().min(2));
+    for view in views {
+        let _ = writeln!(page.body, "<section class=\"run\">");
+        if views.len() > 1 {
+            let _ = writeln!(page.body, "<h3>{}</h3>", escape(&view.story.title));
+        }
+        one(page, view);
+        page.body.push_str("</section>\n");
+    }
+    page.body.push_str("</div>\n");
+    if let [a, b] = views {
+        compared(page, a, b);
+    }
+    for view in views {
+        main_figures(page, &view.story, views.len() > 1);
+    }
+}
+
+fn one(page: &mut Page, view: &View<'_>) {
+    let story = &view.story;
+    for trouble in &story.trouble {
+        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(trouble));
+    }
+    if !story.verdicts.is_empty() {
+        page.body.push_str("<ul class=\"verdicts\">\n");
+        for verdict in &story.verdicts {
+            let mark = verdict.kind.map_or("<span class=\"badge hint\">hint</span>".to_string(), badge);
+            let _ = writeln!(page.body, "<li>{mark} {}</li>", escape(&verdict.sentence));
+        }
+        page.body.push_str("</ul>\n");
+    }
+    doubts(page, story);
+    page.body.push_str("<dl class=\"facts\">\n");
+    for (term, words) in &story.facts {
+        let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));
+    }
+    page.body.push_str("</dl>\n");
+}
+
+/// Warnings: the first of each kind is read, the others are folded away.
+fn doubts(page: &mut Page, story: &Story) {
+    if story.doubts.is_empty() {
+        return;
+    }
+    page.body.push_str("<div class=\"doubts\"><p class=\"label\">Reasons for doubt</p><ul>\n");
+    for group in &story.doubts {
+        let _ = write!(page.body, "<li><code>{}</code> ", escape(&group.code));
+        let _ = write!(page.body, "{}", escape(group.sentences.first().map_or("", String::as_str)));
+        if group.sentences.len() > 1 {
+            let items: String =
+                group.sentences[1..].iter().map(|s| format!("<li>{}</li>", escape(s))).collect();
+            page.body.push_str(&folded(
+                &format!("{} more of this kind", group.sentences.len() - 1),
+                &format!("<ul>{items}</ul>"),
+            ));
+        }
+        page.body.push_str("</li>\n");
+    }
+    page.body.push_str("</ul></div>\n");
+}
+
+/// One row per test, one column per regime: a number stands under the name of what served it.
+fn main_figures(page: &mut Page, story: &Story, several: bool) {
+    if story.figures.is_empty() {
+        return;
+    }
+    let kinds = story.kinds();
+    let caption = if several {
+        format!("Main figures of {}: median throughput by what served it", clean(&story.title))
+    } else {
+        "Main figures: median throughput by what served it".to_string()
+    };
+    let mut head = heads(&["Test"]);
+    head.extend(kinds.iter().map(|k| k.words().to_string()));
+    let mut table = Table::new(&caption, &head);
+    for row in &story.figures {
+        table.row(&row.title, &kinds.iter().map(|k| figure_cell(row, *k)).collect::<Vec<_>>());
+    }
+    page.body.push_str(&table.finish());
+}
+
+fn figure_cell(row: &FigureRow, kind: Kind) -> String {
+    match (row.by_kind.get(&kind), &row.error) {
+        (Some(rates), _) => format!("{} {}{}", units::rate(rates.median), badge(kind), range(rates)),
+        (None, Some(error)) if row.by_kind.is_empty() => {
+            format!("<span class=\"failed\">{}</span>", escape(error))
+        }
+        _ => "<span class=\"none\">–</span>".into(),
+    }
+}
+
+fn range(rates: &Summary) -> String {
+    if rates.n < 2 {
+        return String::new();
+    }
+    format!("<small>{} to {}</small>", units::rate(rates.min), units::rate(rates.max))
+}
+
+/// Second run over first, per test and regime of the first.
+fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
+    let before = Mapped::of_run(a.run);
+    let after = Surface::of_run(b.run);
+    let caption =
+        "Compared: second run divided by the first, over the cells both have (above 1 the second is faster)";
+    let mut table = Table::new(
+        caption,
+        &heads(&["Test", "Served by (first run)", "Cells", "Median ratio", "Lowest", "Highest"]),
+    );
+    let mut any = false;
+    for mapped in &before {
+        let Some(other) = after.iter().find(|s| s.title == mapped.surface.title) else { continue };
+        for kind in Kind::ALL {
+            let Some(ratios) = ratios_in(mapped, other, kind) else { continue };
+            any = true;
+            table.row(
+                &mapped.surface.title,
+                &[
+                    badge(kind),
+                    units::count(ratios.n as u64),
+                    format!("<strong>{}</strong>", units::ratio(ratios.median)),
+                    units::ratio(ratios.min),
+                    units::ratio(ratios.max),
+                ],
+            );
+        }
+    }
+    if !any {
+        return;
+    }
+    if is_single(a) || is_single(b) {
+        page.body.push_str(
+            "<p class=\"note\">These are single runs: no interval can be given and small differences may be noise. Repeat each at \
+             least three times for a verdict.</p>\n",
+        );
+    }
+    page.body.push_str(&table.finish());
+}
+
+fn is_single(view: &View<'_>) -> bool {
+    view.run.phases.iter().all(|p| p.repetitions.len() < 2)
+}
+
+fn ratios_in(mapped: &Mapped, other: &Surface, kind: Kind) -> Option<Summary> {
+    let surface = &mapped.surface;
+    let rows = mapped.bands.iter().filter(|b| b.kind == kind).flat_map(|b| b.rows.clone());
+    let mut ratios = Vec::new();
+    for row in rows {
+        for (j, cell) in surface.cells[row].iter().enumerate() {
+            let there = other.at(surface.file_bytes[row], surface.record_bytes[j]);
+            if let (Some(here), Some(there)) = (cell, there) {
+                ratios.push(there.value / here.value);
+            }
+        }
+    }
+    Summary::of(&ratios)
+}

@@ -1,0 +1,81 @@
+//! The data of a turning surface for the script: numbers on the axes' own scales, tick texts, and one text per cell. No colour of
+//! the theme is in it; the script adds those, and again when the theme changes. Plotly reads titles and texts as its own small
+//! HTML; no user string is among them (titles stay outside the figure, in the page).
+
+use crate::{Machine, Mapped, Quantity, colour::Scale, svg::surface_ticks, units};
+use serde_json::{Value, json};
+
+pub(super) fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Value {
+    let surface = &mapped.surface;
+    let heights = |i: usize| -> Vec<Option<f64>> {
+        surface.cells[i].iter().map(|c| c.as_ref().map(|c| rounded(scale.position(c.value)))).collect()
+    };
+    let rows = 0..surface.file_bytes.len();
+    let texts: Vec<Vec<String>> = rows.clone().map(|i| row_texts(mapped, i)).collect();
+    let (z_places, z_texts): (Vec<f64>, Vec<String>) =
+        surface_ticks(scale, surface.quantity).into_iter().map(|(p, t)| (rounded(p), t)).unzip();
+    json!({
+        "x": surface.record_bytes.iter().map(|b| log2(*b)).collect::<Vec<_>>(),
+        "y": surface.file_bytes.iter().map(|b| log2(*b)).collect::<Vec<_>>(),
+        "z": rows.map(heights).collect::<Vec<_>>(),
+        "text": texts,
+        "xText": surface.record_bytes.iter().map(|b| units::bytes_short(*b)).collect::<Vec<_>>(),
+        "yText": surface.file_bytes.iter().map(|b| units::bytes_short(*b)).collect::<Vec<_>>(),
+        "regimes": (0..surface.file_bytes.len()).map(|i| mapped.band_of(i).map(|b| b.kind.words())).collect::<Vec<_>>(),
+        "zPlaces": z_places,
+        "zText": z_texts,
+        "colours": scale.stops(),
+        "borders": borders(mapped, scale),
+        "references": references(mapped, machine),
+    })
+}
+
+/// What the script cannot know: the value in words and its origin. Sizes and regimes are the row's and the column's.
+fn row_texts(mapped: &Mapped, row: usize) -> Vec<String> {
+    let surface = &mapped.surface;
+    let text = |cell: &Option<crate::Cell>| {
+        let Some(cell) = cell else { return String::new() };
+        let value = match surface.quantity {
+            Quantity::BytesPerSecond => units::rate(cell.value),
+            Quantity::Ratio => units::ratio(cell.value),
+        };
+        format!("{value}, {}", cell.origin.words())
+    };
+    surface.cells[row].iter().map(text).collect()
+}
+
+/// Each border between regimes as a line on the surface, half way between two file sizes, named for both sides.
+fn borders(mapped: &Mapped, scale: &Scale) -> Vec<Value> {
+    let surface = &mapped.surface;
+    let pairs = mapped.bands.windows(2);
+    pairs
+        .map(|pair| {
+            let row = pair[1].rows.start;
+            let y = (log2(surface.file_bytes[row - 1]) + log2(surface.file_bytes[row])) / 2.0;
+            let height = |j: usize| {
+                let (a, b) = (surface.cells[row - 1][j].as_ref()?, surface.cells[row][j].as_ref()?);
+                Some(rounded((scale.position(a.value) + scale.position(b.value)) / 2.0))
+            };
+            let z: Vec<Option<f64>> = (0..surface.record_bytes.len()).map(height).collect();
+            json!({"name": format!("{} | {}", pair[0].kind.words(), pair[1].kind.words()), "y": y, "z": z})
+        })
+        .collect()
+}
+
+fn references(mapped: &Mapped, machine: &Machine) -> Vec<Value> {
+    let files = &mapped.surface.file_bytes;
+    let (first, last) = (files[0], files[files.len() - 1]);
+    let inside = machine.references().into_iter().filter(|r| r.bytes >= first && r.bytes <= last);
+    inside
+        .map(|r| json!({"name": format!("{} {}", r.label, units::bytes(r.bytes)), "y": log2(r.bytes)}))
+        .collect()
+}
+
+fn log2(bytes: u64) -> f64 {
+    rounded((bytes.max(1) as f64).log2())
+}
+
+/// Three decimals of a wall 300 pixels high are finer than a pixel; more would only make the page larger.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}

@@ -1,0 +1,77 @@
+//! The figures behind the page as JSON, one phase a line, units in the keys. Histograms are not in it (the stored run has them);
+//! everything the page draws is.
+
+use super::{Page, View, table::folded};
+use crate::{latency, story::clean, units};
+use fathom_record::{Phase, Run};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+    if views.iter().all(|v| v.run.phases.is_empty()) {
+        return;
+    }
+    page.heading(2, "Raw figures");
+    for view in views {
+        let text = figures(view.run);
+        let summary = format!("{} as JSON ({})", clean(&view.story.title), units::bytes(text.len() as u64));
+        let mut pre = String::new();
+        let _ = writeln!(pre, "<pre tabindex=\"0\">{}</pre>", in_element(&text));
+        page.body.push_str(&folded(&summary, &pre));
+    }
+}
+
+/// Escaped for an element's text only: quotes may stay, and JSON is full of them.
+fn in_element(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// One run's figures.
+fn figures(run: &Run) -> String {
+    let phases: Vec<String> = run.phases.iter().map(|p| phase(p).to_string()).collect();
+    let legend = json!({
+        "latency": ["operations", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"],
+        "intervals": ["end_ns", "width_ns", "operations", "bytes"],
+    });
+    let head = json!({
+        "id": run.id, "label": run.label, "dialect": run.dialect, "started_at": run.started_at, "ended_at": run.ended_at,
+        "status": run.status.word(), "argv": run.argv, "directory": run.directory, "seed": run.seed, "clock": run.clock,
+    });
+    format!("{{\"run\": {head},\n\"legend\": {legend},\n\"phases\": [\n{}\n]}}", phases.join(",\n"))
+}
+
+fn phase(phase: &Phase) -> Value {
+    let origin = phase.origin();
+    let last = phase.repetitions.last();
+    let mut value = json!({
+        "seq": phase.seq, "name": phase.name, "axes": phase.axes,
+        "bytes_per_s": phase.bytes_per_s().map(f64::round), "ops_per_s": phase.ops_per_s().map(f64::round),
+        "origin": origin.regime, "device_share": origin.device_share.map(|s| (s * 1e4).round() / 1e4),
+    });
+    let Some(map) = value.as_object_mut() else { return value };
+    // Left out where they would only repeat: most phases ran once, with one stream.
+    if phase.repetitions.len() != 1 {
+        map.insert("repetitions".into(), phase.repetitions.len().into());
+    }
+    if let Some(repetition) = last.filter(|r| r.workers.len() > 1) {
+        map.insert("parent_bytes_per_s".into(), repetition.parent_bytes_per_s().map(f64::round).into());
+    }
+    if phase.direct {
+        map.insert("direct".into(), true.into());
+    }
+    if phase.sync_in_clock {
+        map.insert("sync_in_clock".into(), true.into());
+    }
+    for row in latency::rows(&[phase]) {
+        let mut figures = vec![row.ops];
+        figures.extend(row.values_ns());
+        map.insert(format!("{}_latency", row.op.word()), figures.into());
+    }
+    let intervals: Vec<Value> = last
+        .map(|r| r.intervals.iter().map(|i| json!([i.end_ns, i.width_ns, i.ops, i.bytes])).collect())
+        .unwrap_or_default();
+    if !intervals.is_empty() {
+        map.insert("intervals".into(), intervals.into());
+    }
+    value
+}

@@ -1,0 +1,133 @@
+//! Surfaces on the page: for each test the turning surface, the heat map and the same figures as a table; of two runs both and
+//! their ratio.
+
+use super::{
+    Page, View, badge, plotly,
+    table::{Table, folded},
+};
+use crate::{
+    Kind, Machine, Mapped, Quantity, Surface, colour::Scale, latency, section::Section, surface::on_surfaces,
+    svg, units,
+};
+use fathom_record::Phase;
+use std::fmt::Write as _;
+
+/// A test's surfaces, one per run that has it.
+struct Test<'v> {
+    title: String,
+    runs: Vec<(&'v View<'v>, Mapped)>,
+}
+
+pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+    let tests = tests(shown);
+    if tests.is_empty() {
+        return;
+    }
+    if level == 2 {
+        page.heading(2, "Throughput over file and record size");
+    }
+    let several = shown.len() > 1;
+    for test in &tests {
+        page.heading(3, &test.title);
+        let surfaces: Vec<Surface> = test.runs.iter().map(|(_, m)| m.surface.clone()).collect();
+        let Some(scale) = Scale::of_all(&surfaces) else { continue };
+        for (view, mapped) in &test.runs {
+            if several {
+                let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", svg::escape(&view.story.title));
+            }
+            figures(page, mapped, &view.machine, &scale);
+        }
+        if let [(a, before), (_, after)] = test.runs.as_slice() {
+            ratio(page, &a.machine, &before.surface, &after.surface);
+        }
+    }
+    for (_, section) in shown {
+        latencies(page, &section.phases);
+    }
+}
+
+fn tests<'v>(shown: &[(&'v View<'v>, &Section<'v>)]) -> Vec<Test<'v>> {
+    let mut tests: Vec<Test<'v>> = Vec::new();
+    for (view, section) in shown {
+        for surface in Surface::of_phases(&section.phases) {
+            let mapped = Mapped::of(surface, &view.machine);
+            let title = mapped.surface.title.clone();
+            match tests.iter_mut().find(|t| t.title == title) {
+                Some(test) => test.runs.push((view, mapped)),
+                None => tests.push(Test { title, runs: vec![(view, mapped)] }),
+            }
+        }
+    }
+    tests
+}
+
+/// Surface and heat map side by side, the table folded below.
+fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
+    page.body.push_str("<div class=\"pair\">\n");
+    let caption = match mapped.surface.quantity {
+        Quantity::BytesPerSecond => "",
+        Quantity::Ratio => "Second run over first; 1 is the same speed.",
+    };
+    if let Some(still) = svg::surface(mapped, machine, scale) {
+        page.turning(&still, &plotly::surface(mapped, machine, scale), caption);
+    }
+    if let Some(still) = svg::heat_map(mapped, machine, scale) {
+        page.picture(&still, caption);
+    }
+    page.body.push_str("</div>\n");
+    let table = as_table(mapped);
+    page.body.push_str(&folded("The same figures as a table", &table));
+}
+
+fn ratio(page: &mut Page, machine: &Machine, before: &Surface, after: &Surface) {
+    let Some(ratio) = Surface::ratio(before, after) else { return };
+    let Some(scale) = Scale::of(&ratio) else { return };
+    page.body.push_str("<p class=\"whose\">Second run divided by the first (ratio)</p>\n");
+    figures(page, &Mapped::of(ratio, machine), machine, &scale);
+}
+
+fn as_table(mapped: &Mapped) -> String {
+    let surface = &mapped.surface;
+    let is_ratio = surface.quantity == Quantity::Ratio;
+    let what = if is_ratio { "ratio" } else { "throughput" };
+    let caption = format!("{}: {what}, file size by record size", surface.title);
+    let mut heads = vec!["File size".to_string()];
+    heads.extend(surface.record_bytes.iter().map(|r| units::bytes(*r)));
+    if !is_ratio {
+        heads.push("Served by".into());
+    }
+    let mut table = Table::new(&caption, &heads);
+    for (i, row) in surface.cells.iter().enumerate() {
+        let number = |v: f64| if is_ratio { units::ratio(v) } else { units::rate(v) };
+        let mut cells: Vec<String> =
+            row.iter().map(|c| c.as_ref().map_or("–".to_string(), |c| number(c.value))).collect();
+        if !is_ratio {
+            cells.push(mapped.band_of(i).map_or(String::new(), |b| badge(b.kind)));
+        }
+        table.row(&units::bytes(surface.file_bytes[i]), &cells);
+    }
+    table.finish()
+}
+
+/// Latencies of the surfaces' largest files, folded: a table for each of a thousand cells would be read by nobody.
+fn latencies(page: &mut Page, phases: &[&Phase]) {
+    let (on, _) = on_surfaces(phases);
+    let Some(largest) = on.iter().filter_map(|p| p.axes.file_bytes).max() else { return };
+    let at_largest: Vec<&Phase> = on.into_iter().filter(|p| p.axes.file_bytes == Some(largest)).collect();
+    let rows = latency::rows(&at_largest);
+    if rows.is_empty() {
+        return;
+    }
+    let caption = format!("Latency percentiles at the largest file size ({})", units::bytes(largest));
+    let mut heads = vec!["Phase".to_string(), "Operation".into(), "Count".into()];
+    heads.extend(latency::Row::HEADS.map(String::from));
+    heads.push("Served by".into());
+    let mut table = Table::new(&caption, &heads);
+    for row in &rows {
+        let mut cells = vec![row.op.word().to_string(), units::count(row.ops)];
+        cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
+        cells.push(badge(Kind::from(row.origin)));
+        table.row(&row.title, &cells);
+    }
+    page.body.push_str(&folded(&caption, &table.finish()));
+}

@@ -1,0 +1,50 @@
+//! Tables of the page: a caption, column heads, row heads, and a frame that scrolls sideways by itself so that the page never
+//! does on a narrow screen.
+
+use crate::svg::escape;
+use std::fmt::Write as _;
+
+/// A table under construction. Cells are HTML and must have been escaped where they hold user strings; heads are escaped here.
+pub(super) struct Table {
+    html: String,
+    caption: String,
+}
+
+impl Table {
+    pub(super) fn new(caption: &str, heads: &[String]) -> Self {
+        let mut html = format!("<table><caption>{}</caption><thead><tr>", escape(caption));
+        for head in heads {
+            let _ = write!(html, "<th scope=\"col\">{}</th>", escape(head));
+        }
+        html.push_str("</tr></thead><tbody>\n");
+        Self { html, caption: caption.to_string() }
+    }
+
+    /// One row; the head is escaped, the cells are HTML.
+    pub(super) fn row(&mut self, head: &str, cells: &[String]) {
+        let _ = write!(self.html, "<tr><th scope=\"row\">{}</th>", escape(head));
+        for cell in cells {
+            let _ = write!(self.html, "<td>{cell}</td>");
+        }
+        self.html.push_str("</tr>\n");
+    }
+
+    /// The finished table in its frame. The frame takes the keyboard's focus, otherwise it could not be scrolled without a mouse.
+    pub(super) fn finish(self) -> String {
+        format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</tbody></table></div>\n",
+            escape(&self.caption),
+            self.html
+        )
+    }
+}
+
+/// Heads from literals.
+pub(super) fn heads(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| (*w).to_string()).collect()
+}
+
+/// Something folded away until it is asked for.
+pub(super) fn folded(summary: &str, html: &str) -> String {
+    format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
+}

@@ -1,0 +1,226 @@
+//! A run, or several, as Markdown fit for an issue or a pull request: what is disk and what is memory, the main figures, streams,
+//! latencies, warnings. User strings are escaped so that they can neither break a table nor become markup.
+
+use crate::{
+    Mapped, Story, Streams, Surface,
+    latency::{self, Row},
+    story::clean,
+    surface::on_surfaces,
+    units,
+};
+use fathom_compare::Summary;
+use fathom_record::{Phase, Run};
+use std::fmt::Write as _;
+
+/// Rows of a table before the rest is only counted: an issue is read, not searched.
+const MOST_ROWS: usize = 24;
+
+/// Sums up the runs, and of exactly two how the second relates to the first.
+#[must_use]
+pub fn summary(runs: &[&Run]) -> String {
+    let mut out = String::new();
+    if let [a, b] = runs {
+        compared(&mut out, a, b);
+    }
+    for run in runs {
+        one(&mut out, run);
+    }
+    out
+}
+
+fn one(out: &mut String, run: &Run) {
+    let story = Story::of(run);
+    let _ = writeln!(out, "## {}\n", escape(&story.title));
+    for trouble in &story.trouble {
+        let _ = writeln!(out, "> **{}**\n", escape(trouble));
+    }
+    for verdict in &story.verdicts {
+        let mark = verdict.kind.map_or("hint", crate::Kind::words);
+        let _ = writeln!(out, "- **{mark}**: {}", escape(&verdict.sentence));
+    }
+    if !story.verdicts.is_empty() {
+        out.push('\n');
+    }
+    figures(out, &story);
+    streams(out, run);
+    latencies(out, run);
+    if !story.doubts.is_empty() {
+        out.push_str("Reasons for doubt:\n\n");
+        for doubt in &story.doubts {
+            let more = if doubt.sentences.len() > 1 {
+                format!(" (and {} more)", doubt.sentences.len() - 1)
+            } else {
+                String::new()
+            };
+            let first = doubt.sentences.first().map_or("", String::as_str);
+            let _ = writeln!(out, "- **{}**: {}{more}", escape(&doubt.code), escape(first));
+        }
+        out.push('\n');
+    }
+    out.push_str("<details><summary>Where and how</summary>\n\n");
+    let rows: Vec<Vec<String>> = story.facts.iter().map(|(t, w)| vec![(*t).to_string(), escape(w)]).collect();
+    table(out, &["", ""], &rows);
+    out.push_str("</details>\n\n");
+}
+
+fn figures(out: &mut String, story: &Story) {
+    let kinds = story.kinds();
+    if kinds.is_empty() {
+        return;
+    }
+    let mut heads = vec!["Median throughput"];
+    heads.extend(kinds.iter().map(|k| k.words()));
+    let cell = |figure: &crate::story::FigureRow, k| {
+        figure
+            .by_kind
+            .get(&k)
+            .map_or("–".to_string(), |s: &Summary| format!("{} ({})", units::rate(s.median), k.words()))
+    };
+    let rows: Vec<Vec<String>> = story
+        .figures
+        .iter()
+        .map(|f| std::iter::once(escape(&f.title)).chain(kinds.iter().map(|k| cell(f, *k))).collect())
+        .collect();
+    table(out, &heads, &rows);
+}
+
+fn streams(out: &mut String, run: &Run) {
+    let mut rows = Vec::new();
+    for series in Streams::of_run(run) {
+        for p in &series.points {
+            let parent = match (p.parent_bytes_per_s, p.straggling()) {
+                (Some(rate), Some(share)) => format!("{} (**{}**)", units::rate(rate), units::percent(share)),
+                (Some(rate), None) => units::rate(rate),
+                (None, _) => "–".into(),
+            };
+            rows.push(vec![
+                escape(&series.title),
+                p.streams.to_string(),
+                units::rate(p.children_bytes_per_s),
+                parent,
+                units::rate(p.min_bytes_per_s),
+                units::rate(p.max_bytes_per_s),
+                p.origin.words().to_string(),
+            ]);
+        }
+    }
+    if !rows.is_empty() {
+        table(
+            out,
+            &["Test", "Streams", "Children's sum", "Parent", "Slowest", "Fastest", "Served by"],
+            &rows,
+        );
+    }
+}
+
+fn latencies(out: &mut String, run: &Run) {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let rows: Vec<Vec<String>> = latency::rows(&on_surfaces(&phases).1).iter().map(latency_row).collect();
+    if !rows.is_empty() {
+        table(out, &["Latency", "Operation", "p50", "p90", "p99", "p99.9", "max", "Served by"], &rows);
+    }
+}
+
+fn latency_row(row: &Row) -> Vec<String> {
+    let mut cells = vec![escape(&row.title), row.op.word().to_string()];
+    cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
+    cells.push(row.origin.words().to_string());
+    cells
+}
+
+fn compared(out: &mut String, a: &Run, b: &Run) {
+    let mut rows = Vec::new();
+    let others = Surface::of_run(b);
+    for mapped in Mapped::of_run(a) {
+        let Some(other) = others.iter().find(|s| s.title == mapped.surface.title) else { continue };
+        for band in &mapped.bands {
+            let ratios = ratios(&mapped.surface, other, band.rows.clone());
+            let Some(s) = Summary::of(&ratios) else { continue };
+            rows.push(vec![
+                escape(&mapped.surface.title),
+                band.kind.words().to_string(),
+                format!("{} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes)),
+                units::ratio(s.median),
+                format!("{} to {}", units::ratio(s.min), units::ratio(s.max)),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "## {} divided by {}\n", escape(&Story::of(b).title), escape(&Story::of(a).title));
+    out.push_str("Above 1 the second run is faster. Regimes are those of the first run.\n\n");
+    table(out, &["Test", "Served by", "Files", "Median ratio", "Range"], &rows);
+}
+
+fn ratios(a: &Surface, b: &Surface, rows: std::ops::Range<usize>) -> Vec<f64> {
+    let mut found = Vec::new();
+    for i in rows {
+        for (j, cell) in a.cells[i].iter().enumerate() {
+            if let (Some(here), Some(there)) = (cell, b.at(a.file_bytes[i], a.record_bytes[j])) {
+                found.push(there.value / here.value);
+            }
+        }
+    }
+    found
+}
+
+/// A table whose first column is text and whose others are figures.
+fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
+    let _ = writeln!(out, "| {} |", heads.join(" | "));
+    let _ = writeln!(out, "|---|{}", "---:|".repeat(heads.len() - 1));
+    for row in rows.iter().take(MOST_ROWS) {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    out.push('\n');
+    if rows.len() > MOST_ROWS {
+        let _ = writeln!(out, "({} more rows are on the page.)\n", rows.len() - MOST_ROWS);
+    }
+}
+
+/// Text that stays text: HTML, table bars, code marks and emphasis lose their meaning.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in clean(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '|' | '`' | '*' | '_' | '\\' | '[' | ']' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn tables_keep_their_columns_whatever_the_names() {
+        let text = summary(&[&samples::hostile_run()]);
+        assert!(!text.contains("<b>") && !text.contains("</script>"), "{text}");
+        let mut columns = 0;
+        for line in text.lines() {
+            if !line.starts_with('|') {
+                columns = 0;
+                continue;
+            }
+            let bars = line.replace("\\|", "").matches('|').count();
+            assert!(columns == 0 || bars == columns, "{line}");
+            columns = bars;
+        }
+    }
+
+    #[test]
+    fn two_runs_are_divided() {
+        let text = summary(&[&samples::auto_run(), &samples::auto_run_changed()]);
+        assert!(text.contains("divided by"), "{text}");
+        assert!(text.contains("page cache"));
+    }
+}

@@ -1,0 +1,306 @@
+//! Where one regime ends and the next begins on a surface, found from the data. Rows (file sizes) are compared with their
+//! neighbours over the record sizes both have, which gives one series of log throughput along the file size that the crossover
+//! hole cannot bend; `fathom_compare::segments` cuts it where its level changes. A cut is also made where the measured origin of
+//! the rows changes. Each band is then named from its cells' own origin; within the page cache a band whose files fit the
+//! last-level cache is called CPU cache.
+
+use crate::{Machine, Quantity, Surface};
+use fathom_compare::{Settings, Summary, segments, summary::median};
+use fathom_record::{Regime, Run};
+use std::ops::Range;
+
+/// The name of a band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Page cache, and the files fit the last-level CPU cache.
+    CpuCache,
+    /// Served by memory.
+    PageCache,
+    /// Part memory, part device.
+    Mixed,
+    /// Served by the device.
+    Device,
+    /// A file system without a device below.
+    Memory,
+    /// The kernel did not tell.
+    Unknown,
+}
+
+impl Kind {
+    /// All of them, in the order tables list them.
+    pub const ALL: [Self; 6] =
+        [Self::CpuCache, Self::PageCache, Self::Mixed, Self::Device, Self::Memory, Self::Unknown];
+
+    /// The words used in reports.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::CpuCache => "CPU cache",
+            Self::PageCache => "page cache",
+            Self::Mixed => "page cache and device",
+            Self::Device => "device",
+            Self::Memory => "memory file system",
+            Self::Unknown => "origin unknown",
+        }
+    }
+
+    /// One letter for narrow places; the legend explains it.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::CpuCache => 'C',
+            Self::PageCache => 'P',
+            Self::Mixed => 'M',
+            Self::Device => 'D',
+            Self::Memory => 'R',
+            Self::Unknown => '?',
+        }
+    }
+
+    /// The style class that colours it.
+    #[must_use]
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::CpuCache => "r-cpu",
+            Self::PageCache => "r-cache",
+            Self::Mixed => "r-mixed",
+            Self::Device => "r-device",
+            Self::Memory => "r-memory",
+            Self::Unknown => "r-unknown",
+        }
+    }
+
+    /// Whether a number of this kind came from memory and says nothing about a disk.
+    #[must_use]
+    pub fn is_memory(self) -> bool {
+        matches!(self, Self::CpuCache | Self::PageCache | Self::Memory)
+    }
+}
+
+impl From<Regime> for Kind {
+    fn from(regime: Regime) -> Self {
+        match regime {
+            Regime::Device => Self::Device,
+            Regime::PageCache => Self::PageCache,
+            Regime::Mixed => Self::Mixed,
+            Regime::Memory => Self::Memory,
+            Regime::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// Why a band begins where it does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cause {
+    /// Throughput changed by this factor.
+    Throughput(f64),
+    /// The measured origin changed while throughput stayed near.
+    Origin,
+}
+
+/// Neighbouring file sizes that belong to one regime.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// Rows of the surface.
+    pub rows: Range<usize>,
+    /// What serves them.
+    pub kind: Kind,
+    /// Smallest file size in it.
+    pub from_bytes: u64,
+    /// Largest file size in it.
+    pub to_bytes: u64,
+    /// Throughput of its cells, bytes/s.
+    pub rates: Summary,
+    /// Why it does not belong to the band before; `None` for the first.
+    pub begins_by: Option<Cause>,
+}
+
+/// The bands of a surface of throughput, smallest files first. A ratio has none.
+#[must_use]
+pub fn bands(surface: &Surface, machine: &Machine) -> Vec<Band> {
+    if surface.quantity == Quantity::Ratio {
+        return Vec::new();
+    }
+    let levels = row_levels(surface);
+    let origins: Vec<Regime> = (0..surface.file_bytes.len()).map(|i| majority(surface, i..i + 1)).collect();
+    let by_throughput = segments(&levels, &Settings::LOG_THROUGHPUT);
+    let starts: Vec<usize> = by_throughput.iter().map(|r| r.start).collect();
+    let mut bands: Vec<Band> = Vec::new();
+    for range in by_throughput.into_iter().flat_map(|r| split_at_origin_changes(&r, &origins)) {
+        let values: Vec<f64> = surface.measured_in(range.clone()).iter().map(|c| c.value).collect();
+        let Some(rates) = Summary::of(&values) else { continue };
+        let begins_by = bands.last().map(|before| {
+            if starts.contains(&range.start) {
+                Cause::Throughput((mean(&levels[range.clone()]) - mean(&levels[before.rows.clone()])).exp())
+            } else {
+                Cause::Origin
+            }
+        });
+        let (from_bytes, to_bytes) = (surface.file_bytes[range.start], surface.file_bytes[range.end - 1]);
+        let kind = named(majority(surface, range.clone()), to_bytes, machine);
+        bands.push(Band { rows: range, kind, from_bytes, to_bytes, rates, begins_by });
+    }
+    bands
+}
+
+/// A surface with its bands, as every format draws it.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    /// The figures.
+    pub surface: Surface,
+    /// Its regimes.
+    pub bands: Vec<Band>,
+}
+
+impl Mapped {
+    /// Every surface of a run with its bands.
+    #[must_use]
+    pub fn of_run(run: &Run) -> Vec<Self> {
+        let machine = Machine::of(run);
+        Surface::of_run(run).into_iter().map(|surface| Self::of(surface, &machine)).collect()
+    }
+
+    /// One surface with its bands.
+    #[must_use]
+    pub fn of(surface: Surface, machine: &Machine) -> Self {
+        let bands = bands(&surface, machine);
+        Self { surface, bands }
+    }
+
+    /// The figures of all cells in bands of one kind, bytes/s.
+    #[must_use]
+    pub fn rates_of(&self, kind: Kind) -> Option<Summary> {
+        let rows = self.bands.iter().filter(|b| b.kind == kind).flat_map(|b| b.rows.clone());
+        let values: Vec<f64> =
+            rows.flat_map(|i| self.surface.cells[i].iter().flatten()).map(|c| c.value).collect();
+        Summary::of(&values)
+    }
+
+    /// The band a row belongs to.
+    #[must_use]
+    pub fn band_of(&self, row: usize) -> Option<&Band> {
+        self.bands.iter().find(|b| b.rows.contains(&row))
+    }
+}
+
+/// One log level per row. Row i+1 is placed relative to row i by the median over the record sizes both have.
+fn row_levels(surface: &Surface) -> Vec<f64> {
+    let log = |row: usize, column: usize| {
+        surface.cells[row][column].as_ref().map(|c| c.value).filter(|v| *v > 0.0).map(f64::ln)
+    };
+    let columns = surface.record_bytes.len();
+    let row_median = |row: usize| median(&(0..columns).filter_map(|c| log(row, c)).collect::<Vec<_>>());
+    let mut level = row_median(0).unwrap_or(0.0);
+    let mut levels = vec![level];
+    for row in 1..surface.file_bytes.len() {
+        let steps: Vec<f64> = (0..columns).filter_map(|c| Some(log(row, c)? - log(row - 1, c)?)).collect();
+        level = match median(&steps) {
+            Some(step) => level + step,
+            None => row_median(row).unwrap_or(level),
+        };
+        levels.push(level);
+    }
+    levels
+}
+
+/// The origin of most cells of some rows: a single one if at least four fifths agree, else mixed.
+fn majority(surface: &Surface, rows: Range<usize>) -> Regime {
+    let cells = surface.measured_in(rows);
+    let told: Vec<Regime> = cells.iter().map(|c| c.origin).filter(|o| *o != Regime::Unknown).collect();
+    let all = [Regime::Device, Regime::PageCache, Regime::Memory, Regime::Mixed];
+    let count = |kind: Regime| told.iter().filter(|o| **o == kind).count();
+    match all.into_iter().max_by_key(|k| count(*k)) {
+        _ if told.is_empty() => Regime::Unknown,
+        Some(most) if count(most) * 5 >= told.len() * 4 => most,
+        _ => Regime::Mixed,
+    }
+}
+
+/// A stretch of even throughput, cut where the rows' origin changes for good. A row that is alone in its origin between two that
+/// agree is a flicker (write-back of an earlier phase, say) and makes no band.
+fn split_at_origin_changes(range: &Range<usize>, origins: &[Regime]) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = range.start;
+    for i in range.start + 1..range.end {
+        let (before, here) = (origins[i - 1], origins[i]);
+        let flicker_here = i + 1 < range.end && origins[i + 1] == before;
+        let flicker_before = i >= range.start + 2 && origins[i - 2] == here;
+        let told = before != Regime::Unknown && here != Regime::Unknown;
+        if told && before != here && !flicker_here && !flicker_before {
+            parts.push(start..i);
+            start = i;
+        }
+    }
+    parts.push(start..range.end);
+    parts
+}
+
+fn named(regime: Regime, largest_file_bytes: u64, machine: &Machine) -> Kind {
+    let fits = machine.last_level_cache_bytes().is_some_and(|cache| largest_file_bytes <= cache);
+    match regime {
+        Regime::PageCache if fits => Kind::CpuCache,
+        other => other.into(),
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn kinds(mapped: &Mapped) -> Vec<(Kind, u64)> {
+        mapped.bands.iter().map(|b| (b.kind, b.to_bytes)).collect()
+    }
+
+    #[test]
+    fn the_auto_run_reads_from_cpu_cache_page_cache_and_device() {
+        let mapped = Mapped::of_run(&samples::auto_run());
+        let read = mapped.iter().find(|m| m.surface.title == "read").expect("read");
+        assert_eq!(
+            kinds(read),
+            [(Kind::CpuCache, 16 << 20), (Kind::PageCache, 256 << 20), (Kind::Device, 1 << 30)]
+        );
+        let last = read.bands.last().expect("three");
+        assert!(matches!(last.begins_by, Some(Cause::Throughput(f)) if f < 0.3), "{last:?}");
+    }
+
+    #[test]
+    fn the_crossover_hole_makes_no_regime() {
+        // Small records are slow; where they are missing the plain row median jumps up. Only like is compared with like.
+        let mut surface = Surface::of_run(&samples::auto_run()).remove(0);
+        for (i, row) in surface.cells.iter_mut().enumerate() {
+            for (j, cell) in row.iter_mut().enumerate() {
+                if let Some(cell) = cell {
+                    cell.value = 1e9 * (1.0 + j as f64) * (1.0 + 0.01 * (i % 2) as f64);
+                    cell.origin = Regime::PageCache;
+                }
+            }
+        }
+        assert_eq!(bands(&surface, &Machine::default()).len(), 1);
+    }
+
+    #[test]
+    fn a_change_of_origin_at_equal_speed_is_a_band() {
+        let mut surface = Surface::of_run(&samples::auto_run()).remove(0);
+        for (i, row) in surface.cells.iter_mut().enumerate() {
+            for cell in row.iter_mut().flatten() {
+                cell.value = 1e9;
+                cell.origin = if i < 10 { Regime::PageCache } else { Regime::Device };
+            }
+        }
+        let found = bands(&surface, &Machine::default());
+        assert_eq!(found.iter().map(|b| b.kind).collect::<Vec<_>>(), [Kind::PageCache, Kind::Device]);
+        assert_eq!(found[1].begins_by, Some(Cause::Origin));
+        assert_eq!(found[1].rows.start, 10);
+    }
+
+    #[test]
+    fn without_a_cache_size_nothing_is_called_cpu_cache() {
+        let surface = Surface::of_run(&samples::auto_run()).remove(2);
+        assert!(bands(&surface, &Machine::default()).iter().all(|b| b.kind != Kind::CpuCache));
+    }
+}

@@ -1,0 +1,80 @@
+//! Phases in the order a reader wants them. A survey tags its phases with a stage ("latency", "surface", "scaling", "sync"); any
+//! other run has no stages and is one section whose figures are grouped by kind.
+
+use fathom_record::{Phase, Run};
+
+/// Tag that names the stage a phase belongs to.
+const STAGE: &str = "stage";
+/// Tag with a sentence about the stage.
+const STAGE_NOTE: &str = "stage_note";
+
+/// Phases that belong together.
+#[derive(Clone, Debug)]
+pub struct Section<'r> {
+    /// The survey's stage; `None` where the run has none.
+    pub stage: Option<String>,
+    /// What the survey says about the stage.
+    pub note: Option<String>,
+    /// The phases, in order of execution.
+    pub phases: Vec<&'r Phase>,
+}
+
+/// The run's sections, in order of first appearance.
+#[must_use]
+pub fn sections(run: &Run) -> Vec<Section<'_>> {
+    let mut found: Vec<Section<'_>> = Vec::new();
+    for phase in &run.phases {
+        let stage = phase.axes.tags.get(STAGE).cloned();
+        let at = found.iter().position(|s| s.stage == stage).unwrap_or_else(|| {
+            found.push(Section { stage, note: None, phases: Vec::new() });
+            found.len() - 1
+        });
+        let section = &mut found[at];
+        if section.note.is_none() {
+            section.note = phase.axes.tags.get(STAGE_NOTE).cloned();
+        }
+        section.phases.push(phase);
+    }
+    found
+}
+
+/// What tells a phase from others of the same name, apart from sizes and streams: "O_DIRECT", "fsync each", "depth 8".
+#[must_use]
+pub fn qualifiers(phase: &Phase) -> Vec<String> {
+    let mut words = Vec::new();
+    let tags = &phase.axes.tags;
+    if phase.direct && !tags.values().any(|v| v.eq_ignore_ascii_case("direct")) {
+        words.push("O_DIRECT".to_string());
+    }
+    if let Some(depth) = phase.axes.queue_depth.filter(|d| *d > 1) {
+        words.push(format!("queue depth {depth}"));
+    }
+    for (key, value) in tags.iter().filter(|(k, _)| !matches!(k.as_str(), STAGE | STAGE_NOTE)) {
+        words.push(if key == "cache" { value.clone() } else { format!("{key} {value}") });
+    }
+    words
+}
+
+/// Name and qualifiers: "write, O_DIRECT".
+#[must_use]
+pub fn title(phase: &Phase) -> String {
+    let mut words = vec![phase.name.clone()];
+    words.extend(qualifiers(phase));
+    words.join(", ")
+}
+
+/// Title and sizes: "write, O_DIRECT, 2 streams, file 1 GiB, record 64 KiB".
+#[must_use]
+pub fn full_title(phase: &Phase) -> String {
+    let mut words = vec![title(phase)];
+    if let Some(n) = phase.axes.streams {
+        words.push(if n == 1 { "1 stream".into() } else { format!("{n} streams") });
+    }
+    if let Some(b) = phase.axes.file_bytes {
+        words.push(format!("file {}", crate::units::bytes(b)));
+    }
+    if let Some(b) = phase.axes.record_bytes {
+        words.push(format!("record {}", crate::units::bytes(b)));
+    }
+    words.join(", ")
+}

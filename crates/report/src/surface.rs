@@ -1,0 +1,235 @@
+//! Throughput over file size and record size, taken out of a run. A surface is a table with gaps: what was not measured is `None`
+//! and never zero. This file extracts and divides surfaces; where their regimes lie is found in `regimes`, how they look in `svg`
+//! and `html`.
+
+use crate::section::title;
+use fathom_compare::summary::median;
+use fathom_record::{Origin, Phase, Regime, Run};
+
+/// Phases that lie on a surface, and those that do not.
+#[must_use]
+pub fn on_surfaces<'r>(phases: &[&'r Phase]) -> (Vec<&'r Phase>, Vec<&'r Phase>) {
+    let titles: Vec<String> = Surface::of_phases(phases).into_iter().map(|s| s.title).collect();
+    phases.iter().partition(|p| {
+        p.axes.file_bytes.is_some() && p.axes.record_bytes.is_some() && titles.contains(&surface_title(p))
+    })
+}
+
+/// What the cells of a surface hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Throughput in bytes per second.
+    BytesPerSecond,
+    /// One throughput divided by another.
+    Ratio,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Bytes per second, or a ratio of two such.
+    pub value: f64,
+    /// Operations per second; `None` in a ratio.
+    pub ops_per_s: Option<f64>,
+    /// Where the data came from or went to.
+    pub origin: Regime,
+    /// Device bytes per byte asked for, where the kernel tells.
+    pub device_share: Option<f64>,
+}
+
+/// Throughput over file size (rows) and record size (columns).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    /// "random read", with what distinguishes it.
+    pub title: String,
+    /// What the cells hold.
+    pub quantity: Quantity,
+    /// Row heads, ascending, bytes.
+    pub file_bytes: Vec<u64>,
+    /// Column heads, ascending, bytes.
+    pub record_bytes: Vec<u64>,
+    /// One row per file size, one cell per record size; `None` was not measured.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+impl Surface {
+    /// Every surface of a run, in order of first appearance.
+    #[must_use]
+    pub fn of_run(run: &Run) -> Vec<Self> {
+        let phases: Vec<&Phase> = run.phases.iter().collect();
+        Self::of_phases(&phases)
+    }
+
+    /// Every surface among these phases: those of one title that have both sizes and at least two cells. Phases that differ in
+    /// the number of streams are points of different surfaces.
+    #[must_use]
+    pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
+        let mut groups: Vec<(String, Vec<&Phase>)> = Vec::new();
+        for phase in phases {
+            if phase.axes.file_bytes.is_none() || phase.axes.record_bytes.is_none() {
+                continue;
+            }
+            let key = surface_title(phase);
+            match groups.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, members)) => members.push(phase),
+                None => groups.push((key, vec![phase])),
+            }
+        }
+        groups
+            .into_iter()
+            .map(|(title, members)| Self::from_group(title, &members))
+            .filter(|s| s.file_bytes.len() * s.record_bytes.len() > 1)
+            .collect()
+    }
+
+    fn from_group(title: String, phases: &[&Phase]) -> Self {
+        let file_bytes = ascending(phases.iter().filter_map(|p| p.axes.file_bytes));
+        let record_bytes = ascending(phases.iter().filter_map(|p| p.axes.record_bytes));
+        let cell = |file: u64, record: u64| {
+            let here: Vec<&Phase> = phases
+                .iter()
+                .copied()
+                .filter(|p| p.axes.file_bytes == Some(file) && p.axes.record_bytes == Some(record))
+                .collect();
+            Cell::of_phases(&here)
+        };
+        let cells = file_bytes.iter().map(|&f| record_bytes.iter().map(|&r| cell(f, r)).collect()).collect();
+        Self { title, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
+    }
+
+    /// `b` divided by `a`, over the cells both have; `None` if they have none in common. Above one, `b` is faster.
+    #[must_use]
+    pub fn ratio(a: &Self, b: &Self) -> Option<Self> {
+        let file_bytes: Vec<u64> = common(&a.file_bytes, &b.file_bytes);
+        let record_bytes: Vec<u64> = common(&a.record_bytes, &b.record_bytes);
+        let cells: Vec<Vec<Option<Cell>>> = file_bytes
+            .iter()
+            .map(|&f| record_bytes.iter().map(|&r| Cell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
+            .collect();
+        let title = a.title.clone();
+        let surface = Self { title, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
+        let any = surface.measured().next().is_some();
+        any.then_some(surface)
+    }
+
+    /// The cell of these sizes.
+    #[must_use]
+    pub fn at(&self, file_bytes: u64, record_bytes: u64) -> Option<&Cell> {
+        let row = self.file_bytes.iter().position(|&f| f == file_bytes)?;
+        let column = self.record_bytes.iter().position(|&r| r == record_bytes)?;
+        self.cells[row][column].as_ref()
+    }
+
+    /// The cells that were measured.
+    pub fn measured(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().flatten().flatten()
+    }
+
+    /// The measured cells of some rows.
+    #[must_use]
+    pub fn measured_in(&self, rows: std::ops::Range<usize>) -> Vec<&Cell> {
+        self.cells[rows].iter().flatten().flatten().collect()
+    }
+
+    /// Smallest and largest value; `None` without cells or with values no logarithm can take.
+    #[must_use]
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let values = self.measured().map(|c| c.value).filter(|v| *v > 0.0 && v.is_finite());
+        values.fold(None, |range, v| match range {
+            None => Some((v, v)),
+            Some((low, high)) => Some((f64::min(low, v), f64::max(high, v))),
+        })
+    }
+
+    /// Whether there is a surface to draw in three dimensions: two sizes each way.
+    #[must_use]
+    pub fn is_solid(&self) -> bool {
+        self.file_bytes.len() > 1 && self.record_bytes.len() > 1 && self.range().is_some()
+    }
+}
+
+impl Cell {
+    /// The median of the phases of one cell; `None` if none of them was timed.
+    fn of_phases(phases: &[&Phase]) -> Option<Self> {
+        let rates: Vec<f64> = phases.iter().filter_map(|p| p.bytes_per_s()).collect();
+        let ops: Vec<f64> = phases.iter().filter_map(|p| p.ops_per_s()).collect();
+        let origins: Vec<Origin> = phases.iter().map(|p| p.origin()).collect();
+        let shares: Vec<f64> = origins.iter().filter_map(|o| o.device_share).collect();
+        let first = origins.first()?.regime;
+        // Repeats that disagree are neither the one nor the other.
+        let origin = if origins.iter().all(|o| o.regime == first) { first } else { Regime::Mixed };
+        Some(Self { value: median(&rates)?, ops_per_s: median(&ops), origin, device_share: median(&shares) })
+    }
+
+    /// `b` over `a`.
+    fn ratio(a: &Self, b: &Self) -> Option<Self> {
+        let value = b.value / a.value;
+        let origin = if a.origin == b.origin { a.origin } else { Regime::Mixed };
+        (value.is_finite() && value > 0.0).then_some(Self {
+            value,
+            ops_per_s: None,
+            origin,
+            device_share: None,
+        })
+    }
+}
+
+fn surface_title(phase: &Phase) -> String {
+    match phase.axes.streams {
+        Some(n) if n > 1 => format!("{}, {n} streams", title(phase)),
+        _ => title(phase),
+    }
+}
+
+fn ascending(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    values.collect::<std::collections::BTreeSet<u64>>().into_iter().collect()
+}
+
+fn common(a: &[u64], b: &[u64]) -> Vec<u64> {
+    a.iter().copied().filter(|x| b.contains(x)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn an_auto_run_has_thirteen_surfaces_with_the_crossover_hole() {
+        let surfaces = Surface::of_run(&samples::auto_run());
+        assert_eq!(surfaces.len(), 13);
+        let s = &surfaces[0];
+        assert_eq!(s.title, "write");
+        assert_eq!((s.file_bytes.len(), s.record_bytes.len()), (15, 13));
+        assert!(s.at(32 << 20, 4 << 10).is_none(), "records below 64 KiB are not run on files above 16 MiB");
+        assert!(s.at(64 << 10, 128 << 10).is_none(), "no record is larger than its file");
+        assert!(s.at(16 << 20, 4 << 10).is_some());
+    }
+
+    #[test]
+    fn repeated_cells_are_medians() {
+        let run = samples::repeated_cell(&[100.0, 300.0, 200.0]);
+        let surfaces = Surface::of_run(&run);
+        let cell = surfaces[0].at(1 << 20, 4096).expect("the repeated cell");
+        assert!((cell.value - 200.0).abs() < 1e-6, "{}", cell.value);
+    }
+
+    #[test]
+    fn a_ratio_has_only_what_both_have() {
+        let run = samples::auto_run();
+        let a = Surface::of_run(&run).remove(0);
+        let mut b = a.clone();
+        b.cells[0][0] = None;
+        for cell in b.cells.iter_mut().flatten().flatten() {
+            cell.value *= 2.0;
+        }
+        let ratio = Surface::ratio(&a, &b).expect("common cells");
+        assert!(ratio.at(64 << 10, 4 << 10).is_none());
+        assert_eq!(ratio.range(), Some((2.0, 2.0)));
+    }
+
+    #[test]
+    fn a_throughput_run_has_no_surface() {
+        assert!(Surface::of_run(&samples::throughput_run()).is_empty());
+    }
+}

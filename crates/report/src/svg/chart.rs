@@ -1,0 +1,72 @@
+//! The frame the flat charts share: a plot area with a vertical rate axis from zero, its ticks and its title. What goes inside is
+//! each chart's own.
+
+use super::{Anchor, heat_map::shortened, line, text};
+use crate::units;
+
+pub(super) const WIDTH: f64 = 520.0;
+pub(super) const LEFT: f64 = 72.0;
+pub(super) const RIGHT: f64 = 18.0;
+pub(super) const TOP: f64 = 52.0;
+
+/// A plot area whose vertical axis is a rate from zero.
+pub(super) struct Frame {
+    top_rate: f64,
+    plot_height: f64,
+}
+
+impl Frame {
+    /// Draws title, horizontal rules and the labels of the rate axis.
+    pub(super) fn draw(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
+        let step = round_step(highest / 4.0);
+        let steps = (highest / step).ceil().max(1.0);
+        let frame = Self { top_rate: step * steps, plot_height };
+        text(out, 8.0, 18.0, Anchor::Start, "t", &shortened(title, 60));
+        for i in 0..=steps as usize {
+            let rate = step * i as f64;
+            let y = frame.y(rate);
+            line(out, (LEFT, y), (WIDTH - RIGHT, y), if i == 0 { "axis" } else { "" });
+            let label = if i == 0 { "0".to_string() } else { units::rate(rate) };
+            text(out, LEFT - 6.0, y + 3.8, Anchor::End, "v", &label);
+        }
+        frame
+    }
+
+    pub(super) fn y(&self, rate: f64) -> f64 {
+        TOP + self.plot_height * (1.0 - rate / self.top_rate)
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        TOP + self.plot_height
+    }
+
+    /// A place along the width, 0..=1.
+    pub(super) fn x(share: f64) -> f64 {
+        LEFT + share * (WIDTH - RIGHT - LEFT)
+    }
+}
+
+/// 1, 2 or 5 times a power of ten of the rate's own unit (MiB/s, GiB/s), so that ticks read as round numbers.
+fn round_step(rough: f64) -> f64 {
+    let mut unit = 1.0;
+    while rough / unit >= 1000.0 {
+        unit *= 1024.0;
+    }
+    let power = 10f64.powf((rough / unit).max(1e-9).log10().floor());
+    let factor =
+        [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough / unit * 0.999).unwrap_or(10.0);
+    factor * power * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_in_their_own_unit() {
+        let mib = 1_048_576.0;
+        assert!((round_step(21.0 * mib) - 50.0 * mib).abs() < 1.0);
+        assert!((round_step(1.1 * 1024.0 * mib) - 2.0 * 1024.0 * mib).abs() < 1024.0);
+        assert!(round_step(0.0) > 0.0);
+    }
+}

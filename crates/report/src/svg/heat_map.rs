@@ -1,0 +1,247 @@
+//! The heat map: one coloured cell with its value per file size and record size. The borders between regimes are drawn through it
+//! and each band is marked at the right edge with a letter that the legend below explains; cache and memory sizes are broken
+//! lines at the border between the last file that fits and the first that does not.
+
+use super::{Anchor, Picture, escape, line, text};
+use crate::{
+    Machine, Mapped, Quantity,
+    colour::{self, Scale},
+    surface::Cell,
+    units,
+};
+use std::fmt::Write as _;
+
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 88.0;
+const TOP: f64 = 58.0;
+const ROW: f64 = 21.0;
+const STRIPE: f64 = 13.0;
+const LEGEND_LINE: f64 = 16.0;
+/// Cells of a small surface do not grow without end.
+const WIDEST_CELL: f64 = 64.0;
+
+/// Draws the heat map; `None` if nothing was measured.
+#[must_use]
+pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Picture> {
+    let surface = &mapped.surface;
+    surface.range()?;
+    let columns = surface.record_bytes.len() as f64;
+    let grid = Grid { cell: ((WIDTH - LEFT - RIGHT) / columns).min(WIDEST_CELL), columns };
+    let mut body = String::new();
+    let what = match surface.quantity {
+        Quantity::BytesPerSecond => "throughput",
+        Quantity::Ratio => "ratio",
+    };
+    text(&mut body, 8.0, 18.0, Anchor::Start, "t", &format!("{}: {what}", shortened(&surface.title, 52)));
+    text(&mut body, LEFT, 36.0, Anchor::Start, "s", "record size →");
+    text(&mut body, 8.0, TOP - 6.0, Anchor::Start, "s", "file ↓");
+    for (j, record) in surface.record_bytes.iter().enumerate() {
+        text(
+            &mut body,
+            grid.x(j) + grid.cell / 2.0,
+            TOP - 6.0,
+            Anchor::Middle,
+            "v",
+            &units::bytes_short(*record),
+        );
+    }
+    body.push_str("<g class=\"c\">\n");
+    for (i, row) in surface.cells.iter().enumerate() {
+        let file = surface.file_bytes[i];
+        text(&mut body, LEFT - 6.0, y(i) + ROW / 2.0 + 3.8, Anchor::End, "e", &units::bytes_short(file));
+        for (j, cell) in row.iter().enumerate() {
+            if let Some(cell) = cell {
+                let sizes = (file, surface.record_bytes[j]);
+                draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, sizes, scale);
+            }
+        }
+    }
+    body.push_str("</g>\n");
+    bands(&mut body, mapped, &grid);
+    references(&mut body, mapped, machine, &grid);
+    let bottom = y(surface.file_bytes.len()) + 8.0;
+    let height = legend(&mut body, mapped, scale, bottom);
+    let slug = format!("heat map {} {what}", surface.title);
+    let title = format!("{}: {what} by file and record size", surface.title);
+    Some(Picture::new(&slug, &title, description(mapped), WIDTH, height, body))
+}
+
+struct Grid {
+    cell: f64,
+    columns: f64,
+}
+
+impl Grid {
+    fn x(&self, column: usize) -> f64 {
+        LEFT + column as f64 * self.cell
+    }
+
+    fn right(&self) -> f64 {
+        LEFT + self.columns * self.cell
+    }
+}
+
+fn y(row: usize) -> f64 {
+    TOP + row as f64 * ROW
+}
+
+fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, sizes: (u64, u64), scale: &Scale) {
+    let ground = scale.colour(cell.value);
+    let (short, long) = match cell.ops_per_s {
+        Some(ops) => (
+            units::rate_short(cell.value),
+            format!("{}, {}, {}", units::rate(cell.value), units::ops_rate(ops), origin_words(cell)),
+        ),
+        None => (ratio_short(cell.value), format!("{} ({})", units::ratio(cell.value), origin_words(cell))),
+    };
+    let _ = writeln!(
+        out,
+        "<g><title>{} / {}: {}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>\
+         <text x=\"{:.1}\" y=\"{:.1}\" class=\"{}\">{}</text></g>",
+        units::bytes(sizes.0),
+        units::bytes(sizes.1),
+        escape(&long),
+        at.0 + 0.5,
+        at.1 + 0.5,
+        width - 1.0,
+        ROW - 1.0,
+        width - 1.0,
+        colour::hex(ground),
+        at.0 + width / 2.0,
+        at.1 + ROW / 2.0 + 3.6,
+        if colour::is_light(ground) { "k" } else { "w" },
+        escape(&short)
+    );
+}
+
+fn origin_words(cell: &Cell) -> String {
+    match cell.device_share {
+        Some(share) => format!("{}, {} by the device", cell.origin.words(), units::percent(share)),
+        None => cell.origin.words().to_string(),
+    }
+}
+
+/// "1.24", "12": the multiplication sign is in the title.
+fn ratio_short(value: f64) -> String {
+    match value {
+        v if v < 9.95 => format!("{v:.2}"),
+        v if v < 999.5 => format!("{v:.0}"),
+        v => format!("{v:.0e}"),
+    }
+}
+
+/// Lines between bands, and a lettered stripe beside each.
+fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
+    let right = grid.right() + 3.0;
+    for band in &mapped.bands {
+        let (top, bottom) = (y(band.rows.start), y(band.rows.end));
+        let _ = writeln!(
+            out,
+            "<g><title>{}</title><rect x=\"{right:.1}\" y=\"{:.1}\" width=\"{STRIPE}\" height=\"{:.1}\" class=\"{}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"band\">{}</text></g>",
+            band.kind.words(),
+            top + 1.0,
+            bottom - top - 2.0,
+            band.kind.class(),
+            right + STRIPE / 2.0,
+            (top + bottom) / 2.0 + 3.4,
+            band.kind.letter()
+        );
+        if band.rows.start > 0 {
+            line(out, (LEFT, top), (grid.right(), top), "halo");
+            line(out, (LEFT, top), (right + STRIPE, top), "regime");
+        }
+    }
+}
+
+/// Broken lines where a cache or memory ends, labelled at the right. Several that end at one border share a label.
+fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &Grid) {
+    let files = &mapped.surface.file_bytes;
+    let mut at_border: Vec<(usize, String)> = Vec::new();
+    for reference in machine.references() {
+        let fitting = files.iter().filter(|f| **f <= reference.bytes).count();
+        if fitting == 0 || fitting == files.len() {
+            continue; // outside the axis
+        }
+        match at_border.last_mut() {
+            Some((border, label)) if *border == fitting => *label = format!("{label}, {}", reference.label),
+            _ => at_border
+                .push((fitting, format!("{} {}", reference.label, units::bytes_short(reference.bytes)))),
+        }
+    }
+    for (border, label) in at_border {
+        let height = y(border);
+        line(out, (LEFT, height), (grid.right() + STRIPE + 5.0, height), "ref");
+        text(out, grid.right() + STRIPE + 7.0, height + 3.4, Anchor::Start, "s", &label);
+    }
+}
+
+/// The colour bar with its ends, and one line per band. Returns the height of the whole picture.
+fn legend(out: &mut String, mapped: &Mapped, scale: &Scale, top: f64) -> f64 {
+    const BAR: f64 = 160.0;
+    const STEPS: usize = 32;
+    let (low, high) = match mapped.surface.quantity {
+        Quantity::BytesPerSecond => (units::rate(scale.low), units::rate(scale.high)),
+        Quantity::Ratio => (units::ratio(scale.low), units::ratio(scale.high)),
+    };
+    let left = 8.0 + super::text_width(&low, 10.0) + 8.0;
+    text(out, left - 6.0, top + 10.0, Anchor::End, "v", &low);
+    for step in 0..STEPS {
+        let colour = colour::hex(scale.colour_at(step as f64 / (STEPS - 1) as f64));
+        let x = left + step as f64 * BAR / STEPS as f64;
+        let w = BAR / STEPS as f64 + 0.4;
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"10\" fill=\"{colour}\"/>",
+            top + 1.0
+        );
+    }
+    text(out, left + BAR + 6.0, top + 10.0, Anchor::Start, "v", &high);
+    let note = match mapped.surface.quantity {
+        Quantity::BytesPerSecond => "M = MiB/s, G = GiB/s, log colour",
+        Quantity::Ratio => "1 = the same, above = faster",
+    };
+    text(out, WIDTH - 8.0, top + 10.0, Anchor::End, "s", note);
+    let mut below = top + 12.0 + LEGEND_LINE;
+    for band in &mapped.bands {
+        let _ = writeln!(
+            out,
+            "<rect x=\"8\" y=\"{:.1}\" width=\"13\" height=\"12\" class=\"{}\"/>\
+             <text x=\"14.5\" y=\"{:.1}\" text-anchor=\"middle\" class=\"band\">{}</text>",
+            below - 9.5,
+            band.kind.class(),
+            below,
+            band.kind.letter()
+        );
+        text(out, 27.0, below, Anchor::Start, "", &band_words(band));
+        below += LEGEND_LINE;
+    }
+    below
+}
+
+/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s".
+fn band_words(band: &crate::Band) -> String {
+    let files = if band.from_bytes == band.to_bytes {
+        format!("files of {}", units::bytes(band.from_bytes))
+    } else {
+        format!("files {} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes))
+    };
+    format!("{}: {files}, median {}", band.kind.words(), units::rate(band.rates.median))
+}
+
+fn description(mapped: &Mapped) -> String {
+    if mapped.surface.quantity == Quantity::Ratio {
+        let (low, high) = mapped.surface.range().unwrap_or((1.0, 1.0));
+        return format!("Ratios from {} to {}.", units::ratio(low), units::ratio(high));
+    }
+    mapped.bands.iter().map(|b| format!("{}.", band_words(b))).collect::<Vec<_>>().join(" ")
+}
+
+/// Long titles are cut: SVG does not wrap.
+pub(super) fn shortened(title: &str, most: usize) -> String {
+    if title.chars().count() <= most {
+        return title.to_string();
+    }
+    title.chars().take(most - 1).chain(std::iter::once('…')).collect()
+}

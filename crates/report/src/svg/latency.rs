@@ -1,0 +1,118 @@
+//! Latency percentiles: one line per phase and kind of operation from its median to its slowest operation, on a logarithmic axis
+//! of time.
+
+use super::{Anchor, Picture, heat_map::shortened, line, text};
+use crate::{latency::Row, units};
+use std::fmt::Write as _;
+
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 16.0;
+const RIGHT: f64 = 24.0;
+const TOP: f64 = 62.0;
+const ROW: f64 = 34.0;
+/// More than this many lines is a table, not a picture.
+const MOST_ROWS: usize = 24;
+
+/// Draws the first rows; `None` without any.
+#[must_use]
+pub fn latency(rows: &[Row]) -> Option<Picture> {
+    let rows = &rows[..rows.len().min(MOST_ROWS)];
+    let lowest = rows.iter().map(|r| r.p50_ns.max(1)).min()?;
+    let highest = rows.iter().map(|r| r.max_ns.max(1)).max()?;
+    let axis = Axis::of(lowest, highest);
+    let mut body = String::new();
+    text(&mut body, 8.0, 18.0, Anchor::Start, "t", "Latency percentiles (log time)");
+    legend(&mut body);
+    let bottom = TOP + rows.len() as f64 * ROW;
+    for power in axis.first..=axis.last {
+        let x = axis.x(10f64.powi(power));
+        line(&mut body, (x, TOP - 4.0), (x, bottom), "");
+        text(&mut body, x, bottom + 14.0, Anchor::Middle, "v", &decade(power));
+    }
+    for (i, row) in rows.iter().enumerate() {
+        draw(&mut body, row, TOP + i as f64 * ROW, &axis);
+    }
+    let words: Vec<String> = rows
+        .iter()
+        .map(|r| {
+            format!(
+                "{}, {}: median {}, p99 {}, slowest {}.",
+                r.title,
+                r.op.word(),
+                units::time_ns(r.p50_ns as f64),
+                units::time_ns(r.p99_ns as f64),
+                units::time_ns(r.max_ns as f64)
+            )
+        })
+        .collect();
+    Some(Picture::new("latency", "Latency percentiles", words.join(" "), WIDTH, bottom + 24.0, body))
+}
+
+struct Axis {
+    first: i32,
+    last: i32,
+}
+
+impl Axis {
+    fn of(lowest: u64, highest: u64) -> Self {
+        let first = (lowest as f64).log10().floor() as i32;
+        Self { first, last: ((highest as f64).log10().ceil() as i32).max(first + 1) }
+    }
+
+    fn x(&self, ns: f64) -> f64 {
+        let share = (ns.max(1.0).log10() - f64::from(self.first)) / f64::from(self.last - self.first);
+        LEFT + share * (WIDTH - LEFT - RIGHT)
+    }
+}
+
+/// "10 us" for a power of ten of nanoseconds.
+fn decade(power: i32) -> String {
+    let (unit, rest) = match power {
+        i32::MIN..=2 => ("ns", power),
+        3..=5 => ("us", power - 3),
+        6..=8 => ("ms", power - 6),
+        _ => ("s", power - 9),
+    };
+    format!("{:.0} {unit}", 10f64.powi(rest))
+}
+
+fn draw(out: &mut String, row: &Row, top: f64, axis: &Axis) {
+    let words = format!("{} · {} ({})", shortened(&row.title, 62), row.op.word(), row.origin.words());
+    text(out, LEFT, top + 9.0, Anchor::Start, "v", &words);
+    let y = top + 19.0;
+    let places = row.values_ns().map(|ns| axis.x(ns as f64));
+    line(out, (places[0], y), (places[4], y), "span");
+    for (place, (head, ns)) in places.iter().zip(Row::HEADS.iter().zip(row.values_ns())) {
+        let _ = write!(out, "<g><title>{head} {}</title>", units::time_ns(ns as f64));
+        mark(out, *place, y, head);
+        out.push_str("</g>\n");
+    }
+}
+
+/// Marks differ by shape, not by colour alone.
+fn mark(out: &mut String, x: f64, y: f64, head: &str) {
+    let _ = match head {
+        "p50" => write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" class=\"fa\"/>"),
+        "p90" => write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" class=\"hollow\"/>"),
+        "p99" => write!(
+            out,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\" class=\"fb\"/>",
+            x - 3.5,
+            y - 3.5
+        ),
+        "p99.9" => {
+            write!(out, "<path d=\"M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\" class=\"fb\"/>", y - 4.5)
+        }
+        _ => write!(out, "<path d=\"M{x:.1} {:.1}v10\" class=\"span\" stroke-width=\"2\"/>", y - 5.0),
+    };
+}
+
+fn legend(out: &mut String) {
+    let mut x = LEFT + 6.0;
+    for head in Row::HEADS {
+        mark(out, x, 36.0, head);
+        out.push('\n');
+        text(out, x + 9.0, 40.0, Anchor::Start, "", head);
+        x += 62.0;
+    }
+}

@@ -1,0 +1,221 @@
+//! Static pictures: plain SVG, no script, no font, no reference to anything outside. Drawn once and used three times: inside the
+//! page (where they stand in for the turning surface on paper, without WebGL and without scripts), in a README, and alone.
+//! A picture is described in words for those who cannot see it; colours follow light and dark by the viewer's setting.
+
+mod chart;
+mod heat_map;
+mod latency;
+mod series;
+mod streams;
+mod surface;
+
+pub use heat_map::heat_map;
+pub use latency::latency;
+pub(crate) use series::rates as series_rates;
+pub use series::series;
+pub use streams::streams;
+pub use surface::surface;
+pub(crate) use surface::ticks as surface_ticks;
+
+use crate::{Machine, Mapped, Streams, colour::Scale};
+use fathom_record::{Phase, Run};
+use std::fmt::Write as _;
+
+/// Colours and type of every picture; the page includes it once.
+pub const STYLE: &str = include_str!("style.css");
+
+/// A finished picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// For file names: "surface-random-read".
+    pub slug: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What it says, for those who cannot see it.
+    pub description: String,
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+impl Picture {
+    fn new(slug: &str, title: &str, description: String, width: f64, height: f64, body: String) -> Self {
+        Self { slug: slugged(slug), title: title.to_string(), description, width, height, body }
+    }
+
+    /// A file of its own, with its style inside.
+    #[must_use]
+    pub fn standalone(&self) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fathom alone\" viewBox=\"0 0 {w:.0} {h:.0}\" width=\"{w:.0}\" \
+             height=\"{h:.0}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n<style>{STYLE}</style>\n\
+             <rect class=\"paper\" width=\"{w:.0}\" height=\"{h:.0}\"/>\n{}</svg>\n",
+            escape(&self.title),
+            escape(&self.description),
+            self.body,
+            w = self.width,
+            h = self.height,
+        )
+    }
+
+    /// An element inside a page that holds [`STYLE`].
+    #[must_use]
+    pub fn inline(&self) -> String {
+        format!(
+            "<svg class=\"fathom\" viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\">{}</svg>",
+            self.width,
+            self.height,
+            escape(&format!("{}. {}", self.title, self.description)),
+            self.body,
+        )
+    }
+}
+
+/// Every picture of a run: surface and heat map of each test, throughput by streams, latencies, series.
+#[must_use]
+pub fn of_run(run: &Run) -> Vec<Picture> {
+    let machine = Machine::of(run);
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let mut pictures = Vec::new();
+    for mapped in Mapped::of_run(run) {
+        let Some(scale) = Scale::of(&mapped.surface) else { continue };
+        pictures.extend(surface(&mapped, &machine, &scale));
+        pictures.extend(heat_map(&mapped, &machine, &scale));
+    }
+    pictures.extend(Streams::of_phases(&phases).iter().filter_map(streams));
+    let (_, single) = crate::surface::on_surfaces(&phases);
+    pictures.extend(latency(&crate::latency::rows(&single)));
+    pictures.extend(single.iter().filter_map(|p| series(p)));
+    pictures
+}
+
+/// Text that may stand anywhere in XML or HTML, also in a quoted attribute.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' => out.push(' '),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Letters, digits and hyphens of a title.
+fn slugged(title: &str) -> String {
+    let words: String =
+        title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    words.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// How a label stands to its point.
+#[derive(Clone, Copy)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Anchor {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Middle => "middle",
+            Self::End => "end",
+        }
+    }
+}
+
+/// A label. Writing to a `String` cannot fail, so the results of `write!` are let go here and below.
+fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str, words: &str) {
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{}\" class=\"{class}\">{}</text>",
+        anchor.word(),
+        escape(words)
+    );
+}
+
+/// A straight line.
+fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
+    let _ = writeln!(
+        out,
+        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" class=\"{class}\"/>",
+        from.0, from.1, to.0, to.1
+    );
+}
+
+/// A broken line through points.
+fn polyline(out: &mut String, points: &[(f64, f64)], class: &str) {
+    let _ = writeln!(out, "<polyline points=\"{}\" class=\"{class}\"/>", coordinates(points));
+}
+
+fn coordinates(points: &[(f64, f64)]) -> String {
+    points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Roughly how wide a text of this size is: system fonts run near 0.56 em a character. Used only to leave room.
+fn text_width(words: &str, font_size: f64) -> f64 {
+    words.chars().count() as f64 * font_size * 0.56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn every_picture_of_every_run_is_well_formed() {
+        for run in samples_of_all_kinds() {
+            for picture in of_run(&run) {
+                let svg = picture.standalone();
+                assert!(!svg.contains("NaN") && !svg.contains("inf,"), "{}: {svg}", picture.slug);
+                assert!(!svg.contains("</script>") && !svg.contains("<b>"), "{}", picture.slug);
+                assert!(!picture.description.is_empty());
+                balanced(&svg);
+            }
+        }
+    }
+
+    fn samples_of_all_kinds() -> Vec<Run> {
+        vec![
+            samples::auto_run(),
+            samples::throughput_run(),
+            samples::survey_run(),
+            samples::hostile_run(),
+            samples::interrupted_run(),
+            samples::repeated_cell(&[5e6]),
+        ]
+    }
+
+    /// Each opened element is closed in order.
+    fn balanced(svg: &str) {
+        let mut open: Vec<&str> = Vec::new();
+        for tag in svg.split('<').skip(1).map(|t| &t[..t.find('>').expect("a tag ends")]) {
+            if let Some(name) = tag.strip_prefix('/') {
+                assert_eq!(open.pop(), Some(name));
+            } else if !tag.ends_with('/') {
+                open.push(tag.split_whitespace().next().expect("a tag has a name"));
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+    }
+
+    #[test]
+    fn a_missing_corner_is_a_gap() {
+        let mapped = Mapped::of_run(&samples::auto_run()).remove(0);
+        let machine = Machine::default();
+        let scale = Scale::of(&mapped.surface).expect("cells");
+        let picture = surface(&mapped, &machine, &scale).expect("solid");
+        let polygons = picture.body.matches("<polygon").count();
+        let full = 14 * 12;
+        assert!(polygons < full, "{polygons} polygons of {full}: the hole must stay open");
+    }
+}

@@ -1,0 +1,404 @@
+//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, the first surface as a map,
+//! and the course of a phase as a sparkline. Fits 80 columns by 50 lines; no line is ever wider than asked. The caller decides
+//! about colour; nothing is printed here.
+
+use crate::{Mapped, Story, colour::Scale, section::full_title, story::clean, svg::series_rates, units};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use fathom_record::Run;
+use std::fmt::Write as _;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A page has this many lines at most.
+pub const LINES: usize = 50;
+/// Narrower than this nothing can be laid out; the lines are cut instead.
+const NARROWEST: usize = 24;
+/// Rows of the table of figures before the rest is counted.
+const MOST_FIGURES: usize = 14;
+
+/// Lays a run out for a terminal of `width` columns.
+#[must_use]
+pub fn summary(run: &Run, width: usize, colour: bool) -> String {
+    let story = Story::of(run);
+    let layout = width.max(NARROWEST);
+    let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    headline(&mut page, run, &story, layout);
+    verdicts(&mut page, &story, layout);
+    figures(&mut page, &story, layout);
+    map(&mut page, run, layout);
+    sparklines(&mut page, run, layout);
+    page.finish()
+}
+
+/// Lines under construction. Each knows its text without colour, so its width can be held.
+struct Page {
+    lines: Vec<String>,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    /// A line of plain text in one style, cut to the width.
+    fn line(&mut self, style: Style, text: &str) {
+        let cut = cut(text, self.width);
+        self.lines.push(self.paint.paint(style, cut.trim_end()));
+    }
+
+    /// A line of cells that already carry their colours; the caller has held the width.
+    fn painted(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    /// A paragraph, its first line led by `first` and the others indented alike.
+    fn paragraph(&mut self, style: Style, first: &str, text: &str, layout: usize) {
+        let indent = " ".repeat(first.width());
+        for (i, words) in wrapped(text, layout.saturating_sub(first.width()).max(8)).iter().enumerate() {
+            let lead = if i == 0 { first } else { &indent };
+            self.line(style, &format!("{lead}{words}"));
+        }
+    }
+
+    fn room(&self) -> usize {
+        LINES.saturating_sub(self.lines.len())
+    }
+
+    fn finish(mut self) -> String {
+        self.lines.truncate(LINES);
+        self.lines.join("\n") + "\n"
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Warn,
+    Bad,
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    fn paint(self, style: Style, text: &str) -> String {
+        let code = match style {
+            Style::Plain => "",
+            Style::Bold => "1",
+            Style::Dim => "2",
+            Style::Warn => "33",
+            Style::Bad => "31",
+        };
+        if !self.on || code.is_empty() || text.is_empty() {
+            text.to_string()
+        } else {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        }
+    }
+}
+
+fn headline(page: &mut Page, run: &Run, story: &Story, layout: usize) {
+    page.line(Style::Bold, &clean(&format!("{} ({})", story.title, run.status.word())));
+    for (term, words) in
+        story.facts.iter().filter(|(t, _)| matches!(*t, "Directory" | "Storage" | "Machine" | "When"))
+    {
+        page.line(Style::Dim, &cut(&format!("{term:<10}{}", clean(words)), layout));
+    }
+    for trouble in story.trouble.iter().take(3) {
+        page.paragraph(Style::Bad, "! ", &clean(trouble), layout);
+    }
+}
+
+fn verdicts(page: &mut Page, story: &Story, layout: usize) {
+    if !story.verdicts.is_empty() {
+        page.line(Style::Plain, "");
+    }
+    for verdict in &story.verdicts {
+        let mark = verdict.kind.map_or("hint: ".to_string(), |k| format!("{}: ", k.words()));
+        let style = if verdict.kind.is_some_and(crate::Kind::is_memory) { Style::Warn } else { Style::Plain };
+        page.paragraph(style, "- ", &format!("{mark}{}", clean(&verdict.sentence)), layout);
+    }
+    let doubts = story.doubts.iter().filter(|d| d.code != "page-cache");
+    for doubt in doubts.take(3) {
+        let more = match doubt.sentences.len() {
+            0 | 1 => String::new(),
+            n => format!(" (and {} more)", n - 1),
+        };
+        let first = doubt.sentences.first().map_or("", String::as_str);
+        page.paragraph(Style::Warn, "? ", &format!("{}{more}", clean(first)), layout);
+    }
+}
+
+/// One row per test, one column per regime: a number stands under the name of what served it.
+fn figures(page: &mut Page, story: &Story, layout: usize) {
+    let kinds = story.kinds();
+    if kinds.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(layout).unwrap_or(u16::MAX));
+    let mut head = vec!["median of".to_string()];
+    head.extend(kinds.iter().map(|k| k.words().to_string()));
+    table.set_header(head);
+    for figure in story.figures.iter().take(MOST_FIGURES) {
+        // A name that wraps would cost lines the page does not have.
+        let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(20 * kinds.len()).max(12))];
+        row.extend(
+            kinds.iter().map(|k| figure.by_kind.get(k).map_or("-".to_string(), |s| units::rate(s.median))),
+        );
+        table.add_row(row);
+    }
+    for column in 1..=kinds.len() {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    page.line(Style::Plain, "");
+    for (i, line) in table.lines().enumerate() {
+        page.line(if i == 0 { Style::Dim } else { Style::Plain }, &line);
+    }
+    if story.figures.len() > MOST_FIGURES {
+        page.line(Style::Dim, &format!(" ... and {} more", story.figures.len() - MOST_FIGURES));
+    }
+}
+
+/// The surface worth showing: plain reads tell most about caches.
+fn chosen(mapped: &[Mapped]) -> Option<&Mapped> {
+    mapped
+        .iter()
+        .find(|m| m.surface.title == "read")
+        .or_else(|| mapped.iter().max_by_key(|m| m.surface.measured().count()))
+}
+
+fn map(page: &mut Page, run: &Run, layout: usize) {
+    const LABEL: usize = 7;
+    /// Two blanks and "P page cache and device".
+    const REGIME: usize = 25;
+    let all = Mapped::of_run(run);
+    let Some(mapped) = chosen(&all) else { return };
+    let Some(scale) = Scale::of(&mapped.surface) else { return };
+    let surface = &mapped.surface;
+    let columns = surface.record_bytes.len();
+    let with_regime = layout >= LABEL + REGIME + columns * 2;
+    let free = layout.saturating_sub(LABEL + if with_regime { REGIME } else { 0 });
+    let cell = (free / columns).min(5);
+    let rows_per_line = if page.paint.on { 2 } else { 1 };
+    let height = surface.file_bytes.len().div_ceil(rows_per_line) + 3;
+    if cell == 0 || height > page.room() || page.width < layout {
+        return;
+    }
+    page.line(Style::Plain, "");
+    let ramp = if page.paint.on { "dark" } else { "." };
+    let top = if page.paint.on { "bright" } else { "@" };
+    page.line(
+        Style::Bold,
+        &format!(
+            "{}, file size (down) by record size: {ramp} {} to {top} {}",
+            clean(&surface.title),
+            units::rate(scale.low),
+            units::rate(scale.high)
+        ),
+    );
+    page.line(Style::Dim, &format!("{:LABEL$}{}", "", record_heads(&surface.record_bytes, cell)));
+    for row in (0..surface.file_bytes.len()).step_by(rows_per_line) {
+        let label = format!("{:>5}  ", units::bytes_short(surface.file_bytes[row]));
+        let cells = if page.paint.on {
+            half_blocks(mapped, &scale, row, cell)
+        } else {
+            ramped(mapped, &scale, row, cell)
+        };
+        let regime = if with_regime { regime_beside(mapped, row, rows_per_line) } else { String::new() };
+        page.painted(format!("{label}{cells}{regime}").trim_end().to_string());
+    }
+}
+
+/// Names the regime at the line where it begins.
+fn regime_beside(mapped: &Mapped, row: usize, rows: usize) -> String {
+    let begins = |i: usize| mapped.bands.iter().find(|b| b.rows.start == i);
+    (row..row + rows)
+        .rev()
+        .find_map(begins)
+        .map_or(String::new(), |b| format!("  {} {}", b.kind.letter(), b.kind.words()))
+}
+
+/// Record sizes over their columns; as many as have room.
+fn record_heads(sizes: &[u64], cell: usize) -> String {
+    let every = 5usize.div_ceil(cell.max(1));
+    let mut line = String::new();
+    for (i, size) in sizes.iter().enumerate().step_by(every) {
+        let label = units::bytes_short(*size);
+        let room = if i + every <= sizes.len() { every * cell } else { (sizes.len() - i) * cell };
+        if label.len() <= room {
+            let _ = write!(line, "{label:<room$}");
+        }
+    }
+    line
+}
+
+/// Two rows per line: the upper half block in the first row's colour on the second row's. A gap stays the terminal's own ground.
+fn half_blocks(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
+    let mut out = String::new();
+    for column in 0..mapped.surface.record_bytes.len() {
+        let colour = |i: usize| {
+            let value = mapped.surface.cells.get(i)?[column].as_ref()?.value;
+            Some(scale.colour(value))
+        };
+        let _ = match (colour(row), colour(row + 1)) {
+            (Some(a), Some(b)) => {
+                let blocks = "▀".repeat(cell);
+                write!(
+                    out,
+                    "\u{1b}[38;2;{};{};{};48;2;{};{};{}m{blocks}\u{1b}[0m",
+                    a[0], a[1], a[2], b[0], b[1], b[2]
+                )
+            }
+            (Some(a), None) => {
+                write!(out, "\u{1b}[38;2;{};{};{}m{}\u{1b}[0m", a[0], a[1], a[2], "▀".repeat(cell))
+            }
+            (None, Some(b)) => {
+                write!(out, "\u{1b}[38;2;{};{};{}m{}\u{1b}[0m", b[0], b[1], b[2], "▄".repeat(cell))
+            }
+            (None, None) => write!(out, "{:cell$}", ""),
+        };
+    }
+    out
+}
+
+/// Without colour: darker is faster, a blank is a gap.
+fn ramped(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
+    const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];
+    let glyph = |value: f64| RAMP[(scale.position(value) * (RAMP.len() - 1) as f64).round() as usize];
+    let cells = mapped.surface.cells[row].iter();
+    cells.map(|c| c.as_ref().map_or(' ', |c| glyph(c.value)).to_string().repeat(cell)).collect()
+}
+
+/// The course of the phases that have intervals, as many as have room.
+fn sparklines(page: &mut Page, run: &Run, layout: usize) {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let mut first = true;
+    for phase in &run.phases {
+        let Some(rates) = series_rates(phase) else { continue };
+        let highest = rates.iter().map(|r| r.1).fold(0.0, f64::max);
+        if highest <= 0.0 || page.room() < if first { 3 } else { 1 } {
+            continue;
+        }
+        if first {
+            page.line(Style::Plain, "");
+            page.line(Style::Bold, "over time (bar height from zero)");
+            first = false;
+        }
+        let room = (layout / 3).max(8);
+        let every = rates.len().div_ceil(room);
+        let bars: String = rates
+            .chunks(every)
+            .map(|c| c.iter().map(|r| r.1).sum::<f64>() / c.len() as f64)
+            .map(|r| BARS[(r / highest * 7.0).round() as usize])
+            .collect();
+        page.line(
+            Style::Plain,
+            &format!("{bars}  max {}  {}", units::rate(highest), clean(&full_title(phase))),
+        );
+    }
+}
+
+/// Cuts to a display width, marking the cut.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_string();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let w = c.width().unwrap_or(0);
+        if used + w + 1 > width {
+            break;
+        }
+        out.push(c);
+        used += w;
+    }
+    if used < width {
+        out.push('…');
+    }
+    out
+}
+
+/// Breaks at blanks; a word that is too long is cut by the line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.width() + 1 + word.width() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    /// Removes colour codes.
+    fn plain(text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find('\u{1b}') {
+            out.push_str(&rest[..start]);
+            rest = &rest[start + rest[start..].find('m').expect("a code ends with m") + 1..];
+        }
+        out + rest
+    }
+
+    fn runs() -> Vec<Run> {
+        vec![
+            samples::auto_run(),
+            samples::throughput_run(),
+            samples::survey_run(),
+            samples::interrupted_run(),
+            samples::hostile_run(),
+            Run::default(),
+        ]
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_a_page_fits() {
+        for run in runs() {
+            for width in [1, 10, 20, 24, 40, 60, 80, 81, 120, 200] {
+                for colour in [false, true] {
+                    let text = plain(&summary(&run, width, colour));
+                    assert!(text.lines().count() <= LINES, "{} lines", text.lines().count());
+                    for line in text.lines() {
+                        assert!(line.width() <= width, "{width}: {} columns: {line}", line.width());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_colour_there_is_no_escape_code() {
+        for run in runs() {
+            assert!(!summary(&run, 80, false).contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn with_and_without_colour_say_the_same_figures() {
+        let run = samples::auto_run();
+        let (a, b) = (summary(&run, 80, false), plain(&summary(&run, 80, true)));
+        let table = |s: &str| {
+            s.lines().filter(|l| l.starts_with(" random read")).map(str::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(table(&a), table(&b));
+        assert!(!table(&a).is_empty(), "{a}");
+    }
+}

@@ -1,0 +1,459 @@
+//! The workbook: a summary, the surfaces in the layout IOzone users know (per test a title, a row of record sizes in kB, one row
+//! per file size, throughput in kB/s) with a three-colour scale and native line charts, throughput by streams, the environment,
+//! and one tidy sheet with an observation a row for those who compute further. What was not measured is an empty cell.
+
+use crate::{
+    Mapped, Story, Streams, Surface, html::environment_leaves as leaves, latency, section::title,
+    story::clean,
+};
+use fathom_record::{Phase, Run};
+use rust_xlsxwriter::{
+    Chart, ChartAxisCrossing, ChartType, ConditionalFormat3ColorScale, Format, FormatAlign, Workbook,
+    Worksheet, XlsxError,
+};
+use std::path::Path;
+
+/// Why there is no workbook.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The workbook could not be built or written.
+    #[error(
+        "The workbook {path} could not be written: {source}. Check that its directory exists and has room."
+    )]
+    Workbook {
+        /// The file asked for.
+        path: String,
+        /// The library's reason.
+        source: XlsxError,
+    },
+}
+
+/// Writes one workbook with the sheets of every run.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(runs: &[&Run], path: &Path) -> Result<(), WriteError> {
+    let mut book = Workbook::new();
+    build(&mut book, runs)
+        .and_then(|()| book.save(path))
+        .map_err(|source| WriteError::Workbook { path: path.display().to_string(), source })
+}
+
+type Done = Result<(), XlsxError>;
+
+/// Formats used on every sheet.
+struct Look {
+    bold: Format,
+    head: Format,
+    whole: Format,
+    ratio: Format,
+    wrap: Format,
+}
+
+fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
+    let look = Look {
+        bold: Format::new().set_bold(),
+        head: Format::new().set_bold().set_align(FormatAlign::Right),
+        whole: Format::new().set_num_format("#,##0"),
+        ratio: Format::new().set_num_format("0.000"),
+        wrap: Format::new().set_text_wrap().set_align(FormatAlign::Top),
+    };
+    summary(book.add_worksheet(), runs, &look)?;
+    for (i, run) in runs.iter().enumerate() {
+        let name =
+            |sheet: &str| if runs.len() == 1 { sheet.to_string() } else { format!("{sheet} {}", i + 1) };
+        surfaces(book, &name("Surfaces"), run, &look)?;
+        streams(book, &name("Streams"), run, &look)?;
+    }
+    environment(book.add_worksheet(), runs, &look)?;
+    observations(book.add_worksheet(), runs, &look)
+}
+
+fn summary(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
+    sheet.set_name("Summary")?.set_column_width(0, 24)?.set_column_width(1, 90)?;
+    let mut row = 0;
+    for run in runs {
+        let story = Story::of(run);
+        sheet.write_with_format(row, 0, clean(&story.title), &look.bold)?;
+        sheet.write(row, 1, run.status.word())?;
+        row += 1;
+        for trouble in &story.trouble {
+            row = pair(sheet, row, "Trouble", trouble, look)?;
+        }
+        for verdict in &story.verdicts {
+            row = pair(sheet, row, verdict.kind.map_or("hint", crate::Kind::words), &verdict.sentence, look)?;
+        }
+        for doubt in &story.doubts {
+            for sentence in doubt.sentences.iter().take(5) {
+                row = pair(sheet, row, &format!("Doubt: {}", doubt.code), sentence, look)?;
+            }
+        }
+        for (term, words) in &story.facts {
+            row = pair(sheet, row, term, words, look)?;
+        }
+        row = main_figures(sheet, row + 1, &story, look)? + 1;
+    }
+    Ok(())
+}
+
+fn pair(sheet: &mut Worksheet, row: u32, term: &str, words: &str, look: &Look) -> Result<u32, XlsxError> {
+    sheet.write(row, 0, clean(term))?;
+    sheet.write_with_format(row, 1, clean(words), &look.wrap)?;
+    Ok(row + 1)
+}
+
+/// Test, regime, median, lowest, highest: one figure a row, its origin beside it.
+fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look) -> Result<u32, XlsxError> {
+    let heads = ["Test", "Served by", "Median kB/s", "Lowest kB/s", "Highest kB/s", "Cells"];
+    for (column, head) in (0u16..).zip(heads) {
+        sheet.write_with_format(row, column, head, &look.bold)?;
+    }
+    for figure in &story.figures {
+        for (kind, s) in &figure.by_kind {
+            row += 1;
+            sheet.write(row, 0, clean(&figure.title))?;
+            sheet.write(row, 1, kind.words())?;
+            for (column, rate) in (2u16..).zip([s.median, s.min, s.max]) {
+                sheet.write_with_format(row, column, kib(rate), &look.whole)?;
+            }
+            sheet.write(row, 5, s.n as f64)?;
+        }
+    }
+    Ok(row + 1)
+}
+
+/// IOzone's kB is 1024 bytes.
+fn kib(bytes: f64) -> f64 {
+    bytes / 1024.0
+}
+
+fn surfaces(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
+    let all = Mapped::of_run(run);
+    if all.is_empty() {
+        return Ok(());
+    }
+    let sheet = book.add_worksheet();
+    sheet.set_name(name)?.set_column_width(0, 26)?;
+    sheet.write(0, 0, clean(&run.argv.join(" ")))?;
+    sheet.write(1, 0, " ")?;
+    sheet.write(2, 0, "The top row is records sizes, the left column is file sizes")?;
+    // The three lines above name the sheet; file sizes and they stay in sight.
+    sheet.set_freeze_panes(3, 1)?;
+    let chart_column = all.iter().map(|m| m.surface.record_bytes.len()).max().unwrap_or(0) as u16 + 3;
+    let mut row = 3;
+    let mut chart_row = 3;
+    for mapped in &all {
+        let block = surface_block(sheet, row, mapped, look)?;
+        let chart = line_chart(name, &mapped.surface, row);
+        sheet.insert_chart(chart_row, chart_column, &chart)?;
+        chart_row += 19;
+        row = block;
+    }
+    Ok(())
+}
+
+/// Title, record sizes, rows. Returns the row below.
+fn surface_block(sheet: &mut Worksheet, top: u32, mapped: &Mapped, look: &Look) -> Result<u32, XlsxError> {
+    let surface = &mapped.surface;
+    let columns = surface.record_bytes.len() as u16;
+    sheet.write_with_format(top, 0, iozone_title(&surface.title), &look.bold)?;
+    for (column, record) in (1u16..).zip(&surface.record_bytes) {
+        sheet.write_with_format(top + 1, column, kib(*record as f64), &look.head)?;
+    }
+    sheet.write_with_format(top + 1, columns + 1, "served by", &look.bold)?;
+    let mut row = top + 2;
+    for (i, cells) in surface.cells.iter().enumerate() {
+        sheet.write(row, 0, kib(surface.file_bytes[i] as f64))?;
+        for (column, cell) in (1u16..).zip(cells) {
+            if let Some(cell) = cell {
+                sheet.write_with_format(row, column, kib(cell.value).floor(), &look.whole)?;
+            }
+        }
+        if let Some(band) = mapped.band_of(i) {
+            sheet.write(row, columns + 1, band.kind.words())?;
+        }
+        row += 1;
+    }
+    let scale = ConditionalFormat3ColorScale::new();
+    sheet.add_conditional_format(top + 2, 1, row - 1, columns, &scale)?;
+    Ok(row)
+}
+
+/// Titles of IOzone's own worksheet for the tests it knows; any other test is named as it is.
+fn iozone_title(test: &str) -> String {
+    let known = match test {
+        "write" => "Writer Report",
+        "rewrite" => "Re-writer Report",
+        "read" => "Reader Report",
+        "reread" => "Re-reader Report",
+        "random read" => "Random Read Report",
+        "random write" => "Random Write Report",
+        "backward read" => "Backward Read Report",
+        "record rewrite" => "Record Rewrite Report",
+        "stride read" => "Stride Read Report",
+        "fwrite" => "Fwrite Report",
+        "frewrite" => "Re-fwrite Report",
+        "fread" => "Fread Report",
+        "freread" => "Re-fread Report",
+        other => return format!("{} Report", clean(other)),
+    };
+    known.to_string()
+}
+
+/// Throughput over file size, one line per record size, logarithmic upwards.
+fn line_chart(sheet: &str, surface: &Surface, top: u32) -> Chart {
+    let mut chart = Chart::new(ChartType::Line);
+    let (first, last) = (top + 2, top + 1 + surface.file_bytes.len() as u32);
+    for column in 1..=surface.record_bytes.len() as u16 {
+        chart
+            .add_series()
+            .set_name((sheet, top + 1, column))
+            .set_categories((sheet, first, 0, last, 0))
+            .set_values((sheet, first, column, last, column));
+    }
+    chart.title().set_name(&format!(
+        "{}, kB/s by file size (kB), one line per record size (kB)",
+        clean(&surface.title)
+    ));
+    chart.title().set_font(rust_xlsxwriter::ChartFont::new().set_size(10));
+    chart.x_axis().set_name("file size, kB");
+    // The category axis crosses at the lowest value; on a logarithmic axis zero does not exist.
+    chart.y_axis().set_name("kB/s").set_log_base(10).set_crossing(ChartAxisCrossing::Min);
+    chart.set_width(620).set_height(360);
+    chart
+}
+
+/// IOzone's throughput sheet: the label in the first column, values from the third on, one per number of streams.
+fn streams(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
+    let all = Streams::of_run(run);
+    if all.is_empty() {
+        return Ok(());
+    }
+    let sheet = book.add_worksheet();
+    sheet.set_name(name)?.set_column_width(0, 34)?;
+    sheet.write(0, 0, clean(&run.argv.join(" ")))?;
+    sheet.write(1, 0, "Throughput report Y-axis is type of test X-axis is number of processes")?;
+    let record = all.iter().find_map(|s| s.record_bytes);
+    sheet.write(2, 0, record.map_or(String::new(), |r| format!("Record size = {} kBytes", r / 1024)))?;
+    sheet.write(3, 0, "Output is in kBytes/sec")?;
+    let counts: std::collections::BTreeSet<u64> =
+        all.iter().flat_map(|s| s.points.iter().map(|p| p.streams)).collect();
+    let counts: Vec<u64> = counts.into_iter().collect();
+    sheet.write_with_format(4, 0, "streams", &look.bold)?;
+    for (column, n) in (2u16..).zip(&counts) {
+        sheet.write_with_format(4, column, *n as f64, &look.head)?;
+    }
+    sheet.set_freeze_panes(5, 1)?;
+    let last_column = counts.len() as u16 + 1;
+    let mut chart = Chart::new(ChartType::Line);
+    let mut row = 5;
+    for series in &all {
+        for (what, rate) in stream_figures() {
+            sheet.write(row, 0, format!("{}, {what}", clean(&series.title)))?;
+            for point in &series.points {
+                let column = counts.iter().position(|n| *n == point.streams).unwrap_or(0) as u16 + 2;
+                if let Some(rate) = rate(point) {
+                    sheet.write_with_format(row, column, kib(rate), &look.whole)?;
+                }
+            }
+            if what == "children" {
+                chart
+                    .add_series()
+                    .set_name((name, row, 0))
+                    .set_categories((name, 4, 2, 4, last_column))
+                    .set_values((name, row, 2, row, last_column));
+            }
+            row += 1;
+        }
+        sheet.write(row, 0, format!("{}, served by", clean(&series.title)))?;
+        for point in &series.points {
+            let column = counts.iter().position(|n| *n == point.streams).unwrap_or(0) as u16 + 2;
+            sheet.write(row, column, point.origin.words())?;
+        }
+        row += 1;
+    }
+    chart.title().set_name("Children's sum, kB/s by number of streams");
+    chart.x_axis().set_name("streams");
+    sheet.insert_chart(row + 1, 0, &chart)?;
+    Ok(())
+}
+
+type PointFigure = fn(&crate::streams::Point) -> Option<f64>;
+
+fn stream_figures() -> [(&'static str, PointFigure); 4] {
+    [
+        ("children", |p| Some(p.children_bytes_per_s)),
+        ("parent", |p| p.parent_bytes_per_s),
+        ("slowest stream", |p| Some(p.min_bytes_per_s)),
+        ("fastest stream", |p| Some(p.max_bytes_per_s)),
+    ]
+}
+
+fn environment(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
+    sheet
+        .set_name("Environment")?
+        .set_column_width(0, 26)?
+        .set_column_width(1, 40)?
+        .set_column_width(2, 60)?;
+    for (column, head) in (0u16..).zip(["run", "name", "value"]) {
+        sheet.write_with_format(0, column, head, &look.bold)?;
+    }
+    sheet.set_freeze_panes(1, 0)?;
+    let mut row = 1;
+    for run in runs {
+        for (name, value) in leaves(&run.environment) {
+            sheet.write(row, 0, clean(&run.id))?.write(row, 1, clean(&name))?.write(row, 2, clean(&value))?;
+            row += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Heads of the tidy sheet; a unit in each name that has one.
+const TIDY: [&str; 24] = [
+    "run",
+    "label",
+    "phase",
+    "test",
+    "stage",
+    "file_bytes",
+    "record_bytes",
+    "streams",
+    "queue_depth",
+    "direct",
+    "sync_in_clock",
+    "repetition",
+    "bytes",
+    "operations",
+    "elapsed_ns",
+    "children_bytes_per_s",
+    "parent_bytes_per_s",
+    "operations_per_s",
+    "served_by",
+    "device_share",
+    "device_read_bytes",
+    "device_write_bytes",
+    "cached_before_share",
+    "latency_p99_ns",
+];
+
+/// One repetition of one phase a row.
+fn observations(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
+    sheet.set_name("Observations")?;
+    for (column, head) in (0u16..).zip(TIDY) {
+        sheet.write_with_format(0, column, head, &look.bold)?;
+    }
+    sheet.set_freeze_panes(1, 0)?;
+    let mut row = 0;
+    for run in runs {
+        for phase in &run.phases {
+            for n in 0..phase.repetitions.len() {
+                row += 1;
+                observation(sheet, row, run, phase, n, look)?;
+            }
+        }
+    }
+    if row > 0 {
+        sheet.autofilter(0, 0, row, TIDY.len() as u16 - 1)?;
+    }
+    Ok(())
+}
+
+fn observation(sheet: &mut Worksheet, row: u32, run: &Run, phase: &Phase, n: usize, look: &Look) -> Done {
+    let repetition = &phase.repetitions[n];
+    let origin = fathom_record::Origin::of(phase, repetition);
+    let words =
+        |sheet: &mut Worksheet, column: u16, text: &str| sheet.write(row, column, clean(text)).map(|_| ());
+    words(sheet, 0, &run.id)?;
+    words(sheet, 1, &run.label)?;
+    words(sheet, 3, &title(phase))?;
+    words(sheet, 4, phase.axes.tags.get("stage").map_or("", String::as_str))?;
+    words(sheet, 18, origin.regime.words())?;
+    sheet.write(row, 9, phase.direct)?.write(row, 10, phase.sync_in_clock)?;
+    let p99 = latency::rows(&[phase]).first().map(|r| r.p99_ns as f64);
+    let count = |v: Option<u64>| v.map(|v| v as f64);
+    let physical = &repetition.physical;
+    let numbers: [(u16, Option<f64>); 17] = [
+        (2, Some(f64::from(phase.seq))),
+        (5, count(phase.axes.file_bytes)),
+        (6, count(phase.axes.record_bytes)),
+        (7, count(phase.axes.streams)),
+        (8, count(phase.axes.queue_depth)),
+        (11, Some(f64::from(repetition.n))),
+        (12, Some(repetition.bytes() as f64)),
+        (13, Some(repetition.ops() as f64)),
+        (14, Some(repetition.elapsed_ns as f64)),
+        (15, repetition.bytes_per_s()),
+        (16, repetition.parent_bytes_per_s()),
+        (17, repetition.ops_per_s()),
+        (19, origin.device_share),
+        (20, count(physical.device_read_bytes())),
+        (21, count(physical.device_write_bytes())),
+        (22, repetition.resident_before.and_then(|r| r.cached_share())),
+        (23, p99),
+    ];
+    for (column, number) in numbers {
+        if let Some(number) = number.filter(|v| v.is_finite()) {
+            let format = if matches!(column, 19 | 22) { &look.ratio } else { &look.whole };
+            sheet.write_with_format(row, column, number, format)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use calamine::{Data, Reader as _, Xlsx, open_workbook};
+
+    fn written(runs: &[&Run]) -> Xlsx<std::io::BufReader<std::fs::File>> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("run.xlsx");
+        write(runs, &path).expect("written");
+        open_workbook(&path).expect("readable")
+    }
+
+    #[test]
+    fn the_surfaces_stand_in_iozones_layout() {
+        let mut book = written(&[&samples::auto_run()]);
+        assert_eq!(book.sheet_names(), ["Summary", "Surfaces", "Environment", "Observations"]);
+        let sheet = book.worksheet_range("Surfaces").expect("sheet");
+        let at = |row, column| sheet.get_value((row, column)).cloned().unwrap_or(Data::Empty);
+        assert_eq!(at(0, 0), Data::String("iozone -Ra -g 1g".into()));
+        assert_eq!(
+            at(2, 0),
+            Data::String("The top row is records sizes, the left column is file sizes".into())
+        );
+        assert_eq!(at(3, 0), Data::String("Writer Report".into()));
+        assert_eq!((at(4, 1), at(4, 13)), (Data::Float(4.0), Data::Float(16384.0)));
+        assert_eq!(at(5, 0), Data::Float(64.0));
+        assert_eq!(at(5, 6), Data::Empty, "no record is larger than its file, and a gap is no zero");
+        let expected = (samples::auto_run().phases[0].bytes_per_s().expect("timed") / 1024.0).floor();
+        assert_eq!(at(5, 1), Data::Float(expected));
+        assert_eq!(at(20, 0), Data::String("Re-writer Report".into()), "no empty row between tests");
+    }
+
+    #[test]
+    fn the_tidy_sheet_has_a_row_per_repetition() {
+        let (a, b) = (samples::throughput_run(), samples::survey_run());
+        let mut book = written(&[&a, &b]);
+        assert!(book.sheet_names().contains(&"Streams 1".to_string()));
+        let sheet = book.worksheet_range("Observations").expect("sheet");
+        assert_eq!(sheet.height(), 1 + a.phases.len() + b.phases.len());
+        assert_eq!(sheet.width(), TIDY.len());
+    }
+
+    #[test]
+    fn hostile_and_empty_runs_are_written_too() {
+        let mut book = written(&[&samples::hostile_run()]);
+        assert!(book.worksheet_range("Summary").expect("sheet").height() > 5);
+        written(&[&samples::interrupted_run()]);
+    }
+
+    #[test]
+    fn a_missing_directory_is_a_sentence() {
+        let error = write(&[], Path::new("/nonexistent-directory/x.xlsx")).expect_err("no such directory");
+        assert!(error.to_string().contains("could not be written"), "{error}");
+    }
+}

@@ -1,0 +1,400 @@
+//! Runs as a real machine would produce them, made by rule: same figures on every call. Used by unit tests, the golden files and
+//! the example that writes pages to look at. Not part of the library.
+#![allow(dead_code, missing_docs)]
+
+use fathom_record::{
+    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpStat, Phase,
+    Physical, Repetition, Residency, Run, Status, Worker,
+};
+use serde_json::json;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// The thirteen tests of an auto run: name, reads, writes, speed relative to a plain read.
+const TESTS: [(&str, bool, bool, f64); 13] = [
+    ("write", false, true, 0.45),
+    ("rewrite", false, true, 0.7),
+    ("read", true, false, 1.0),
+    ("reread", true, false, 1.05),
+    ("random read", true, false, 0.9),
+    ("random write", false, true, 0.6),
+    ("backward read", true, false, 0.85),
+    ("record rewrite", false, true, 1.1),
+    ("stride read", true, false, 0.88),
+    ("fwrite", false, true, 0.4),
+    ("frewrite", false, true, 0.65),
+    ("fread", true, false, 0.95),
+    ("freread", true, false, 0.97),
+];
+
+/// Everything a run has apart from its phases.
+fn frame(label: &str, argv: &[&str]) -> Run {
+    Run {
+        id: "20261121T210531-1a2b3c".into(),
+        label: label.into(),
+        dialect: "iozone".into(),
+        started_at: "2026-11-21T21:05:31+01:00".into(),
+        ended_at: "2026-11-21T21:06:44+01:00".into(),
+        status: Status::Completed,
+        version: "0.1.0".into(),
+        argv: argv.iter().map(|s| (*s).to_string()).collect(),
+        directory: "/srv/data".into(),
+        seed: 42,
+        workload: "name = \"sample\"\n".into(),
+        environment: json!({
+            "host": "eirene",
+            "kernel": "6.18.1",
+            "cpu": {"model": "AMD EPYC 7B13", "online": 2, "caches": [
+                {"level": 1, "kind": "Data", "size_bytes": 32 * KIB},
+                {"level": 1, "kind": "Instruction", "size_bytes": 32 * KIB},
+                {"level": 2, "kind": "Unified", "size_bytes": 512 * KIB},
+                {"level": 3, "kind": "Unified", "size_bytes": 16 * MIB}]},
+            "memory": {"total_bytes": 384 * MIB, "swap_bytes": 0},
+            "filesystem": {"type": "ext4", "options": "rw,relatime", "device": "vda1"},
+            "knobs": {"scheduler": "none", "read_ahead_kb": 128, "nr_requests": null}
+        }),
+        clock: Clock {
+            source: "tsc".into(),
+            hz: 2.45e9,
+            cost_ns: 13.0,
+            resolution_ns: 14.0,
+            drift_ppm: Some(0.4),
+        },
+        ..Run::default()
+    }
+}
+
+/// A few per cent that look like noise and are the same on every call.
+fn wobble(a: u64, b: u64, c: u64) -> f64 {
+    let mut x = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ (c << 17);
+    x ^= x >> 29;
+    x = x.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x ^= x >> 32;
+    1.0 + ((x % 1000) as f64 / 1000.0 - 0.5) * 0.08
+}
+
+/// Latencies around a median with a tail.
+fn latencies(median_ns: f64, n: u64) -> Histogram {
+    let n = n.clamp(1, 2000);
+    Histogram::from_values((0..n).map(|i| {
+        let q = (i as f64 + 0.5) / n as f64;
+        (median_ns * (0.7 + 0.6 * q) * (1.0 + 0.02 / (1.0 - q))) as u64
+    }))
+}
+
+fn residency(file_bytes: u64, share: f64) -> Option<Residency> {
+    let total_pages = file_bytes.div_ceil(4096);
+    let cached_pages = (total_pages as f64 * share) as u64;
+    Some(Residency { total_pages, cached_pages, ..Residency::default() })
+}
+
+fn physical(reads: bool, asked: u64, share: f64) -> Physical {
+    let moved = (asked as f64 * share) as u64;
+    let device = DeviceDelta {
+        name: "vda".into(),
+        read_bytes: if reads { moved } else { 0 },
+        write_bytes: if reads { 0 } else { moved },
+        read_ios: if reads { moved / (128 * KIB) } else { 0 },
+        write_ios: if reads { 0 } else { moved / (512 * KIB) },
+        ..DeviceDelta::default()
+    };
+    Physical {
+        method: "diskstats".into(),
+        devices: vec![device],
+        own_read_bytes: Some(if reads { moved } else { 0 }),
+        ..Physical::default()
+    }
+}
+
+/// One stream at a given rate.
+fn worker(index: u32, bytes: u64, record: u64, rate: f64, op: OpKind) -> Worker {
+    let elapsed_ns = (bytes as f64 / rate * 1e9).max(1.0) as u64;
+    let ops = bytes.div_ceil(record.max(1));
+    let latency = latencies(record as f64 / rate * 1e9, ops);
+    Worker {
+        group: "main".into(),
+        index,
+        elapsed_ns,
+        bytes,
+        ops,
+        cpu_user_ns: elapsed_ns / 20,
+        cpu_system_ns: elapsed_ns / 3,
+        marks: Marks { last_op_ns: elapsed_ns, ..Marks::default() },
+        stats: vec![OpStat { op, ops, bytes, latency }],
+        ..Worker::default()
+    }
+}
+
+/// Rate and device share of one cell: 16 MiB of CPU cache, 384 MiB of memory, a disk of 400 MiB/s.
+fn cell(test: usize, file: u64, record: u64) -> (f64, f64) {
+    let speed = TESTS[test].3;
+    let call = 1.0 / (1.0 + 6.0 * KIB as f64 / record as f64);
+    let (rate, share) = match file {
+        f if f <= 16 * MIB => (11.0 * GIB * speed * call, 0.0),
+        f if f <= 256 * MIB => (5.2 * GIB * speed * call, 0.0),
+        _ => (0.4 * GIB * (0.6 + 0.4 * speed) * call.sqrt(), 0.99),
+    };
+    (rate * wobble(test as u64, file, record), share)
+}
+
+fn surface_phase(seq: u32, test: usize, file: u64, record: u64) -> Phase {
+    let (name, reads, writes, _) = TESTS[test];
+    let (rate, share) = cell(test, file, record);
+    let op = if reads { OpKind::Read } else { OpKind::Write };
+    let worker = worker(0, file, record, rate, op);
+    let repetition = Repetition {
+        elapsed_ns: worker.elapsed_ns + 20_000,
+        workers: vec![worker],
+        physical: physical(reads, file, share),
+        resident_before: residency(file, if share > 0.5 { 0.3 } else { 1.0 }),
+        resident_after: residency(file, if share > 0.5 { 0.35 } else { 1.0 }),
+        ..Repetition::default()
+    };
+    Phase {
+        seq,
+        name: name.into(),
+        axes: Axes { file_bytes: Some(file), record_bytes: Some(record), ..Axes::default() },
+        reads,
+        writes,
+        sync_in_clock: false,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+/// `iozone -a -g 1g`: thirteen tests, files of 64 KiB to 1 GiB, records of 4 KiB to 16 MiB, no small records on large files.
+pub fn auto_run() -> Run {
+    let mut run = frame("iozone -a", &["iozone", "-Ra", "-g", "1g"]);
+    for file in (0..15).map(|i| (64 * KIB) << i) {
+        for record in (0..13).map(|i| (4 * KIB) << i).filter(|r| *r <= file) {
+            if file > 16 * MIB && record < 64 * KIB {
+                continue;
+            }
+            for test in 0..TESTS.len() {
+                run.phases.push(surface_phase(run.phases.len() as u32, test, file, record));
+            }
+        }
+    }
+    run.doubts = vec![
+        Doubt {
+            code: "page-cache".into(),
+            phase: None,
+            sentence: "1521 of 1755 figures were served from memory; use files larger than 384 MiB or -I to see the disk.".into(),
+        },
+        Doubt {
+            code: "short-phase".into(),
+            phase: Some(0),
+            sentence: "The phase lasted 23 us; below 1 ms the clock and the scheduler weigh in. Use larger files.".into(),
+        },
+    ];
+    run
+}
+
+/// The same machine after a change: buffered writes 40 % faster, device reads a quarter slower.
+pub fn auto_run_changed() -> Run {
+    let mut run = auto_run();
+    run.id = "20261122T090000-9f8e7d".into();
+    run.label = "iozone -a, patched kernel".into();
+    run.started_at = "2026-11-22T09:00:00+01:00".into();
+    run.ended_at = "2026-11-22T09:01:05+01:00".into();
+    for phase in &mut run.phases {
+        let device = phase.axes.file_bytes.unwrap_or(0) > 256 * MIB;
+        let factor = match (phase.writes, device) {
+            (true, false) => 1.4,
+            (false, true) => 0.75,
+            _ => 1.0,
+        } * wobble(77, u64::from(phase.seq), 3);
+        for worker in phase.repetitions.iter_mut().flat_map(|r| &mut r.workers) {
+            worker.elapsed_ns = ((worker.elapsed_ns as f64 / factor) as u64).max(1);
+        }
+    }
+    run
+}
+
+fn intervals(rate: f64, seconds: u64) -> Vec<Interval> {
+    let width_ns = 500_000_000;
+    (1..=seconds * 2)
+        .map(|i| {
+            let dip = if i % 7 == 0 { 0.3 } else { 1.0 };
+            let bytes = (rate * 0.5 * dip * wobble(i, 5, 9)) as u64;
+            Interval { end_ns: i * width_ns, width_ns, ops: bytes / MIB, bytes }
+        })
+        .collect()
+}
+
+/// `iozone -t 1 -t 2 -t 3 -c -e -i 0 -i 1`: writers that straggle as in the log of 2008, then readers.
+pub fn throughput_run() -> Run {
+    let mut run = frame("three writers", &["iozone", "-t", "1", "-t", "2", "-t", "3", "-ce", "-r", "1m"]);
+    for streams in 1..=3u64 {
+        let file = 3000 * MIB / streams / MIB * MIB;
+        for (name, reads, base) in [("write", false, 86.0), ("rewrite", false, 90.0), ("read", true, 120.0)] {
+            let seq = run.phases.len() as u32;
+            let total =
+                base * MIB as f64 * if reads { 1.0 } else { 1.0 / (1.0 + 0.2 * (streams - 1) as f64) };
+            run.phases.push(streams_phase(seq, name, reads, streams, file, total));
+        }
+    }
+    run
+}
+
+fn streams_phase(seq: u32, name: &str, reads: bool, streams: u64, file: u64, total: f64) -> Phase {
+    let op = if reads { OpKind::Read } else { OpKind::Write };
+    let workers: Vec<Worker> = (0..streams)
+        .map(|i| {
+            let share = 1.0 + 0.3 * (i as f64 - (streams - 1) as f64 / 2.0) / streams as f64;
+            let mut w = worker(
+                i as u32,
+                (file as f64 * share.min(1.0)) as u64,
+                MIB,
+                total / streams as f64 * share,
+                op,
+            );
+            if i + 1 < streams {
+                w.ending = Ending::Stopped;
+            }
+            w
+        })
+        .collect();
+    let longest = workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(1);
+    let asked: u64 = workers.iter().map(|w| w.bytes).sum();
+    let repetition = Repetition {
+        elapsed_ns: longest + longest * (streams - 1) / 5,
+        start_skew_ns: 40_000,
+        physical: physical(reads, asked, if reads { 1.02 } else { 1.0 }),
+        intervals: intervals(total, 20),
+        resident_before: residency(file, 0.0),
+        resident_after: residency(file, 0.1),
+        workers,
+        ..Repetition::default()
+    };
+    Phase {
+        seq,
+        name: name.into(),
+        axes: Axes {
+            file_bytes: Some(file),
+            record_bytes: Some(MIB),
+            streams: Some(streams),
+            ..Axes::default()
+        },
+        reads,
+        writes: !reads,
+        sync_in_clock: !reads,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+/// A signal came before the first phase was done.
+pub fn interrupted_run() -> Run {
+    let mut run = frame("survey", &["fathom", "survey", "/srv/data"]);
+    run.status = Status::Interrupted;
+    run.dialect = "survey".into();
+    run.environment = serde_json::Value::Null;
+    run.doubts = vec![Doubt {
+        code: "interrupted".into(),
+        phase: None,
+        sentence: "SIGINT ended the run before the first phase was done.".into(),
+    }];
+    run
+}
+
+/// Every name a user can choose holds what breaks HTML, JSON in scripts, Markdown tables and terminals.
+pub fn hostile_run() -> Run {
+    let evil = "</script><b>\"'&<!-- | `x` \u{1b}[31m";
+    let mut run = throughput_run();
+    run.label = evil.into();
+    run.directory = format!("/tmp/{evil}");
+    run.argv = vec!["iozone".into(), evil.into()];
+    run.environment = json!({"host": evil, evil: {"x": evil}});
+    run.error = Some(format!("{evil} failed"));
+    run.status = Status::Failed;
+    run.doubts = vec![Doubt { code: evil.into(), phase: None, sentence: format!("{evil} doubtful") }];
+    let mut seq = run.phases.len() as u32;
+    for phase in &mut run.phases {
+        phase.name = format!("{} {evil}", phase.name);
+    }
+    for file in [64 * KIB, 128 * KIB, 256 * KIB] {
+        for record in [4 * KIB, 8 * KIB] {
+            let mut phase = surface_phase(seq, 2, file, record);
+            phase.name = format!("surface {evil}");
+            phase.axes.tags.insert("stage".into(), evil.into());
+            phase.axes.tags.insert("stage_note".into(), evil.into());
+            phase.repetitions[0].physical.devices[0].name = evil.into();
+            run.phases.push(phase);
+            seq += 1;
+        }
+    }
+    let failed = OpError {
+        call: "write".into(),
+        path: evil.into(),
+        offset: Some(4096),
+        after_ops: 1,
+        errno: 28,
+        message: format!("writing {evil} failed: no space left on device"),
+    };
+    run.phases[0].repetitions[0].workers[0].ending = Ending::Failed(failed);
+    run
+}
+
+/// What `fathom survey` produces: four stages, each with a note.
+pub fn survey_run() -> Run {
+    let mut run = frame("survey of /srv/data", &["fathom", "survey", "/srv/data"]);
+    run.dialect = "survey".into();
+    let notes = [
+        ("latency", "Single 4 KiB operations, one at a time: what one request costs."),
+        ("surface", "Throughput over file and record size."),
+        ("scaling", "What more streams bring."),
+        ("sync", "What it costs to be sure."),
+    ];
+    let mut add = |mut phase: Phase, stage: usize| {
+        phase.seq = run.phases.len() as u32;
+        phase.axes.tags.insert("stage".into(), notes[stage].0.into());
+        phase.axes.tags.insert("stage_note".into(), notes[stage].1.into());
+        run.phases.push(phase);
+    };
+    for (test, share) in [(4, 1.0), (5, 1.0)] {
+        let mut phase = surface_phase(0, test, 512 * MIB, 4 * KIB);
+        let op = if phase.reads { OpKind::Read } else { OpKind::Write };
+        let rate = 45.0 * MIB as f64;
+        phase.direct = true;
+        phase.repetitions[0].workers = vec![worker(0, 64 * MIB, 4 * KIB, rate, op)];
+        phase.repetitions[0].physical = physical(phase.reads, 64 * MIB, share);
+        phase.repetitions[0].intervals = intervals(rate, 4);
+        add(phase, 0);
+    }
+    for file in (0..8).map(|i| (256 * KIB) << (2 * i)).filter(|f| *f <= 1 << 30) {
+        for record in (0..5).map(|i| (4 * KIB) << (2 * i)).filter(|r| *r <= file) {
+            for test in [0, 2, 4] {
+                add(surface_phase(0, test, file, record), 1);
+            }
+        }
+    }
+    for streams in [1u64, 2, 4] {
+        let total = 400.0 * MIB as f64 * (streams as f64).powf(0.2);
+        add(streams_phase(0, "write", false, streams, 256 * MIB, total), 2);
+    }
+    for (how, rate) in [("each", 3.0), ("end", 300.0)] {
+        let mut phase = streams_phase(0, "write", false, 1, 64 * MIB, rate * MIB as f64);
+        phase.axes.tags.insert("fsync".into(), how.into());
+        let sync = OpStat { op: OpKind::Sync, ops: 500, bytes: 0, latency: latencies(1.1e6, 500) };
+        phase.repetitions[0].workers[0].stats.push(sync);
+        add(phase, 3);
+    }
+    run
+}
+
+/// One cell measured several times, and another so that there is a surface.
+pub fn repeated_cell(rates: &[f64]) -> Run {
+    let mut run = frame("repeats", &[]);
+    for (i, rate) in rates.iter().enumerate() {
+        let mut phase = surface_phase(i as u32, 0, MIB, 4 * KIB);
+        let w = &mut phase.repetitions[0].workers[0];
+        w.bytes = *rate as u64;
+        w.elapsed_ns = 1_000_000_000;
+        run.phases.push(phase);
+    }
+    run.phases.push(surface_phase(rates.len() as u32, 0, MIB, 8 * KIB));
+    run
+}
