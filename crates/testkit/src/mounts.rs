@@ -130,8 +130,18 @@ pub(crate) fn release_all_below(dir: &Path) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::time::Instant;
+
+    /// Another program that looks at all loop devices holds ours open for a moment; the kernel then detaches it a moment later.
+    pub(crate) fn assert_detached(dir: &Path) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !loops_below(dir).is_empty() {
+            assert!(Instant::now() < deadline, "a loop device on {} is still attached", dir.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
 
     #[test]
     fn mount_points_are_read_with_their_escapes() {

@@ -44,6 +44,8 @@ impl Running {
     pub(crate) fn start(mut command: Command, patience: Duration) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let shown = format!("{command:?}");
+        // SAFETY: between fork and exec only signal(2) is called, which is async-signal-safe.
+        unsafe { command.pre_exec(default_signals) };
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{shown} could not be started: {e}"));
         let stdout = Captured::new(child.stdout.take());
         let stderr = Captured::new(child.stderr.take());
@@ -152,6 +154,15 @@ impl Running {
         let (command, stdout, stderr) = (&self.shown, self.stdout(), self.stderr());
         panic!("{command} {what}.\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
     }
+}
+
+/// A suite started in the background of a script ignores SIGINT, and so would what it starts.
+fn default_signals() -> std::io::Result<()> {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+        // SAFETY: restoring the default action of a valid signal number has no preconditions.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    Ok(())
 }
 
 impl Drop for Running {
