@@ -13,7 +13,8 @@ pub(super) fn capture(doc: &mut Document, stack: &DeviceStack) {
     let all: Vec<Value> = stack.devices.iter().map(|d| describe(doc, d)).collect();
     let why = stack.note.clone().unwrap_or_else(|| "no block device was found".into());
     doc.set("devices", (!all.is_empty()).then_some(all), &why);
-    doc.set("devices_note", stack.note.clone(), "nothing to remark");
+    // No remark is the normal case, nothing that is missing.
+    doc.root.insert("devices_note".into(), stack.note.clone().into());
 }
 
 fn describe(doc: &Document, device: &Device) -> Value {
