@@ -1,0 +1,146 @@
+//! Several workers: the barrier, the stop rules, processes and threads, and what happens when one of them fails.
+
+mod support;
+
+use fathom_record::Ending;
+use fathom_workload::{
+    Amount, Bytes, Direction, Duration, Isolation, Raise, Stonewall, Stop, Stream, Timed, WhenStopped,
+};
+use support::{Bench, KIB, MIB};
+
+fn endless(direction: Direction) -> Stream {
+    Stream { amount: Amount::Endless, ..Stream::new("f", direction, Bytes(4 * KIB)) }
+}
+
+#[test]
+fn processes_and_threads_report_alike() {
+    for isolation in [Isolation::Thread, Isolation::Process] {
+        let bench = Bench::new(MIB).workers(3, isolation);
+        let r = bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+        assert_eq!(r.workers.len(), 3);
+        for (i, w) in r.workers.iter().enumerate() {
+            assert_eq!((w.index as usize, w.bytes, &w.ending), (i, MIB, &Ending::Completed));
+            assert!(w.elapsed_ns > 0 && w.cpu_user_ns + w.cpu_system_ns > 0);
+            assert_eq!(bench.path(i).metadata().unwrap().len(), MIB);
+        }
+        assert!(r.elapsed_ns >= r.workers.iter().map(|w| w.elapsed_ns).max().unwrap());
+    }
+}
+
+#[test]
+fn time_ends_an_endless_stream() {
+    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), first_done: None });
+    bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+    let r = bench.run(endless(Direction::Read));
+    assert_eq!(r.workers[0].ending, Ending::Stopped);
+    assert!(r.workers[0].elapsed_ns >= 30_000_000);
+}
+
+#[test]
+fn the_interval_series_adds_up() {
+    let bench = Bench::new(MIB)
+        .stop(Stop { time: Some(Duration(60_000_000)), first_done: None })
+        .interval(Duration(10_000_000));
+    bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+    let r = bench.run(endless(Direction::Read));
+    assert!(r.intervals.len() >= 2, "{:?}", r.intervals);
+    assert_eq!(r.intervals.iter().map(|i| i.ops).sum::<u64>(), r.ops());
+    assert_eq!(r.intervals.iter().map(|i| i.bytes).sum::<u64>(), r.bytes());
+    for pair in r.intervals.windows(2) {
+        assert_eq!(pair[1].end_ns - pair[1].width_ns, pair[0].end_ns);
+    }
+}
+
+/// Worker 0 has one record to write, worker 1 has very many: the first ends the second's counting.
+fn stonewalled(raise: Raise, when_stopped: WhenStopped) -> fathom_record::Repetition {
+    let stop = Stop { time: None, first_done: Some(Stonewall { raise }) };
+    let bench = Bench::new(16 * MIB).stop(stop);
+    let short =
+        Stream { amount: Amount::Operations(1), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
+    let long = Stream {
+        when_stopped,
+        timed: Timed { fsync: true, ..Timed::default() },
+        ..Stream::new("f", Direction::Write, Bytes(512))
+    };
+    bench.run_all(vec![short, long])
+}
+
+#[test]
+fn the_first_to_finish_stops_the_counting_of_the_others() {
+    let r = stonewalled(Raise::AfterFinish, WhenStopped::Leave);
+    assert_eq!(r.workers[0].ending, Ending::Completed);
+    assert_eq!(r.workers[1].ending, Ending::Stopped);
+    assert!(r.workers[1].bytes < 16 * MIB);
+    assert_eq!(r.workers[1].uncounted_bytes, 0);
+}
+
+#[test]
+fn a_writer_may_finish_its_file_uncounted() {
+    let r = stonewalled(Raise::AfterLastOp, WhenStopped::FinishUncounted);
+    let w = &r.workers[1];
+    assert_eq!(w.ending, Ending::Stopped);
+    assert_eq!(w.bytes + w.uncounted_bytes, 16 * MIB);
+    assert!(w.uncounted_bytes > 0);
+    assert!(r.elapsed_ns > w.elapsed_ns, "the parent waits for the stragglers");
+}
+
+#[test]
+fn who_ignores_the_flag_is_counted_to_the_end() {
+    let r = stonewalled(Raise::AfterFinish, WhenStopped::Ignore);
+    assert_eq!((r.workers[1].bytes, &r.workers[1].ending), (16 * MIB, &Ending::Completed));
+}
+
+#[test]
+fn one_failure_ends_the_phase_and_what_was_done_counts() {
+    let bench = Bench::new(MIB).workers(2, Isolation::Process);
+    std::fs::write(bench.path(0), vec![0; 8 * KIB as usize]).unwrap();
+    std::fs::write(bench.path(1), vec![0; MIB as usize]).unwrap();
+    let r = bench.run(Stream::new("f", Direction::Read, Bytes(4 * KIB)));
+    assert!(
+        matches!(&r.workers[0].ending, Ending::Failed(e) if e.after_ops == 2),
+        "{:?}",
+        r.workers[0].ending
+    );
+    assert!(
+        !matches!(r.workers[1].ending, Ending::Failed(_) | Ending::Interrupted),
+        "{:?}",
+        r.workers[1].ending
+    );
+    assert!(r.error().is_some());
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_an_error_with_its_name() {
+    let bench = Bench::new(MIB).workers(2, Isolation::Thread);
+    let r = bench.run(Stream::new("f", Direction::Read, Bytes(4 * KIB)));
+    let error = r.error().unwrap();
+    assert_eq!((error.call.as_str(), error.errno), ("open", libc::ENOENT));
+    assert!(
+        error.message.contains(&bench.path(0).display().to_string())
+            || error.message.contains(&bench.path(1).display().to_string())
+    );
+}
+
+#[test]
+fn a_staggered_start_takes_its_time() {
+    let bench = Bench::new(64 * KIB).workers(3, Isolation::Thread).stagger(Duration(5_000_000));
+    let r = bench.run(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
+    assert!(r.start_skew_ns >= 10_000_000, "{}", r.start_skew_ns);
+    assert!(r.workers[2].start_ns >= 10_000_000);
+}
+
+#[test]
+fn a_full_device_is_one_clear_error() {
+    let Some(tmp) = fathom_testkit::TmpFs::mount("a_full_device_is_one_clear_error", 1 << 20) else { return };
+    for backend in [
+        fathom_workload::Backend::default(),
+        fathom_workload::Backend::Mmap { flush: fathom_workload::MapFlush::No, advice: None },
+    ] {
+        let bench = Bench::new_in(tmp.path(), 4 * MIB);
+        let r = bench.run(Stream { backend, ..Stream::new("f", Direction::Write, Bytes(64 * KIB)) });
+        let error = r.error().unwrap_or_else(|| panic!("{backend:?} noticed nothing"));
+        assert!(error.message.contains("full"), "{}", error.message);
+        assert!(r.workers[0].ops > 0, "what was written counts");
+        assert!(r.workers[0].bytes < 4 * MIB);
+    }
+}

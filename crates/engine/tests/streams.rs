@@ -1,0 +1,276 @@
+//! What streams do to real files: every back-end, order and data rule, read back and counted.
+
+mod support;
+
+use fathom_record::{Ending, OpKind};
+use fathom_workload::{
+    Access, Amount, Backend, Burst, Bytes, Data, Direction, Duration, ListedOp, Lock, MapFlush, Mix, Open,
+    OpenSync, Pace, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Verify,
+};
+use support::{Bench, KIB, MIB, only};
+
+const BACKENDS: [Backend; 7] = [
+    Backend::Psync(SyncCall::Read),
+    Backend::Psync(SyncCall::Pread),
+    Backend::Psync(SyncCall::Preadv2),
+    Backend::Stdio { buffer: Bytes(0) },
+    Backend::Stdio { buffer: Bytes(3 * KIB) },
+    Backend::Mmap { flush: MapFlush::No, advice: None },
+    Backend::Mmap { flush: MapFlush::Sync, advice: Some(2) },
+];
+
+#[test]
+fn every_backend_writes_what_it_later_reads() {
+    for backend in BACKENDS {
+        let bench = Bench::new(MIB);
+        for direction in [Direction::Write, Direction::Read] {
+            let r = bench.run(Stream {
+                backend,
+                data: Data::Positioned { tag: 7 },
+                verify: Verify::Full,
+                ..Stream::new("f", direction, Bytes(16 * KIB))
+            });
+            assert_eq!(only(&r).ending, Ending::Completed, "{backend:?} {direction:?}");
+            assert_eq!((only(&r).ops, only(&r).bytes), (64, MIB), "{backend:?} {direction:?}");
+        }
+        assert_eq!(bench.file().metadata().unwrap().len(), MIB);
+    }
+}
+
+#[test]
+fn every_order_reaches_every_byte_it_should() {
+    for access in
+        [Access::Sequential, Access::Backward, Access::Permuted, Access::Shuffled { key: vec![1, 2, 3] }]
+    {
+        let bench = Bench::new(256 * KIB);
+        bench.run(Stream {
+            access,
+            data: Data::Byte(0x5a),
+            ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+        });
+        assert_eq!(std::fs::read(bench.file()).unwrap(), vec![0x5a; 256 * KIB as usize]);
+    }
+}
+
+#[test]
+fn a_rewritten_record_is_always_the_same() {
+    let bench = Bench::new(64 * KIB);
+    bench.run(Stream {
+        access: Access::Same(0),
+        data: Data::Byte(1),
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    assert_eq!(std::fs::read(bench.file()).unwrap(), vec![1; 4096]);
+}
+
+#[test]
+fn a_wrong_byte_is_found_and_named() {
+    let bench = Bench::new(64 * KIB);
+    let stream = |direction| Stream {
+        data: Data::Positioned { tag: 1 },
+        verify: Verify::Full,
+        ..Stream::new("f", direction, Bytes(4 * KIB))
+    };
+    bench.run(stream(Direction::Write));
+    let mut bytes = std::fs::read(bench.file()).unwrap();
+    bytes[9999] ^= 0xff;
+    std::fs::write(bench.file(), bytes).unwrap();
+    let r = bench.run(stream(Direction::Read));
+    let Ending::Failed(e) = &only(&r).ending else { panic!("not noticed: {:?}", only(&r).ending) };
+    assert_eq!((e.call.as_str(), e.offset, e.after_ops), ("verify", Some(9999), 2));
+}
+
+#[test]
+fn a_file_that_ends_early_is_an_error_that_keeps_what_was_read() {
+    let bench = Bench::new(64 * KIB);
+    std::fs::write(bench.file(), vec![0; 10 * KIB as usize]).unwrap();
+    for backend in [Backend::default(), Backend::Stdio { buffer: Bytes(0) }] {
+        let r = bench.run(Stream { backend, ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) });
+        let Ending::Failed(e) = &only(&r).ending else { panic!("not noticed") };
+        assert!(e.message.contains("ends too early"), "{}", e.message);
+        assert_eq!(only(&r).ops, 2);
+    }
+}
+
+#[test]
+fn the_clock_holds_what_the_model_puts_inside() {
+    let bench = Bench::new(8 * MIB);
+    let run = |timed: Timed, sync_after| {
+        let r =
+            bench.run(Stream { timed, sync_after, ..Stream::new("f", Direction::Write, Bytes(64 * KIB)) });
+        (only(&r).elapsed_ns, only(&r).marks)
+    };
+    let (elapsed, marks) = run(Timed::default(), true);
+    assert_eq!(elapsed, marks.last_op_ns);
+    assert!(marks.fsync_ns >= marks.last_op_ns && marks.close_ns >= marks.fsync_ns);
+    let (elapsed, marks) = run(Timed { fsync: true, ..Timed::default() }, false);
+    assert!(elapsed >= marks.fsync_ns && marks.fsync_ns > marks.last_op_ns && elapsed <= marks.close_ns);
+    let (elapsed, marks) = run(Timed { fsync: true, close: true, open: true }, false);
+    assert!(elapsed >= marks.close_ns);
+    let (_, marks) = run(Timed::default(), false);
+    assert_eq!(marks.fsync_ns, 0, "nobody asked for an fsync");
+}
+
+#[test]
+fn every_operation_is_in_the_histogram() {
+    let bench = Bench::new(MIB);
+    let r = bench.run(Stream {
+        sync_every: Some(SyncEvery { writes: 10, data_only: true }),
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    assert_eq!(r.latency(OpKind::Write).count(), 256);
+    assert_eq!(r.latency(OpKind::Sync).count(), 25);
+    assert_eq!(r.latency(OpKind::Open).count(), 1);
+    assert_eq!(r.latency(OpKind::Close).count(), 1);
+    assert!(r.latency(OpKind::Write).sum_ns() <= u128::from(only(&r).elapsed_ns));
+}
+
+#[test]
+fn an_operation_log_has_every_operation_in_order() {
+    let bench = Bench::new(40 * KIB);
+    let r = bench.run(Stream {
+        access: Access::Backward,
+        log_operations: true,
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    let offsets: Vec<u64> = only(&r).op_log.iter().map(|e| e.offset / 4096).collect();
+    assert_eq!(offsets, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    assert!(only(&r).op_log.iter().all(|e| e.bytes == 4096));
+}
+
+#[test]
+fn a_list_of_operations_is_executed_as_written() {
+    let bench = Bench::new(64 * KIB);
+    let op = |offset, bytes| ListedOp { offset, bytes, think: Duration(0) };
+    let r = bench.run(Stream {
+        access: Access::Listed(vec![op(8192, 100), op(0, 4096), op(20000, 1)]),
+        data: Data::Byte(9),
+        ..Stream::new("f", Direction::Write, Bytes(1))
+    });
+    assert_eq!((only(&r).ops, only(&r).bytes), (3, 4197));
+    let bytes = std::fs::read(bench.file()).unwrap();
+    assert_eq!(bytes.len(), 20001);
+    assert_eq!(bytes.iter().filter(|&&b| b == 9).count(), 4197);
+}
+
+#[test]
+fn record_sizes_may_vary() {
+    let bench = Bench::new(MIB);
+    for record in [
+        Record::Between { min: Bytes(512), max: Bytes(8192) },
+        Record::Split(vec![(Bytes(4096), 60.0), (Bytes(65536), 40.0)]),
+    ] {
+        let r = bench.run(Stream { record, ..Stream::new("f", Direction::Write, Bytes(1)) });
+        assert!(only(&r).bytes >= MIB, "{}", only(&r).bytes);
+    }
+}
+
+#[test]
+fn a_mix_reads_and_writes() {
+    let bench = Bench::new(MIB);
+    bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+    let r = bench.run(Stream {
+        access: Access::Uniform,
+        amount: Amount::Operations(1000),
+        ..Stream::new("f", Direction::Mix(Mix::ReadPercent(70)), Bytes(4 * KIB))
+    });
+    let (reads, writes) = (r.latency(OpKind::Read).count(), r.latency(OpKind::Write).count());
+    assert_eq!(reads + writes, 1000);
+    assert!((620..780).contains(&reads), "{reads} reads");
+}
+
+#[test]
+fn the_null_backend_touches_no_file() {
+    let bench = Bench::new(MIB);
+    let r = bench.run(Stream { backend: Backend::Null, ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) });
+    assert_eq!(only(&r).ops, 256);
+    assert!(!bench.file().exists());
+}
+
+#[test]
+fn thinking_is_left_out_of_the_clock_unless_it_counts() {
+    let bench = Bench::new(40 * KIB);
+    let run = |counted| {
+        let think = Some(Think { time: Duration(1_000_000), counted });
+        let r = bench.run(Stream {
+            pace: Pace { think, ..Pace::default() },
+            ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+        });
+        (only(&r).elapsed_ns, only(&r).marks.last_op_ns)
+    };
+    let (elapsed, whole) = run(false);
+    assert!(whole >= 10_000_000 && whole - elapsed >= 10_000_000, "{elapsed} of {whole}");
+    let (elapsed, _) = run(true);
+    assert!(elapsed >= 10_000_000);
+}
+
+#[test]
+fn a_rate_is_not_exceeded() {
+    let bench = Bench::new(80 * KIB);
+    let r = bench.run(Stream {
+        pace: Pace { rate: Some(Rate { operations_per_s: 1000.0 }), ..Pace::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    assert!(only(&r).elapsed_ns >= 19 * 1_000_000, "20 operations took {} ns", only(&r).elapsed_ns);
+}
+
+#[test]
+fn bursts_pause_outside_the_clock() {
+    let bench = Bench::new(64 * KIB);
+    let burst = Some(Burst { bytes: Bytes(32 * KIB), pause: Duration(20_000_000) });
+    let r = bench.run(Stream {
+        pace: Pace { burst, ..Pace::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    let w = only(&r);
+    assert!(w.marks.last_op_ns - w.elapsed_ns >= 20_000_000, "{w:?}");
+}
+
+#[test]
+fn rare_features_do_their_work_together() {
+    let bench = Bench::new(128 * KIB);
+    let stream = |direction| Stream {
+        purge: Bytes(MIB),
+        lock: Lock::Record,
+        buffer_area: Bytes(64 * KIB),
+        disturb_every: 10,
+        data: Data::Marked { byte: 0x20, stride: Bytes(4096), length: Bytes(8) },
+        verify: Verify::Marks,
+        ..Stream::new("f", direction, Bytes(4 * KIB))
+    };
+    for direction in [Direction::Write, Direction::Read] {
+        let r = bench.run(stream(direction));
+        assert_eq!((&only(&r).ending, only(&r).ops), (&Ending::Completed, 32));
+    }
+    let r = bench.run(Stream { lock: Lock::File, ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) });
+    assert_eq!(only(&r).ending, Ending::Completed);
+}
+
+#[test]
+fn direct_and_synchronous_opens_work_where_the_file_system_takes_them() {
+    let bench = Bench::new(64 * KIB);
+    if bench.in_memory() {
+        return fathom_testkit::skip("direct_and_synchronous_opens", "the test directory is in memory");
+    }
+    for sync in [OpenSync::No, OpenSync::Sync, OpenSync::Dsync, OpenSync::Rsync] {
+        for direct in [false, true] {
+            let open = Open { direct, sync, ..Open::default() };
+            for direction in [Direction::Write, Direction::Read] {
+                let r = bench.run(Stream { open, ..Stream::new("f", direction, Bytes(4 * KIB)) });
+                assert_eq!(only(&r).ending, Ending::Completed, "{open:?} {direction:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warmed_record_is_not_counted() {
+    let bench = Bench::new(64 * KIB);
+    bench.run(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
+    let r = bench.run(Stream {
+        warm_first_record: true,
+        sync_before: true,
+        ..Stream::new("f", Direction::Read, Bytes(4 * KIB))
+    });
+    assert_eq!(only(&r).ops, 16);
+}

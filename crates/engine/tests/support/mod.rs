@@ -1,0 +1,148 @@
+//! A little bench for the engine's tests: a directory, a file set, and one phase made of the given streams.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use fathom_engine::{Engine, Ledger};
+use fathom_record::{Repetition, Worker};
+use fathom_testkit::TestDir;
+use fathom_workload::{
+    Bytes, Data, Duration, Existing, FileSet, Files, Group, Isolation, Phase, Pinning, Program, Share,
+    Sizing, Stop, Stream, Thread, Workload,
+};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+pub const KIB: u64 = 1 << 10;
+pub const MIB: u64 = 1 << 20;
+
+pub struct Bench {
+    dir: TestDir,
+    engine: RefCell<Engine>,
+    files: PathBuf,
+    size: u64,
+    workers: u32,
+    isolation: Isolation,
+    stop: Stop,
+    interval: Duration,
+    stagger: Duration,
+}
+
+impl Bench {
+    pub fn new(size: u64) -> Self {
+        let dir = TestDir::new();
+        let files = dir.path().to_owned();
+        Self::with(dir, files, size)
+    }
+
+    pub fn new_in(files: &Path, size: u64) -> Self {
+        Self::with(TestDir::new(), files.to_owned(), size)
+    }
+
+    fn with(dir: TestDir, files: PathBuf, size: u64) -> Self {
+        let engine = RefCell::new(Engine::new(Ledger::new(&dir.path().join("state"))));
+        Self {
+            dir,
+            engine,
+            files,
+            size,
+            workers: 1,
+            isolation: Isolation::Thread,
+            stop: Stop::default(),
+            interval: Duration(0),
+            stagger: Duration(0),
+        }
+    }
+
+    pub fn workers(mut self, workers: u32, isolation: Isolation) -> Self {
+        (self.workers, self.isolation) = (workers, isolation);
+        self
+    }
+
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    pub fn interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
+    }
+
+    pub fn stagger(mut self, stagger: Duration) -> Self {
+        self.stagger = stagger;
+        self
+    }
+
+    pub fn in_memory(&self) -> bool {
+        self.dir.in_memory()
+    }
+
+    pub fn path(&self, worker: usize) -> PathBuf {
+        self.files.join(format!("file.{worker}"))
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.path(0)
+    }
+
+    /// Runs one phase in which every worker executes the stream.
+    pub fn run(&self, stream: Stream) -> Repetition {
+        self.phase(vec![(self.workers, stream)])
+    }
+
+    /// Runs one phase with a worker for each stream.
+    pub fn run_all(&self, streams: Vec<Stream>) -> Repetition {
+        self.phase(streams.into_iter().map(|s| (1, s)).collect())
+    }
+
+    fn phase(&self, streams: Vec<(u32, Stream)>) -> Repetition {
+        let count: u32 = streams.iter().map(|s| s.0).sum();
+        let group = |(i, (instances, stream)): (usize, (u32, Stream))| Group {
+            name: format!("g{i}"),
+            instances,
+            isolation: self.isolation,
+            nice: 0,
+            pinning: Pinning::Free,
+            threads: vec![Thread {
+                name: String::new(),
+                instances: 1,
+                memory: Bytes(0),
+                program: Program::Stream(Box::new(stream)),
+            }],
+        };
+        let phase = Phase {
+            name: "test".into(),
+            stop: self.stop.clone(),
+            interval: self.interval,
+            stagger: self.stagger,
+            groups: streams.into_iter().enumerate().map(group).collect(),
+            ..Phase::default()
+        };
+        let workload = Workload {
+            name: "test".into(),
+            repetitions: 1,
+            filesets: vec![FileSet {
+                name: "f".into(),
+                files: Files::Numbered { prefix: self.files.join("file."), count },
+                size: Sizing::Fixed(Bytes(self.size)),
+                existing: Existing::Replace,
+                keep: false,
+                mode: 0o600,
+                data: Data::Unique,
+                preallocated_percent: 100,
+                share: Share::ReadWrite,
+            }],
+            phases: vec![phase],
+            ..Workload::default()
+        };
+        let mut engine = self.engine.borrow_mut();
+        engine.check(&workload).unwrap();
+        engine.execute(&workload, 0, 0).unwrap()
+    }
+}
+
+/// The single worker of a repetition.
+pub fn only(repetition: &Repetition) -> &Worker {
+    assert_eq!(repetition.workers.len(), 1);
+    &repetition.workers[0]
+}
