@@ -119,13 +119,13 @@ impl DiskStat {
 }
 
 /// How far a counter has come. Counters are as wide as the kernel's `unsigned long` (32 bits on 32-bit machines), and the
-/// milliseconds are 32 bits wide everywhere; one that went backwards from below 2^32 went round once. One that went backwards
-/// from above was replaced (a device was taken away and another got its name): nothing is known, and 0 is said.
+/// milliseconds are 32 bits wide everywhere. One that went backwards went round once, if that makes a step of less than half the
+/// range; otherwise it began anew (the device was replaced by another of its name): nothing is known, and 0 is said.
 fn advance(before: u64, after: u64) -> u64 {
     const ROUND: u64 = 1 << 32;
     match after.checked_sub(before) {
         Some(steps) => steps,
-        None if before < ROUND => after + (ROUND - before),
+        None if before < ROUND && after + (ROUND - before) < ROUND / 2 => after + (ROUND - before),
         None => 0,
     }
 }
@@ -148,7 +148,8 @@ impl OwnIo {
 
 /// Dirty plus writeback of the whole machine.
 fn dirty_bytes(meminfo: &str) -> Option<u64> {
-    Some((meminfo_kib(meminfo, "Dirty")? + meminfo_kib(meminfo, "Writeback")?) * 1024)
+    let kib = meminfo_kib(meminfo, "Dirty")?.saturating_add(meminfo_kib(meminfo, "Writeback")?);
+    Some(kib.saturating_mul(1024))
 }
 
 /// A line of /proc/meminfo, in KiB (the file says kB and means KiB).
@@ -171,7 +172,10 @@ impl CpuTicks {
         let ticks: Vec<u64> =
             fields.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
         // user nice system idle iowait irq softirq steal; the guests' time that follows is contained in user and nice.
-        (ticks.len() >= 8).then(|| Self { all: ticks[..8].iter().sum(), steal: ticks[7] })
+        (ticks.len() >= 8).then(|| Self {
+            all: ticks[..8].iter().fold(0, |sum: u64, &n| sum.saturating_add(n)),
+            steal: ticks[7],
+        })
     }
 }
 
@@ -369,8 +373,17 @@ mod tests {
     fn counters_go_round_at_32_bits() {
         assert_eq!(advance(5, 7), 2);
         assert_eq!(advance((1 << 32) - 3, 4), 7);
-        assert_eq!(advance(1 << 40, 4), 0);
+        assert_eq!(advance(1 << 40, 4), 0, "wider than 32 bits: it began anew");
+        assert_eq!(advance(1_000_000, 4), 0, "far from the end of the range: it began anew");
         assert_eq!(advance(u64::MAX - 1, u64::MAX), 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_a_reader_panic(text in "(?s).{0,200}|cpu ([0-9]{1,20} ){0,12}|([0-9]{1,20} ){0,20}|(Dirty|Writeback): [0-9]{1,20} kB\n") {
+            let _ = (DiskStat::parse(&text), CpuTicks::parse(&text), OwnIo::parse(&text), Pressure::parse(&text));
+            let _ = (dirty_bytes(&text), uptime_ns(&text));
+        }
     }
 
     #[test]

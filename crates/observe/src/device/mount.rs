@@ -149,4 +149,26 @@ garbage
         assert_eq!(unescape("a\\999b"), "a\\999b");
         assert_eq!(unescape("\\303\\244"), "ä");
     }
+
+    /// What the kernel does to a name.
+    fn escape(name: &str) -> String {
+        let code = |c: char| match c {
+            ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),
+            c => c.to_string(),
+        };
+        name.chars().map(code).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_mount_point_comes_back(name in "/[^\\x00\r]{0,30}") {
+            let text = format!("5 1 8:1 / {} rw - ext4 /dev/sda1 rw\n", escape(&name));
+            proptest::prop_assert_eq!(&parse(&text)[0].mount_point, &name);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "(?s).{0,200}") {
+            let _ = parse(&text);
+        }
+    }
 }

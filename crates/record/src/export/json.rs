@@ -1,6 +1,7 @@
 //! JSON, version "fathom-record/1": the fields of [`Run`] under the names its types have, with units in the names, and `schema`
 //! before them. Adding a field keeps the version; removing one, renaming one or changing a unit makes a new one.
 
+use super::layout::Layout;
 use crate::Run;
 use serde::{Deserialize, Serialize};
 
@@ -40,10 +41,12 @@ struct Head {
 #[must_use]
 pub fn json(run: &Run) -> String {
     let written = Written { schema: JSON_SCHEMA, run };
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
     // Serialising fails only for map keys that are no strings and for types that refuse; `Run` has neither.
-    let mut text = serde_json::to_string_pretty(&written).expect("a run has only string keys");
-    text.push('\n');
-    text
+    written.serialize(&mut serializer).expect("a run has only string keys");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
 /// The run a text written by [`json`] holds.

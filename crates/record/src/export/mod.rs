@@ -3,6 +3,7 @@
 
 mod csv;
 mod json;
+mod layout;
 
 pub use csv::csv;
 pub use json::{JSON_SCHEMA, JsonError, from_json, json};

@@ -6,8 +6,8 @@
 //!
 //! Not here: what the figures mean (the types of this crate) and any output format (`export`).
 //!
-//! A `Store` holds a database connection, which must not be used on the other side of a `fork`: fork workers first or leave the
-//! connection alone in them.
+//! A `Store` holds a database connection, which must not be used on the other side of a `fork`: leave it alone in workers. One
+//! that is dropped there does nothing.
 
 mod bits;
 mod error;
@@ -40,6 +40,8 @@ pub struct Store {
     /// `None` only after `close`.
     connection: Option<Connection>,
     path: PathBuf,
+    /// The process that opened it.
+    pid: u32,
     /// Whether this connection has prepared the file for writing (see [`Store::prepare_writing`]).
     writing: bool,
 }
@@ -60,7 +62,7 @@ impl Store {
         let mut connection =
             Connection::open_with_flags(&path, flags).map_err(|e| error::explain(&path, e))?;
         schema::prepare(&mut connection, &path, BUSY_TIMEOUT)?;
-        Ok(Self { connection: Some(connection), path, writing: false })
+        Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
     }
 
     /// Where the store is unless the user says otherwise: `$FATHOM_STORE`, else `$XDG_DATA_HOME/fathom/fathom.db`, else
@@ -136,7 +138,10 @@ impl Drop for Store {
     /// A store that is dropped without `close` (an error further up) is left in one file too, if that is possible; a failure
     /// here loses nothing, because the next opening reads the log.
     fn drop(&mut self) {
-        if self.connection.is_some() {
+        if self.pid != std::process::id() {
+            // A forked worker that unwinds: closing here would fold the log under the parent's feet.
+            std::mem::forget(self.connection.take());
+        } else if self.connection.is_some() {
             let _ = self.fold_log();
         }
     }

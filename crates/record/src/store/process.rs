@@ -11,7 +11,7 @@ pub(super) struct Writer {
     pub host: Option<String>,
     /// The kernel's id of this boot.
     pub boot_id: Option<String>,
-    /// The process-number space: "pid:[4026531836]".
+    /// The process-number space: `pid:[4026531836]`.
     pub pid_namespace: Option<String>,
     /// Process number.
     pub pid: u32,
