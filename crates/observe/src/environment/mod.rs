@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
         self.set(name, value, &unreadable(path));
     }
 
-    /// Sets a figure to the word in brackets of a file such as "always [madvise] never".
+    /// Sets a figure to the word in brackets of a file such as `always [madvise] never`.
     fn choice(&mut self, name: &str, path: &str) {
         let value = self.files.trimmed(Path::new(path)).map(|t| chosen(&t));
         self.set(name, value, &unreadable(path));
