@@ -4,7 +4,7 @@
 //! the rows changes. Each band is then named from its cells' own origin; within the page cache a band whose files fit the
 //! last-level cache is called CPU cache.
 
-use crate::{Machine, Quantity, Surface};
+use crate::{Cell, Machine, Quantity, Surface};
 use fathom_compare::{Settings, Summary, segments, summary::median};
 use fathom_record::{Regime, Run};
 use std::ops::Range;
@@ -167,12 +167,23 @@ impl Mapped {
         Self { surface, bands }
     }
 
-    /// The figures of all cells in bands of one kind, bytes/s.
+    /// What served one cell: its own measured origin. Only whether the page cache was in turn served by the CPU's cache is
+    /// taken from its band. So a cached cell inside a band of the device is not counted among the device's figures.
+    #[must_use]
+    pub fn kind_of(&self, row: usize, cell: &Cell) -> Kind {
+        match (Kind::from(cell.origin), self.band_of(row)) {
+            (Kind::PageCache, Some(band)) if band.kind == Kind::CpuCache => Kind::CpuCache,
+            (own, _) => own,
+        }
+    }
+
+    /// The figures of all cells of one kind, bytes/s.
     #[must_use]
     pub fn rates_of(&self, kind: Kind) -> Option<Summary> {
-        let rows = self.bands.iter().filter(|b| b.kind == kind).flat_map(|b| b.rows.clone());
+        let rows = self.surface.cells.iter().enumerate();
+        let cells = rows.flat_map(|(i, row)| row.iter().flatten().map(move |cell| (i, cell)));
         let values: Vec<f64> =
-            rows.flat_map(|i| self.surface.cells[i].iter().flatten()).map(|c| c.value).collect();
+            cells.filter(|(i, cell)| self.kind_of(*i, cell) == kind).map(|(_, cell)| cell.value).collect();
         Summary::of(&values)
     }
 
@@ -296,6 +307,17 @@ mod tests {
         assert_eq!(found.iter().map(|b| b.kind).collect::<Vec<_>>(), [Kind::PageCache, Kind::Device]);
         assert_eq!(found[1].begins_by, Some(Cause::Origin));
         assert_eq!(found[1].rows.start, 10);
+    }
+
+    #[test]
+    fn a_cached_cell_in_the_devices_band_is_not_counted_as_the_devices() {
+        let mut surface = Surface::of_run(&samples::auto_run()).remove(2);
+        let stray = surface.cells[14][12].as_mut().expect("the last cell");
+        stray.origin = Regime::PageCache;
+        stray.value = 5e10;
+        let mapped = Mapped::of(surface, &Machine::default());
+        assert_eq!(mapped.band_of(14).map(|b| b.kind), Some(Kind::Device));
+        assert!(mapped.rates_of(Kind::Device).expect("others").max < 1e9);
     }
 
     #[test]

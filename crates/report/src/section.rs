@@ -24,7 +24,7 @@ pub struct Section<'r> {
 pub fn sections(run: &Run) -> Vec<Section<'_>> {
     let mut found: Vec<Section<'_>> = Vec::new();
     for phase in &run.phases {
-        let stage = phase.axes.tags.get(STAGE).cloned();
+        let stage = stage(phase).map(str::to_string);
         let at = found.iter().position(|s| s.stage == stage).unwrap_or_else(|| {
             found.push(Section { stage, note: None, phases: Vec::new() });
             found.len() - 1
@@ -36,6 +36,12 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
         section.phases.push(phase);
     }
     found
+}
+
+/// The stage a phase belongs to.
+#[must_use]
+pub fn stage(phase: &Phase) -> Option<&str> {
+    phase.axes.tags.get(STAGE).map(String::as_str)
 }
 
 /// What tells a phase from others of the same name, apart from sizes and streams: "O_DIRECT", "fsync each", "depth 8".

@@ -2,7 +2,7 @@
 //! (all counted bytes over its own clock), and the slowest and fastest child. The two sums differ when children do not work at the
 //! same time, so both are kept and neither stands for the other.
 
-use crate::section::title;
+use crate::section::{stage, title};
 use fathom_compare::summary::median;
 use fathom_record::{Phase, Regime, Repetition, Run, Worker};
 
@@ -40,6 +40,9 @@ pub struct Streams {
     pub points: Vec<Point>,
 }
 
+/// Stage, title and record size: what tells series apart.
+type Key<'r> = (Option<&'r str>, String, Option<u64>);
+
 /// Below this share of the children's sum the parent's figure tells of stragglers. (The published figures of 2008 hid 40 %.)
 const PARENT_SHARE_TOLD: f64 = 0.95;
 
@@ -55,9 +58,9 @@ impl Streams {
     /// with more than one stream.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
-        let mut groups: Vec<((String, Option<u64>), Vec<&Phase>)> = Vec::new();
+        let mut groups: Vec<(Key<'_>, Vec<&Phase>)> = Vec::new();
         for phase in phases.iter().copied().filter(|p| p.axes.streams.is_some()) {
-            let key = (title(phase), phase.axes.record_bytes);
+            let key = (stage(phase), title(phase), phase.axes.record_bytes);
             match groups.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, members)) => members.push(phase),
                 None => groups.push((key, vec![phase])),
@@ -65,7 +68,7 @@ impl Streams {
         }
         groups
             .into_iter()
-            .filter_map(|((title, record), members)| Self::from_group(title, record, &members))
+            .filter_map(|((_, title, record), members)| Self::from_group(title, record, &members))
             .collect()
     }
 

@@ -2,17 +2,19 @@
 //! and never zero. This file extracts and divides surfaces; where their regimes lie is found in `regimes`, how they look in `svg`
 //! and `html`.
 
-use crate::section::title;
+use crate::section::{stage, title};
 use fathom_compare::summary::median;
 use fathom_record::{Origin, Phase, Regime, Run};
 
 /// Phases that lie on a surface, and those that do not.
 #[must_use]
 pub fn on_surfaces<'r>(phases: &[&'r Phase]) -> (Vec<&'r Phase>, Vec<&'r Phase>) {
-    let titles: Vec<String> = Surface::of_phases(phases).into_iter().map(|s| s.title).collect();
-    phases.iter().partition(|p| {
-        p.axes.file_bytes.is_some() && p.axes.record_bytes.is_some() && titles.contains(&surface_title(p))
-    })
+    let keys: Vec<Key> = grouped(phases)
+        .into_iter()
+        .filter(|(_, members)| is_a_surface(members))
+        .map(|(key, _)| key)
+        .collect();
+    phases.iter().partition(|p| has_sizes(p) && keys.contains(&key(p)))
 }
 
 /// What the cells of a surface hold.
@@ -60,25 +62,14 @@ impl Surface {
         Self::of_phases(&phases)
     }
 
-    /// Every surface among these phases: those of one title that have both sizes and at least two cells. Phases that differ in
+    /// Every surface among these phases: those of one stage and title that have both sizes and at least two cells. Phases that differ in
     /// the number of streams are points of different surfaces.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
-        let mut groups: Vec<(String, Vec<&Phase>)> = Vec::new();
-        for phase in phases {
-            if phase.axes.file_bytes.is_none() || phase.axes.record_bytes.is_none() {
-                continue;
-            }
-            let key = surface_title(phase);
-            match groups.iter_mut().find(|(k, _)| *k == key) {
-                Some((_, members)) => members.push(phase),
-                None => groups.push((key, vec![phase])),
-            }
-        }
-        groups
+        grouped(phases)
             .into_iter()
-            .map(|(title, members)| Self::from_group(title, &members))
-            .filter(|s| s.file_bytes.len() * s.record_bytes.len() > 1)
+            .filter(|(_, members)| is_a_surface(members))
+            .map(|((_, title), members)| Self::from_group(title, &members))
             .collect()
     }
 
@@ -174,11 +165,38 @@ impl Cell {
     }
 }
 
-fn surface_title(phase: &Phase) -> String {
-    match phase.axes.streams {
+/// Stage and title: what tells surfaces apart. A survey measures "write" in several stages, under different conditions.
+type Key = (Option<String>, String);
+
+fn key(phase: &Phase) -> Key {
+    let title = match phase.axes.streams {
         Some(n) if n > 1 => format!("{}, {n} streams", title(phase)),
         _ => title(phase),
+    };
+    (stage(phase).map(str::to_string), title)
+}
+
+fn has_sizes(phase: &Phase) -> bool {
+    phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some()
+}
+
+/// Phases with both sizes by key, in order of first appearance.
+fn grouped<'r>(phases: &[&'r Phase]) -> Vec<(Key, Vec<&'r Phase>)> {
+    let mut groups: Vec<(Key, Vec<&Phase>)> = Vec::new();
+    for phase in phases.iter().copied().filter(|p| has_sizes(p)) {
+        let key = key(phase);
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, members)) => members.push(phase),
+            None => groups.push((key, vec![phase])),
+        }
     }
+    groups
+}
+
+/// At least two cells; a single one is a figure.
+fn is_a_surface(phases: &[&Phase]) -> bool {
+    let sizes = |p: &Phase| (p.axes.file_bytes, p.axes.record_bytes);
+    phases.iter().any(|p| sizes(p) != sizes(phases[0]))
 }
 
 fn ascending(values: impl Iterator<Item = u64>) -> Vec<u64> {

@@ -144,7 +144,7 @@ fn figures(page: &mut Page, story: &Story, layout: usize) {
     table.set_header(head);
     for figure in story.figures.iter().take(MOST_FIGURES) {
         // A name that wraps would cost lines the page does not have.
-        let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(20 * kinds.len()).max(12))];
+        let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(14 * kinds.len() + 2).max(12))];
         row.extend(
             kinds.iter().map(|k| figure.by_kind.get(k).map_or("-".to_string(), |s| units::rate(s.median))),
         );

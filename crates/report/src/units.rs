@@ -26,6 +26,16 @@ pub fn rate(bytes_per_s: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// "256 MiB/s", "1.5 GiB/s": [`rate`] without zeroes at its end, for the round values of an axis.
+#[must_use]
+pub fn rate_tick(bytes_per_s: f64) -> String {
+    let words = rate(bytes_per_s);
+    let (number, unit) = words.split_once(' ').unwrap_or((words.as_str(), ""));
+    let number =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}")
+}
+
 /// "812M", "1.2G": for the cells of a heat map whose legend names the unit. At most four characters below 1000 TiB/s.
 #[must_use]
 pub fn rate_short(bytes_per_s: f64) -> String {
@@ -123,6 +133,8 @@ mod tests {
         assert_eq!(rate(0.0), "0.00 B/s");
         assert_eq!(rate(812.0 * 1_048_576.0), "812 MiB/s");
         assert_eq!(rate(1.5 * 1_073_741_824.0), "1.50 GiB/s");
+        assert_eq!(rate_tick(50.0 * 1_048_576.0), "50 MiB/s");
+        assert_eq!(rate_tick(500.0 * 1_048_576.0), "500 MiB/s");
         assert_eq!(rate(1023.9 * 1_048_576.0), "1.00 GiB/s");
     }
 

@@ -161,6 +161,10 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         return;
     }
     page.heading(level, "What reached the device");
+    page.body.push_str(
+        "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. A \
+         share near zero is a cache number.</p>\n",
+    );
     for (view, section) in shown {
         whose(page, shown, view);
         let (on, single) = on_surfaces(&section.phases);

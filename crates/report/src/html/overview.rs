@@ -25,11 +25,13 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
         page.body.push_str("</section>\n");
     }
     page.body.push_str("</div>\n");
-    if let [a, b] = views {
-        compared(page, a, b);
-    }
+    let _ = writeln!(page.body, "<div class=\"runs n{}\">", views.len().min(2));
     for view in views {
         main_figures(page, &view.story, views.len() > 1);
+    }
+    page.body.push_str("</div>\n");
+    if let [a, b] = views {
+        compared(page, a, b);
     }
 }
 
@@ -159,12 +161,13 @@ fn is_single(view: &View<'_>) -> bool {
 
 fn ratios_in(mapped: &Mapped, other: &Surface, kind: Kind) -> Option<Summary> {
     let surface = &mapped.surface;
-    let rows = mapped.bands.iter().filter(|b| b.kind == kind).flat_map(|b| b.rows.clone());
     let mut ratios = Vec::new();
-    for row in rows {
-        for (j, cell) in surface.cells[row].iter().enumerate() {
+    for (row, cells) in surface.cells.iter().enumerate() {
+        for (j, cell) in cells.iter().enumerate() {
             let there = other.at(surface.file_bytes[row], surface.record_bytes[j]);
-            if let (Some(here), Some(there)) = (cell, there) {
+            if let (Some(here), Some(there)) = (cell, there)
+                && mapped.kind_of(row, here) == kind
+            {
                 ratios.push(there.value / here.value);
             }
         }

@@ -53,7 +53,7 @@
     }));
     const ends = [d.x[0], d.x[d.x.length - 1]];
     d.references.forEach(r => list.push({
-      type: "scatter3d", mode: "lines+text", x: ends, y: [r.y, r.y], z: [0, 0], text: ["", r.name], textposition: "top center",
+      type: "scatter3d", mode: "lines+text", x: ends, y: [r.y, r.y], z: [0, 0], text: [r.name.split(" ")[0], ""], hovertext: r.name, textposition: "middle right",
       textfont: { color: c.muted, size: 10 }, line: { color: c.muted, width: 3, dash: "dash" }, hoverinfo: "text", showlegend: false
     }));
     return list;
@@ -91,7 +91,7 @@
     figure.classList.add("drawn");
     try {
       await plotly.newPlot(box, traces(d), layout(d, box.clientWidth), {
-        responsive: true, displaylogo: false, scrollZoom: false, modeBarButtonsToRemove: ["resetCameraLastSave3d", "hoverClosest3d"]
+        responsive: true, displaylogo: false, scrollZoom: false, modeBarButtonsToRemove: ["zoom3d", "pan3d", "orbitRotation", "tableRotation", "resetCameraLastSave3d", "hoverClosest3d"]
       });
     } catch (error) {
       rest(figure);

@@ -26,7 +26,7 @@ impl Frame {
             let rate = step * i as f64;
             let y = frame.y(rate);
             line(out, (LEFT, y), (WIDTH - RIGHT, y), if i == 0 { "axis" } else { "" });
-            let label = if i == 0 { "0".to_string() } else { units::rate(rate) };
+            let label = if i == 0 { "0".to_string() } else { units::rate_tick(rate) };
             text(out, LEFT - 6.0, y + 3.8, Anchor::End, "v", &label);
         }
         frame

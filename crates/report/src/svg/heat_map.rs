@@ -4,7 +4,7 @@
 
 use super::{Anchor, Picture, escape, line, text};
 use crate::{
-    Machine, Mapped, Quantity,
+    Kind, Machine, Mapped, Quantity,
     colour::{self, Scale},
     surface::Cell,
     units,
@@ -54,6 +54,14 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
             if let Some(cell) = cell {
                 let sizes = (file, surface.record_bytes[j]);
                 draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, sizes, scale);
+                if differs(mapped, i, cell) {
+                    let (x, y) = (grid.x(j) + 0.5, y(i) + 0.5);
+                    let _ = writeln!(
+                        body,
+                        "<path d=\"M{x:.1} {y:.1}h8l-8 8z\" class=\"{}\"/>",
+                        Kind::from(cell.origin).class()
+                    );
+                }
             }
         }
     }
@@ -217,7 +225,30 @@ fn legend(out: &mut String, mapped: &Mapped, scale: &Scale, top: f64) -> f64 {
         text(out, 27.0, below, Anchor::Start, "", &band_words(band));
         below += LEGEND_LINE;
     }
+    let mut strays: Vec<Kind> = Vec::new();
+    for (i, row) in mapped.surface.cells.iter().enumerate() {
+        strays.extend(row.iter().flatten().filter(|c| differs(mapped, i, c)).map(|c| Kind::from(c.origin)));
+    }
+    strays.sort();
+    strays.dedup();
+    for kind in strays {
+        let _ = writeln!(out, "<path d=\"M8 {:.1}h9l-9 9z\" class=\"{}\"/>", below - 9.0, kind.class());
+        text(
+            out,
+            27.0,
+            below,
+            Anchor::Start,
+            "",
+            &format!("corner: this cell was served by {}, unlike its band", kind.words()),
+        );
+        below += LEGEND_LINE;
+    }
     below
+}
+
+/// Whether a cell's own origin is another than its band's name says.
+fn differs(mapped: &Mapped, row: usize, cell: &Cell) -> bool {
+    mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
 /// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s".

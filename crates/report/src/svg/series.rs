@@ -38,7 +38,10 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     let mut body = String::new();
     let title = format!("{} over time", full_title(phase));
     let frame = Frame::draw(&mut body, &title, highest, 120.0);
-    let places: Vec<(f64, f64)> = points.iter().map(|(t, r)| (Frame::x(t / end), frame.y(*r))).collect();
+    // The first interval's rate holds from its beginning on.
+    let begin = points.first().map(|(_, rate)| (0.0, *rate));
+    let places: Vec<(f64, f64)> =
+        begin.iter().chain(&points).map(|(t, r)| (Frame::x(t / end), frame.y(*r))).collect();
     let (first, last) = (places.first()?, places.last()?);
     let mut area = vec![(first.0, frame.bottom())];
     area.extend(&places);

@@ -18,8 +18,10 @@ const HALF_X: f64 = 188.0;
 const HALF_Y: f64 = 92.0;
 /// Height of the walls.
 const RISE: f64 = 135.0;
+/// How far beyond the floor the names of cache and memory sizes stand, clear of the file sizes.
+const LANE: f64 = 1.2;
 /// The far corner of the floor.
-const FAR: (f64, f64) = (268.0, 180.0);
+const FAR: (f64, f64) = (258.0, 178.0);
 
 /// Draws the surface; `None` unless it has two sizes each way.
 #[must_use]
@@ -132,7 +134,11 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity) -> Vec<(f64, String)> {
         Quantity::BytesPerSecond => {
             let (low, high) = (scale.low.log2().ceil() as i32, scale.high.log2().floor() as i32);
             let step = ((high - low) / 4).max(1);
-            (low..=high).step_by(step as usize).map(|e| 2f64.powi(e)).map(|v| (v, tick_words(v))).collect()
+            (low..=high)
+                .step_by(step as usize)
+                .map(|e| 2f64.powi(e))
+                .map(|v| (v, units::rate_tick(v)))
+                .collect()
         }
         Quantity::Ratio => [0.1, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 10.0]
             .into_iter()
@@ -141,18 +147,9 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity) -> Vec<(f64, String)> {
             .collect(),
     };
     if values.is_empty() {
-        values.push((scale.low, tick_words(scale.low)));
+        values.push((scale.low, units::rate_tick(scale.low)));
     }
     values.into_iter().map(|(v, label)| (scale.position(v), label)).collect()
-}
-
-/// "256 MiB/s" without digits that a power of two does not need.
-fn tick_words(rate: f64) -> String {
-    let words = units::rate(rate);
-    let (number, unit) = words.split_once(' ').unwrap_or((words.as_str(), ""));
-    let number =
-        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    format!("{number} {unit}")
 }
 
 /// Sizes along the two near edges of the floor; every label that has room.
@@ -168,10 +165,8 @@ fn floor_labels(out: &mut String, view: &View, surface: &Surface) {
         line(out, (x, y), (x + 4.0, y + 4.0), "axis");
         text(out, x + 6.0, y + 13.0, Anchor::Start, "v", &units::bytes_short(*file));
     }
-    let (x, y) = view.place(0.5, 1.0, 0.0);
-    text(out, x - 30.0, y + 42.0, Anchor::End, "s", "record size");
-    let (x, y) = view.place(1.0, 0.5, 0.0);
-    text(out, x + 30.0, y + 42.0, Anchor::Start, "s", "file size");
+    text(out, 100.0, HEIGHT - 50.0, Anchor::Middle, "s", "record size →");
+    text(out, WIDTH - 84.0, HEIGHT - 50.0, Anchor::Middle, "s", "← file size");
 }
 
 /// Cache and memory sizes as broken lines on the floor, where the axis reaches them.
@@ -179,9 +174,9 @@ fn references(out: &mut String, view: &View, surface: &Surface, machine: &Machin
     let (first, last) = (surface.file_bytes[0], surface.file_bytes[surface.file_bytes.len() - 1]);
     for reference in machine.references().iter().filter(|r| r.bytes >= first && r.bytes <= last) {
         let at = view.file(log2(reference.bytes));
-        line(out, view.place(0.0, at, 0.0), view.place(1.08, at, 0.0), "ref");
-        let (x, y) = view.place(1.08, at, 0.0);
-        text(out, x + 3.0, y - 1.0, Anchor::Start, "s", &reference.label);
+        line(out, view.place(0.0, at, 0.0), view.place(LANE, at, 0.0), "ref");
+        let (x, y) = view.place(LANE, at, 0.0);
+        text(out, x + 3.0, y + 5.0, Anchor::Start, "s", &reference.label);
     }
 }
 

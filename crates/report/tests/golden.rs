@@ -1,0 +1,48 @@
+//! Golden files: what the static formats look like for the sample runs. Accept a wanted change with `INSTA_UPDATE=always`.
+
+#[path = "support/samples.rs"]
+mod samples;
+
+use fathom_report::{markdown, svg, terminal};
+
+#[test]
+fn pictures() {
+    let auto = samples::auto_run();
+    let pictures = svg::of_run(&auto);
+    for slug in ["surface-read", "heat-map-read-throughput"] {
+        let picture = pictures.iter().find(|p| p.slug == slug).unwrap_or_else(|| panic!("no picture {slug}"));
+        insta::assert_snapshot!(slug, picture.standalone());
+    }
+    let survey = svg::of_run(&samples::survey_run());
+    let latency = survey.iter().find(|p| p.slug == "latency").unwrap_or_else(|| panic!("no latency chart"));
+    insta::assert_snapshot!("latency", latency.standalone());
+    let throughput = svg::of_run(&samples::throughput_run());
+    for start in ["streams-write", "series-0-write"] {
+        let picture =
+            throughput.iter().find(|p| p.slug.starts_with(start)).unwrap_or_else(|| panic!("no {start}"));
+        insta::assert_snapshot!(start, picture.standalone());
+    }
+}
+
+#[test]
+fn markdown_summaries() {
+    let (auto, changed) = (samples::auto_run(), samples::auto_run_changed());
+    insta::assert_snapshot!("markdown-auto", markdown::summary(&[&auto]));
+    insta::assert_snapshot!("markdown-throughput", markdown::summary(&[&samples::throughput_run()]));
+    insta::assert_snapshot!("markdown-interrupted", markdown::summary(&[&samples::interrupted_run()]));
+    insta::assert_snapshot!("markdown-hostile", markdown::summary(&[&samples::hostile_run()]));
+    insta::assert_snapshot!("markdown-compared", markdown::summary(&[&auto, &changed]));
+}
+
+#[test]
+fn terminal_pages() {
+    insta::assert_snapshot!("terminal-auto", terminal::summary(&samples::auto_run(), 80, false));
+    insta::assert_snapshot!("terminal-auto-colour", terminal::summary(&samples::auto_run(), 80, true));
+    insta::assert_snapshot!("terminal-survey", terminal::summary(&samples::survey_run(), 80, false));
+    insta::assert_snapshot!("terminal-throughput", terminal::summary(&samples::throughput_run(), 60, false));
+    insta::assert_snapshot!(
+        "terminal-interrupted",
+        terminal::summary(&samples::interrupted_run(), 80, false)
+    );
+    insta::assert_snapshot!("terminal-hostile", terminal::summary(&samples::hostile_run(), 80, false));
+}
