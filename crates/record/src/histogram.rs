@@ -55,8 +55,11 @@ pub struct Histogram {
     /// (bucket, count) of every bucket that is not empty, ascending.
     counts: Vec<(u32, u64)>,
     count: u64,
+    #[serde(rename = "sum_ns")]
     sum: u128,
+    #[serde(rename = "min_ns")]
     min: u64,
+    #[serde(rename = "max_ns")]
     max: u64,
 }
 

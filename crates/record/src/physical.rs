@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Block-layer and accounting figures over one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Physical {
-    /// Source: "diskstats", or "none".
+    /// Source: "diskstats", "memory" (there is no device below), or "none".
     pub method: String,
     /// The device the file system lives on (the one nearest to the file system comes first, then what it is made of).
     pub devices: Vec<DeviceDelta>,

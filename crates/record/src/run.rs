@@ -71,7 +71,7 @@ pub struct Run {
     pub seed: u64,
     /// The executed workload in the native format.
     pub workload: String,
-    /// Environment document (see docs/formats/store.md).
+    /// Environment document (see docs/formats/environment.md).
     pub environment: serde_json::Value,
     /// The clock.
     pub clock: Clock,

@@ -404,6 +404,26 @@ fn a_histogram_at_the_end_of_the_range_comes_back() {
     assert_eq!(store.load("last").expect("loads"), run);
 }
 
+#[test]
+fn a_run_of_several_rounds_comes_back_to_its_phases() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path().join("s.db")).unwrap();
+    let mut run = sample_run();
+    store.begin(&run).unwrap();
+    for phase in &mut run.phases {
+        let first = phase.repetitions[0].clone();
+        phase.repetitions = vec![Repetition { n: 0, ..first.clone() }];
+        store.append_phase(&run.id, phase).unwrap();
+        phase.repetitions.push(Repetition { n: 1, elapsed_ns: 77, ..first });
+        store.append_phase(&run.id, phase).unwrap();
+    }
+    for doubt in &run.doubts {
+        store.append_doubt(&run.id, doubt).unwrap();
+    }
+    store.finish(&run).unwrap();
+    assert_eq!(store.load("last").unwrap(), run);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]

@@ -18,7 +18,7 @@ impl Store {
         self.in_transaction(|t| begin(t, run))
     }
 
-    /// Writes a phase that was measured, in one transaction.
+    /// Writes a phase that was measured, in one transaction; of a phase that is there already, the repetitions that are new.
     pub fn append_phase(&mut self, run_id: &str, phase: &Phase) -> Result<(), StoreError> {
         self.require(run_id)?;
         self.in_transaction(|t| append_phase(t, run_id, phase))
@@ -231,7 +231,26 @@ fn append_doubt(t: &Transaction, run_id: &str, doubt: &Doubt) -> Result<(), Fail
     Ok(())
 }
 
+/// A phase that is there already gets the repetitions it does not have yet: a run of several rounds comes back to its phases.
 fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), Failure> {
+    let there: Option<i64> = t
+        .prepare_cached("SELECT id FROM phase WHERE run_id = ?1 AND seq = ?2")?
+        .query_row(params![run_id, phase.seq], |r| r.get(0))
+        .optional()?;
+    let phase_id = match there {
+        Some(id) => id,
+        None => insert_phase(t, run_id, phase)?,
+    };
+    let stored: i64 = t
+        .prepare_cached("SELECT count(*) FROM repetition WHERE phase_id = ?1")?
+        .query_row([phase_id], |r| r.get(0))?;
+    for repetition in phase.repetitions.iter().skip(usize::try_from(stored).unwrap_or(0)) {
+        append_repetition(t, run_id, phase_id, phase, repetition)?;
+    }
+    Ok(())
+}
+
+fn insert_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<i64, Failure> {
     let axes = &phase.axes;
     t.prepare_cached(
         "INSERT INTO phase (run_id, seq, name, file_bytes, record_bytes, streams, queue_depth, tags, reads, writes,
@@ -251,11 +270,7 @@ fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), Fail
         phase.sync_in_clock,
         phase.direct,
     ])?;
-    let phase_id = t.last_insert_rowid();
-    for repetition in &phase.repetitions {
-        append_repetition(t, run_id, phase_id, phase, repetition)?;
-    }
-    Ok(())
+    Ok(t.last_insert_rowid())
 }
 
 fn append_repetition(
