@@ -4,9 +4,10 @@
 //!
 //! Order of reading: `section`, `surface`, `streams` and `latency` take figures out of a run; `regimes` finds what is disk and
 //! what is memory; `story` says it in words; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units` and `colour`
-//! serve them all.
+//! serve them all; `comparison` divides two runs.
 
 pub mod colour;
+pub mod comparison;
 pub mod html;
 pub mod latency;
 pub mod machine;
@@ -25,6 +26,7 @@ pub mod xlsx;
 #[path = "../tests/support/samples.rs"]
 mod samples;
 
+pub use comparison::Comparison;
 pub use machine::{Machine, Reference};
 pub use regimes::{Band, Kind, Mapped};
 pub use story::Story;

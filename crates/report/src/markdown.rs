@@ -2,7 +2,8 @@
 //! latencies, warnings. User strings are escaped so that they can neither break a table nor become markup.
 
 use crate::{
-    Mapped, Story, Streams, Surface,
+    Comparison, Story, Streams,
+    comparison::SINGLE_RUNS,
     latency::{self, Row},
     story::clean,
     surface::on_surfaces,
@@ -13,7 +14,7 @@ use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
 /// Rows of a table before the rest is only counted: an issue is read, not searched.
-const MOST_ROWS: usize = 24;
+const MOST_ROWS: usize = 48;
 
 /// Sums up the runs, and of exactly two how the second relates to the first.
 #[must_use]
@@ -129,40 +130,29 @@ fn latency_row(row: &Row) -> Vec<String> {
 }
 
 fn compared(out: &mut String, a: &Run, b: &Run) {
-    let mut rows = Vec::new();
-    let others = Surface::of_run(b);
-    for mapped in Mapped::of_run(a) {
-        let Some(other) = others.iter().find(|s| s.title == mapped.surface.title) else { continue };
-        for band in &mapped.bands {
-            let ratios = ratios(&mapped.surface, other, band.rows.clone());
-            let Some(s) = Summary::of(&ratios) else { continue };
-            rows.push(vec![
-                escape(&mapped.surface.title),
-                band.kind.words().to_string(),
-                format!("{} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes)),
-                units::ratio(s.median),
-                format!("{} to {}", units::ratio(s.min), units::ratio(s.max)),
-            ]);
-        }
-    }
-    if rows.is_empty() {
-        return;
-    }
+    let Some(comparison) = Comparison::of(a, b) else { return };
     let _ = writeln!(out, "## {} divided by {}\n", escape(&Story::of(b).title), escape(&Story::of(a).title));
-    out.push_str("Above 1 the second run is faster. Regimes are those of the first run.\n\n");
-    table(out, &["Test", "Served by", "Files", "Median ratio", "Range"], &rows);
-}
-
-fn ratios(a: &Surface, b: &Surface, rows: std::ops::Range<usize>) -> Vec<f64> {
-    let mut found = Vec::new();
-    for i in rows {
-        for (j, cell) in a.cells[i].iter().enumerate() {
-            if let (Some(here), Some(there)) = (cell, b.at(a.file_bytes[i], a.record_bytes[j])) {
-                found.push(there.value / here.value);
-            }
-        }
-    }
-    found
+    out.push_str("Above 1 the second run is faster. Regimes are those of the first run.");
+    let _ = writeln!(out, "{}\n", if comparison.single { format!(" {SINGLE_RUNS}") } else { String::new() });
+    let rows: Vec<Vec<String>> = comparison
+        .rows
+        .iter()
+        .map(|row| {
+            let unlike = if row.unlike > 0 {
+                format!(" (**{} served otherwise**)", row.unlike)
+            } else {
+                String::new()
+            };
+            vec![
+                escape(&row.title),
+                row.kind.words().to_string(),
+                format!("{}{unlike}", row.ratios.n),
+                units::ratio(row.ratios.median),
+                format!("{} to {}", units::ratio(row.ratios.min), units::ratio(row.ratios.max)),
+            ]
+        })
+        .collect();
+    table(out, &["Test", "Served by", "Cells", "Median ratio", "Range"], &rows);
 }
 
 /// A table whose first column is text and whose others are figures.

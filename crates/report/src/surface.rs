@@ -42,6 +42,8 @@ pub struct Cell {
 /// Throughput over file size (rows) and record size (columns).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
+    /// The survey's stage it was measured in, if any.
+    pub stage: Option<String>,
     /// "random read", with what distinguishes it.
     pub title: String,
     /// What the cells hold.
@@ -69,11 +71,11 @@ impl Surface {
         grouped(phases)
             .into_iter()
             .filter(|(_, members)| is_a_surface(members))
-            .map(|((_, title), members)| Self::from_group(title, &members))
+            .map(|((stage, title), members)| Self::from_group(stage, title, &members))
             .collect()
     }
 
-    fn from_group(title: String, phases: &[&Phase]) -> Self {
+    fn from_group(stage: Option<String>, title: String, phases: &[&Phase]) -> Self {
         let file_bytes = ascending(phases.iter().filter_map(|p| p.axes.file_bytes));
         let record_bytes = ascending(phases.iter().filter_map(|p| p.axes.record_bytes));
         let cell = |file: u64, record: u64| {
@@ -85,7 +87,7 @@ impl Surface {
             Cell::of_phases(&here)
         };
         let cells = file_bytes.iter().map(|&f| record_bytes.iter().map(|&r| cell(f, r)).collect()).collect();
-        Self { title, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
+        Self { stage, title, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
     }
 
     /// `b` divided by `a`, over the cells both have; `None` if they have none in common. Above one, `b` is faster.
@@ -97,8 +99,8 @@ impl Surface {
             .iter()
             .map(|&f| record_bytes.iter().map(|&r| Cell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
             .collect();
-        let title = a.title.clone();
-        let surface = Self { title, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
+        let (stage, title) = (a.stage.clone(), a.title.clone());
+        let surface = Self { stage, title, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
         let any = surface.measured().next().is_some();
         any.then_some(surface)
     }

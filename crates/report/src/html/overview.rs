@@ -5,7 +5,8 @@ use super::{
     table::{Table, folded, heads},
 };
 use crate::{
-    Kind, Mapped, Surface,
+    Comparison, Kind,
+    comparison::SINGLE_RUNS,
     story::{FigureRow, Story, clean},
     svg::escape,
     units,
@@ -117,60 +118,32 @@ fn range(rates: &Summary) -> String {
 
 /// Second run over first, per test and regime of the first.
 fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
-    let before = Mapped::of_run(a.run);
-    let after = Surface::of_run(b.run);
+    let Some(comparison) = Comparison::of(a.run, b.run) else { return };
+    if comparison.single {
+        let _ = writeln!(page.body, "<p class=\"note\">{SINGLE_RUNS}</p>");
+    }
     let caption =
         "Compared: second run divided by the first, over the cells both have (above 1 the second is faster)";
-    let mut table = Table::new(
-        caption,
-        &heads(&["Test", "Served by (first run)", "Cells", "Median ratio", "Lowest", "Highest"]),
-    );
-    let mut any = false;
-    for mapped in &before {
-        let Some(other) = after.iter().find(|s| s.title == mapped.surface.title) else { continue };
-        for kind in Kind::ALL {
-            let Some(ratios) = ratios_in(mapped, other, kind) else { continue };
-            any = true;
-            table.row(
-                &mapped.surface.title,
-                &[
-                    badge(kind),
-                    units::count(ratios.n as u64),
-                    format!("<strong>{}</strong>", units::ratio(ratios.median)),
-                    units::ratio(ratios.min),
-                    units::ratio(ratios.max),
-                ],
-            );
-        }
-    }
-    if !any {
-        return;
-    }
-    if is_single(a) || is_single(b) {
-        page.body.push_str(
-            "<p class=\"note\">These are single runs: no interval can be given and small differences may be noise. Repeat each at \
-             least three times for a verdict.</p>\n",
+    let head = heads(&["Test", "Served by (first run)", "Cells", "Median ratio", "Lowest", "Highest"]);
+    let mut table = Table::new(caption, &head);
+    for row in &comparison.rows {
+        let cells = match row.unlike {
+            0 => units::count(row.ratios.n as u64),
+            n => format!(
+                "{} <strong class=\"low\">({n} served otherwise in the second)</strong>",
+                row.ratios.n
+            ),
+        };
+        table.row(
+            &row.title,
+            &[
+                badge(row.kind),
+                cells,
+                format!("<strong>{}</strong>", units::ratio(row.ratios.median)),
+                units::ratio(row.ratios.min),
+                units::ratio(row.ratios.max),
+            ],
         );
     }
     page.body.push_str(&table.finish());
-}
-
-fn is_single(view: &View<'_>) -> bool {
-    view.run.phases.iter().all(|p| p.repetitions.len() < 2)
-}
-
-fn ratios_in(mapped: &Mapped, other: &Surface, kind: Kind) -> Option<Summary> {
-    let surface = &mapped.surface;
-    let mut ratios = Vec::new();
-    for (row, cells) in surface.cells.iter().enumerate() {
-        for (j, cell) in cells.iter().enumerate() {
-            let there = other.at(surface.file_bytes[row], surface.record_bytes[j]);
-            if let (Some(here), Some(there)) = (cell, there)
-                && mapped.kind_of(row, here) == kind
-            {
-                ratios.push(there.value / here.value);
-            }
-        }
-    }
-    Summary::of(&ratios)
 }
