@@ -1,2 +1,41 @@
-//! fathom.
-fn main() {}
+//! The program `fathom`: reads the command line, runs the command, sets the exit code. Composition and nothing else: this is the
+//! only place where executors, dialects, the store and reports meet.
+//!
+//! Exit codes: 0 done, 1 a check failed or the answer is "worse", 2 usage or bad input, 3 the run could not be completed (what
+//! was measured is kept), 128 + signal after a signal. Drop-ins use the exit codes of the program they stand in for.
+
+mod commands;
+mod console;
+mod exit;
+mod line;
+mod run_loop;
+mod state;
+
+use clap::Parser as _;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // Called by the name of a program it stands in for, through a link.
+    let name = words.first().map(std::path::Path::new).and_then(|p| p.file_name()).unwrap_or_default();
+    if name == "iozone" {
+        unreachable!();
+    }
+    let line = match line::Line::try_parse_from(&words) {
+        Ok(line) => line,
+        Err(error) => {
+            let code = if error.use_stderr() { exit::USAGE } else { exit::DONE };
+            // A closed pipe (`fathom --help | head`) is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    match commands::dispatch(line) {
+        Ok(code) => code,
+        Err(error) => {
+            console::error(&format!("{error:#}"));
+            ExitCode::from(exit::of(&error))
+        }
+    }
+}

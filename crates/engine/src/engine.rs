@@ -77,7 +77,8 @@ impl Engine {
     }
 
     /// Executes one phase once: starts its workers, waits for all, and returns what they did. Failures of single operations are
-    /// in the result.
+    /// in the result. `clocks_stopped` is called once when the last worker's clock has stopped, before what follows outside the
+    /// clock is done: the moment to read counters that belong to the rate.
     ///
     /// # Errors
     /// If the phase could not be started.
@@ -86,6 +87,7 @@ impl Engine {
         workload: &Workload,
         number: usize,
         repetition: u32,
+        clocks_stopped: &mut dyn FnMut(),
     ) -> Result<Repetition, EngineError> {
         let this = &workload.phases[number];
         self.make_files(workload, this)?;
@@ -93,7 +95,7 @@ impl Engine {
         let plans = plans(workload, this, place);
         let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
-        let mut result = phase::run(this, plans, self.clock, log_entries)?;
+        let mut result = phase::run(this, plans, self.clock, log_entries, clocks_stopped)?;
         result.n = repetition;
         result.started_ns = started_ns;
         Ok(result)

@@ -28,12 +28,12 @@ pub(crate) fn run(
     plans: Vec<(Isolation, u32, Plan<'_>)>,
     clock: Clock,
     log_entries: usize,
+    clocks_stopped: &mut dyn FnMut(),
 ) -> Result<Repetition, EngineError> {
     let count = plans.len();
     let shared = Shared::new(count, log_entries)?;
     let crews = crews_of(plans);
-    let control = shared.control();
-    let _stop = StopOnSignal::new(&control.stop);
+    let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
     let mut names: Vec<(String, std::path::PathBuf)> = vec![Default::default(); count];
     for plan in crews.iter().flat_map(|c| &c.plans) {
@@ -53,7 +53,10 @@ pub(crate) fn run(
             }
         }
         let released = release(phase, &shared, &mut children, count, clock);
-        watch(phase, &shared, &mut children, count, clock, released.first, &mut repetition.intervals);
+        let mut watch = Watch { shared: &shared, count, clock, first: released.first, lost: released.lost };
+        watch.until_clocks_stop(phase.interval.0, &mut children, &mut repetition.intervals);
+        clocks_stopped();
+        watch.until_done(&mut children);
         children.reap();
         repetition.elapsed_ns = clock.between(released.last, clock.now());
         collect(&shared, &children, &names, clock, released.first, &mut repetition);
@@ -173,6 +176,8 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
 struct Released {
     first: u64,
     last: u64,
+    /// Workers that died before.
+    lost: usize,
 }
 
 /// Waits until all are prepared, then releases them at one agreed time, or one after the other.
@@ -198,48 +203,65 @@ fn release(phase: &Phase, shared: &Shared, children: &mut Children, count: usize
     }
     control.go.store(1, Ordering::Release);
     wake_all(&control.go);
-    Released { first, last: first + stagger * (count as u64).saturating_sub(1) }
+    Released { first, last: first + stagger * (count as u64).saturating_sub(1), lost }
 }
 
-/// Waits until all are done; takes the interval series and looks for dead children meanwhile.
-fn watch(
-    phase: &Phase,
-    shared: &Shared,
-    children: &mut Children,
+/// What the parent does while the workers work: it sleeps, takes the interval series, and looks for dead children.
+struct Watch<'a> {
+    shared: &'a Shared,
     count: usize,
     clock: Clock,
+    /// Release of the first worker, in ticks.
     first: u64,
-    series: &mut Vec<Interval>,
-) {
-    let control = shared.control();
-    let width_ns = phase.interval.0;
-    let mut lost = 0;
-    let mut last = (0u64, 0u64, 0u64);
-    let mut next_ns = width_ns;
-    loop {
-        let done = control.done.load(Ordering::Acquire);
-        let now_ns = clock.between(first, clock.now());
-        let finished = done as usize + lost >= count;
-        if width_ns > 0 && (now_ns >= next_ns || finished) {
-            let totals = totals(shared, count);
-            if now_ns > last.0 {
+    lost: usize,
+}
+
+impl Watch<'_> {
+    /// Waits until every clock has stopped; the interval series ends there.
+    fn until_clocks_stop(&mut self, width_ns: u64, children: &mut Children, series: &mut Vec<Interval>) {
+        let mut last = (0u64, 0u64, 0u64);
+        let mut next_ns = width_ns;
+        loop {
+            let event = self.shared.control().event.load(Ordering::Acquire);
+            let stopped =
+                self.shared.control().clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
+            let now_ns = self.clock.between(self.first, self.clock.now());
+            if width_ns > 0 && (now_ns >= next_ns || stopped) && now_ns > last.0 {
+                let (ops, bytes) = totals(self.shared, self.count);
                 series.push(Interval {
                     end_ns: now_ns,
                     width_ns: now_ns - last.0,
-                    ops: totals.0 - last.1,
-                    bytes: totals.1 - last.2,
+                    ops: ops - last.1,
+                    bytes: bytes - last.2,
                 });
+                last = (now_ns, ops, bytes);
+                next_ns = (now_ns / width_ns + 1) * width_ns;
             }
-            last = (now_ns, totals.0, totals.1);
-            next_ns = (now_ns / width_ns + 1) * width_ns;
+            if stopped {
+                return;
+            }
+            let wait_ns =
+                if width_ns > 0 { LOOK_NS.min(next_ns.saturating_sub(now_ns).max(1)) } else { LOOK_NS };
+            self.sleep(event, wait_ns, children);
         }
-        if finished {
-            return;
+    }
+
+    /// Waits until every worker is done with what comes after its clock, too.
+    fn until_done(&mut self, children: &mut Children) {
+        loop {
+            let event = self.shared.control().event.load(Ordering::Acquire);
+            if self.shared.control().done.load(Ordering::Acquire) as usize + self.lost >= self.count {
+                return;
+            }
+            self.sleep(event, LOOK_NS, children);
         }
-        let wait_ns = if width_ns > 0 { LOOK_NS.min(next_ns.saturating_sub(now_ns).max(1)) } else { LOOK_NS };
-        futex_wait(&control.done, done, wait_ns);
-        lost += children.look(shared);
-        if lost > 0 {
+    }
+
+    fn sleep(&mut self, event: u32, wait_ns: u64, children: &mut Children) {
+        let control = self.shared.control();
+        futex_wait(&control.event, event, wait_ns);
+        self.lost += children.look(self.shared);
+        if self.lost > 0 {
             let _ = control.stop.compare_exchange(0, STOP_INTERRUPT, Ordering::AcqRel, Ordering::Relaxed);
         }
     }

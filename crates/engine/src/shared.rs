@@ -20,8 +20,12 @@ pub(crate) struct Control {
     pub ready: AtomicU32,
     /// 1 when the workers may start (each at its own `start_at`).
     pub go: AtomicU32,
+    /// Workers whose clock has stopped.
+    pub clocked: AtomicU32,
     /// Workers that are done.
     pub done: AtomicU32,
+    /// Rises whenever a clock stops or a worker is done; the parent sleeps on it.
+    pub event: AtomicU32,
     /// See the STOP_ constants.
     pub stop: AtomicU32,
 }

@@ -63,13 +63,22 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
     // SAFETY: this worker is the only writer of its slot and this is the only call.
     let slot = unsafe { shared.slot_mut(plan.index) };
     let mut ready = Ready { shared, reported: false };
+    let mut clocks = ClockStop { shared, reported: false };
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         settle(plan);
         match plan.stream.backend {
-            fathom_workload::Backend::Null => live::<Null>(plan, shared, slot, clock, &mut ready),
-            fathom_workload::Backend::Psync(_) => live::<Psync>(plan, shared, slot, clock, &mut ready),
-            fathom_workload::Backend::Stdio { .. } => live::<Stdio>(plan, shared, slot, clock, &mut ready),
-            fathom_workload::Backend::Mmap { .. } => live::<Mmap>(plan, shared, slot, clock, &mut ready),
+            fathom_workload::Backend::Null => {
+                live::<Null>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            fathom_workload::Backend::Psync(_) => {
+                live::<Psync>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            fathom_workload::Backend::Stdio { .. } => {
+                live::<Stdio>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            fathom_workload::Backend::Mmap { .. } => {
+                live::<Mmap>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
         }
     }));
     let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
@@ -92,7 +101,25 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
     };
     slot.end.store(end as u32, Ordering::Release);
     ready.report();
-    add_and_wake(&shared.control().done);
+    clocks.report();
+    shared.control().done.fetch_add(1, Ordering::AcqRel);
+    add_and_wake(&shared.control().event);
+}
+
+/// Reports that the worker's clock has stopped, exactly once, also when it failed.
+struct ClockStop<'a> {
+    shared: &'a Shared,
+    reported: bool,
+}
+
+impl ClockStop<'_> {
+    fn report(&mut self) {
+        if !self.reported {
+            self.reported = true;
+            self.shared.control().clocked.fetch_add(1, Ordering::AcqRel);
+            add_and_wake(&self.shared.control().event);
+        }
+    }
 }
 
 /// Reports readiness exactly once, also when preparing failed.
@@ -128,6 +155,7 @@ fn live<B: Backend>(
     slot: &mut Slot,
     clock: Clock,
     ready: &mut Ready,
+    clocks: &mut ClockStop,
 ) -> Result<End, Fault> {
     let stream = plan.stream;
     let contents = Contents::new(stream, plan.largest, plan.seed, plan.place)?;
@@ -195,6 +223,7 @@ fn live<B: Backend>(
         }
     }
     raise_first(Raise::AfterFinish);
+    clocks.report();
     let spent = thread_cpu_ns();
     hot.slot.cpu_user_ns = spent.0.saturating_sub(usage.0);
     hot.slot.cpu_system_ns = spent.1.saturating_sub(usage.1);

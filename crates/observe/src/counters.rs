@@ -230,6 +230,7 @@ impl Snapshot {
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             own_read_bytes: own(|o| o.read_bytes),
             own_write_bytes: own(|o| o.write_bytes),
+            written_in_clock_bytes: None,
             dirty_after_bytes: later.dirty_bytes,
         }
     }

@@ -82,9 +82,12 @@ impl Origin {
         // Reads: our own accounting names the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase
         // into a device phase; the device's own counter bounds it from above. Both directions are added for a mixed phase.
         let read = physical.own_read_bytes.map_or(device.read_bytes, |own| own.min(device.read_bytes));
+        // Writes: only what the device had written when the clock stopped can be in the rate. An fsync outside the clock moves
+        // the rest without being timed, and would make a cache number look like a device number.
+        let written = physical.written_in_clock_bytes.unwrap_or(device.write_bytes).min(device.write_bytes);
         let moved = match (phase.reads, phase.writes) {
-            (true, true) => read + device.write_bytes,
-            (false, true) => device.write_bytes,
+            (true, true) => read.saturating_add(written),
+            (false, true) => written,
             _ => read,
         };
         let share = moved as f64 / asked as f64;
@@ -97,12 +100,16 @@ impl Origin {
         };
         let verb = if only_writes { "written to" } else { "moved by" };
         let mut evidence = format!(
-            "{} asked for, {} {verb} {} during the phase ({:.0} %)",
+            "{} asked for, {} {verb} {} while the clock ran ({:.0} %)",
             bytes_words(asked),
             bytes_words(moved),
             device.name,
             share * 100.0
         );
+        if phase.writes && device.write_bytes - written > asked / 20 {
+            let later = bytes_words(device.write_bytes - written);
+            evidence += &format!(", {later} more after the clock had stopped");
+        }
         if let Some(cached) = repetition.resident_before.and_then(|r| r.cached_share()) {
             evidence += &format!(", {:.0} % of the file was cached before", cached * 100.0);
         }
@@ -182,6 +189,15 @@ mod tests {
     #[test]
     fn a_buffered_write_not_yet_written_back_is_a_page_cache_number() {
         assert_eq!(phase(false, true, 1 << 30, disk(0, 4096, None)).origin().regime, Regime::PageCache);
+    }
+
+    #[test]
+    fn what_an_fsync_outside_the_clock_moves_is_not_in_the_rate() {
+        let mut physical = disk(0, 1 << 30, None);
+        physical.written_in_clock_bytes = Some(1 << 20);
+        let o = phase(false, true, 1 << 30, physical).origin();
+        assert_eq!(o.regime, Regime::PageCache);
+        assert!(o.evidence.contains("1023 MiB more after the clock had stopped"), "{}", o.evidence);
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Bench {
         };
         let mut engine = self.engine.borrow_mut();
         engine.check(&workload).unwrap();
-        engine.execute(&workload, 0, 0).unwrap()
+        engine.execute(&workload, 0, 0, &mut || {}).unwrap()
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
         devices: vec![device],
         own_read_bytes: Some(read),
         own_write_bytes: Some(written),
+        written_in_clock_bytes: None,
         dirty_after_bytes: Some(0),
         ..Physical::default()
     };

@@ -160,6 +160,7 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         note: r.get("physical_note")?,
         own_read_bytes: maybe(r, "own_read_bytes")?,
         own_write_bytes: maybe(r, "own_write_bytes")?,
+        written_in_clock_bytes: maybe(r, "written_in_clock_bytes")?,
         dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
         devices: Vec::new(),
     };

@@ -79,6 +79,7 @@ CREATE TABLE repetition (
     physical_note      TEXT,
     own_read_bytes     INTEGER,
     own_write_bytes    INTEGER,
+    written_in_clock_bytes INTEGER,
     dirty_after_bytes  INTEGER
 ) STRICT;
 CREATE INDEX repetition_phase ON repetition (phase_id);

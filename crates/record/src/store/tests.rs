@@ -98,6 +98,7 @@ fn write_phase() -> Phase {
             method: "diskstats".into(),
             devices: vec![device],
             own_write_bytes: Some(655_360),
+            written_in_clock_bytes: Some(4096),
             dirty_after_bytes: Some(4096),
             ..Physical::default()
         },
@@ -249,15 +250,34 @@ fn any_device() -> impl Strategy<Value = DeviceDelta> {
 
 fn any_physical() -> impl Strategy<Value = Physical> {
     let maybe = || prop::option::of(number());
-    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), maybe(), maybe(), maybe())
-        .prop_map(|(method, devices, note, own_read_bytes, own_write_bytes, dirty_after_bytes)| Physical {
-            method,
-            devices,
-            note,
-            own_read_bytes,
-            own_write_bytes,
-            dirty_after_bytes,
-        })
+    (
+        words(),
+        prop::collection::vec(any_device(), 0..3),
+        prop::option::of(words()),
+        maybe(),
+        maybe(),
+        maybe(),
+        maybe(),
+    )
+        .prop_map(
+            |(
+                method,
+                devices,
+                note,
+                own_read_bytes,
+                own_write_bytes,
+                written_in_clock_bytes,
+                dirty_after_bytes,
+            )| Physical {
+                method,
+                devices,
+                note,
+                own_read_bytes,
+                own_write_bytes,
+                written_in_clock_bytes,
+                dirty_after_bytes,
+            },
+        )
 }
 
 fn any_residency() -> impl Strategy<Value = Option<Residency>> {

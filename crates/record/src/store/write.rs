@@ -285,8 +285,8 @@ fn append_repetition(
     t.prepare_cached(
         "INSERT INTO repetition (phase_id, n, started_ns, elapsed_ns, start_skew_ns, bytes, ops, bytes_per_s, ops_per_s,
              parent_bytes_per_s, regime, device_share, evidence, physical_method, physical_note, own_read_bytes,
-             own_write_bytes, dirty_after_bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+             own_write_bytes, written_in_clock_bytes, dirty_after_bytes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?
     .execute(params![
         phase_id,
@@ -306,6 +306,7 @@ fn append_repetition(
         physical.note,
         physical.own_read_bytes.map(int),
         physical.own_write_bytes.map(int),
+        physical.written_in_clock_bytes.map(int),
         physical.dirty_after_bytes.map(int),
     ])?;
     let repetition_id = t.last_insert_rowid();

@@ -1,0 +1,19 @@
+//! `fathom export`: stored runs on stdout, for other programs.
+
+use crate::line::{Common, Export, ExportFormat};
+use crate::{console, state};
+use std::process::ExitCode;
+
+pub fn run(options: &Export, common: &Common) -> anyhow::Result<ExitCode> {
+    let store = state::store(common.store.as_deref())?;
+    let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
+    match options.format {
+        ExportFormat::Json => {
+            for run in &runs {
+                console::out_raw(&fathom_record::export::json(run));
+            }
+        }
+        ExportFormat::Csv => console::out_raw(&fathom_record::export::csv(&runs)),
+    }
+    Ok(ExitCode::SUCCESS)
+}

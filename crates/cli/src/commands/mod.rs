@@ -1,0 +1,30 @@
+//! The commands, one file each.
+
+mod export;
+//IOZ pub mod iozone;
+mod list;
+mod report;
+mod rm;
+mod run;
+mod show;
+mod survey;
+mod survey_plan;
+mod write;
+
+use crate::line::{Command, Line};
+use std::process::ExitCode;
+
+/// Runs the command of a command line.
+pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
+    let common = line.common;
+    match line.command {
+        Command::Survey(o) => survey::run(&o, &common),
+        Command::Run(o) => run::run(&o, &common),
+        Command::Iozone(_) => unreachable!(),
+        Command::Report(o) => report::run(&o, &common),
+        Command::List(o) => list::run(&o, &common),
+        Command::Show(o) => show::run(&o, &common),
+        Command::Export(o) => export::run(&o, &common),
+        Command::Rm(o) => rm::run(&o, &common),
+    }
+}

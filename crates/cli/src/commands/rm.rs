@@ -1,0 +1,23 @@
+//! `fathom rm`: removes stored runs.
+
+use crate::line::{Common, Rm};
+use crate::{console, state};
+use std::process::ExitCode;
+
+pub fn run(options: &Rm, common: &Common) -> anyhow::Result<ExitCode> {
+    let mut store = state::store(common.store.as_deref())?;
+    // Every name must be good before anything is removed; "last" means the last one now, however often it is given.
+    let mut ids = options.runs.iter().map(|r| store.resolve(r)).collect::<Result<Vec<_>, _>>()?;
+    ids.sort();
+    ids.dedup();
+    for id in &ids {
+        store.remove(id)?;
+    }
+    store.close()?;
+    if options.json {
+        console::out(&(serde_json::to_string_pretty(&serde_json::json!({ "removed": ids }))? + "\n"));
+    } else {
+        console::out(&ids.iter().map(|id| format!("removed {id}\n")).collect::<String>());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,146 @@
+//! `fathom run`: a workload of the native format.
+
+use super::write;
+use crate::exit::{self, Usage};
+use crate::line::{Common, RunFile};
+use crate::run_loop::{self, Finished, Head, Listener};
+use crate::{console, state};
+use anyhow::Context as _;
+use fathom_engine::Engine;
+use fathom_workload::Workload;
+use indicatif::ProgressBar;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
+    if let Some(output) = &options.output {
+        write::check_ending(output)?;
+    }
+    let (name, text) = read(&options.file)?;
+    let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;
+    if let Err(errors) = workload.check() {
+        let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
+        return Err(Usage(lines.join("\n")).into());
+    }
+    if options.plan {
+        console::out(&plan(&workload));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut engine = Engine::new(state::ledger());
+    engine.check(&workload).map_err(|e| Usage(format!("{name}: {e}")))?;
+    let head = Head {
+        label: workload.name.clone(),
+        dialect: "native".into(),
+        argv: std::env::args().collect(),
+        directory: directory_of(&workload),
+    };
+    fathom_engine::watch_signals();
+    let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);
+    let mut listener = Progress(console::progress(phases));
+    let finished = run_loop::execute(&mut engine, &workload, head, common, &mut listener)?;
+    listener.0.finish_and_clear();
+    conclude(&finished, options.json);
+    if let Some(output) = &options.output {
+        write::runs(&[&finished.run], output, false)?;
+        console::note(&format!("wrote {}", output.display()));
+    }
+    Ok(code(&finished))
+}
+
+/// Shows which phase is running.
+pub struct Progress(pub ProgressBar);
+
+impl Listener for Progress {
+    fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
+        let size = |b: Option<fathom_workload::Bytes>| b.map_or(String::new(), |b| format!(" {b}"));
+        self.0.set_message(format!("{}{}{}", phase.name, size(phase.axes.file), size(phase.axes.record)));
+        self.0.tick();
+    }
+
+    fn ends(&mut self, _phase: &fathom_record::Phase) {
+        self.0.inc(1);
+    }
+}
+
+/// Prints the result and what ended the run early.
+pub fn conclude(finished: &Finished, json: bool) {
+    if json {
+        console::out(&fathom_record::export::json(&finished.run));
+    } else {
+        console::out(&fathom_report::terminal::summary(&finished.run, console::width(), console::colour()));
+    }
+    if let Some(signal) = finished.signal {
+        console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
+    } else if let Some(failure) = &finished.failure {
+        console::error(&failure.to_string());
+    }
+    if finished.stored {
+        console::note(&format!(
+            "kept as run {}; `fathom report {} -o page.html` draws it",
+            finished.run.id, finished.run.id
+        ));
+    }
+}
+
+/// The exit code of a finished run.
+pub fn code(finished: &Finished) -> ExitCode {
+    ExitCode::from(match (finished.signal, &finished.failure) {
+        (Some(signal), _) => exit::of_signal(signal),
+        (None, Some(_)) => exit::FAILED,
+        (None, None) => exit::DONE,
+    })
+}
+
+fn read(file: &Path) -> anyhow::Result<(String, String)> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|e| Usage(format!("cannot read the workload from stdin: {e}")))?;
+        return Ok(("stdin".into(), text));
+    }
+    let text =
+        std::fs::read_to_string(file).map_err(|e| Usage(format!("cannot read {}: {e}", file.display())));
+    Ok((file.display().to_string(), text.context("the workload")?))
+}
+
+/// The directory of the first file, or the working directory.
+fn directory_of(workload: &Workload) -> PathBuf {
+    let first = workload.filesets.first().and_then(|s| s.files.path(0));
+    let parent =
+        first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty()).map(Path::to_path_buf);
+    parent.unwrap_or_else(|| PathBuf::from("."))
+}
+
+/// What would be executed and which files would be made.
+fn plan(workload: &Workload) -> String {
+    let mut text = format!(
+        "{}: {} phases, {} repetitions, seed {}\n",
+        workload.name,
+        workload.phases.len(),
+        workload.repetitions,
+        workload.seed
+    );
+    for set in &workload.filesets {
+        for i in 0..set.files.count() {
+            if let Some(path) = set.files.path(i) {
+                let fate = match (set.keep, set.existing) {
+                    (_, fathom_workload::Existing::Reuse) => "is used as it is if it exists",
+                    (true, _) => "is made and kept",
+                    (false, _) => "is made and removed",
+                };
+                text += &format!("file {} {fate}\n", path.display());
+            }
+        }
+    }
+    for (i, phase) in workload.phases.iter().enumerate() {
+        let workers: u32 = phase
+            .groups
+            .iter()
+            .map(|g| g.instances * g.threads.iter().map(|t| t.instances).sum::<u32>())
+            .sum();
+        text += &format!("phase {i}: {}, {workers} workers\n", phase.name);
+    }
+    text
+}

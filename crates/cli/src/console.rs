@@ -1,0 +1,67 @@
+//! The terminal: data goes to stdout, everything else to stderr. Colour and the progress line only where they are wanted; the
+//! decision is anstream's (terminal, NO_COLOR, CLICOLOR_FORCE) and is taken nowhere else.
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal as _, Write as _};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = AnsiColor::Cyan.on_default();
+
+/// Writes data to stdout and flushes it. A reader that has gone (`| head`) ends nothing.
+pub fn out(text: &str) {
+    let mut stdout = anstream::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.flush();
+}
+
+/// Writes bytes of another program's output format to stdout, untouched.
+pub fn out_raw(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.flush();
+}
+
+/// What went wrong and ends the command.
+pub fn error(text: &str) {
+    say(ERROR, "error", text);
+}
+
+/// What makes a result doubtful, or was not done.
+pub fn warning(text: &str) {
+    say(WARNING, "warning", text);
+}
+
+/// What the user may want to know.
+pub fn note(text: &str) {
+    say(NOTE, "note", text);
+}
+
+fn say(style: Style, word: &str, text: &str) {
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "{style}{word}:{style:#} {text}");
+}
+
+/// Whether stdout takes colours.
+pub fn colour() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// Columns of the terminal, at most 120; 80 where there is none.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0)).clamp(40, 120)
+}
+
+/// A progress line on stderr: what is running now and how much time is left. Nothing where stderr is no terminal.
+pub fn progress(phases: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(phases), ProgressDrawTarget::stderr_with_hz(5));
+    let template = "{bar:24} {pos}/{len} {elapsed_precise} (left about {eta}) {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}

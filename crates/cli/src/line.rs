@@ -1,0 +1,167 @@
+//! The command line, one definition an option: parsing and help come from it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// How fast is this storage, did it get slower, and why?
+#[derive(Debug, Parser)]
+#[command(
+    name = "fathom",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "Examples:
+  fathom survey                          what is the storage below this directory?
+  fathom survey /mnt/data -o data.html   the same for another one, page under a name of your choice
+  fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
+  fathom run workload.toml               a workload of your own
+  fathom list                            what was measured so far
+  fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
+
+Results go to stdout, progress and warnings to stderr. Every run is kept in one SQLite file
+($FATHOM_STORE, else ~/.local/share/fathom/fathom.db)."
+)]
+pub struct Line {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Common {
+    /// The SQLite file that keeps the runs
+    #[arg(long, global = true, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Do not keep this run
+    #[arg(long, global = true)]
+    pub no_store: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What is this storage? Measures a directory in about a minute; prints a summary, writes a page
+    Survey(Survey),
+    /// Run a workload of the native format (.toml)
+    Run(RunFile),
+    /// IOzone's command line and IOzone's output (`fathom iozone -h` lists its options)
+    #[command(disable_help_flag = true)]
+    Iozone(DropIn),
+    /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON or CSV, by the file's ending
+    Report(Report),
+    /// The stored runs
+    List(List),
+    /// One stored run on the terminal
+    Show(Show),
+    /// A stored run as JSON or CSV on stdout
+    Export(Export),
+    /// Remove stored runs
+    Rm(Rm),
+}
+
+#[derive(Debug, Args)]
+pub struct Survey {
+    /// Directory to measure; fathom works in a directory of its own below it
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Where to write the page [default: fathom-RUN.html in the working directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Fewer sizes and repetitions: about 15 seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print the record as JSON instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunFile {
+    /// The workload; - reads stdin
+    pub file: PathBuf,
+    /// Only check the workload and print what would be executed
+    #[arg(long)]
+    pub plan: bool,
+    /// Also write a page, or another form by the file's ending
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the record as JSON instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DropIn {
+    /// Arguments of the program it stands in for
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Runs by id, by the beginning of an id, or "last"
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Where to write it; the ending says what: .html .xlsx .md .svg .json .csv
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only the newest N runs
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Run by id, by the beginning of its id, or "last"
+    #[arg(default_value = "last")]
+    pub run: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print it the way the program it was measured by prints it (IOzone's table)
+    #[arg(long, conflicts_with = "json")]
+    pub original: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Runs by id, by the beginning of an id, or "last"
+    #[arg(default_value = "last", value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Form
+    #[arg(long, default_value = "json")]
+    pub format: ExportFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExportFormat {
+    /// One JSON document a run, complete
+    Json,
+    /// Tidy table: one observation a row
+    Csv,
+}
+
+#[derive(Debug, Args)]
+pub struct Rm {
+    /// Runs by id, by the beginning of an id, or "last"
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,302 @@
+//! The run loop: executes a workload phase by phase and makes the record of it. Around each phase it reads what the kernel
+//! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
+
+use crate::line::Common;
+use crate::{console, state};
+use fathom_engine::{Engine, EngineError, interrupted_by};
+use fathom_observe::counters::{Counters, Snapshot};
+use fathom_observe::doubts::Seen;
+use fathom_observe::{device, doubts, environment, residency};
+use fathom_record::{Axes, Phase, Repetition, Run, Status, Store};
+use fathom_workload::{Backend, Data, Direction, Program, Stream, Workload};
+use std::path::{Path, PathBuf};
+
+/// What a run is called and where it happens.
+pub struct Head {
+    pub label: String,
+    pub dialect: String,
+    pub argv: Vec<String>,
+    /// The directory whose file system is measured.
+    pub directory: PathBuf,
+}
+
+/// Hears of every phase as it begins and ends.
+pub trait Listener {
+    /// A phase begins (outside its clock).
+    fn begins(&mut self, _phase: &fathom_workload::Phase, _repetition: u32) {}
+    /// A phase has ended; the record holds the repetitions done so far.
+    fn ends(&mut self, _phase: &Phase) {}
+}
+
+/// A run that is over, and the run's place in the store if it was kept.
+pub struct Finished {
+    pub run: Run,
+    pub stored: bool,
+    /// What ended the run early, if not a signal.
+    pub failure: Option<Failure>,
+    pub signal: Option<i32>,
+}
+
+/// What ended a run early.
+pub enum Failure {
+    /// An operation failed; the record holds it.
+    Operation(fathom_record::OpError),
+    /// The engine could not go on.
+    Engine(EngineError),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Operation(e) => write!(f, "{} (after {} operations)", e.message, e.after_ops),
+            Self::Engine(e) => write!(f, "{e}"),
+        }
+    }
+}
+
+/// Executes the workload and returns its record, complete or not.
+pub fn execute(
+    engine: &mut Engine,
+    workload: &Workload,
+    head: Head,
+    common: &Common,
+    listener: &mut dyn Listener,
+) -> Result<Finished, EngineError> {
+    engine.check(workload)?;
+    let mut run = begin(engine, workload, &head);
+    let mut keeper = Keeper::open(common, &run);
+    let mut failure = None;
+    let mut seen = Seen { steal: Vec::new(), compressed_share: compressed_share(workload) };
+    'rounds: for repetition in 0..workload.repetitions {
+        for number in 0..workload.phases.len() {
+            if interrupted_by().is_some() {
+                break 'rounds;
+            }
+            let (at, outcome) =
+                one_phase(engine, workload, number, repetition, &mut run, &mut seen, listener);
+            if let Some(at) = at {
+                listener.ends(&run.phases[at]);
+                keeper.phase(&run.id, &run.phases[at]);
+            }
+            if let Err(f) = outcome {
+                failure = Some(f);
+                break 'rounds;
+            }
+        }
+    }
+    for path in engine.clean_up() {
+        console::warning(&format!(
+            "{} could not be removed; the next run of fathom will try again",
+            path.display()
+        ));
+    }
+    let signal = interrupted_by();
+    run.status = match (&failure, signal) {
+        (_, Some(_)) => Status::Interrupted,
+        (Some(_), None) => Status::Failed,
+        (None, None) => Status::Completed,
+    };
+    run.error = failure.as_ref().map(ToString::to_string);
+    run.ended_at = now();
+    run.clock = engine.describe_clock();
+    run.doubts = doubts::of(&run, &run.environment, &seen);
+    let stored = keeper.close(&run);
+    Ok(Finished { run, stored, failure, signal })
+}
+
+fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
+    let started = jiff::Timestamp::now();
+    Run {
+        id: fathom_record::store::new_run_id(started, std::process::id()),
+        label: head.label.clone(),
+        dialect: head.dialect.clone(),
+        started_at: now(),
+        status: Status::Running,
+        version: env!("CARGO_PKG_VERSION").into(),
+        argv: head.argv.clone(),
+        directory: head.directory.display().to_string(),
+        seed: workload.seed.0,
+        workload: workload.to_toml().unwrap_or_else(|e| format!("# {e}")),
+        environment: environment::capture(&head.directory),
+        clock: engine.describe_clock(),
+        ..Run::default()
+    }
+}
+
+fn now() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// One repetition of one phase with everything around it. Gives the position of the phase in the record, if something of it was
+/// measured, and how it went.
+fn one_phase(
+    engine: &mut Engine,
+    workload: &Workload,
+    number: usize,
+    repetition: u32,
+    run: &mut Run,
+    seen: &mut Seen,
+    listener: &mut dyn Listener,
+) -> (Option<usize>, Result<(), Failure>) {
+    let phase = &workload.phases[number];
+    listener.begins(phase, repetition);
+    for action in &phase.before {
+        if let Err(e) = engine.act(workload, action) {
+            return (None, Err(Failure::Engine(e)));
+        }
+        if interrupted_by().is_some() {
+            return (None, Ok(()));
+        }
+    }
+    let measured = match measure(engine, workload, number, repetition, seen) {
+        Ok(measured) => measured,
+        Err(e) => return (None, Err(Failure::Engine(e))),
+    };
+    let error = measured.error().cloned();
+    let at = run.phases.iter().position(|p| p.seq == number as u32).unwrap_or_else(|| {
+        run.phases.push(described(phase, number));
+        run.phases.len() - 1
+    });
+    run.phases[at].repetitions.push(measured);
+    if let Some(e) = error {
+        return (Some(at), Err(Failure::Operation(e)));
+    }
+    for action in &phase.after {
+        if let Err(e) = engine.act(workload, action) {
+            return (Some(at), Err(Failure::Engine(e)));
+        }
+    }
+    (Some(at), Ok(()))
+}
+
+/// Executes the phase between two readings of the kernel's counters.
+fn measure(
+    engine: &mut Engine,
+    workload: &Workload,
+    number: usize,
+    repetition: u32,
+    seen: &mut Seen,
+) -> Result<Repetition, EngineError> {
+    let paths = engine.paths(workload, &workload.phases[number]);
+    let nearest = paths.first().map(|p| nearest_existing(p));
+    let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
+    let before = residency::of(&paths);
+    let counters = Counters::read(&stack);
+    let mut in_clock: Option<Snapshot> = None;
+    let mut clocks_stopped = || in_clock = Some(Counters::read(&stack));
+    let mut measured = engine.execute(workload, number, repetition, &mut clocks_stopped)?;
+    let later = Counters::read(&stack);
+    measured.physical = counters.until(&later);
+    measured.physical.written_in_clock_bytes =
+        in_clock.and_then(|now| counters.until(&now).device_write_bytes());
+    if let Some(steal) = counters.steal_share(&later) {
+        seen.steal.push((number as u32, steal));
+    }
+    measured.resident_before = before;
+    measured.resident_after = residency::of(&paths);
+    Ok(measured)
+}
+
+/// What compression would leave of the written data, from the rule it is made by: the least of all streams that write.
+fn compressed_share(workload: &Workload) -> Option<f64> {
+    let share = |data: &Data| match data {
+        Data::Unique | Data::Positioned { .. } => 1.0,
+        Data::Zero | Data::Byte(_) => 0.0,
+        Data::Marked { stride, length, .. } => length.0 as f64 / stride.0.max(1) as f64,
+        Data::Reducible { compressible_percent, duplicate_percent, .. } => {
+            f64::from(100 - compressible_percent) * f64::from(100 - duplicate_percent) / 1e4
+        }
+    };
+    streams(workload.phases.iter())
+        .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
+        .map(|s| share(&s.data))
+        .reduce(f64::min)
+}
+
+fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl Iterator<Item = &'a Stream> {
+    phases.flat_map(|p| &p.groups).flat_map(|g| &g.threads).filter_map(|t| match &t.program {
+        Program::Stream(s) => Some(&**s),
+        Program::Flow(_) => None,
+    })
+}
+
+/// The file, or the directory it will be made in.
+fn nearest_existing(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)
+}
+
+/// The record's view of a planned phase.
+fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
+    let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
+    let synchronous = |s: &&Stream| {
+        s.timed.fsync
+            || s.open.sync != fathom_workload::OpenSync::No
+            || matches!(s.backend, Backend::Mmap { flush: fathom_workload::MapFlush::Sync, .. })
+    };
+    Phase {
+        seq: number as u32,
+        name: phase.name.clone(),
+        axes: Axes {
+            file_bytes: phase.axes.file.map(|b| b.0),
+            record_bytes: phase.axes.record.map(|b| b.0),
+            streams: phase.axes.streams.map(u64::from),
+            queue_depth: None,
+            tags: phase.axes.tags.clone(),
+        },
+        reads: streams.iter().any(|s| s.direction != Direction::Write),
+        writes: streams.iter().any(|s| s.direction != Direction::Read),
+        sync_in_clock: !streams.is_empty() && streams.iter().all(synchronous),
+        direct: streams.iter().any(|s| s.open.direct),
+        repetitions: Vec::new(),
+    }
+}
+
+/// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on.
+struct Keeper(Option<Store>);
+
+impl Keeper {
+    fn open(common: &Common, run: &Run) -> Self {
+        if common.no_store {
+            return Self(None);
+        }
+        let opened = state::store(common.store.as_deref()).and_then(|mut store| {
+            store.begin(run)?;
+            Ok(store)
+        });
+        match opened {
+            Ok(store) => Self(Some(store)),
+            Err(e) => {
+                console::warning(&format!("this run will not be kept: {e:#}"));
+                Self(None)
+            }
+        }
+    }
+
+    fn phase(&mut self, run_id: &str, phase: &Phase) {
+        if let Some(store) = &mut self.0
+            && let Err(e) = store.append_phase(run_id, phase)
+        {
+            console::warning(&format!(
+                "phase {} could not be stored; the store is given up: {e}",
+                phase.name
+            ));
+            self.0 = None;
+        }
+    }
+
+    /// Whether the run is in the store.
+    fn close(self, run: &Run) -> bool {
+        let Some(mut store) = self.0 else { return false };
+        let done = run
+            .doubts
+            .iter()
+            .try_for_each(|d| store.append_doubt(&run.id, d))
+            .and_then(|()| store.finish(run))
+            .and_then(|()| store.close());
+        if let Err(e) = &done {
+            console::warning(&format!("the end of this run could not be stored: {e}"));
+        }
+        done.is_ok()
+    }
+}
