@@ -158,7 +158,9 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         let rates: Vec<f64> = phase.repetitions.iter().filter_map(|r| r.bytes_per_s()).collect();
         let by_kind = Summary::of(&rates).map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
         let error = phase.repetitions.iter().find_map(|r| r.error()).map(|e| e.message.clone());
-        FigureRow { title: full_title(phase), by_kind, error }
+        // A rate of a phase that broke off stands on part of the work; its name says so in every format.
+        let failed = if error.is_some() { " (failed part way)" } else { "" };
+        FigureRow { title: format!("{}{failed}", full_title(phase)), by_kind, error }
     });
     surfaces.chain(singles).collect()
 }

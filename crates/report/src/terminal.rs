@@ -384,6 +384,13 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn a_cut_text_is_never_wider(text in "\\PC*", width in 0usize..40) {
+            proptest::prop_assert!(cut(&text, width).width() <= width);
+        }
+    }
+
     #[test]
     fn without_colour_there_is_no_escape_code() {
         for run in runs() {

@@ -18,7 +18,7 @@ pub(super) struct Frame {
 impl Frame {
     /// Draws title, horizontal rules and the labels of the rate axis.
     pub(super) fn draw(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
-        let step = round_step(highest / 4.0);
+        let step = round_step(highest);
         let steps = (highest / step).ceil().max(1.0);
         let frame = Self { top_rate: step * steps, plot_height };
         text(out, 8.0, 18.0, Anchor::Start, "t", &shortened(title, 60));
@@ -46,15 +46,16 @@ impl Frame {
     }
 }
 
-/// 1, 2 or 5 times a power of ten of the rate's own unit (MiB/s, GiB/s), so that ticks read as round numbers.
-fn round_step(rough: f64) -> f64 {
+/// A quarter of the highest rate, rounded up to 1, 2 or 5 times a power of ten in the unit the highest rate is named in (MiB/s,
+/// GiB/s), so that every tick reads as a round number.
+fn round_step(highest: f64) -> f64 {
     let mut unit = 1.0;
-    while rough / unit >= 1000.0 {
+    while highest / unit >= 1000.0 {
         unit *= 1024.0;
     }
-    let power = 10f64.powf((rough / unit).max(1e-9).log10().floor());
-    let factor =
-        [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough / unit * 0.999).unwrap_or(10.0);
+    let rough = (highest / 4.0 / unit).max(1e-9);
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
     factor * power * unit
 }
 
@@ -65,8 +66,9 @@ mod tests {
     #[test]
     fn steps_are_round_in_their_own_unit() {
         let mib = 1_048_576.0;
-        assert!((round_step(21.0 * mib) - 50.0 * mib).abs() < 1.0);
-        assert!((round_step(1.1 * 1024.0 * mib) - 2.0 * 1024.0 * mib).abs() < 1024.0);
+        assert!((round_step(84.0 * mib) - 50.0 * mib).abs() < 1.0);
+        assert!((round_step(3.12 * mib) - mib).abs() < 1.0, "not 1000 KiB");
+        assert!((round_step(4.4 * 1024.0 * mib) - 2.0 * 1024.0 * mib).abs() < 1024.0);
         assert!(round_step(0.0) > 0.0);
     }
 }

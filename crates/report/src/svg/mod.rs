@@ -71,7 +71,7 @@ impl Picture {
     }
 }
 
-/// Every picture of a run: surface and heat map of each test, throughput by streams, latencies, series.
+/// Every picture of a run: surface and heat map of each test, throughput by streams, latencies, series. No two have one slug.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<Picture> {
     let machine = Machine::of(run);
@@ -86,7 +86,20 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     let (_, single) = crate::surface::on_surfaces(&phases);
     pictures.extend(latency(&crate::latency::rows(&single)));
     pictures.extend(single.iter().filter_map(|p| series(p)));
+    number_equal_slugs(&mut pictures);
     pictures
+}
+
+/// A survey has tests of one name in several stages; the second becomes "surface-write-2".
+fn number_equal_slugs(pictures: &mut [Picture]) {
+    let mut seen = std::collections::HashMap::<String, u32>::new();
+    for picture in pictures {
+        let times = seen.entry(picture.slug.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            picture.slug = format!("{}-{times}", picture.slug);
+        }
+    }
 }
 
 /// Text that may stand anywhere in XML or HTML, also in a quoted attribute.
@@ -174,6 +187,8 @@ mod tests {
     #[test]
     fn every_picture_of_every_run_is_well_formed() {
         for run in samples_of_all_kinds() {
+            let slugs: std::collections::HashSet<String> = of_run(&run).into_iter().map(|p| p.slug).collect();
+            assert_eq!(slugs.len(), of_run(&run).len());
             for picture in of_run(&run) {
                 let svg = picture.standalone();
                 assert!(!svg.contains("NaN") && !svg.contains("inf,"), "{}: {svg}", picture.slug);
@@ -206,6 +221,15 @@ mod tests {
             }
         }
         assert!(open.is_empty(), "{open:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn escaped_text_has_nothing_that_could_be_markup(text in ".*") {
+            let escaped = escape(&text);
+            proptest::prop_assert!(!escaped.contains(['<', '>', '"', '\'', '\n']));
+            proptest::prop_assert!(!escaped.chars().any(char::is_control));
+        }
     }
 
     #[test]

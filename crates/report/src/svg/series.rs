@@ -37,7 +37,7 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     }
     let mut body = String::new();
     let title = format!("{} over time", full_title(phase));
-    let frame = Frame::draw(&mut body, &title, highest, 120.0);
+    let frame = Frame::draw(&mut body, &full_title(phase), highest, 120.0);
     // The first interval's rate holds from its beginning on.
     let begin = points.first().map(|(_, rate)| (0.0, *rate));
     let places: Vec<(f64, f64)> =

@@ -73,8 +73,8 @@ fn legend(out: &mut String) {
     let y = 36.0;
     polyline(out, &[(LEFT, y - 4.0), (LEFT + 24.0, y - 4.0)], "a");
     text(out, LEFT + 30.0, y, Anchor::Start, "", "children's sum");
-    polyline(out, &[(LEFT + 130.0, y - 4.0), (LEFT + 154.0, y - 4.0)], "b");
-    text(out, LEFT + 160.0, y, Anchor::Start, "", "parent's view");
-    line(out, (LEFT + 250.0, y - 9.0), (LEFT + 250.0, y + 1.0), "span");
-    text(out, LEFT + 258.0, y, Anchor::Start, "", "slowest to fastest stream");
+    polyline(out, &[(LEFT + 134.0, y - 4.0), (LEFT + 158.0, y - 4.0)], "b");
+    text(out, LEFT + 164.0, y, Anchor::Start, "", "parent's view");
+    line(out, (LEFT + 264.0, y - 9.0), (LEFT + 264.0, y + 1.0), "span");
+    text(out, LEFT + 271.0, y, Anchor::Start, "", "slowest to fastest stream");
 }
