@@ -1,6 +1,7 @@
-//! The chores, in Rust: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask fresh`. This file reads the command line and calls
+//! The chores, in Rust: `cargo xtask test`, `tidy`, `fresh`, `bench`. This file reads the command line and calls
 //! the chore; it knows nothing of fathom itself and uses none of its crates, so it builds in seconds and works when they do not.
 
+mod bench;
 mod fresh;
 mod steps;
 mod test;
@@ -17,6 +18,7 @@ The chores of the house.
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
+  cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
@@ -67,6 +69,7 @@ fn run(args: &[String]) -> Result<bool> {
             [keep] if keep == "--keep" => fresh::run(&root, true),
             _ => bail!(Usage(format!("`fresh` takes --keep or nothing, not {rest:?}."))),
         },
+        "bench" => bench::run(&root, rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(true)
