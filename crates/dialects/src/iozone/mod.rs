@@ -1,0 +1,151 @@
+//! IOzone: its command line in, its output out, to the letter of release 3.471 (number formats, blanks, side files, exit codes).
+//!
+//! `table` lists the options; `words` and `parse` read a command line into [`Options`]; `mixes` and `sizes` check and expand it;
+//! `plan` and `streams` make the workload; [`Printer`] prints; `worksheet` and `sidefiles` make the files beside the output;
+//! `replay` prints a stored run. Nothing here does I/O: the time, the machine's name and the text of telemetry files come in
+//! with [`Context`].
+
+mod banner;
+mod blocks;
+mod exit;
+mod failure;
+mod figures;
+mod help;
+mod mixes;
+pub mod options;
+mod parse;
+pub mod pass;
+mod plan;
+mod printer;
+mod replay;
+mod report;
+pub mod sidefiles;
+mod sizes;
+mod streams;
+pub mod table;
+pub mod telemetry;
+#[cfg(test)]
+mod tests;
+mod words;
+pub mod worksheet;
+
+pub use exit::Exit;
+pub use help::documentation;
+pub use options::Options;
+pub use printer::Printer;
+pub use replay::{ReplayError, print, uname};
+pub use sizes::{Combination, Grid};
+
+use fathom_workload::Workload;
+use jiff::civil::DateTime;
+use std::path::{Path, PathBuf};
+use streams::Lists;
+use telemetry::Telemetry;
+
+/// What the dialect must know of the world.
+pub struct Context<'a> {
+    /// Local time at the start of the run.
+    pub now: DateTime,
+    /// What `uname -a` prints.
+    pub uname: String,
+    /// The kernel's page size.
+    pub page_bytes: u64,
+    /// Gives a file's text, or why it cannot be had.
+    pub read: &'a dyn Fn(&Path) -> Result<String, String>,
+}
+
+/// A command line that can be run.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// What was typed.
+    pub options: Options,
+    /// "iozone -a -g 64k".
+    pub command: String,
+    /// Local time at the start of the run.
+    pub now: DateTime,
+    /// What is to be done.
+    pub workload: Workload,
+    /// What is to be written beside the output.
+    pub outputs: Outputs,
+    /// Shape of the output.
+    pub layout: Layout,
+    /// For stderr: options that change nothing, and why. Full lines without line ends.
+    pub notes: Vec<String>,
+    head: String,
+}
+
+/// Shape of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A table of file sizes and record sizes.
+    Table(Grid),
+    /// Blocks of streams.
+    Streams {
+        /// File size if a telemetry file decides it.
+        list_kb: Option<u64>,
+    },
+}
+
+/// Files beside the output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// -b: [`Printer::sheet`] through [`worksheet::write`], replacing what is there; an xlsx beside it is the caller's.
+    pub worksheet: Option<PathBuf>,
+    /// Whether [`sidefiles::after_phase`] has something to append (-Q, -+z, -+T).
+    pub side_files: bool,
+}
+
+/// Reads a command line (without the program's name).
+///
+/// # Errors
+/// Everything that ends the program before a run: help, version, mistakes, refusals; with IOzone's exit codes.
+pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
+    let o = parse::parse(args, &context.uname)?;
+    let write = load(context, o.write_telemetry.as_deref(), "write")?;
+    let read = load(context, o.read_telemetry.as_deref(), "read")?;
+    let mut head = banner::opening(&o, args, context.now);
+    mixes::check(&o).map_err(|exit| after(&head, exit))?;
+    head += &banner::defaults(&o, write.as_ref(), read.as_ref());
+    let lists = Lists { write: write.as_ref(), read: read.as_ref() };
+    let list_kb = [&write, &read].into_iter().flatten().map(Telemetry::file_kb).max();
+    let (layout, workload) = if o.throughput() {
+        (Layout::Streams { list_kb }, plan::throughput(&o, lists, list_kb))
+    } else {
+        head += &banner::header(&o);
+        let mut grid =
+            sizes::grid(&o, context.page_bytes.div_ceil(1024)).map_err(|exit| after(&head, exit))?;
+        if let (Some(kb), Some(row)) = (list_kb, grid.rows.first_mut()) {
+            row.file_kb = kb;
+            grid.files_kb = vec![kb];
+        }
+        let workload = plan::table(&o, &grid, lists);
+        (Layout::Table(grid), workload)
+    };
+    let command = format!("iozone {}", args.join(" "));
+    let outputs = Outputs {
+        worksheet: o.worksheet.clone(),
+        side_files: o.operation_logs || o.throughput() && (o.histograms || o.child_logs),
+    };
+    let notes = o.notes.clone();
+    let workload = Workload { note: command.clone(), ..workload };
+    Ok(Parsed { options: o, command, now: context.now, workload, outputs, layout, notes, head })
+}
+
+/// An end that comes after part of the banner was printed.
+fn after(head: &str, exit: Exit) -> Exit {
+    Exit { stdout: format!("{head}{}", exit.stdout), ..exit }
+}
+
+fn load(context: &Context<'_>, path: Option<&Path>, what: &str) -> Result<Option<Telemetry>, Exit> {
+    let Some(path) = path else { return Ok(None) };
+    let name = path.display();
+    let text = (context.read)(path).map_err(|why| {
+        Exit::out(174, format!("Unable to open {what} telemetry file \"{name}\"\n"))
+            .because(format!("{name} cannot be read: {why}"))
+    })?;
+    telemetry::parse(&text).map(Some).map_err(|error| {
+        let line = error.line_column(&text).map_or(1, |place| place.0);
+        let exit = exit::mix(17, &format!("Invalid {what} telemetry file entry. Line {line}"));
+        Exit { stderr: format!("{}\n", error.render(&name.to_string(), &text)), ..exit }
+    })
+}

@@ -1,0 +1,329 @@
+//! What a command line means: typed, with defaults. Filled by `parse`, read by the planners and printers. Sizes are in kB as
+//! the user wrote them (1 kB = 1024 bytes, as everywhere in IOzone).
+
+use std::path::PathBuf;
+
+/// Largest record: the size of IOzone's buffers.
+pub const MAX_RECORD_KB: u64 = 16384;
+/// Most streams.
+pub const MAX_STREAMS: u32 = 1024;
+
+/// What unit figures are shown in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// kB per second.
+    #[default]
+    KbPerS,
+    /// Operations per second.
+    OpsPerS,
+    /// Microseconds per operation.
+    UsPerOp,
+}
+
+/// Flush of a mapped file after each record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Msync {
+    /// None.
+    #[default]
+    No,
+    /// -D.
+    Async,
+    /// -G.
+    Sync,
+}
+
+/// Synchronous flags of open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyncFlag {
+    /// None.
+    #[default]
+    No,
+    /// -o.
+    Sync,
+    /// -+D.
+    Dsync,
+    /// -+r.
+    Rsync,
+}
+
+/// Who works on which file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each stream has its own.
+    #[default]
+    Own,
+    /// All streams use the first.
+    Shared,
+}
+
+/// Locks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locking {
+    /// None.
+    #[default]
+    No,
+    /// -W.
+    File,
+    /// -+l, -+L.
+    Record,
+}
+
+/// -+b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstOption {
+    /// Bytes of a burst over all streams.
+    pub kb: u64,
+    /// Pause.
+    pub pause_ms: u64,
+}
+
+/// The typed options.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
+pub struct Options {
+    /// -a, or more than one -r or -s.
+    pub auto: bool,
+    /// -A.
+    pub old_auto: bool,
+    /// -z, or any of -r -s -y -q.
+    pub no_crossover: bool,
+    /// -s, in the order given.
+    pub file_kb: Vec<u64>,
+    /// -r, in the order given.
+    pub record_kb: Vec<u64>,
+    /// -n.
+    pub min_file_kb: Option<u64>,
+    /// -g.
+    pub max_file_kb: Option<u64>,
+    /// -y.
+    pub min_record_kb: Option<u64>,
+    /// -q.
+    pub max_record_kb: Option<u64>,
+    /// -+x.
+    pub multiplier: Option<u64>,
+    /// -i; empty: the default tests.
+    pub tests: Vec<u8>,
+    /// -E.
+    pub extended: bool,
+    /// -f.
+    pub file: Option<PathBuf>,
+    /// -F.
+    pub files: Vec<PathBuf>,
+    /// -t, in the order given.
+    pub streams: Vec<u32>,
+    /// -l.
+    pub min_streams: Option<u32>,
+    /// -u.
+    pub max_streams: Option<u32>,
+    /// -T.
+    pub threads: bool,
+    /// -x.
+    pub no_stonewall: bool,
+    /// -C.
+    pub show_children: bool,
+    /// -d.
+    pub release_gap_us: u64,
+    /// -O, -N.
+    pub unit: Unit,
+    /// -R or -b.
+    pub report: bool,
+    /// -b.
+    pub worksheet: Option<PathBuf>,
+    /// -c.
+    pub close_timed: bool,
+    /// -e.
+    pub fsync_timed: bool,
+    /// -I.
+    pub direct: bool,
+    /// -o, -+D, -+r.
+    pub sync: SyncFlag,
+    /// -B or -D.
+    pub mmap: bool,
+    /// -D, -G.
+    pub msync: Msync,
+    /// -+A, by the number of the option.
+    pub madvise: Option<u8>,
+    /// -j.
+    pub stride: Option<u64>,
+    /// -J.
+    pub think_ms: u64,
+    /// -+J.
+    pub think_counted: bool,
+    /// -K.
+    pub disturb: bool,
+    /// -L.
+    pub cache_line_bytes: Option<u64>,
+    /// -S.
+    pub cache_kb: Option<u64>,
+    /// -m.
+    pub multi_buffer: bool,
+    /// -p.
+    pub purge: bool,
+    /// -P.
+    pub first_cpu: Option<u32>,
+    /// -Q.
+    pub operation_logs: bool,
+    /// -U.
+    pub remount: Option<PathBuf>,
+    /// -V: the byte, 0 for the default pattern.
+    pub verify_byte: Option<u8>,
+    /// -w.
+    pub keep: bool,
+    /// -W, -+l, -+L.
+    pub locking: Locking,
+    /// -X.
+    pub write_telemetry: Option<PathBuf>,
+    /// -Y.
+    pub read_telemetry: Option<PathBuf>,
+    /// -+n.
+    pub no_retest: bool,
+    /// -+u.
+    pub cpu: bool,
+    /// -+q.
+    pub delay_s: u64,
+    /// -+d.
+    pub diagnose: bool,
+    /// -+p.
+    pub mix_read_percent: Option<u8>,
+    /// -+K.
+    pub mix_readers: Option<u32>,
+    /// -+B.
+    pub mix_sequential: bool,
+    /// -+F.
+    pub mix_truncate: bool,
+    /// -+w.
+    pub duplicate_percent: Option<u8>,
+    /// -+C.
+    pub within_percent: Option<u8>,
+    /// -+S.
+    pub data_seed: Option<u64>,
+    /// -+k.
+    pub total_size: bool,
+    /// -+E.
+    pub existing_only: bool,
+    /// -+N.
+    pub no_recreate: bool,
+    /// -+V, -+L.
+    pub sharing: Sharing,
+    /// -+z.
+    pub histograms: bool,
+    /// -+T.
+    pub child_logs: bool,
+    /// -+O.
+    pub rate_ops: Option<u64>,
+    /// -+b.
+    pub burst: Option<BurstOption>,
+    /// -+X, -+Z: the byte of the marks.
+    pub mark_byte: Option<u8>,
+    /// Lines of the banner that the options cause, in order, with their tabs and without line ends.
+    pub splash: Vec<String>,
+    /// What a person should know: options that change nothing here, and why.
+    pub notes: Vec<String>,
+}
+
+impl Options {
+    /// Whether streams run side by side.
+    #[must_use]
+    pub fn throughput(&self) -> bool {
+        !self.streams.is_empty() || self.min_streams.is_some() || self.max_streams.is_some()
+    }
+
+    /// The numbers of streams to run, one block of tests for each.
+    #[must_use]
+    pub fn stream_counts(&self) -> Vec<u32> {
+        if self.min_streams.is_none() && self.max_streams.is_none() {
+            return self.streams.clone();
+        }
+        let (low, high) = self.stream_range();
+        (low..=high).collect()
+    }
+
+    /// Ends of -l and -u.
+    #[must_use]
+    pub fn stream_range(&self) -> (u32, u32) {
+        let low = self.min_streams.unwrap_or(1);
+        (low, self.max_streams.unwrap_or(low))
+    }
+
+    /// Most streams that run at once.
+    #[must_use]
+    pub fn most_streams(&self) -> u32 {
+        let listed = self.streams.iter().copied().max().unwrap_or(0);
+        if self.min_streams.is_none() && self.max_streams.is_none() {
+            return listed;
+        }
+        let (low, high) = self.stream_range();
+        listed.max(low).max(high)
+    }
+
+    /// Whether only the columns of the tests that work on a mapped file are shown.
+    #[must_use]
+    pub fn narrow_for_mmap(&self) -> bool {
+        self.mmap
+    }
+
+    /// Whether a write or read list is replayed.
+    #[must_use]
+    pub fn telemetry(&self) -> bool {
+        self.write_telemetry.is_some() || self.read_telemetry.is_some()
+    }
+
+    /// The byte of the marks in the data: 0x20 is what release 3.471 writes.
+    #[must_use]
+    pub fn mark(&self) -> u8 {
+        self.mark_byte.unwrap_or(0x20)
+    }
+
+    /// Whether test `n` runs.
+    #[must_use]
+    pub fn runs(&self, n: u8) -> bool {
+        if self.telemetry() {
+            return self.telemetry_runs(n);
+        }
+        if self.old_auto {
+            return n <= 1;
+        }
+        if !self.tests.is_empty() {
+            return self.tests.contains(&n);
+        }
+        if self.throughput() { n != 4 && n <= 10 } else { n <= 7 || (self.extended && n <= 10 && n != 8) }
+    }
+
+    /// Only tests 0 and 1 follow a list: those asked for, or those the lists are for.
+    fn telemetry_runs(&self, n: u8) -> bool {
+        let asked = |n: u8| n <= 1 && self.tests.contains(&n);
+        if asked(0) || asked(1) {
+            return asked(n);
+        }
+        n == 0 || (n == 1 && self.read_telemetry.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_run_from_l_to_u() {
+        let both = Options { min_streams: Some(2), max_streams: Some(4), ..Options::default() };
+        assert_eq!(both.stream_counts(), [2, 3, 4]);
+        let upper = Options { max_streams: Some(2), ..Options::default() };
+        assert_eq!(upper.stream_counts(), [1, 2]);
+        let lower = Options { min_streams: Some(3), ..Options::default() };
+        assert_eq!(lower.stream_counts(), [3]);
+        let crossed = Options { min_streams: Some(3), max_streams: Some(2), ..Options::default() };
+        assert!(crossed.stream_counts().is_empty());
+    }
+
+    #[test]
+    fn default_tests_depend_on_the_mode() {
+        let all = |o: &Options| (0..=12).filter(|&n| o.runs(n)).collect::<Vec<u8>>();
+        assert_eq!(all(&Options::default()), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let extended = Options { extended: true, ..Options::default() };
+        assert_eq!(all(&extended), [0, 1, 2, 3, 4, 5, 6, 7, 9, 10]);
+        let streams = Options { streams: vec![2], ..Options::default() };
+        assert_eq!(all(&streams), [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]);
+        let list = Options { write_telemetry: Some("x".into()), tests: vec![2], ..Options::default() };
+        assert_eq!(all(&list), [0]);
+    }
+}

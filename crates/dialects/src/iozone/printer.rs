@@ -1,0 +1,233 @@
+//! Prints a run as IOzone does. The whole output is planned as a script: pieces of text, and places where a figure belongs. Each
+//! finished phase fills the next place and lets the script go on to the one after it, so a row grows column by column, and a
+//! replayed record gives the same characters as the live run.
+
+use super::blocks::block;
+use super::failure;
+use super::figures;
+use super::options::Options;
+use super::pass::{self, Pass};
+use super::plan::{in_row, passes_of_block, stream_sizes};
+use super::report::{self, Cells, Rates};
+use super::sizes::{Combination, Grid};
+use super::worksheet::Sheet;
+use super::{Layout, Parsed, banner};
+use crate::LivePrinter;
+use fathom_record::OpError;
+
+/// A place in the output.
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(String),
+    /// A column of a row, filled by a phase.
+    Cell(&'static Pass, Combination),
+    /// A block, filled by a phase: the pass and the position in the list of stream counts.
+    Block(&'static Pass, usize),
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Printer {
+    options: Options,
+    layout: Layout,
+    command: String,
+    script: Vec<Piece>,
+    /// Next piece that has not been written.
+    at: usize,
+    cells: Cells,
+    rates: Rates,
+    blocks_shown: usize,
+    /// Largest file whose interval was too short for the clock the banner names.
+    too_short_kb: Option<u64>,
+    exit_code: i32,
+}
+
+impl Printer {
+    /// A printer for the run that `parsed` describes.
+    #[must_use]
+    pub fn new(parsed: &Parsed) -> Self {
+        let mut script = vec![Piece::Text(parsed.head.clone())];
+        match &parsed.layout {
+            Layout::Table(grid) => table_script(&parsed.options, grid, &mut script),
+            Layout::Streams { list_kb } => streams_script(&parsed.options, *list_kb, &mut script),
+        }
+        Self {
+            options: parsed.options.clone(),
+            layout: parsed.layout.clone(),
+            command: parsed.command.clone(),
+            script,
+            at: 0,
+            cells: Cells::new(),
+            rates: Rates::new(),
+            blocks_shown: 0,
+            too_short_kb: None,
+            exit_code: 0,
+        }
+    }
+
+    /// IOzone's exit code for how the run ended; 0 until something fails.
+    #[must_use]
+    pub fn exit_code(&self) -> i32 {
+        self.exit_code
+    }
+
+    /// The worksheet of -b with the figures so far. Its first cell is the command line, which IOzone ends with a blank.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let command = format!("{} ", self.command);
+        match &self.layout {
+            Layout::Table(grid) => report::surface_sheet(&self.options, &command, grid, &self.cells),
+            Layout::Streams { list_kb } => {
+                report::throughput_sheet(&self.options, &command, *list_kb, &self.rates)
+            }
+        }
+    }
+
+    /// Text up to the next place that waits for a figure.
+    fn go_on(&mut self) -> String {
+        let mut text = String::new();
+        while let Some(Piece::Text(piece)) = self.script.get(self.at) {
+            text += piece;
+            self.at += 1;
+        }
+        text
+    }
+
+    /// The pass that is being measured, if one is.
+    fn current(&self) -> Option<&'static Pass> {
+        match self.script.get(self.at)? {
+            Piece::Cell(pass, _) | Piece::Block(pass, _) => Some(pass),
+            Piece::Text(_) => None,
+        }
+    }
+
+    fn fill_cell(
+        &mut self,
+        pass: &'static Pass,
+        row: Combination,
+        repetition: &fathom_record::Repetition,
+    ) -> String {
+        let cell = figures::cell(repetition, self.options.unit);
+        if cell.too_short {
+            self.too_short_kb = self.too_short_kb.max(Some(row.file_kb));
+        }
+        self.cells.insert((pass.name, row), cell);
+        format!("{:>1$}", cell.value, pass.width)
+    }
+
+    fn fill_block(
+        &mut self,
+        pass: &'static Pass,
+        i: usize,
+        repetition: &fathom_record::Repetition,
+    ) -> String {
+        let figures = figures::block(repetition, self.options.unit);
+        self.rates.insert((pass.name, i), (figures.rate(), figures.cpu().2));
+        self.blocks_shown += 1;
+        block(&self.options, pass, &figures, self.blocks_shown == 1)
+    }
+
+    fn report(&self) -> String {
+        if !self.options.report {
+            return String::new();
+        }
+        match &self.layout {
+            Layout::Table(grid) => report::surfaces(&self.options, grid, &self.cells),
+            Layout::Streams { list_kb } => report::throughput(&self.options, *list_kb, &self.rates),
+        }
+    }
+
+    fn resolution_warning(&self) -> String {
+        self.too_short_kb.map_or_else(String::new, |kb| {
+            format!(
+                "Timer resolution is poor. Some small transfers may have \n\
+                 reported inaccurate results. Sizes {kb} kBytes and below.\n"
+            )
+        })
+    }
+}
+
+impl LivePrinter for Printer {
+    fn head(&mut self) -> String {
+        self.go_on()
+    }
+
+    /// Nothing: the row or block head is already there.
+    fn phase_started(&mut self, _phase: &fathom_workload::Phase) -> String {
+        String::new()
+    }
+
+    fn phase_done(&mut self, phase: &fathom_record::Phase) -> String {
+        let (Some(piece), Some(repetition)) = (self.script.get(self.at).cloned(), phase.repetitions.last())
+        else {
+            return String::new();
+        };
+        let text = match piece {
+            Piece::Cell(pass, row) if pass.name == phase.name => self.fill_cell(pass, row, repetition),
+            Piece::Block(pass, i) if pass.name == phase.name => self.fill_block(pass, i, repetition),
+            _ => return String::new(),
+        };
+        self.at += 1;
+        text + &self.go_on()
+    }
+
+    fn interrupted(&mut self) -> String {
+        format!("\niozone: interrupted\n\n{}exiting iozone\n\n", self.report())
+    }
+
+    fn failed(&mut self, error: &OpError) -> String {
+        let reads = self.current().is_some_and(|p| p.reads);
+        let record_kb = match self.script.get(self.at) {
+            Some(Piece::Cell(_, row)) => row.record_kb,
+            _ => stream_sizes(&self.options, 1, None).1,
+        };
+        self.exit_code = failure::exit_code(error, reads);
+        failure::text(error, reads, record_kb)
+    }
+
+    fn end(&mut self) -> String {
+        match self.layout {
+            Layout::Table(_) => {
+                format!("\niozone test complete.\n{}{}", self.resolution_warning(), self.report())
+            }
+            Layout::Streams { .. } => format!("{}\niozone test complete.\n", self.report()),
+        }
+    }
+}
+
+fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {
+    for &row in &grid.rows {
+        script.push(Piece::Text(format!("{:>16}{:>8}", row.file_kb, row.record_kb)));
+        let mut blank = None;
+        for pass in pass::columns().filter(|p| in_row(o, p)) {
+            if !o.runs(pass.test) {
+                // One blank field for a test, not for a pass.
+                if blank != Some(pass.test) {
+                    script.push(Piece::Text(" ".repeat(banner::blank_width(pass.test))));
+                }
+                blank = Some(pass.test);
+            } else if pass.retest && o.no_retest {
+                script.push(Piece::Text(format!("{:>1$}", 0, pass.width)));
+            } else {
+                script.push(Piece::Cell(pass, row));
+            }
+        }
+        script.push(Piece::Text("\n".into()));
+    }
+}
+
+fn streams_script(o: &Options, list_kb: Option<u64>, script: &mut Vec<Piece>) {
+    script.push(Piece::Text(banner::streams_head(o)));
+    for (i, n) in o.stream_counts().into_iter().enumerate() {
+        let (file_kb, record_kb) = stream_sizes(o, n, list_kb);
+        let records =
+            if record_kb == 0 { "telemetry controlled".into() } else { format!("{record_kb} kByte") };
+        script.push(Piece::Text(format!(
+            "\tEach {} writes a {file_kb} kByte file in {records} records\n",
+            banner::worker_word(o)
+        )));
+        let passes = passes_of_block(o).filter(|p| !(o.no_retest && p.retest));
+        script.extend(passes.map(|p| Piece::Block(p, i)));
+        script.push(Piece::Text("\n\n".into()));
+    }
+}

@@ -1,0 +1,123 @@
+//! Printing a stored run again: the command line is read anew, the printer is fed with the stored phases. Nothing but the record
+//! is needed; a telemetry file's text is made from the operations in the stored workload.
+
+use super::{Context, Printer, plan};
+use crate::LivePrinter;
+use fathom_record::{Run, Status};
+use fathom_workload::{Access, ListedOp, Program, Workload};
+use jiff::civil::DateTime;
+use std::path::Path;
+
+/// Why a run cannot be printed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// Its command line is not IOzone's.
+    #[error("run {id} is not an IOzone run: its command line names no iozone")]
+    NotIozone {
+        /// The run.
+        id: String,
+    },
+    /// Its command line cannot be read.
+    #[error("the command line of run {id} is not accepted: {reason}")]
+    CommandLine {
+        /// The run.
+        id: String,
+        /// What the parser said.
+        reason: String,
+    },
+    /// Its time cannot be read.
+    #[error("run {id} began at {time:?}, which is no RFC 3339 time")]
+    Time {
+        /// The run.
+        id: String,
+        /// What is stored.
+        time: String,
+    },
+}
+
+/// The complete output of a stored run.
+///
+/// # Errors
+/// A run that is not IOzone's, or whose command line this version does not accept.
+pub fn print(run: &Run) -> Result<String, ReplayError> {
+    let args = arguments(&run.argv).ok_or_else(|| ReplayError::NotIozone { id: run.id.clone() })?;
+    let now = began(&run.started_at)
+        .ok_or_else(|| ReplayError::Time { id: run.id.clone(), time: run.started_at.clone() })?;
+    let read = |path: &Path| telemetry(run, args, path);
+    let context = Context { now, uname: uname(&run.environment), page_bytes: page_bytes(run), read: &read };
+    let parsed = plan(args, &context).map_err(|exit| ReplayError::CommandLine {
+        id: run.id.clone(),
+        reason: format!("{}{}", exit.stdout, exit.stderr),
+    })?;
+    let mut printer = Printer::new(&parsed);
+    let mut text = printer.head();
+    for phase in &run.phases {
+        text += &printer.phase_done(phase);
+    }
+    let error = run.phases.iter().flat_map(|p| &p.repetitions).find_map(|r| r.error());
+    text += &match (run.status, error) {
+        (Status::Completed, _) => printer.end(),
+        (Status::Interrupted, _) => printer.interrupted(),
+        (Status::Failed, Some(error)) => printer.failed(error),
+        (Status::Failed, None) => format!("\n{}\n", run.error.as_deref().unwrap_or("the run failed")),
+        (Status::Running, _) => String::new(),
+    };
+    Ok(text)
+}
+
+/// The words after the program's name: `iozone -a`, `/usr/bin/iozone -a`, `fathom iozone -a`.
+fn arguments(argv: &[String]) -> Option<&[String]> {
+    let named = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "iozone");
+    let at = argv.iter().position(named)?;
+    argv.get(at + 1..)
+}
+
+/// The local time of an RFC 3339 text; its offset is the zone the run was in.
+fn began(text: &str) -> Option<DateTime> {
+    text.trim_end_matches('Z').parse().ok()
+}
+
+/// What `uname -a` prints, made from an environment document. A live run uses it too, so that its output can be printed again.
+#[must_use]
+pub fn uname(environment: &serde_json::Value) -> String {
+    let word = |key: &str| environment.get(key).and_then(|v| v.as_str());
+    let words = [
+        Some("Linux"),
+        word("hostname"),
+        word("kernel"),
+        word("kernel_version"),
+        word("architecture"),
+        Some("GNU/Linux"),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The kernel's page size, kept in no environment document: x86-64 and most others have 4096.
+fn page_bytes(run: &Run) -> u64 {
+    run.environment.get("page_bytes").and_then(serde_json::Value::as_u64).unwrap_or(4096)
+}
+
+/// The text of a telemetry file, made from the stored workload.
+fn telemetry(run: &Run, args: &[String], path: &Path) -> Result<String, String> {
+    let o = super::parse::parse(args, "").map_err(|exit| exit.stderr)?;
+    let name = if o.write_telemetry.as_deref() == Some(path) { "write" } else { "read" };
+    let workload = Workload::from_toml(&run.workload).map_err(|e| e.message)?;
+    let list = listed(&workload, name).ok_or_else(|| format!("the stored workload has no {name} list"))?;
+    let compute = list.iter().any(|op| op.think.0 > 0);
+    let line = |op: &ListedOp| {
+        let think = if compute { format!(" {}", op.think.0 / 1_000_000) } else { String::new() };
+        format!("{} {}{think}\n", op.offset, op.bytes)
+    };
+    Ok(list.iter().map(line).collect())
+}
+
+fn listed(workload: &Workload, phase: &str) -> Option<Vec<ListedOp>> {
+    let phase = workload.phases.iter().find(|p| p.name == phase)?;
+    phase.groups.iter().flat_map(|g| &g.threads).find_map(|t| match &t.program {
+        Program::Stream(s) => match &s.access {
+            Access::Listed(list) => Some(list.clone()),
+            _ => None,
+        },
+        Program::Flow(_) => None,
+    })
+}

@@ -1,0 +1,165 @@
+//! What the passes of a table and of a throughput block have in common: the stream each is made of. Which steps are inside the
+//! clock differs between the two and is set by their planners.
+
+use super::options::{Locking, Msync, Options, Sharing, SyncFlag};
+use super::pass::Pass;
+use super::telemetry::Telemetry;
+use fathom_workload::{
+    Access, Backend, Burst, Bytes, Data, Direction, Duration, Lock, MapFlush, Open, OpenSync, Pace, Pick,
+    Rate, Stream, SyncCall, Think, Timed, Verify,
+};
+
+/// Seed array of IOzone's random order (MT19937-64), the same in every run and for every stream.
+pub(super) const RANDOM_KEY: [u64; 4] = [0x12345, 0x23456, 0x34567, 0x45678];
+/// -m.
+const BUFFER_AREA: Bytes = Bytes(16 << 20);
+/// -K.
+const DISTURB_EVERY: u64 = 100;
+/// Marks stand at the start of each page of the buffer.
+pub(super) const MARK_STRIDE: u64 = 4096;
+
+/// What the planners know beside the options.
+#[derive(Clone, Copy)]
+pub(super) struct Lists<'a> {
+    pub write: Option<&'a Telemetry>,
+    pub read: Option<&'a Telemetry>,
+}
+
+impl<'a> Lists<'a> {
+    /// The list a pass follows, if it follows one.
+    pub fn of(self, pass: &Pass) -> Option<&'a Telemetry> {
+        match pass.test {
+            0 => self.write,
+            1 => self.read,
+            _ => None,
+        }
+    }
+}
+
+/// The stream of a pass on `fileset`.
+pub(super) fn stream(
+    o: &Options,
+    pass: &Pass,
+    fileset: &str,
+    file_kb: u64,
+    record_kb: u64,
+    lists: Lists<'_>,
+) -> Stream {
+    let direction = if pass.reads { Direction::Read } else { Direction::Write };
+    let record = Bytes(if record_kb == 0 { 4096 } else { record_kb << 10 });
+    let list = lists.of(pass);
+    let mut s = Stream::new(fileset, direction, record);
+    s.pick = if o.sharing == Sharing::Shared { Pick::One(0) } else { Pick::ByWorker };
+    s.length = Some(Bytes(file_kb << 10));
+    s.access = access(o, pass, list);
+    s.backend = backend(o, pass);
+    s.open = Open { direct: o.direct, sync: open_sync(o), ..Open::default() };
+    s.timed = Timed { open: false, fsync: o.fsync_timed, close: o.close_timed };
+    // A mapped file has been synced by a timed msync already; any other gets a second fsync, which finds nothing to do.
+    s.sync_after = !(o.close_timed || o.mmap && o.fsync_timed);
+    s.data = data(o);
+    s.verify = if pass.reads { verify(o, lists) } else { Verify::No };
+    s.pace = pace(o);
+    s.buffer_area = if o.multi_buffer { BUFFER_AREA } else { Bytes(0) };
+    s.purge = Bytes(if o.purge { o.cache_kb.unwrap_or(1024).saturating_mul(1024) } else { 0 });
+    s.lock = match o.locking {
+        Locking::No => Lock::No,
+        Locking::File => Lock::File,
+        Locking::Record => Lock::Record,
+    };
+    s.disturb_every = if o.disturb && pass.test == 1 { DISTURB_EVERY } else { 0 };
+    s.log_operations = o.operation_logs;
+    s
+}
+
+fn access(o: &Options, pass: &Pass, list: Option<&Telemetry>) -> Access {
+    if let Some(list) = list {
+        return Access::Listed(list.operations.clone());
+    }
+    match pass.test {
+        2 => Access::Shuffled { key: RANDOM_KEY.to_vec() },
+        8 if !o.mix_sequential => Access::Shuffled { key: RANDOM_KEY.to_vec() },
+        3 => Access::Backward,
+        4 => Access::Same(0),
+        5 => Access::Strided { step: o.stride.unwrap_or(17) },
+        _ => Access::Sequential,
+    }
+}
+
+fn backend(o: &Options, pass: &Pass) -> Backend {
+    match pass.test {
+        6 | 7 => Backend::Stdio { buffer: Bytes(0) },
+        9 | 10 => Backend::Psync(SyncCall::Pread),
+        _ if o.mmap => {
+            let flush = match o.msync {
+                Msync::No => MapFlush::No,
+                Msync::Async => MapFlush::Async,
+                Msync::Sync => MapFlush::Sync,
+            };
+            Backend::Mmap { flush, advice: o.madvise.map(linux_advice) }
+        }
+        _ => Backend::Psync(SyncCall::Read),
+    }
+}
+
+/// IOzone's 3 is dontneed and 4 is willneed; the kernel counts them the other way round.
+fn linux_advice(number: u8) -> u8 {
+    match number {
+        3 => 4,
+        4 => 3,
+        same => same,
+    }
+}
+
+fn open_sync(o: &Options) -> OpenSync {
+    match o.sync {
+        SyncFlag::No => OpenSync::No,
+        SyncFlag::Sync => OpenSync::Sync,
+        SyncFlag::Dsync => OpenSync::Dsync,
+        SyncFlag::Rsync => OpenSync::Rsync,
+    }
+}
+
+/// What is written, and therefore expected when it is read.
+pub(super) fn data(o: &Options) -> Data {
+    if o.diagnose {
+        return Data::Positioned { tag: 1 };
+    }
+    if let Some(duplicate_percent) = o.duplicate_percent {
+        let within_percent = o.within_percent.unwrap_or(0);
+        return Data::Reducible { compressible_percent: 0, duplicate_percent, within_percent };
+    }
+    match o.verify_byte {
+        Some(byte) if byte != 0 => Data::Byte(byte),
+        _ => Data::Marked { byte: o.mark(), stride: Bytes(MARK_STRIDE), length: Bytes(8) },
+    }
+}
+
+fn verify(o: &Options, lists: Lists<'_>) -> Verify {
+    if o.diagnose {
+        return Verify::Full;
+    }
+    // Marks stand at multiples of a page of each *buffer*; a list with other offsets leaves them elsewhere in the file.
+    let aligned = [lists.write, lists.read].iter().flatten().all(|l| l.aligned(MARK_STRIDE));
+    if o.existing_only || o.duplicate_percent.is_some() || !aligned {
+        return Verify::No;
+    }
+    match o.verify_byte {
+        Some(_) => Verify::Full,
+        None => Verify::Marks,
+    }
+}
+
+fn pace(o: &Options) -> Pace {
+    Pace {
+        think: (o.think_ms > 0).then(|| Think {
+            time: Duration(o.think_ms.saturating_mul(1_000_000)),
+            counted: o.think_counted,
+        }),
+        rate: o.rate_ops.map(|n| Rate { operations_per_s: n as f64 }),
+        burst: o.burst.map(|b| Burst {
+            bytes: Bytes(b.kb << 10),
+            pause: Duration(b.pause_ms.saturating_mul(1_000_000)),
+        }),
+    }
+}
