@@ -1,10 +1,15 @@
 //! Whether a workload makes sense: names that resolve, sizes that divide, ends that come. Executors add what they cannot do;
 //! nothing is left to be discovered half-way through a run.
 
-use crate::{
-    Access, Amount, Direction, Files, Flow, Mix, OpenSync, Phase, Pick, Program, Record, Sizing, Stream,
-    Thread, Workload,
-};
+mod stream;
+
+use crate::ops::Sampler;
+use crate::{Bytes, Data, FileSet, Files, Flow, Phase, Program, Sizing, Thread, Workload};
+
+/// The largest offset a file can have (the kernel's offsets are signed).
+const LARGEST_OFFSET: u64 = i64::MAX as u64;
+/// Workers of one phase. Each costs memory for its figures; nothing real needs more.
+const MOST_WORKERS: u64 = 1 << 16;
 
 /// What does not make sense, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,33 +31,60 @@ impl Workload {
         if self.repetitions == 0 {
             errors.push(error("workload", "repetitions is 0; at least 1 is needed"));
         }
-        self.check_filesets(&mut errors);
+        for (name, variable) in &self.variables {
+            if Sampler::new(variable, 0).is_none() {
+                errors.push(error(
+                    &format!("variable {name}"),
+                    "its distribution cannot have these parameters; docs/formats/workload.md has their ranges",
+                ));
+            }
+        }
+        for (i, set) in self.filesets.iter().enumerate() {
+            let place = format!("fileset {i} ({})", set.name);
+            if self.filesets[..i].iter().any(|s| s.name == set.name) {
+                errors.push(error(&place, "another file set has this name"));
+            }
+            errors.extend(self.fileset_errors(set).iter().map(|message| error(&place, message)));
+        }
         for (i, phase) in self.phases.iter().enumerate() {
             self.check_phase(i, phase, &mut errors);
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn check_filesets(&self, errors: &mut Vec<CheckError>) {
-        for (i, set) in self.filesets.iter().enumerate() {
-            let place = format!("fileset {i} ({})", set.name);
-            if self.filesets[..i].iter().any(|s| s.name == set.name) {
-                errors.push(error(&place, "another file set has this name"));
+    fn fileset_errors(&self, set: &FileSet) -> Vec<String> {
+        let mut errors = Vec::new();
+        if set.files.count() == 0 && !matches!(set.files, Files::Tree(_)) {
+            errors.push("it names no file".into());
+        }
+        errors.extend(self.sizing_error("its size", &set.size));
+        if let Files::Tree(tree) = &set.files {
+            errors.extend(self.sizing_error("its width", &tree.width));
+            if let Some(depth) = &tree.depth {
+                errors.extend(self.sizing_error("its depth", &Sizing::Variable(depth.clone())));
             }
-            if set.files.count() == 0 && !matches!(set.files, Files::Tree(_)) {
-                errors.push(error(&place, "it names no file"));
+        }
+        if let Sizing::Fixed(Bytes(size)) = set.size
+            && size > LARGEST_OFFSET
+        {
+            errors.push(format!("files of {} are larger than any file can be", Bytes(size)));
+        }
+        if set.preallocated_percent > 100 {
+            errors.push("preallocated_percent is above 100".into());
+        }
+        if set.mode > 0o7777 {
+            errors.push(format!("mode {} is not a set of permission bits; 0o640 is one", set.mode));
+        }
+        errors.extend(data_error(&set.data));
+        errors
+    }
+
+    fn sizing_error(&self, what: &str, sizing: &Sizing) -> Option<String> {
+        match sizing {
+            Sizing::Variable(v) if !self.variables.contains_key(v) => {
+                Some(format!("{what} is drawn from variable {v:?}, which is not defined"))
             }
-            if let Sizing::Variable(v) = &set.size
-                && !self.variables.contains_key(v)
-            {
-                errors.push(error(
-                    &place,
-                    &format!("its size is drawn from variable {v:?}, which is not defined"),
-                ));
-            }
-            if set.preallocated_percent > 100 {
-                errors.push(error(&place, "preallocated_percent is above 100"));
-            }
+            _ => None,
         }
     }
 
@@ -68,6 +100,12 @@ impl Workload {
                 _ => {}
             }
         }
+        let workers = phase.groups.iter().map(|g| {
+            g.threads.iter().map(|t| u64::from(t.instances)).sum::<u64>().saturating_mul(g.instances.into())
+        });
+        if workers.fold(0, u64::saturating_add) > MOST_WORKERS {
+            errors.push(error(&place, &format!("more than {MOST_WORKERS} workers")));
+        }
         for group in &phase.groups {
             for thread in &group.threads {
                 let place = format!("{place}, group {} {}", group.name, thread.name).trim_end().to_owned();
@@ -79,7 +117,7 @@ impl Workload {
     fn check_thread(&self, place: &str, phase: &Phase, thread: &Thread, errors: &mut Vec<CheckError>) {
         match &thread.program {
             Program::Stream(stream) => {
-                for message in self.stream_errors(phase, stream) {
+                for message in stream::errors(self, phase, stream) {
                     errors.push(error(place, &message));
                 }
             }
@@ -89,65 +127,6 @@ impl Workload {
                 }
             }
         }
-    }
-
-    fn stream_errors(&self, phase: &Phase, stream: &Stream) -> Vec<String> {
-        let mut errors = Vec::new();
-        let Some(set) = self.fileset(&stream.fileset) else {
-            return vec![format!("no file set is named {:?}", stream.fileset)];
-        };
-        if let Pick::One(index) = stream.pick
-            && u64::from(index) >= set.files.count()
-        {
-            errors.push(format!("file {index} is picked from {} files", set.files.count()));
-        }
-        errors.extend(record_errors(&stream.record));
-        let listed = matches!(stream.access, Access::Listed(_));
-        let region = stream.length.or(match &set.size {
-            Sizing::Fixed(b) => Some(*b),
-            Sizing::Variable(_) => None,
-        });
-        if let Some(region) = region
-            && !listed
-            && region < stream.record.largest()
-        {
-            errors.push(format!(
-                "record size {} is larger than the region of {region}",
-                stream.record.largest()
-            ));
-        }
-        if let Access::Listed(list) = &stream.access
-            && list.is_empty()
-        {
-            errors.push("the list of operations is empty".into());
-        }
-        if let Access::Zipf { theta } = stream.access
-            && !(theta > 0.0 && theta.is_finite())
-        {
-            errors.push(format!("theta {theta} is not above 0"));
-        }
-        if matches!(stream.access, Access::Shuffled { .. } | Access::Strided { .. })
-            && !matches!(stream.record, Record::Fixed(_))
-        {
-            errors.push("this order of access needs a fixed record size".into());
-        }
-        match stream.direction {
-            Direction::Mix(Mix::ReadPercent(p)) if p > 100 => errors.push(format!("{p} percent reads")),
-            Direction::Mix(Mix::ReadsPerWrite(r)) if !(r >= 0.0 && r.is_finite()) => {
-                errors.push(format!("{r} reads per write"));
-            }
-            _ => {}
-        }
-        if stream.amount == Amount::Endless && phase.stop.time.is_none() && phase.stop.first_done.is_none() {
-            errors.push("it never ends: give an amount, or the phase a time".into());
-        }
-        if stream.sync_every.is_some_and(|s| s.writes == 0) {
-            errors.push("sync_every after 0 writes; leave it out instead".into());
-        }
-        if stream.open.sync != OpenSync::No && stream.direction == Direction::Read && stream.open.truncate {
-            errors.push("a stream that only reads cannot truncate its file".into());
-        }
-        errors
     }
 
     fn flow_errors(&self, phase: &Phase, flow: &Flow) -> Vec<String> {
@@ -188,24 +167,135 @@ impl Workload {
     }
 }
 
-fn record_errors(record: &Record) -> Vec<String> {
-    let mut errors = Vec::new();
-    if record.unit().0 == 0 {
-        errors.push("the record size is 0".into());
-    }
-    if record.largest().0 > 1 << 30 {
-        errors.push(format!("record size {} is above the limit of 1GiB", record.largest()));
-    }
-    match record {
-        Record::Between { min, max } if min > max => errors.push(format!("record sizes from {min} to {max}")),
-        Record::Split(sizes) if !sizes.iter().all(|s| s.1 > 0.0 && s.1.is_finite()) || sizes.is_empty() => {
-            errors.push("every record size of a split needs a weight above 0".into());
+fn data_error(data: &Data) -> Option<String> {
+    match *data {
+        Data::Marked { stride, length, .. } if stride.0 == 0 || length > stride => {
+            Some(format!("marks of {length} every {stride}: a mark is at most as long as the distance"))
         }
-        _ => {}
+        Data::Reducible { compressible_percent, duplicate_percent, within_percent }
+            if compressible_percent.max(duplicate_percent).max(within_percent) > 100 =>
+        {
+            Some("a percentage of its reducible data is above 100".into())
+        }
+        _ => None,
     }
-    errors
 }
 
 fn error(place: &str, message: &str) -> CheckError {
     CheckError { place: place.into(), message: message.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Workload;
+
+    /// What `check` says of a valid text of which `old` was replaced by `new`.
+    fn said(old: &str, new: &str) -> String {
+        const TEXT: &str = r#"
+name = "t"
+[variables.size]
+shape = { exponential = { mean = 4096.0 } }
+[[fileset]]
+name = "f"
+files = { numbered = { prefix = "x", count = 2 } }
+size = { fixed = "1MiB" }
+mode = 0o640
+data = { marked = { byte = 1, stride = "4KiB", length = 8 } }
+[[phase]]
+name = "p"
+[[phase.group]]
+name = "g"
+instances = 2
+[[phase.group.thread]]
+[phase.group.thread.program.stream]
+fileset = "f"
+direction = "write"
+access = "sequential"
+record = { fixed = "4KiB" }
+start = "4KiB"
+amount = "pass"
+[[phase.group.thread]]
+[phase.group.thread.program.stream]
+fileset = "f"
+direction = "read"
+record = { fixed = "4KiB" }
+data = { reducible = { duplicate_percent = 100 } }
+"#;
+        assert!(TEXT.contains(old), "{old} is not in the text");
+        let text = TEXT.replacen(old, new, 1);
+        let workload = Workload::from_toml(&text).unwrap_or_else(|d| panic!("{}", d.render("t", &text)));
+        match workload.check() {
+            Ok(()) => String::new(),
+            Err(errors) => errors.iter().map(|e| format!("{e}\n")).collect(),
+        }
+    }
+
+    #[test]
+    fn the_valid_text_is_valid() {
+        assert_eq!(said("pass", "pass"), "");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let cases = [
+            ("mean = 4096.0", "mean = -1.0", "variable size: its distribution"),
+            ("mode = 0o640", "mode = 0o100640", "permission bits"),
+            ("length = 8", "length = \"8KiB\"", "a mark is at most as long"),
+            ("stride = \"4KiB\"", "stride = 0", "a mark is at most as long"),
+            ("duplicate_percent = 100", "duplicate_percent = 101", "a percentage of its reducible data"),
+            ("size = { fixed = \"1MiB\" }", "size = { fixed = \"9000000TiB\" }", "larger than any file"),
+            (
+                "size = { fixed = \"1MiB\" }",
+                "size = { variable = \"none\" }",
+                "variable \"none\", which is not",
+            ),
+            ("instances = 2", "instances = 40000", "more than 65536 workers"),
+            ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),
+            ("start = \"4KiB\"", "start = \"8388607TiB\"\nlength = \"1TiB\"", "beyond the largest offset"),
+            (
+                "\"sequential\"",
+                "{ listed = [{ offset = 0, bytes = 0 }] }",
+                "operation 0 of the list has 0 bytes",
+            ),
+            (
+                "\"sequential\"",
+                "{ listed = [{ offset = 9223372036854775807, bytes = 1 }] }",
+                "beyond the largest offset",
+            ),
+            (
+                "access = \"sequential\"",
+                "access = { shuffled = { key = [1] } }\nlength = \"8TiB\"",
+                "permuted visits each record once",
+            ),
+            ("\"pass\"", "\"endless\"", "it never ends: give an amount"),
+            (
+                "\"pass\"",
+                "\"endless\"\nwhen_stopped = \"finish-uncounted\"",
+                "goes on to the end of an amount",
+            ),
+        ];
+        for (old, new, expected) in cases {
+            let said = said(old, new);
+            assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
+        }
+    }
+
+    #[test]
+    fn an_endless_stream_may_wait_for_one_that_ends_but_not_for_others_like_it() {
+        let waits = "name = \"p\"\nstop = { first_done = {} }";
+        let text = |amounts: [&str; 2]| {
+            let streams = amounts.map(|amount| {
+                format!(
+                    "[[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = 'f'\ndirection = 'read'\nrecord = {{ fixed = 1 }}\namount = '{amount}'\n"
+                )
+            });
+            format!(
+                "name = 't'\n[[fileset]]\nname = 'f'\nfiles = {{ list = ['x'] }}\nsize = {{ fixed = 9 }}\n[[phase]]\n{waits}\n[[phase.group]]\nname = 'g'\n{}",
+                streams.concat()
+            )
+        };
+        let check = |amounts| Workload::from_toml(&text(amounts)).unwrap().check();
+        assert!(check(["endless", "pass"]).is_ok());
+        assert!(check(["endless", "endless"]).is_err());
+    }
 }

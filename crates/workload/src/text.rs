@@ -7,7 +7,8 @@ impl Workload {
     /// Writes the workload in the native format.
     ///
     /// # Errors
-    /// If a number does not fit TOML's 64-bit signed integers.
+    /// If a path is not UTF-8: TOML has no way to write it. (Whole numbers keep their 64 bits: above 2^63 - 1 they are written as
+    /// they are, which this crate reads back and some other TOML readers refuse.)
     pub fn to_toml(&self) -> Result<String, Diagnostic> {
         toml::to_string_pretty(self).map_err(|e| Diagnostic {
             span: None,

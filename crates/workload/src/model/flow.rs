@@ -76,7 +76,11 @@ pub struct FlowOp {
 
 /// A number in a flow: fixed, or drawn from a random variable each time it is needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a number, a size such as \"8KiB\", or { variable = \"name\" }"
+)]
 pub enum Value {
     /// Fixed.
     Number(u32),

@@ -61,7 +61,7 @@ impl Order {
             Self::Same(record) => *record,
             Self::Strided { p, lap, step } => {
                 let record = *p;
-                if *p + 1 + *step >= n - 1 {
+                if step.saturating_add(*p + 1) >= n - 1 {
                     *lap += 1;
                     *p = if n <= *step { 0 } else { *lap % n };
                 } else {
@@ -130,6 +130,7 @@ mod tests {
         // The last reads of IOzone 3.489 under strace.
         assert_eq!(reads[92..], [83, 16, 33, 50, 67, 84, 17, 34]);
         assert_eq!(first(&Access::Strided { step: 17 }, 17, 17), [0; 17]);
+        assert_eq!(first(&Access::Strided { step: u64::MAX }, 17, 3), [0; 3]);
     }
 
     #[test]

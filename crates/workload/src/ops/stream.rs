@@ -143,9 +143,10 @@ impl StreamOps {
     /// Reads and writes still to come, if that is known.
     #[must_use]
     pub fn remaining_operations(&self) -> Option<u64> {
-        match (&self.left, &self.sizes) {
-            (Left::Operations(n), _) => Some(*n),
-            (Left::Bytes(b), Sizes::Fixed(size)) => Some(b.div_ceil(u64::from(*size))),
+        match (&self.left, &self.sizes, &self.source) {
+            (Left::Operations(n), ..) => Some(*n),
+            (Left::Bytes(_), _, Source::List { .. }) => None,
+            (Left::Bytes(b), Sizes::Fixed(size), _) => Some(b.div_ceil(u64::from(*size))),
             _ => None,
         }
     }

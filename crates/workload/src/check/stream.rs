@@ -1,0 +1,145 @@
+//! Whether a stream makes sense: its file, its region, its records, and that it ends.
+
+use super::{LARGEST_OFFSET, data_error};
+use crate::{
+    Access, Amount, Direction, ListedOp, Mix, Phase, Pick, Program, Record, Sizing, Stream, WhenStopped,
+    Workload,
+};
+
+/// Largest record. Every worker holds one in memory.
+const LARGEST_RECORD: u64 = 1 << 30;
+/// Records of a shuffle: its order is a list in memory, 8 bytes a record and worker.
+const MOST_SHUFFLED: u64 = 1 << 28;
+
+/// Everything that is wrong with a stream of a phase.
+pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec<String> {
+    let Some(set) = workload.fileset(&stream.fileset) else {
+        return vec![format!("no file set is named {:?}", stream.fileset)];
+    };
+    let mut errors = Vec::new();
+    if let Pick::One(index) = stream.pick
+        && u64::from(index) >= set.files.count()
+    {
+        errors.push(format!("file {index} is picked from {} files", set.files.count()));
+    }
+    errors.extend(record_errors(&stream.record));
+    match &stream.access {
+        Access::Listed(list) => errors.extend(list_error(list)),
+        _ => errors.extend(region_errors(stream, &set.size)),
+    }
+    errors.extend(access_error(stream));
+    match stream.direction {
+        Direction::Mix(Mix::ReadPercent(p)) if p > 100 => errors.push(format!("{p} percent reads")),
+        Direction::Mix(Mix::ReadsPerWrite(r)) if !(r >= 0.0 && r.is_finite()) => {
+            errors.push(format!("{r} reads per write"));
+        }
+        _ => {}
+    }
+    errors.extend(endless_error(phase, stream));
+    if stream.sync_every.is_some_and(|s| s.writes == 0) {
+        errors.push("sync_every after 0 writes; leave it out instead".into());
+    }
+    if stream.direction == Direction::Read && stream.open.truncate {
+        errors.push("a stream that only reads cannot truncate its file".into());
+    }
+    errors.extend(data_error(&stream.data));
+    errors
+}
+
+fn list_error(list: &[ListedOp]) -> Option<String> {
+    if list.is_empty() {
+        return Some("the list of operations is empty".into());
+    }
+    list.iter().enumerate().find_map(|(i, op)| {
+        if op.bytes == 0 {
+            return Some(format!("operation {i} of the list has 0 bytes"));
+        }
+        if u64::from(op.bytes) > LARGEST_RECORD {
+            return Some(format!("operation {i} of the list has {} bytes; the limit is 1GiB", op.bytes));
+        }
+        if op.offset > LARGEST_OFFSET - u64::from(op.bytes) {
+            return Some(format!("operation {i} of the list ends beyond the largest offset of a file"));
+        }
+        None
+    })
+}
+
+fn record_errors(record: &Record) -> Vec<String> {
+    let mut errors = Vec::new();
+    if record.unit().0 == 0 {
+        errors.push("the record size is 0".into());
+    }
+    if record.largest().0 > LARGEST_RECORD {
+        errors.push(format!("record size {} is above the limit of 1GiB", record.largest()));
+    }
+    match record {
+        Record::Between { min, max } if min > max => errors.push(format!("record sizes from {min} to {max}")),
+        Record::Split(sizes) if !sizes.iter().all(|s| s.1 > 0.0 && s.1.is_finite()) || sizes.is_empty() => {
+            errors.push("every record size of a split needs a weight above 0".into());
+        }
+        _ => {}
+    }
+    errors
+}
+
+/// The region is the length asked for, or what the file has from `start` on.
+fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
+    let mut errors = Vec::new();
+    let start = stream.start.0;
+    let region = stream.length.or(match file {
+        Sizing::Fixed(b) => Some(crate::Bytes(b.0.saturating_sub(start))),
+        Sizing::Variable(_) => None,
+    });
+    let Some(region) = region else { return errors };
+    if region < stream.record.largest() {
+        errors.push(format!("record size {} is larger than the region of {region}", stream.record.largest()));
+    }
+    if start.checked_add(region.0).is_none_or(|end| end > LARGEST_OFFSET) {
+        errors.push(format!(
+            "a region of {region} from {} on ends beyond the largest offset of a file",
+            stream.start
+        ));
+    }
+    let records = region.0 / stream.record.unit().0.max(1);
+    if matches!(stream.access, Access::Shuffled { .. }) && records > MOST_SHUFFLED {
+        errors.push(format!(
+            "a shuffle of {records} records is too large to hold in memory; permuted visits each record once without a list"
+        ));
+    }
+    errors
+}
+
+fn access_error(stream: &Stream) -> Option<String> {
+    match stream.access {
+        Access::Zipf { theta } if !(theta > 0.0 && theta.is_finite()) => {
+            Some(format!("theta {theta} is not above 0"))
+        }
+        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(stream.record, Record::Fixed(_)) => {
+            Some("this order of access needs a fixed record size".into())
+        }
+        _ => None,
+    }
+}
+
+/// A stream without an end of its own needs a stop rule that ends it for certain.
+fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
+    if stream.amount != Amount::Endless {
+        return None;
+    }
+    if stream.when_stopped == WhenStopped::FinishUncounted {
+        return Some(
+            "it never ends: finish-uncounted goes on to the end of an amount, and it has none".into(),
+        );
+    }
+    if phase.stop.time.is_some() {
+        return None;
+    }
+    // The first to be done ends the others only if one can be done, and only those that obey.
+    let first_done = phase.stop.first_done.is_some()
+        && stream.when_stopped == WhenStopped::Leave
+        && phase.groups.iter().flat_map(|g| &g.threads).any(|t| match &t.program {
+            Program::Stream(other) => other.amount != Amount::Endless,
+            Program::Flow(flow) => flow.loops.is_some(),
+        });
+    (!first_done).then(|| "it never ends: give an amount, or the phase a time".into())
+}

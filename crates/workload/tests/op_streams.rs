@@ -1,0 +1,248 @@
+//! Op streams keep their promises for every workload that `check` lets pass: they never panic, stay inside their region, end when
+//! their amount is bounded, and yield the same again.
+
+#[allow(dead_code, reason = "shared with round_trip.rs, which uses other parts of it")]
+mod support;
+
+use fathom_workload::ops::{Done, FlowOps, Op, OpKind, Place, Region, StreamOps};
+use fathom_workload::*;
+use proptest::prelude::*;
+use support::{float, flow, number, stream, variable};
+
+/// Operations drawn from each stream; a bounded one with fewer has to end.
+const LIMIT: u64 = 3000;
+
+/// Numbers that are often small, so that most streams have a meaning and an end.
+fn size() -> BoxedStrategy<Bytes> {
+    prop_oneof![
+        4 => (0u64..200_000).prop_map(Bytes),
+        2 => (0u32..18).prop_map(|bit| Bytes(1 << bit)),
+        1 => number().prop_map(Bytes)
+    ]
+    .boxed()
+}
+
+fn likely_record() -> BoxedStrategy<Record> {
+    let weight = prop_oneof![3 => 0.1..10.0f64, 1 => float().prop_map(f64::abs)];
+    prop_oneof![
+        size().prop_map(Record::Fixed),
+        (size(), size()).prop_map(|(a, b)| Record::Between { min: a.min(b), max: a.max(b) }),
+        prop::collection::vec((size(), weight), 1..4).prop_map(Record::Split),
+    ]
+    .boxed()
+}
+
+fn likely_access() -> BoxedStrategy<Access> {
+    let listed = (0u64..1 << 30, 0u32..9000, 0u64..99).prop_map(|(offset, bytes, think)| ListedOp {
+        offset,
+        bytes,
+        think: Duration(think),
+    });
+    prop_oneof![
+        2 => support::access(),
+        1 => (0.01..9.0f64).prop_map(|theta| Access::Zipf { theta }),
+        1 => prop::collection::vec(listed, 1..5).prop_map(Access::Listed),
+    ]
+    .boxed()
+}
+
+/// A workload of one stream, wild in every field but likely to be accepted.
+fn one_stream() -> BoxedStrategy<Workload> {
+    let amount = prop_oneof![
+        Just(Amount::Pass),
+        (0u64..5).prop_map(Amount::Passes),
+        (0u64..LIMIT).prop_map(Amount::Operations),
+        size().prop_map(Amount::Bytes),
+        support::amount(),
+    ];
+    let parts = (likely_record(), likely_access(), amount, size(), prop::option::of(size()), size());
+    (stream(Just("f".to_owned()).boxed()), parts, number(), any::<bool>())
+        .prop_map(|(mut stream, (record, access, amount, start, length, file), seed, timed)| {
+            stream.pick = Pick::One(0);
+            stream.open.truncate = false;
+            stream.record = record;
+            stream.access = access;
+            stream.amount = amount;
+            stream.start = start;
+            stream.length = length;
+            stream.direction = match stream.direction {
+                Direction::Mix(Mix::ReadPercent(p)) => Direction::Mix(Mix::ReadPercent(p % 101)),
+                Direction::Mix(Mix::ReadsPerWrite(r)) => Direction::Mix(Mix::ReadsPerWrite(r.abs())),
+                plain => plain,
+            };
+            stream.sync_every = stream.sync_every.filter(|s| s.writes > 0);
+            Workload {
+                name: "one stream".into(),
+                seed: Seed(seed),
+                repetitions: 1,
+                filesets: vec![fileset(file)],
+                phases: vec![Phase {
+                    name: "p".into(),
+                    stop: Stop { time: timed.then_some(Duration(1)), first_done: None },
+                    groups: vec![Group {
+                        name: "g".into(),
+                        instances: 1,
+                        isolation: Isolation::Thread,
+                        nice: 0,
+                        pinning: Pinning::Free,
+                        threads: vec![thread(Program::Stream(Box::new(stream)))],
+                    }],
+                    ..Phase::default()
+                }],
+                ..Workload::default()
+            }
+        })
+        .boxed()
+}
+
+fn fileset(size: Bytes) -> FileSet {
+    let text = "name = 'x'\n[[fileset]]\nname = 'f'\nfiles = { list = ['a'] }\n";
+    let mut set = Workload::from_toml(text).unwrap().filesets.remove(0);
+    set.size = Sizing::Fixed(size);
+    set
+}
+
+fn thread(program: Program) -> Thread {
+    Thread { name: String::new(), instances: 1, memory: Bytes(0), program }
+}
+
+fn the_stream(w: &Workload) -> &Stream {
+    match &w.phases[0].groups[0].threads[0].program {
+        Program::Stream(s) => s,
+        Program::Flow(_) => unreachable!("made of a stream"),
+    }
+}
+
+/// The region an executor gives the stream: what the file has behind `start`, or the length asked for.
+fn region(w: &Workload) -> Region {
+    let stream = the_stream(w);
+    if let Access::Listed(list) = &stream.access {
+        let end = list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0);
+        return Region { start: 0, length: end };
+    }
+    let Sizing::Fixed(file) = w.filesets[0].size else { unreachable!("made with a fixed size") };
+    let rest = file.0.saturating_sub(stream.start.0);
+    Region { start: stream.start.0, length: stream.length.map_or(rest, |b| b.0) }
+}
+
+fn drawn(ops: &mut StreamOps, limit: u64) -> (Vec<Op>, bool) {
+    let (mut out, mut done) = (Vec::new(), Done::default());
+    while let Some(op) = ops.next(&done) {
+        match op.kind {
+            OpKind::Read => done.reads += 1,
+            OpKind::Write => done.writes += 1,
+            OpKind::Sync { .. } => {}
+        }
+        out.push(op);
+        if out.len() as u64 == limit {
+            return (out, false);
+        }
+    }
+    (out, true)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_global_rejects: 100_000, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn a_checked_stream_keeps_its_promises(w in one_stream()) {
+        prop_assume!(w.check().is_ok());
+        let (stream, region) = (the_stream(&w), region(&w));
+        // A shuffle is a list in memory: checked up to 2^28 records, which is no size for a test.
+        let shuffled = matches!(stream.access, Access::Shuffled { .. });
+        prop_assume!(!shuffled || region.length / stream.record.unit().0 < 1 << 16);
+        let place = Place { phase: 0, worker: 3, repetition: 1 };
+        let ops = StreamOps::new(stream, region, w.seed.0, place);
+        prop_assert!(ops.is_some(), "checked, and yet without a stream over {region:?}");
+        let mut ops = ops.unwrap();
+        let remaining = ops.remaining_operations();
+        let (all, ended) = drawn(&mut ops, LIMIT);
+        let data: Vec<&Op> = all.iter().filter(|o| !matches!(o.kind, OpKind::Sync { .. })).collect();
+        for op in &data {
+            prop_assert!(op.bytes > 0 && u64::from(op.bytes) <= 1 << 30, "{op:?}");
+            prop_assert!(op.offset >= region.start, "{op:?} lies before {region:?}");
+            prop_assert!(op.offset + u64::from(op.bytes) <= region.start + region.length, "{op:?} lies behind {region:?}");
+        }
+        if let (Some(n), true) = (remaining, ended) {
+            prop_assert_eq!(n, data.len() as u64);
+        }
+        let moved: u64 = data.iter().map(|o| u64::from(o.bytes)).sum();
+        let full = all.len() as u64 == LIMIT;
+        match stream.amount {
+            Amount::Operations(n) => prop_assert!(full || data.len() as u64 == n),
+            Amount::Bytes(b) => prop_assert!(full || moved >= b.0 && moved < b.0 + (1 << 30)),
+            Amount::Endless => prop_assert!(full),
+            Amount::Pass | Amount::Passes(_) => prop_assert!(full || ended),
+        }
+        let mut again = StreamOps::new(stream, region, w.seed.0, place).unwrap();
+        prop_assert_eq!(drawn(&mut again, LIMIT).0, all);
+    }
+
+    #[test]
+    fn a_flow_yields_its_own_operations_and_ends_with_its_loops(
+        variable in variable(),
+        f in flow(Just("v".to_owned()).boxed()),
+        repeats in prop::collection::vec(0u32..5, 3),
+        loops in prop::option::of(0u64..6),
+        seed in any::<u64>()
+    ) {
+        let mut f = f;
+        f.loops = loops;
+        for (op, repeat) in f.ops.iter_mut().zip(&repeats) {
+            op.fileset = None;
+            op.target = None;
+            op.repeat = Value::Number(*repeat);
+        }
+        let mut w = one_flow(f.clone(), seed);
+        w.variables.insert("v".into(), variable);
+        prop_assume!(w.check().is_ok());
+        let flow_ops = || FlowOps::new(&f, &w, Place::default());
+        prop_assert!(flow_ops().is_some(), "checked, and yet its variables cannot be drawn");
+        let steps = |ops: Option<FlowOps>| {
+            let mut ops = ops.unwrap();
+            let all: Vec<_> = std::iter::from_fn(|| ops.next()).take(200).collect();
+            all
+        };
+        let all = steps(flow_ops());
+        prop_assert!(all.iter().all(|s| s.op < f.ops.len() && (0.0..1.0).contains(&s.position)));
+        let a_loop: u64 = repeats.iter().take(f.ops.len()).map(|r| u64::from(*r)).sum();
+        let expected = if a_loop == 0 { 0 } else { loops.map_or(200, |n| (n * a_loop).min(200)) };
+        prop_assert_eq!(all.len() as u64, expected);
+        prop_assert_eq!(steps(flow_ops()), all);
+    }
+
+    #[test]
+    fn a_drawn_repeat_does_not_hang_a_flow(variable in variable(), f in flow(Just("v".to_owned()).boxed()), seed in any::<u64>()) {
+        let mut w = one_flow(f.clone(), seed);
+        w.variables.insert("v".into(), variable);
+        if let Some(mut ops) = FlowOps::new(&f, &w, Place::default()) {
+            for _ in 0..200 {
+                if ops.next().is_none() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn one_flow(flow: Flow, seed: u64) -> Workload {
+    Workload {
+        name: "one flow".into(),
+        seed: Seed(seed),
+        repetitions: 1,
+        filesets: vec![fileset(Bytes(0))],
+        phases: vec![Phase {
+            name: "p".into(),
+            groups: vec![Group {
+                name: "g".into(),
+                instances: 1,
+                isolation: Isolation::Thread,
+                nice: 0,
+                pinning: Pinning::Free,
+                threads: vec![thread(Program::Flow(flow))],
+            }],
+            ..Phase::default()
+        }],
+        ..Workload::default()
+    }
+}

@@ -1,0 +1,487 @@
+//! Arbitrary workloads for property tests: every variant and every field of the model, with the values that break formats
+//! (largest numbers, quotes, line ends, unicode). Nothing here makes sense as a workload; `check` is there to say so.
+
+use fathom_workload::*;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+/// Whole numbers with the borders of the types in between.
+pub fn number() -> BoxedStrategy<u64> {
+    prop_oneof![
+        0u64..9,
+        any::<u64>(),
+        any::<u32>().prop_map(u64::from),
+        prop::sample::select(vec![
+            u64::from(u32::MAX),
+            u64::from(u32::MAX) + 1,
+            i64::MAX as u64,
+            i64::MAX as u64 + 1,
+            u64::MAX
+        ]),
+        (0u32..64).prop_map(|bit| 1 << bit),
+    ]
+    .boxed()
+}
+
+/// Finite floats of every size.
+pub fn float() -> BoxedStrategy<f64> {
+    use prop::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    prop_oneof![
+        POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO,
+        0.0..100.0f64,
+        (0u8..9).prop_map(f64::from),
+        prop::sample::select(vec![f64::MAX, f64::MIN, f64::MIN_POSITIVE, f64::EPSILON]),
+    ]
+    .boxed()
+}
+
+/// Text with everything that a format has to escape.
+pub fn text() -> BoxedStrategy<String> {
+    prop_oneof![
+        "[a-z]{0,6}",
+        any::<String>(),
+        vec(any::<char>(), 0..8).prop_map(String::from_iter),
+        "['\"\\\\\r\n\t#=.\\[\\] \u{0}é日]{0,8}",
+        prop::sample::select(vec![
+            "", "'''", "\"\"\"", "\r\n", "a\r\nb\n", "\u{feff}", "\u{7f}", "1", "true"
+        ])
+        .prop_map(str::to_owned),
+    ]
+    .boxed()
+}
+
+fn path() -> BoxedStrategy<PathBuf> {
+    text().prop_map(PathBuf::from).boxed()
+}
+
+fn bytes() -> BoxedStrategy<Bytes> {
+    number().prop_map(Bytes).boxed()
+}
+
+fn time() -> BoxedStrategy<Duration> {
+    number().prop_map(Duration).boxed()
+}
+
+fn sizing() -> BoxedStrategy<Sizing> {
+    prop_oneof![bytes().prop_map(Sizing::Fixed), text().prop_map(Sizing::Variable)].boxed()
+}
+
+pub fn data() -> BoxedStrategy<Data> {
+    prop_oneof![
+        Just(Data::Unique),
+        Just(Data::Zero),
+        any::<u8>().prop_map(Data::Byte),
+        (any::<u8>(), bytes(), bytes()).prop_map(|(byte, stride, length)| Data::Marked {
+            byte,
+            stride,
+            length
+        }),
+        (any::<u8>(), any::<u8>(), any::<u8>()).prop_map(
+            |(compressible_percent, duplicate_percent, within_percent)| Data::Reducible {
+                compressible_percent,
+                duplicate_percent,
+                within_percent
+            }
+        ),
+        number().prop_map(|tag| Data::Positioned { tag }),
+    ]
+    .boxed()
+}
+
+fn files() -> BoxedStrategy<Files> {
+    let tree = (path(), number(), number(), sizing(), any::<u32>(), option::of(text())).prop_map(
+        |(root, entries, leaf_directories, width, gamma_thousandths, depth)| Tree {
+            root,
+            entries,
+            leaf_directories,
+            width,
+            gamma_thousandths,
+            depth,
+        },
+    );
+    prop_oneof![
+        vec(path(), 0..4).prop_map(Files::List),
+        (path(), any::<u32>()).prop_map(|(prefix, count)| Files::Numbered { prefix, count }),
+        tree.prop_map(Files::Tree),
+    ]
+    .boxed()
+}
+
+fn existing() -> BoxedStrategy<Existing> {
+    prop::sample::select(vec![Existing::Refuse, Existing::Replace, Existing::Reuse]).boxed()
+}
+
+fn share() -> BoxedStrategy<Share> {
+    prop::sample::select(vec![Share::ReadWrite, Share::ReadOnly, Share::WriteOnly]).boxed()
+}
+
+fn fileset() -> BoxedStrategy<FileSet> {
+    (text(), files(), sizing(), existing(), any::<bool>(), any::<u32>(), data(), any::<u8>(), share())
+        .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, share)| FileSet {
+            name,
+            files,
+            size,
+            existing,
+            keep,
+            mode,
+            data,
+            preallocated_percent,
+            share,
+        })
+        .boxed()
+}
+
+fn shape() -> BoxedStrategy<Shape> {
+    let row = (float(), float(), float()).prop_map(|(percent, low, high)| Row { percent, low, high });
+    prop_oneof![
+        (float(), float()).prop_map(|(low, high)| Shape::Uniform { low, high }),
+        (float(), float()).prop_map(|(shape, mean)| Shape::Gamma { shape, mean }),
+        (any::<u32>(), float()).prop_map(|(shape, rate)| Shape::Erlang { shape, rate }),
+        float().prop_map(|mean| Shape::Exponential { mean }),
+        (float(), float()).prop_map(|(mean, sigma)| Shape::Normal { mean, sigma }),
+        (float(), float()).prop_map(|(mu, sigma)| Shape::LogNormal { mu, sigma }),
+        (float(), float(), float()).prop_map(|(low, high, mode)| Shape::Triangular { low, high, mode }),
+        (float(), float()).prop_map(|(shape, scale)| Shape::Weibull { shape, scale }),
+        vec(row, 0..3).prop_map(Shape::Table),
+    ]
+    .boxed()
+}
+
+pub fn variable() -> BoxedStrategy<RandomVariable> {
+    (shape(), number(), option::of(float()), option::of(float()))
+        .prop_map(|(shape, round, min, max)| RandomVariable { shape, round, min, max })
+        .boxed()
+}
+
+fn action() -> BoxedStrategy<Action> {
+    prop_oneof![
+        Just(Action::Sync),
+        text().prop_map(Action::Evict),
+        text().prop_map(Action::Warm),
+        text().prop_map(Action::Prepare),
+        text().prop_map(Action::Recreate),
+        text().prop_map(Action::Remove),
+        path().prop_map(Action::Remount),
+        time().prop_map(Action::Sleep),
+        vec(text(), 0..3).prop_map(Action::Command),
+    ]
+    .boxed()
+}
+
+fn axes() -> BoxedStrategy<Axes> {
+    (option::of(bytes()), option::of(bytes()), option::of(any::<u32>()), btree_map(text(), text(), 0..3))
+        .prop_map(|(file, record, streams, tags)| Axes { file, record, streams, tags })
+        .boxed()
+}
+
+fn stop() -> BoxedStrategy<Stop> {
+    let raise = prop::sample::select(vec![Raise::AfterLastOp, Raise::AfterFinish]);
+    (option::of(time()), option::of(raise.prop_map(|raise| Stonewall { raise })))
+        .prop_map(|(time, first_done)| Stop { time, first_done })
+        .boxed()
+}
+
+pub fn direction() -> BoxedStrategy<Direction> {
+    prop_oneof![
+        Just(Direction::Read),
+        Just(Direction::Write),
+        any::<u8>().prop_map(|p| Direction::Mix(Mix::ReadPercent(p))),
+        float().prop_map(|r| Direction::Mix(Mix::ReadsPerWrite(r))),
+    ]
+    .boxed()
+}
+
+pub fn listed() -> BoxedStrategy<ListedOp> {
+    (number(), any::<u32>(), time())
+        .prop_map(|(offset, bytes, think)| ListedOp { offset, bytes, think })
+        .boxed()
+}
+
+pub fn access() -> BoxedStrategy<Access> {
+    prop_oneof![
+        Just(Access::Sequential),
+        Just(Access::Backward),
+        number().prop_map(Access::Same),
+        number().prop_map(|step| Access::Strided { step }),
+        vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
+        Just(Access::Permuted),
+        Just(Access::Uniform),
+        float().prop_map(|theta| Access::Zipf { theta }),
+        vec(listed(), 0..4).prop_map(Access::Listed),
+    ]
+    .boxed()
+}
+
+fn record() -> BoxedStrategy<Record> {
+    prop_oneof![
+        bytes().prop_map(Record::Fixed),
+        (bytes(), bytes()).prop_map(|(min, max)| Record::Between { min, max }),
+        vec((bytes(), float()), 0..4).prop_map(Record::Split),
+    ]
+    .boxed()
+}
+
+pub fn amount() -> BoxedStrategy<Amount> {
+    prop_oneof![
+        Just(Amount::Pass),
+        number().prop_map(Amount::Passes),
+        number().prop_map(Amount::Operations),
+        bytes().prop_map(Amount::Bytes),
+        Just(Amount::Endless),
+    ]
+    .boxed()
+}
+
+fn backend() -> BoxedStrategy<Backend> {
+    let call = prop::sample::select(vec![SyncCall::Read, SyncCall::Pread, SyncCall::Preadv2]);
+    let flush = prop::sample::select(vec![MapFlush::No, MapFlush::Async, MapFlush::Sync]);
+    prop_oneof![
+        Just(Backend::Null),
+        call.prop_map(Backend::Psync),
+        bytes().prop_map(|buffer| Backend::Stdio { buffer }),
+        (flush, option::of(any::<u8>())).prop_map(|(flush, advice)| Backend::Mmap { flush, advice }),
+    ]
+    .boxed()
+}
+
+fn open() -> BoxedStrategy<Open> {
+    let sync = prop::sample::select(vec![OpenSync::No, OpenSync::Sync, OpenSync::Dsync, OpenSync::Rsync]);
+    (any::<bool>(), any::<bool>(), any::<bool>(), sync, any::<bool>())
+        .prop_map(|(create, truncate, direct, sync, read_write)| Open {
+            create,
+            truncate,
+            direct,
+            sync,
+            read_write,
+        })
+        .boxed()
+}
+
+fn pace() -> BoxedStrategy<Pace> {
+    let think = (time(), any::<bool>()).prop_map(|(time, counted)| Think { time, counted });
+    let rate = float().prop_map(|operations_per_s| Rate { operations_per_s });
+    let burst = (bytes(), time()).prop_map(|(bytes, pause)| Burst { bytes, pause });
+    (option::of(think), option::of(rate), option::of(burst))
+        .prop_map(|(think, rate, burst)| Pace { think, rate, burst })
+        .boxed()
+}
+
+fn pick() -> BoxedStrategy<Pick> {
+    prop_oneof![Just(Pick::ByWorker), any::<u32>().prop_map(Pick::One), Just(Pick::All)].boxed()
+}
+
+/// A stream over the file set `fileset`.
+pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
+    let timed = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(open, fsync, close)| Timed {
+        open,
+        fsync,
+        close,
+    });
+    let sync_every =
+        (number(), any::<bool>()).prop_map(|(writes, data_only)| SyncEvery { writes, data_only });
+    let what = (fileset, pick(), direction(), access(), record(), bytes(), option::of(bytes()), amount());
+    let how = (
+        (backend(), open(), any::<bool>(), any::<bool>(), timed, any::<bool>(), option::of(sync_every)),
+        (
+            data(),
+            prop::sample::select(vec![Verify::No, Verify::Marks, Verify::Full]),
+            pace(),
+            bytes(),
+            bytes(),
+            prop::sample::select(vec![Lock::No, Lock::File, Lock::Record]),
+            number(),
+            any::<bool>(),
+            prop::sample::select(vec![WhenStopped::Leave, WhenStopped::FinishUncounted, WhenStopped::Ignore]),
+        ),
+    );
+    (what, how)
+        .prop_map(
+            |(
+                (fileset, pick, direction, access, record, start, length, amount),
+                (
+                    (backend, open, sync_before, warm_first_record, timed, sync_after, sync_every),
+                    (
+                        data,
+                        verify,
+                        pace,
+                        buffer_area,
+                        purge,
+                        lock,
+                        disturb_every,
+                        log_operations,
+                        when_stopped,
+                    ),
+                ),
+            )| Stream {
+                fileset,
+                pick,
+                direction,
+                access,
+                record,
+                start,
+                length,
+                amount,
+                backend,
+                open,
+                sync_before,
+                warm_first_record,
+                timed,
+                sync_after,
+                sync_every,
+                data,
+                verify,
+                pace,
+                buffer_area,
+                purge,
+                lock,
+                disturb_every,
+                log_operations,
+                when_stopped,
+            },
+        )
+        .boxed()
+}
+
+/// A number in a flow that may be drawn from one of the variables `names`.
+pub fn value(names: BoxedStrategy<String>) -> BoxedStrategy<Value> {
+    prop_oneof![
+        any::<u32>().prop_map(Value::Number),
+        bytes().prop_map(Value::Bytes),
+        names.prop_map(|variable| Value::Variable { variable }),
+    ]
+    .boxed()
+}
+
+pub const ACTS: [Act; 30] = [
+    Act::Read,
+    Act::Write,
+    Act::ReadWholeFile,
+    Act::WriteWholeFile,
+    Act::Append,
+    Act::AppendRandomLength,
+    Act::Open,
+    Act::Create,
+    Act::Close,
+    Act::Delete,
+    Act::Stat,
+    Act::Sync,
+    Act::SyncSet,
+    Act::MakeDirectory,
+    Act::RemoveDirectory,
+    Act::ListDirectory,
+    Act::AsyncWrite,
+    Act::AsyncWait,
+    Act::Block,
+    Act::Wake,
+    Act::SemaphoreWait,
+    Act::SemaphorePost,
+    Act::Spin,
+    Act::Delay,
+    Act::LimitEvents,
+    Act::LimitIops,
+    Act::LimitOps,
+    Act::LimitBandwidth,
+    Act::FinishOnCount,
+    Act::FinishOnBytes,
+];
+
+/// A flow whose numbers may be drawn from the variables `names`.
+pub fn flow(names: BoxedStrategy<String>) -> BoxedStrategy<Flow> {
+    let value = move || value(names.clone());
+    let op = (
+        (text(), prop::sample::select(ACTS.to_vec()), option::of(text()), option::of(any::<u32>())),
+        (option::of(any::<u32>()), value(), value(), any::<bool>(), value(), any::<bool>()),
+        (option::of(value()), any::<bool>(), any::<bool>(), any::<bool>(), value()),
+        (option::of(text()), any::<bool>(), value()),
+    )
+        .prop_map(
+            |(
+                (name, act, fileset, slot),
+                (source_slot, size, working_set, random, repeat, rotate),
+                (entry, direct, sync, no_readahead, value),
+                (target, blocking, high_water),
+            )| FlowOp {
+                name,
+                act,
+                fileset,
+                slot,
+                source_slot,
+                size,
+                working_set,
+                random,
+                repeat,
+                rotate,
+                entry,
+                direct,
+                sync,
+                no_readahead,
+                value,
+                target,
+                blocking,
+                high_water,
+            },
+        );
+    (vec(op, 0..3), option::of(number())).prop_map(|(ops, loops)| Flow { ops, loops }).boxed()
+}
+
+fn group() -> BoxedStrategy<Group> {
+    let program = prop_oneof![
+        stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
+        flow(text()).prop_map(Program::Flow),
+    ];
+    let thread = (text(), any::<u32>(), bytes(), program)
+        .prop_map(|(name, instances, memory, program)| Thread { name, instances, memory, program });
+    let pinning = prop_oneof![Just(Pinning::Free), any::<u32>().prop_map(Pinning::From)];
+    let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);
+    (text(), any::<u32>(), isolation, any::<i32>(), pinning, vec(thread, 0..3))
+        .prop_map(|(name, instances, isolation, nice, pinning, threads)| Group {
+            name,
+            instances,
+            isolation,
+            nice,
+            pinning,
+            threads,
+        })
+        .boxed()
+}
+
+fn phase() -> BoxedStrategy<Phase> {
+    let actions = || vec(action(), 0..4);
+    (text(), axes(), actions(), actions(), stop(), time(), time(), vec(group(), 0..3))
+        .prop_map(|(name, axes, before, after, stop, stagger, interval, groups)| Phase {
+            name,
+            axes,
+            before,
+            after,
+            stop,
+            stagger,
+            interval,
+            groups,
+        })
+        .boxed()
+}
+
+/// Any workload at all.
+pub fn workload() -> BoxedStrategy<Workload> {
+    (
+        text(),
+        text(),
+        number(),
+        any::<u32>(),
+        btree_map(text(), variable(), 0..3),
+        vec(fileset(), 0..3),
+        vec(phase(), 0..3),
+    )
+        .prop_map(|(name, note, seed, repetitions, variables, filesets, phases)| Workload {
+            name,
+            note,
+            seed: Seed(seed),
+            repetitions,
+            variables,
+            filesets,
+            phases,
+        })
+        .boxed()
+}
