@@ -18,6 +18,7 @@ pub struct Head {
     pub argv: Vec<String>,
     /// The directory whose file system is measured.
     pub directory: PathBuf,
+    pub started: jiff::Zoned,
 }
 
 /// Hears of every phase as it begins and ends.
@@ -97,7 +98,7 @@ pub fn execute(
         (None, None) => Status::Completed,
     };
     run.error = failure.as_ref().map(ToString::to_string);
-    run.ended_at = now();
+    run.ended_at = rfc3339(&jiff::Zoned::now());
     run.clock = engine.describe_clock();
     run.doubts = doubts::of(&run, &run.environment, &seen);
     let stored = keeper.close(&run);
@@ -105,12 +106,11 @@ pub fn execute(
 }
 
 fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
-    let started = jiff::Timestamp::now();
     Run {
-        id: fathom_record::store::new_run_id(started, std::process::id()),
+        id: fathom_record::store::new_run_id(head.started.timestamp(), std::process::id()),
         label: head.label.clone(),
         dialect: head.dialect.clone(),
-        started_at: now(),
+        started_at: rfc3339(&head.started),
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").into(),
         argv: head.argv.clone(),
@@ -123,8 +123,8 @@ fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
     }
 }
 
-fn now() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+fn rfc3339(time: &jiff::Zoned) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 /// One repetition of one phase with everything around it. Gives the position of the phase in the record, if something of it was

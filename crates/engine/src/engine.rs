@@ -167,6 +167,7 @@ fn plans<'a>(
                     Pinning::Free => None,
                     Pinning::From(first) => Some((first as usize + index) % cpus),
                 },
+                start_cpu: None,
                 nice: group.nice,
                 time_ns: phase.stop.time.map(|t| t.0),
                 raise: phase.stop.first_done.map(|s| s.raise),
@@ -175,7 +176,20 @@ fn plans<'a>(
         }
         process_base += group.instances;
     }
+    spread(&mut plans);
     plans
+}
+
+/// Gives each of several free workers a CPU to start on, round robin over those we may use.
+fn spread(plans: &mut [(Isolation, u32, Plan<'_>)]) {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return };
+    let cpus: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect();
+    if plans.len() < 2 || cpus.len() < 2 {
+        return;
+    }
+    for (_, _, plan) in plans.iter_mut().filter(|p| p.2.cpu.is_none()) {
+        plan.start_cpu = Some(cpus[plan.index % cpus.len()]);
+    }
 }
 
 fn region_of(stream: &Stream, file_bytes: u64) -> Region {

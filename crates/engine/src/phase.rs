@@ -18,7 +18,7 @@ struct Crew<'a> {
 }
 
 /// Time given to all workers to wake up before the agreed start.
-const WAKE_NS: u64 = 300_000;
+const WAKE_NS: u64 = 500_000;
 /// How often the parent looks for signals and dead children.
 const LOOK_NS: u64 = 50_000_000;
 

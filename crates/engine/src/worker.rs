@@ -28,7 +28,10 @@ pub(crate) struct Plan<'a> {
     pub largest: usize,
     pub seed: u64,
     pub place: Place,
+    /// CPU it is bound to for all its life.
     pub cpu: Option<usize>,
+    /// CPU it waits for the start on.
+    pub start_cpu: Option<usize>,
     pub nice: i32,
     pub time_ns: Option<u64>,
     pub raise: Option<Raise>,
@@ -140,9 +143,7 @@ impl Ready<'_> {
 /// CPU and priority. Failing to get them is not worth a failed run; the record shows where time went.
 fn settle(plan: &Plan) {
     if let Some(cpu) = plan.cpu {
-        let mut set = rustix::thread::CpuSet::new();
-        set.set(cpu);
-        let _ = rustix::thread::sched_setaffinity(None, &set);
+        bind(cpu);
     }
     if plan.nice != 0 {
         let _ = rustix::process::nice(plan.nice);
@@ -174,7 +175,7 @@ fn live<B: Backend>(
         prologue(plan, b)?;
     }
     ready.report();
-    wait_for_release(shared, slot, clock);
+    wait_for_release(plan, shared, slot, clock);
 
     let usage = thread_cpu_ns();
     let start = clock.now();
@@ -267,26 +268,43 @@ fn prologue<B: Backend>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Sleeps until the parent releases, then spins to the agreed time, so that the workers start together and not in the order in
-/// which the kernel wakes them.
-fn wait_for_release(shared: &Shared, slot: &Slot, clock: Clock) {
+/// Waits for the start. Until shortly before it the worker is bound to a CPU of its own: the kernel may otherwise have woken two
+/// workers on one CPU, and the first would be done with a short phase before the second has begun. Then it is free again, and
+/// spins to the agreed time.
+fn wait_for_release(plan: &Plan, shared: &Shared, slot: &Slot, clock: Clock) {
+    const FREE_BEFORE_NS: u64 = 30_000;
     let control = shared.control();
+    let home = plan.start_cpu.and_then(|cpu| {
+        let home = rustix::thread::sched_getaffinity(None).ok()?;
+        bind(cpu).then_some(home)
+    });
     while control.go.load(Ordering::Acquire) == 0 {
         futex_wait(&control.go, 0, 100_000_000);
     }
     let start_at = slot.start_at.load(Ordering::Acquire);
-    loop {
-        let now = clock.now();
-        if now >= start_at || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT {
-            return;
-        }
-        let left_ns = clock.between(now, start_at);
-        if left_ns > 200_000 {
-            std::thread::sleep(std::time::Duration::from_nanos((left_ns - 100_000).min(50_000_000)));
+    let stopped = || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT;
+    let left_ns = || clock.between(clock.now(), start_at);
+    while left_ns() > FREE_BEFORE_NS && !stopped() {
+        if left_ns() > 300_000 {
+            std::thread::sleep(std::time::Duration::from_nanos((left_ns() - 200_000).min(50_000_000)));
         } else {
-            std::hint::spin_loop();
+            // With more workers than CPUs the others must get to this point, too.
+            rustix::thread::sched_yield();
         }
     }
+    if let Some(home) = home {
+        let _ = rustix::thread::sched_setaffinity(None, &home);
+    }
+    while left_ns() > 0 && !stopped() {
+        std::hint::spin_loop();
+    }
+}
+
+/// Binds the calling thread to a CPU.
+fn bind(cpu: usize) -> bool {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu);
+    rustix::thread::sched_setaffinity(None, &set).is_ok()
 }
 
 fn finish_in_clock<B: Backend>(

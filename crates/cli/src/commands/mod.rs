@@ -1,7 +1,7 @@
 //! The commands, one file each.
 
 mod export;
-//IOZ pub mod iozone;
+pub mod iozone;
 mod list;
 mod report;
 mod rm;
@@ -20,7 +20,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),
         Command::Run(o) => run::run(&o, &common),
-        Command::Iozone(_) => unreachable!(),
+        Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),
         Command::Show(o) => show::run(&o, &common),

@@ -34,6 +34,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         dialect: "native".into(),
         argv: std::env::args().collect(),
         directory: directory_of(&workload),
+        started: jiff::Zoned::now(),
     };
     fathom_engine::watch_signals();
     let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);

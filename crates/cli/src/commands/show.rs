@@ -11,7 +11,7 @@ pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
         console::out(&fathom_record::export::json(&run));
     } else if options.original {
         let text = match run.dialect.as_str() {
-            "iozone" => String::new(),
+            "iozone" => fathom_dialects::iozone::print(&run).map_err(|e| Usage(e.to_string()))?,
             other => {
                 return Err(Usage(format!(
                     "run {} was measured by {other}, which has no output of its own",

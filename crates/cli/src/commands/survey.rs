@@ -45,6 +45,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         dialect: "survey".into(),
         argv: std::env::args().collect(),
         directory: std::path::absolute(&options.dir).unwrap_or_else(|_| options.dir.clone()),
+        started: jiff::Zoned::now(),
     };
     let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);
     let mut listener = Progress(console::progress(phases));

@@ -1,0 +1,201 @@
+//! `fathom iozone`, or fathom called by the name iozone: IOzone's command line, IOzone's output, IOzone's exit codes. What fathom
+//! knows beyond that goes to stderr after the last line, and into the store.
+
+use super::write;
+use crate::line::Common;
+use crate::run_loop::{self, Failure, Finished, Head, Listener};
+use crate::{console, exit, state};
+use fathom_dialects::LivePrinter as _;
+use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
+use fathom_engine::{Engine, EngineError};
+use fathom_record::{OpError, Phase, Regime};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs the drop-in. `program` is the name it was called by.
+pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
+    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let now = jiff::Zoned::now();
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let context = Context {
+        now: now.datetime(),
+        uname: iozone::uname(&fathom_observe::environment::capture(&here)),
+        page_bytes: 4096,
+        read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
+    };
+    let parsed = match iozone::plan(&args, &context) {
+        Ok(parsed) => parsed,
+        Err(end) => return leave(&end),
+    };
+    for note in &parsed.notes {
+        console::note(note);
+    }
+    let mut engine = Engine::new(state::ledger());
+    fathom_engine::watch_signals();
+    let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
+    argv.extend(args);
+    let head = Head {
+        label: "iozone".into(),
+        dialect: "iozone".into(),
+        argv,
+        directory: directory(&parsed, &here),
+        started: now,
+    };
+    let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed };
+    console::out_raw(&live.printer.head());
+    match run_loop::execute(&mut engine, &parsed.workload, head, common, &mut live) {
+        Ok(finished) => conclude(&mut live, &finished, &mut engine),
+        Err(error) => {
+            console::error(&error.to_string());
+            console::out_raw(&live.printer.failed(&as_operation(&error)));
+            code(live.printer.exit_code())
+        }
+    }
+}
+
+/// Writes each column as soon as it is known, as IOzone does.
+struct Live<'a> {
+    printer: Printer,
+    parsed: &'a Parsed,
+}
+
+impl Listener for Live<'_> {
+    fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
+        console::out_raw(&self.printer.phase_started(phase));
+    }
+
+    fn ends(&mut self, phase: &Phase) {
+        // A phase that failed or was cut short has no figure that may stand in a table.
+        let whole = |w: &fathom_record::Worker| {
+            matches!(w.ending, fathom_record::Ending::Completed | fathom_record::Ending::Stopped)
+        };
+        if !phase.repetitions.iter().flat_map(|r| &r.workers).all(whole) {
+            return;
+        }
+        console::out_raw(&self.printer.phase_done(phase));
+        if self.parsed.outputs.side_files {
+            for file in sidefiles::after_phase(self.parsed, phase) {
+                let appended = std::fs::OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(&file.path)
+                    .and_then(|mut f| f.write_all(file.text.as_bytes()));
+                if let Err(e) = appended {
+                    console::warning(&format!("{} was not written: {e}", file.path.display()));
+                }
+            }
+        }
+    }
+}
+
+fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCode {
+    let result = match (finished.signal, &finished.failure) {
+        (Some(signal), _) => {
+            console::out_raw(&live.printer.interrupted());
+            ExitCode::from(exit::of_signal(signal))
+        }
+        (None, Some(failure)) => {
+            console::error(&failure.to_string());
+            let operation = match failure {
+                Failure::Operation(e) => e.clone(),
+                Failure::Engine(e) => as_operation(e),
+            };
+            console::out_raw(&live.printer.failed(&operation));
+            code(live.printer.exit_code())
+        }
+        (None, None) => {
+            console::out_raw(&live.printer.end());
+            code(live.printer.exit_code())
+        }
+    };
+    if let Some(path) = &live.parsed.outputs.worksheet {
+        sheets(live, finished, path, engine);
+    }
+    epilogue(finished);
+    result
+}
+
+/// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file.
+fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) {
+    let written = worksheet::write(&live.printer.sheet())
+        .map_err(|e| e.to_string())
+        .and_then(|bytes| std::fs::write(path, bytes).map_err(|e| e.to_string()));
+    if let Err(e) = written {
+        console::warning(&format!("{} was not written: {e}", path.display()));
+    }
+    let beside = path.with_extension("xlsx");
+    if beside == path {
+        return;
+    }
+    let ours = engine.ledger().owns(&beside);
+    if beside.symlink_metadata().is_ok() && !ours {
+        console::note(&format!(
+            "{} exists and was not made by fathom; it is left as it is",
+            beside.display()
+        ));
+        return;
+    }
+    // Later runs may replace it: it is noted as a file of ours that stays.
+    let written = write::runs(&[&finished.run], &beside, true)
+        .and_then(|()| engine.ledger().keep(&beside).map_err(anyhow::Error::from));
+    if let Err(e) = written {
+        console::warning(&format!("{} was not written: {e:#}", beside.display()));
+    }
+}
+
+/// What IOzone does not say: which figures are the disk's and which are memory's, and where the record is.
+fn epilogue(finished: &Finished) {
+    let mut counts = std::collections::BTreeMap::new();
+    for phase in &finished.run.phases {
+        *counts.entry(phase.origin().regime.words()).or_insert(0u32) += 1;
+    }
+    if !counts.is_empty() {
+        let parts: Vec<String> = counts.iter().map(|(words, n)| format!("{n} {words}")).collect();
+        let cached = finished.run.phases.iter().any(|p| p.origin().regime == Regime::PageCache);
+        let advice = if cached {
+            "; page-cache figures are memory's speed, not the disk's (-I, -e, or larger files)"
+        } else {
+            ""
+        };
+        console::note(&format!("figures by what served them: {}{advice}", parts.join(", ")));
+    }
+    if finished.stored {
+        console::note(&format!(
+            "kept as run {0}; `fathom report {0} -o page.html` draws it",
+            finished.run.id
+        ));
+    }
+}
+
+fn leave(end: &Exit) -> ExitCode {
+    console::out_raw(&end.stdout);
+    let _ = std::io::stderr().write_all(end.stderr.as_bytes());
+    code(end.code)
+}
+
+fn code(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(exit::FAILED))
+}
+
+/// The directory of the first test file.
+fn directory(parsed: &Parsed, here: &Path) -> PathBuf {
+    let first = parsed.workload.filesets.first().and_then(|s| s.files.path(0));
+    let parent = first.as_deref().and_then(Path::parent).map(|p| here.join(p));
+    parent.filter(|p| p.is_dir()).unwrap_or_else(|| here.into())
+}
+
+/// An error of the engine in the form of a failed operation, for IOzone's messages and codes.
+fn as_operation(error: &EngineError) -> OpError {
+    let (call, path, errno) = match error {
+        EngineError::File { what, path, error } => {
+            ((*what).to_owned(), path.display().to_string(), error.raw_os_error().unwrap_or(0))
+        }
+        EngineError::NotOurs(path) | EngineError::NotAFile(path, _) => {
+            ("create".into(), path.display().to_string(), libc::EEXIST)
+        }
+        _ => (String::new(), String::new(), 0),
+    };
+    OpError { call, path, offset: None, after_ops: 0, errno, message: error.to_string() }
+}
