@@ -90,7 +90,9 @@ fn streams(out: &mut String, run: &Run) {
     for series in Streams::of_run(run) {
         for p in &series.points {
             let parent = match (p.parent_bytes_per_s, p.straggling()) {
-                (Some(rate), Some(share)) => format!("{} (**{}**)", units::rate(rate), units::percent(share)),
+                (Some(rate), Some(share)) => {
+                    format!("{} (**{}**)", units::rate(rate), escape(&units::percent(share)))
+                }
                 (Some(rate), None) => units::rate(rate),
                 (None, _) => "–".into(),
             };

@@ -49,13 +49,17 @@ pub fn stage(phase: &Phase) -> Option<&str> {
 pub fn qualifiers(phase: &Phase) -> Vec<String> {
     let mut words = Vec::new();
     let tags = &phase.axes.tags;
-    if phase.direct && !tags.values().any(|v| v.eq_ignore_ascii_case("direct")) {
+    let told = |v: &str| v.eq_ignore_ascii_case("direct");
+    if phase.direct && !tags.values().any(|v| told(v)) && !phase.name.split_whitespace().any(told) {
         words.push("O_DIRECT".to_string());
     }
     if let Some(depth) = phase.axes.queue_depth.filter(|d| *d > 1) {
         words.push(format!("queue depth {depth}"));
     }
-    for (key, value) in tags.iter().filter(|(k, _)| !matches!(k.as_str(), STAGE | STAGE_NOTE)) {
+    // "cached read" need not be told to be cached a second time.
+    let said = |value: &str| phase.name.split_whitespace().any(|w| w.eq_ignore_ascii_case(value));
+    let others = tags.iter().filter(|(k, v)| !matches!(k.as_str(), STAGE | STAGE_NOTE) && !said(v));
+    for (key, value) in others {
         words.push(if key == "cache" { value.clone() } else { format!("{key} {value}") });
     }
     words
@@ -83,4 +87,33 @@ pub fn full_title(phase: &Phase) -> String {
         words.push(format!("record {}", crate::units::bytes(b)));
     }
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_survey_has_its_stages_in_order_with_their_notes() {
+        let run = samples::survey_run();
+        let found = sections(&run);
+        let stages: Vec<&str> = found.iter().filter_map(|s| s.stage.as_deref()).collect();
+        assert_eq!(stages, ["latency", "surface", "scaling", "sync"]);
+        assert!(found.iter().all(|s| s.note.is_some()));
+    }
+
+    #[test]
+    fn a_title_says_a_thing_once() {
+        let mut phase = samples::throughput_run().phases.remove(0);
+        phase.name = "cached read".into();
+        phase.axes.tags.insert("cache".into(), "cached".into());
+        assert_eq!(title(&phase), "cached read");
+        phase.axes.tags.insert("fsync".into(), "each".into());
+        phase.direct = true;
+        assert_eq!(title(&phase), "cached read, O_DIRECT, fsync each");
+        phase.name = "direct read".into();
+        phase.axes.tags.clear();
+        assert_eq!(title(&phase), "direct read");
+    }
 }

@@ -46,6 +46,8 @@ pub struct Surface {
     pub stage: Option<String>,
     /// "random read", with what distinguishes it.
     pub title: String,
+    /// Whether the test only writes.
+    pub only_writes: bool,
     /// What the cells hold.
     pub quantity: Quantity,
     /// Row heads, ascending, bytes.
@@ -76,6 +78,7 @@ impl Surface {
     }
 
     fn from_group(stage: Option<String>, title: String, phases: &[&Phase]) -> Self {
+        let only_writes = phases.iter().all(|p| p.writes && !p.reads);
         let file_bytes = ascending(phases.iter().filter_map(|p| p.axes.file_bytes));
         let record_bytes = ascending(phases.iter().filter_map(|p| p.axes.record_bytes));
         let cell = |file: u64, record: u64| {
@@ -87,7 +90,15 @@ impl Surface {
             Cell::of_phases(&here)
         };
         let cells = file_bytes.iter().map(|&f| record_bytes.iter().map(|&r| cell(f, r)).collect()).collect();
-        Self { stage, title, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
+        Self {
+            stage,
+            title,
+            only_writes,
+            quantity: Quantity::BytesPerSecond,
+            file_bytes,
+            record_bytes,
+            cells,
+        }
     }
 
     /// `b` divided by `a`, over the cells both have; `None` if they have none in common. Above one, `b` is faster.
@@ -100,7 +111,15 @@ impl Surface {
             .map(|&f| record_bytes.iter().map(|&r| Cell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
             .collect();
         let (stage, title) = (a.stage.clone(), a.title.clone());
-        let surface = Self { stage, title, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
+        let surface = Self {
+            stage,
+            title,
+            only_writes: a.only_writes,
+            quantity: Quantity::Ratio,
+            file_bytes,
+            record_bytes,
+            cells,
+        };
         let any = surface.measured().next().is_some();
         any.then_some(surface)
     }

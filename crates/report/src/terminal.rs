@@ -195,7 +195,7 @@ fn map(page: &mut Page, run: &Run, layout: usize) {
     page.line(
         Style::Bold,
         &format!(
-            "{}, file size (down) by record size: {ramp} {} to {top} {}",
+            "{}, file by record size: {ramp} {} to {top} {}",
             clean(&surface.title),
             units::rate(scale.low),
             units::rate(scale.high)

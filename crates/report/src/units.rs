@@ -102,6 +102,9 @@ pub fn ops_rate(per_s: f64) -> String {
 #[must_use]
 pub fn percent(share: f64) -> String {
     let p = share * 100.0;
+    if p > 0.0 && p < 0.05 {
+        return "<0.1 %".into();
+    }
     if p == 0.0 || p.abs() >= 9.95 { format!("{p:.0} %") } else { format!("{p:.1} %") }
 }
 
@@ -155,6 +158,7 @@ mod tests {
         assert_eq!(count(9999), "9999");
         assert_eq!(count(1_234_567), "1 234 567");
         assert_eq!(percent(0.004), "0.4 %");
+        assert_eq!((percent(0.0), percent(0.0001)), ("0 %".into(), "<0.1 %".into()));
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(bytes_short(65536), "64K");
         assert_eq!(bytes_short(512), "512");

@@ -310,7 +310,7 @@ fn environment(sheet: &mut Worksheet, runs: &[&Run], look: &Look) -> Done {
 }
 
 /// Heads of the tidy sheet; a unit in each name that has one.
-const TIDY: [&str; 24] = [
+const TIDY: [&str; 25] = [
     "run",
     "label",
     "phase",
@@ -335,6 +335,7 @@ const TIDY: [&str; 24] = [
     "device_write_bytes",
     "cached_before_share",
     "latency_p99_ns",
+    "device_written_in_clock_bytes",
 ];
 
 /// One repetition of one phase a row.
@@ -373,7 +374,7 @@ fn observation(sheet: &mut Worksheet, row: u32, run: &Run, phase: &Phase, n: usi
     let p99 = latency::rows(&[phase]).first().map(|r| r.p99_ns as f64);
     let count = |v: Option<u64>| v.map(|v| v as f64);
     let physical = &repetition.physical;
-    let numbers: [(u16, Option<f64>); 17] = [
+    let numbers: [(u16, Option<f64>); 18] = [
         (2, Some(f64::from(phase.seq))),
         (5, count(phase.axes.file_bytes)),
         (6, count(phase.axes.record_bytes)),
@@ -391,6 +392,7 @@ fn observation(sheet: &mut Worksheet, row: u32, run: &Run, phase: &Phase, n: usi
         (21, count(physical.device_write_bytes())),
         (22, repetition.resident_before.and_then(|r| r.cached_share())),
         (23, p99),
+        (24, count(physical.written_in_clock_bytes)),
     ];
     for (column, number) in numbers {
         if let Some(number) = number.filter(|v| v.is_finite()) {

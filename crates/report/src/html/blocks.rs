@@ -73,9 +73,9 @@ fn streams_table(series: &[Streams], run: &str) -> String {
             let share = p.parent_bytes_per_s.map(|rate| rate / p.children_bytes_per_s);
             let share = match (share, p.straggling()) {
                 (Some(s), Some(_)) => {
-                    format!("<strong class=\"low\">{}</strong> stragglers", units::percent(s))
+                    format!("<strong class=\"low\">{}</strong> stragglers", svg::escape(&units::percent(s)))
                 }
-                (Some(s), None) => units::percent(s),
+                (Some(s), None) => svg::escape(&units::percent(s)),
                 (None, _) => "–".into(),
             };
             table.row(
@@ -162,8 +162,8 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
     page.heading(level, "What reached the device");
     page.body.push_str(
-        "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. A \
-         share near zero is a cache number.</p>\n",
+        "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. The \
+         share counts what was moved while the clock ran, medians over repetitions; near zero it is a cache number.</p>\n",
     );
     for (view, section) in shown {
         whose(page, shown, view);
@@ -196,6 +196,7 @@ fn device_heads(first: &str) -> Vec<String> {
         "Asked",
         "Device read",
         "Device wrote",
+        "of it while timed",
         "Share",
         "Cached before",
         "Cached after",
@@ -224,6 +225,7 @@ struct Account {
     asked: u64,
     read: Option<u64>,
     wrote: Option<u64>,
+    timed: Option<u64>,
     share: Option<f64>,
     before: Option<f64>,
     after: Option<f64>,
@@ -240,6 +242,7 @@ impl Account {
             sum.asked += repetition.workers.iter().map(|w| w.bytes + w.uncounted_bytes).sum::<u64>();
             add(&mut sum.read, repetition.physical.device_read_bytes());
             add(&mut sum.wrote, repetition.physical.device_write_bytes());
+            add(&mut sum.timed, repetition.physical.written_in_clock_bytes);
             let origin = phase.origin();
             shares.extend(origin.device_share);
             before.extend(repetition.resident_before.as_ref().and_then(Residency::cached_share));
@@ -257,11 +260,12 @@ impl Account {
 
     fn cells(&self) -> Vec<String> {
         let bytes = |b: Option<u64>| b.map_or("not told".to_string(), units::bytes);
-        let share = |s: Option<f64>| s.map_or("not told".to_string(), units::percent);
+        let share = |s: Option<f64>| s.map_or("not told".to_string(), |s| svg::escape(&units::percent(s)));
         vec![
             units::bytes(self.asked),
             bytes(self.read),
             bytes(self.wrote),
+            bytes(self.timed),
             share(self.share),
             share(self.before),
             share(self.after),

@@ -2,6 +2,7 @@
 //! the theme is in it; the script adds those, and again when the theme changes. Plotly reads titles and texts as its own small
 //! HTML; no user string is among them (titles stay outside the figure, in the page).
 
+use crate::{Band, regimes::Cause};
 use crate::{Machine, Mapped, Quantity, colour::Scale, svg::surface_ticks, units};
 use serde_json::{Value, json};
 
@@ -57,9 +58,20 @@ fn borders(mapped: &Mapped, scale: &Scale) -> Vec<Value> {
                 Some(rounded((scale.position(a.value) + scale.position(b.value)) / 2.0))
             };
             let z: Vec<Option<f64>> = (0..surface.record_bytes.len()).map(height).collect();
-            json!({"name": format!("{} | {}", pair[0].kind.words(), pair[1].kind.words()), "y": y, "z": z})
+            json!({"name": border_name(&pair[0], &pair[1]), "y": y, "z": z})
         })
         .collect()
+}
+
+/// "page cache → device from 512 MiB"; within one regime the change itself: "device 3.10× from 256 KiB".
+fn border_name(before: &Band, after: &Band) -> String {
+    let from = units::bytes(after.from_bytes);
+    match after.begins_by {
+        Some(Cause::Throughput(factor)) if before.kind == after.kind => {
+            format!("{} {} from {from}", after.kind.words(), units::ratio(factor))
+        }
+        _ => format!("{} → {} from {from}", before.kind.words(), after.kind.words()),
+    }
 }
 
 fn references(mapped: &Mapped, machine: &Machine) -> Vec<Value> {
