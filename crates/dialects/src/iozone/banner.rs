@@ -114,8 +114,12 @@ pub(super) fn worker_word(o: &Options) -> &'static str {
     if o.threads { "thread" } else { "process" }
 }
 
-/// Blanks of the columns of a test that is not selected. IOzone prints one blank too few for fread.
+/// Blanks of the columns of a test that is not selected. IOzone prints one too few for fread and one too many for pread.
 pub(super) fn blank_width(test: u8) -> usize {
     let columns: usize = pass::columns().filter(|p| p.test == test).map(|p| p.width).sum();
-    if test == 7 { columns - 1 } else { columns }
+    match test {
+        7 => columns - 1,
+        10 => columns + 1,
+        _ => columns,
+    }
 }

@@ -153,7 +153,8 @@ const GOLDEN: [(&str, &str); 21] = [
 #[test]
 fn complete_outputs() {
     for (name, line) in GOLDEN {
-        insta::assert_snapshot!(name, output(line));
+        // The last line keeps the golden file from losing blanks at the end of the output.
+        insta::assert_snapshot!(name, format!("{}(end)", output(line)));
     }
 }
 
@@ -247,7 +248,7 @@ mod acceptance {
         assert!(rows("-a -g 64k").iter().all(|r| r.split_whitespace().count() == 15));
         assert_eq!(rows("-a -g 64k").len(), 5);
         assert_eq!(rows("-Ra -n 16m -g 32m -i 0").len(), 22);
-        assert!(output("-Ra -n 16m -g 32m -i 0").contains("\"32768\"   0  0  0  0  2"));
+        assert!(output("-Ra -n 16m -g 32m -i 0").contains("\"32768\"   0  0  0  0  3"));
         assert_eq!(rows("-az -n 32m -g 32m -i 0").len(), 13);
         assert_eq!(rows("-a -n 100k -g 200k -q 64k -i 0").len(), 10);
     }
@@ -291,7 +292,7 @@ mod acceptance {
     #[test]
     fn lines_10_to_14_are_other_columns_and_units() {
         let text = output("-s 1m -r 64k -O -i 0 -i 1 -i 2");
-        assert!(!text.contains("Output is in") && text.contains("\tOPS Mode. Output"));
+        assert!(!text.contains("Output is in kBytes") && text.contains("\tOPS Mode. Output"));
         assert_eq!(rows("-s 1m -r 64k -+n")[0].split_whitespace().filter(|w| *w == "0").count(), 4);
         assert_eq!(rows("-s 512 -E -i 9 -i 10")[0].split_whitespace().count(), 6);
         assert_eq!(rows("-s 1m -r 64k -B")[0].split_whitespace().count(), 11);
@@ -496,7 +497,7 @@ proptest! {
             prop_assert!(!text.is_empty());
             prop_assert_eq!(parsed.workload.check(), Ok(()), "{}", parsed.command);
             let toml = parsed.workload.to_toml().unwrap();
-            prop_assert_eq!(Workload::from_toml(&toml).as_ref(), Ok(&parsed.workload));
+            prop_assert_eq!(Workload::from_toml(&toml), Ok(parsed.workload));
         }
     }
 }
