@@ -56,6 +56,8 @@ pub(crate) fn run(
         let mut watch = Watch { shared: &shared, count, clock, first: released.first, lost: released.lost };
         watch.until_clocks_stop(phase.interval.0, &mut children, &mut repetition.intervals);
         clocks_stopped();
+        shared.control().seen.store(1, Ordering::Release);
+        wake_all(&shared.control().seen);
         watch.until_done(&mut children);
         children.reap();
         repetition.elapsed_ns = clock.between(released.last, clock.now());

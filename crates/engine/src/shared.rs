@@ -22,6 +22,8 @@ pub(crate) struct Control {
     pub go: AtomicU32,
     /// Workers whose clock has stopped.
     pub clocked: AtomicU32,
+    /// 1 when the parent has read what it wants to read at that moment.
+    pub seen: AtomicU32,
     /// Workers that are done.
     pub done: AtomicU32,
     /// Rises whenever a clock stops or a worker is done; the parent sleeps on it.
@@ -220,6 +222,11 @@ impl Shared {
         let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;
         // SAFETY: inside the mapping by the length computed in `new`.
         unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast() }
+    }
+
+    /// Number of workers.
+    pub fn workers(&self) -> usize {
+        self.workers
     }
 
     /// Room in each operation log.

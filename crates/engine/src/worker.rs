@@ -119,8 +119,14 @@ impl ClockStop<'_> {
     fn report(&mut self) {
         if !self.reported {
             self.reported = true;
-            self.shared.control().clocked.fetch_add(1, Ordering::AcqRel);
-            add_and_wake(&self.shared.control().event);
+            let control = self.shared.control();
+            let stopped = control.clocked.fetch_add(1, Ordering::AcqRel) as usize + 1;
+            add_and_wake(&control.event);
+            if stopped == self.shared.workers() {
+                // The last one gives the parent time to read the counters: an fsync outside the clock would move them at once.
+                const PATIENCE_NS: u64 = 5_000_000;
+                futex_wait(&control.seen, 0, PATIENCE_NS);
+            }
         }
     }
 }

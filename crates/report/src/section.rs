@@ -7,6 +7,8 @@ use fathom_record::{Phase, Run};
 const STAGE: &str = "stage";
 /// Tag with a sentence about the stage.
 const STAGE_NOTE: &str = "stage_note";
+/// Tag of the IOzone dialect: "table" or "streams". Whoever looks at a table sees that it is one.
+const MODE: &str = "mode";
 
 /// Phases that belong together.
 #[derive(Clone, Debug)]
@@ -58,7 +60,7 @@ pub fn qualifiers(phase: &Phase) -> Vec<String> {
     }
     // "cached read" need not be told to be cached a second time.
     let said = |value: &str| phase.name.split_whitespace().any(|w| w.eq_ignore_ascii_case(value));
-    let others = tags.iter().filter(|(k, v)| !matches!(k.as_str(), STAGE | STAGE_NOTE) && !said(v));
+    let others = tags.iter().filter(|(k, v)| !matches!(k.as_str(), STAGE | STAGE_NOTE | MODE) && !said(v));
     for (key, value) in others {
         words.push(if key == "cache" { value.clone() } else { format!("{key} {value}") });
     }

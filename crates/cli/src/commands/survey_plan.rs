@@ -127,11 +127,11 @@ impl Plan<'_> {
     fn ladder(&mut self) {
         let size = self.scope.largest_bytes;
         let set = self.set("ladder", 1, size, true);
-        let axes = |cache: &str| Axes {
+        let axes = || Axes {
             file: Some(Bytes(size)),
             record: Some(Bytes(4 * KIB)),
             streams: None,
-            tags: BTreeMap::from([("cache".into(), cache.into())]),
+            tags: BTreeMap::new(),
         };
         let random = |direction| Stream {
             access: Access::Permuted,
@@ -143,7 +143,7 @@ impl Plan<'_> {
         self.push(
             &LATENCY,
             "cached random read",
-            axes("cached"),
+            axes(),
             warm,
             random(Direction::Read),
             Duration(200_000_000),
@@ -151,33 +151,33 @@ impl Plan<'_> {
         let evict = || vec![prepare(), Action::Evict(set.clone())];
         // One pass at most: the second would find in the cache what the first has read.
         let once = Stream { amount: Amount::Pass, ..random(Direction::Read) };
-        self.push(&LATENCY, "cold random read", axes("cold"), evict(), once, CAP);
+        self.push(&LATENCY, "cold random read", axes(), evict(), once, CAP);
         let direct = Open { direct: true, ..Open::default() };
         if self.scope.direct {
             let stream = Stream { open: direct, ..random(Direction::Read) };
-            self.push(&LATENCY, "direct random read", axes("direct"), evict(), stream, CAP);
+            self.push(&LATENCY, "direct random read", axes(), evict(), stream, CAP);
         }
         let buffered = Stream { sync_after: true, ..random(Direction::Write) };
         self.push(
             &LATENCY,
             "buffered random write",
-            axes("cached"),
+            axes(),
             vec![prepare()],
             buffered,
             Duration(100_000_000),
         );
         if self.scope.direct {
             let stream = Stream { open: direct, sync_after: true, ..random(Direction::Write) };
-            self.push(&LATENCY, "direct random write", axes("direct"), vec![prepare()], stream, CAP);
+            self.push(&LATENCY, "direct random write", axes(), vec![prepare()], stream, CAP);
         }
         let dsync =
             Stream { open: Open { sync: OpenSync::Dsync, ..Open::default() }, ..random(Direction::Write) };
-        self.push(&LATENCY, "O_DSYNC random write", axes("durable"), vec![prepare()], dsync, CAP);
+        self.push(&LATENCY, "O_DSYNC random write", axes(), vec![prepare()], dsync, CAP);
         let fsync = Stream {
             sync_every: Some(SyncEvery { writes: 1, data_only: false }),
             ..random(Direction::Write)
         };
-        self.push(&LATENCY, "write and fsync", axes("durable"), vec![prepare()], fsync, CAP);
+        self.push(&LATENCY, "write and fsync", axes(), vec![prepare()], fsync, CAP);
     }
 
     fn surface(&mut self) {
@@ -200,18 +200,18 @@ impl Plan<'_> {
     }
 
     fn cell(&mut self, size: u64, record: u64) {
-        let axes = |cache: &str| Axes {
+        let axes = || Axes {
             file: Some(Bytes(size)),
             record: Some(Bytes(record)),
             streams: None,
-            tags: BTreeMap::from([("cache".into(), cache.into())]),
+            tags: BTreeMap::new(),
         };
         let write = self.set(&format!("write-{}k", size / KIB), 1, size, false);
         let stream = Stream {
             timed: Timed { fsync: true, ..Timed::default() },
             ..Stream::new(&write, Direction::Write, Bytes(record))
         };
-        self.push(&SURFACE, "write to fsync", axes("durable"), vec![Action::Recreate(write)], stream, CAP);
+        self.push(&SURFACE, "write to fsync", axes(), vec![Action::Recreate(write)], stream, CAP);
         let read = if size == self.scope.largest_bytes {
             self.set("ladder", 1, size, true)
         } else {
@@ -219,19 +219,12 @@ impl Plan<'_> {
         };
         let prepare = || Action::Prepare(read.clone());
         let stream = || Stream::new(&read, Direction::Read, Bytes(record));
-        self.push(
-            &SURFACE,
-            "cold read",
-            axes("cold"),
-            vec![prepare(), Action::Evict(read.clone())],
-            stream(),
-            CAP,
-        );
+        self.push(&SURFACE, "cold read", axes(), vec![prepare(), Action::Evict(read.clone())], stream(), CAP);
         let cached = Stream { amount: Amount::Endless, ..stream() };
         self.push(
             &SURFACE,
             "cached read",
-            axes("cached"),
+            axes(),
             vec![prepare(), Action::Warm(read.clone())],
             cached,
             CACHED,
@@ -248,11 +241,11 @@ impl Plan<'_> {
         let written = self.set("streams-write", most, size, false);
         let read = self.set("streams-read", most, size, true);
         for streams in counts {
-            let axes = |record: u64, cache: &str| Axes {
+            let axes = |record: u64| Axes {
                 file: Some(Bytes(size)),
                 record: Some(Bytes(record)),
                 streams: Some(streams),
-                tags: BTreeMap::from([("cache".into(), cache.into())]),
+                tags: BTreeMap::new(),
             };
             let record = MIB.min(size);
             let write = Stream {
@@ -263,12 +256,11 @@ impl Plan<'_> {
             self.push(
                 &SCALING,
                 "parallel write to fsync",
-                axes(record, "durable"),
+                axes(record),
                 vec![Action::Recreate(written.clone())],
                 write,
                 CAP,
             );
-            let cache = if self.scope.direct { "direct" } else { "cold" };
             let random = Stream {
                 access: Access::Permuted,
                 amount: Amount::Endless,
@@ -278,7 +270,7 @@ impl Plan<'_> {
             let name =
                 if self.scope.direct { "parallel direct random read" } else { "parallel cold random read" };
             let before = vec![Action::Prepare(read.clone()), Action::Evict(read.clone())];
-            self.push(&SCALING, name, axes(4 * KIB, cache), before, random, Duration(CAP.0 / 2));
+            self.push(&SCALING, name, axes(4 * KIB), before, random, Duration(CAP.0 / 2));
         }
     }
 }

@@ -180,7 +180,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
     }
     let worst = worst?;
     let text = format!(
-        "during {} other programs used the device: in the worst case at least {} of its {} ({} read, {} written) were not ours. Stop what else uses it (see `fathom watch`) and repeat.",
+        "during {} other programs used the device: in the worst case at least {} of its {} ({} read, {} written) were not ours. Stop what else uses it (pidstat -d 1 names it) and repeat.",
         which(run, &disturbed),
         percent(worst.share()),
         bytes_words(worst.device_bytes),
