@@ -99,14 +99,12 @@ fn histogram(pass: &Pass, worker: &Worker) -> SideFile {
     let mut text = format!("Child: {} Op: {name}\n", worker.index);
     let mut below = 0;
     for (i, band) in BANDS.iter().enumerate() {
-        let _ = write!(text, "Band {}: ", i + 1);
+        let _ = write!(text, "Band {}:   ", i + 1);
         for &(end_us, word) in *band {
             let count = between(&worker.stats, below, end_us.saturating_mul(1000));
-            let _ = write!(text, "{word:>7}:{count:<8}");
+            let _ = write!(text, "{word:>5}:{count:<8}");
             below = end_us.saturating_mul(1000);
         }
-        // The columns stand one blank closer than the fields are wide.
-        text.truncate(text.trim_end_matches(' ').len() + 7);
         text.push('\n');
     }
     text.push('\n');
