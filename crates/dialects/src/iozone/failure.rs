@@ -16,6 +16,9 @@ pub(super) fn exit_code(error: &OpError, reads: bool) -> i32 {
 /// The text on stdout; it begins by ending the row that was growing.
 pub(super) fn text(error: &OpError, reads: bool, record_kb: u64) -> String {
     let path = &error.path;
+    if path.is_empty() {
+        return format!("\n{}\n", error.message);
+    }
     let record_bytes = record_kb << 10;
     let block = error.offset.and_then(|o| o.checked_div(record_bytes)).unwrap_or(error.after_ops);
     let main = match (error.call.as_str(), reads) {
@@ -67,6 +70,8 @@ mod tests {
         assert!(text(&error("write"), false, 4).contains("Error writing block 2 "));
         assert!(text(&error("verify"), true, 4).contains("Record # 2 Record size 4 kb"));
         assert_eq!((exit_code(&error("write"), false), exit_code(&error("read"), true)), (74, 60));
+        let nowhere = OpError { path: String::new(), ..error("") };
+        assert_eq!(text(&nowhere, false, 4), "\nNo such file or directory.\n");
         assert!(text(&error("fsync"), false, 0).contains("Error in fsync of iozone.tmp"));
     }
 }

@@ -1,10 +1,11 @@
 //! IOzone: its command line in, its output out, to the letter of release 3.471 (number formats, blanks, side files, exit codes).
 //!
-//! `table` lists the options; `words` and `parse` read a command line into [`Options`]; `mixes` and `sizes` check and expand it;
+//! `table` lists the options; `words`, `parse` and `apply` read a command line into [`Options`]; `mixes` and `sizes` check and expand it;
 //! `plan` and `streams` make the workload; [`Printer`] prints; `worksheet` and `sidefiles` make the files beside the output;
 //! `replay` prints a stored run. Nothing here does I/O: the time, the machine's name and the text of telemetry files come in
 //! with [`Context`].
 
+mod apply;
 mod banner;
 mod blocks;
 mod exit;
@@ -26,6 +27,7 @@ pub mod table;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
+mod useless;
 mod words;
 pub mod worksheet;
 
@@ -108,6 +110,9 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     head += &banner::defaults(&o, write.as_ref(), read.as_ref());
     let lists = Lists { write: write.as_ref(), read: read.as_ref() };
     let list_kb = [&write, &read].into_iter().flatten().map(Telemetry::file_kb).max();
+    if let (Some(list_kb), Some(&record_kb)) = (list_kb, o.record_kb.first()) {
+        sizes::fits(Combination { file_kb: list_kb, record_kb }).map_err(|exit| after(&head, exit))?;
+    }
     let (layout, workload) = if o.throughput() {
         (Layout::Streams { list_kb }, plan::throughput(&o, lists, list_kb))
     } else {

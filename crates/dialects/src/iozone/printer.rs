@@ -13,7 +13,7 @@ use super::sizes::{Combination, Grid};
 use super::worksheet::Sheet;
 use super::{Layout, Parsed, banner};
 use crate::LivePrinter;
-use fathom_record::OpError;
+use fathom_record::{Ending, OpError};
 
 /// A place in the output.
 #[derive(Clone, Debug)]
@@ -162,6 +162,9 @@ impl LivePrinter for Printer {
         else {
             return String::new();
         };
+        if !whole(repetition) {
+            return String::new();
+        }
         let text = match piece {
             Piece::Cell(pass, row) if pass.name == phase.name => self.fill_cell(pass, row, repetition),
             Piece::Block(pass, i) if pass.name == phase.name => self.fill_block(pass, i, repetition),
@@ -193,6 +196,11 @@ impl LivePrinter for Printer {
             Layout::Streams { .. } => format!("{}\niozone test complete.\n", self.report()),
         }
     }
+}
+
+/// A pass that failed or was cut short has no figure that may stand in a table.
+pub(super) fn whole(repetition: &fathom_record::Repetition) -> bool {
+    repetition.workers.iter().all(|w| matches!(w.ending, Ending::Completed | Ending::Stopped))
 }
 
 fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {

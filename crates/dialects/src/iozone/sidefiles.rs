@@ -26,6 +26,9 @@ pub fn after_phase(parsed: &Parsed, phase: &Phase) -> Vec<SideFile> {
     let (Some(pass), Some(repetition)) = (pass::find(&phase.name), phase.repetitions.last()) else {
         return Vec::new();
     };
+    if !super::printer::whole(repetition) {
+        return Vec::new();
+    }
     let o = &parsed.options;
     let mut files = Vec::new();
     for worker in &repetition.workers {

@@ -80,9 +80,10 @@ pub(super) fn grid(o: &Options, page_kb: u64) -> Result<Grid, Exit> {
     Ok(grid)
 }
 
-fn fits(c: Combination) -> Result<(), Exit> {
+/// A record must not be larger than its file.
+pub(super) fn fits(c: Combination) -> Result<(), Exit> {
     if c.record_kb > c.file_kb {
-        let bytes = c.record_kb * 1024;
+        let bytes = c.record_kb.saturating_mul(1024);
         return Err(size_error(&format!("record length {bytes} is greater than filesize {} kB", c.file_kb)));
     }
     Ok(())

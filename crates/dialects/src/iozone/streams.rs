@@ -46,7 +46,9 @@ pub(super) fn stream(
     lists: Lists<'_>,
 ) -> Stream {
     let direction = if pass.reads { Direction::Read } else { Direction::Write };
-    let record = Bytes(if record_kb == 0 { 4096 } else { record_kb << 10 });
+    // Beside a list the other test goes on with -r, or with 4 kB as far as the file is that long.
+    let beside_list = o.record_kb.first().copied().unwrap_or_else(|| file_kb.clamp(1, 4));
+    let record = Bytes(if record_kb == 0 { beside_list } else { record_kb } << 10);
     let list = lists.of(pass);
     let mut s = Stream::new(fileset, direction, record);
     s.pick = if o.sharing == Sharing::Shared { Pick::One(0) } else { Pick::ByWorker };
@@ -55,8 +57,9 @@ pub(super) fn stream(
     s.backend = backend(o, pass);
     s.open = Open { direct: o.direct, sync: open_sync(o), ..Open::default() };
     s.timed = Timed { open: false, fsync: o.fsync_timed, close: o.close_timed };
-    // A mapped file has been synced by a timed msync already; any other gets a second fsync, which finds nothing to do.
-    s.sync_after = !(o.close_timed || o.mmap && o.fsync_timed);
+    // IOzone syncs once more after a timed fsync. Nothing is left to write then, so this one is not repeated: the record keeps
+    // the moment of the fsync that counted.
+    s.sync_after = !(o.close_timed || o.fsync_timed);
     s.data = data(o);
     s.verify = if pass.reads { verify(o, lists) } else { Verify::No };
     s.pace = pace(o);

@@ -199,6 +199,25 @@ fn a_row_grows_column_by_column() {
 }
 
 #[test]
+fn a_pass_that_was_cut_short_has_no_figure() {
+    let parsed = planned("-s 64 -r 4 -i 0 -Q");
+    let mut printer = Printer::new(&parsed);
+    printer.head();
+    let mut cut = executed(&parsed.workload.phases[0], 0);
+    cut.repetitions[0].workers[0].ending = record::Ending::Interrupted;
+    assert_eq!(printer.phase_done(&cut), "");
+    assert!(sidefiles::after_phase(&parsed, &cut).is_empty());
+    assert_ne!(printer.phase_done(&executed(&parsed.workload.phases[0], 0)), "");
+}
+
+#[test]
+fn beside_a_list_the_other_test_keeps_its_record() {
+    let write = |line: &str| streams_of(&planned(line).workload.phases[0])[0].2.record.largest().0;
+    assert_eq!((write("-Y list"), write("-Y list -r 8")), (4096, 8192));
+    assert_eq!(refused("-Y list -r 64").code, 23);
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_was_measured() {
     let parsed = planned("-t 1 -s 64 -r 4 -i 0 -R");
     let mut printer = Printer::new(&parsed);
