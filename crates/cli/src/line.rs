@@ -53,7 +53,7 @@ pub enum Command {
     Report(Report),
     /// The stored runs
     List(List),
-    /// One stored run on the terminal
+    /// A stored run on the terminal; of several runs their parallel streams in one table
     Show(Show),
     /// A stored run as JSON or CSV on stdout
     Export(Export),
@@ -127,9 +127,9 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Run by id, by the beginning of its id, or "last"
-    #[arg(default_value = "last")]
-    pub run: String,
+    /// Runs by id, by the beginning of an id, or "last"
+    #[arg(default_value = "last", value_name = "RUN")]
+    pub runs: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

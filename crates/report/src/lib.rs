@@ -12,6 +12,7 @@ pub mod html;
 pub mod latency;
 pub mod machine;
 pub mod markdown;
+pub mod parallel;
 pub mod regimes;
 pub mod section;
 pub mod story;
@@ -28,6 +29,7 @@ mod samples;
 
 pub use comparison::Comparison;
 pub use machine::{Machine, Reference};
+pub use parallel::Parallel;
 pub use regimes::{Band, Kind, Mapped};
 pub use story::Story;
 pub use streams::Streams;

@@ -2,9 +2,10 @@
 //! latencies, warnings. User strings are escaped so that they can neither break a table nor become markup.
 
 use crate::{
-    Comparison, Story, Streams,
+    Comparison, Parallel, Story, Streams,
     comparison::SINGLE_RUNS,
     latency::{self, Row},
+    parallel,
     story::clean,
     surface::on_surfaces,
     units,
@@ -23,10 +24,31 @@ pub fn summary(runs: &[&Run]) -> String {
     if let [a, b] = runs {
         compared(&mut out, a, b);
     }
+    if runs.len() > 1
+        && let Some(parallel) = Parallel::of(runs)
+    {
+        side_by_side(&mut out, &parallel);
+    }
     for run in runs {
         one(&mut out, run);
     }
     out
+}
+
+/// All arrangements of parallel streams of all runs in one table.
+fn side_by_side(out: &mut String, parallel: &Parallel) {
+    out.push_str("## Parallel streams\n\n");
+    let mut heads = vec!["MB/s"];
+    heads.extend(parallel.tests.iter().map(String::as_str));
+    let cell = |c: &Option<(f64, crate::Kind)>| {
+        c.map_or("–".to_string(), |(rate, kind)| format!("{} ({})", parallel::figure(rate), kind.words()))
+    };
+    let rows: Vec<Vec<String>> = parallel
+        .rows
+        .iter()
+        .map(|r| std::iter::once(escape(&r.label)).chain(r.cells.iter().map(cell)).collect())
+        .collect();
+    table(out, &heads, &rows);
 }
 
 fn one(out: &mut String, run: &Run) {

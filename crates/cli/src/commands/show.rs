@@ -1,17 +1,35 @@
-//! `fathom show`: one stored run on the terminal.
+//! `fathom show`: stored runs on the terminal, each on its own; of several their parallel streams in one table first.
 
 use crate::exit::Usage;
 use crate::line::{Common, Show};
 use crate::{console, state};
+use fathom_record::Run;
 use std::process::ExitCode;
 
 pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
-    let run = state::store(common.store.as_deref())?.load(&options.run)?;
+    let store = state::store(common.store.as_deref())?;
+    let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
+    let all: Vec<&Run> = runs.iter().collect();
+    if !options.json
+        && !options.original
+        && all.len() > 1
+        && let Some(parallel) = fathom_report::Parallel::of(&all)
+    {
+        console::out(&parallel.text());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for run in &runs {
+        one(options, run)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
     if options.json {
-        console::out(&fathom_record::export::json(&run));
+        console::out(&fathom_record::export::json(run));
     } else if options.original {
         let text = match run.dialect.as_str() {
-            "iozone" => fathom_dialects::iozone::print(&run).map_err(|e| Usage(e.to_string()))?,
+            "iozone" => fathom_dialects::iozone::print(run).map_err(|e| Usage(e.to_string()))?,
             other => {
                 return Err(Usage(format!(
                     "run {} was measured by {other}, which has no output of its own",
@@ -22,7 +40,7 @@ pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
         };
         console::out_raw(&text);
     } else {
-        console::out(&fathom_report::terminal::summary(&run, console::width(), console::colour()));
+        console::out(&fathom_report::terminal::summary(run, console::width(), console::colour()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

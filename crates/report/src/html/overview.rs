@@ -31,9 +31,32 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
         main_figures(page, &view.story, views.len() > 1);
     }
     page.body.push_str("</div>\n");
+    let runs: Vec<&fathom_record::Run> = views.iter().map(|v| v.run).collect();
+    if runs.len() > 1
+        && let Some(parallel) = crate::Parallel::of(&runs)
+    {
+        side_by_side(page, &parallel);
+    }
     if let [a, b] = views {
         compared(page, a, b);
     }
+}
+
+/// All arrangements of parallel streams of all runs in one table.
+fn side_by_side(page: &mut Page, parallel: &crate::Parallel) {
+    let mut heads = vec!["Streams x file size".to_string()];
+    heads.extend(parallel.tests.iter().cloned());
+    let mut table =
+        Table::new("Parallel streams of all runs: combined throughput in MB/s, by what served it", &heads);
+    for row in &parallel.rows {
+        let cell = |c: &Option<(f64, crate::Kind)>| {
+            c.map_or("–".to_string(), |(rate, kind)| {
+                format!("{} {}", crate::parallel::figure(rate), badge(kind))
+            })
+        };
+        table.row(&row.label, &row.cells.iter().map(cell).collect::<Vec<_>>());
+    }
+    page.body += &table.finish();
 }
 
 fn one(page: &mut Page, view: &View<'_>) {

@@ -1,0 +1,213 @@
+//! What stays of IOzone's output when the figures are taken out, and readers for the parts the tests look at. Everything that two
+//! runs of one command line have in common stays as it is, blank for blank: splash lines, sizes, titles, zeros of a report.
+
+use fathom_testkit::mask::{Width, mask_numbers};
+use fathom_testkit::{Fathom, Outcome};
+
+/// Width of a throughput figure, `%10.2f`; only a faster machine makes it wider.
+const RATE_WIDTH: usize = 10;
+const WARNING: &str = "Timer resolution is poor. Some small transfers may have \nreported inaccurate results. Sizes ";
+const CREDITS: usize = 9;
+
+/// Runs `fathom iozone LINE` in a directory of its own.
+#[track_caller]
+pub fn iozone(line: &str) -> (Fathom, Outcome) {
+    let fathom = Fathom::new();
+    let outcome = fathom.run_line(&format!("iozone {line}"));
+    (fathom, outcome)
+}
+
+/// Holds the layout of a run that succeeded to `golden/NAME.txt`, and gives its output back.
+#[track_caller]
+pub fn golden_run(name: &str, line: &str) -> (Fathom, String) {
+    let (fathom, outcome) = iozone(line);
+    let text = outcome.expect_code(0).stdout;
+    golden(name, &text);
+    (fathom, text)
+}
+
+/// Holds a layout to `golden/NAME.txt`.
+#[track_caller]
+pub fn golden(name: &str, output: &str) {
+    fathom_testkit::golden(format!("tests/dropin/golden/{name}.txt"), &layout(output));
+}
+
+/// The output without its figures, its date and the names of its authors.
+pub fn layout(output: &str) -> String {
+    let output = without_warning(output);
+    let mut lines = output.split_inclusive('\n');
+    let mut masked = String::new();
+    while let Some(line) = lines.next() {
+        if line.starts_with("\tContributors:") {
+            let rest = lines.by_ref().take_while(|l| *l != "\n").count();
+            assert_eq!(rest + 1, CREDITS, "scripts count the banner's lines");
+            masked += "\tContributors:(nine lines)\n\n";
+        } else {
+            masked += &mask(line);
+        }
+    }
+    masked
+}
+
+/// The warning depends on the machine's speed; where it stands, it stands whole and with its size.
+fn without_warning(output: &str) -> String {
+    let Some((before, after)) = output.split_once(WARNING) else { return output.into() };
+    assert!(before.ends_with("iozone test complete.\n"), "the warning follows the table:\n{output}");
+    let (size, rest) = after.split_once(" kBytes and below.\n").unwrap_or_else(|| panic!("{output}"));
+    assert!(size.parse::<u64>().is_ok(), "{output}");
+    format!("{before}{rest}")
+}
+
+fn mask(line: &str) -> String {
+    if line.starts_with("\tRun began: ") {
+        return "\tRun began: (date)\n".into();
+    }
+    if is_row(line) {
+        return mask_numbers(line, Width::Keep, |n| n.nth < 2);
+    }
+    if let Some(rest) = line.strip_prefix('"') {
+        let end = rest.find('"').map_or(line.len(), |at| at + 2);
+        let (head, cells) = line.split_at(end);
+        return format!("{head}{}", if cells.contains('.') { rates(cells) } else { report_cells(cells) });
+    }
+    let figures = ["/sec", "Min xfer", "\tCPU "];
+    if line.starts_with('\t') && line.contains('.') && figures.iter().any(|f| line.contains(f)) {
+        return rates(line);
+    }
+    line.into()
+}
+
+/// A number with a fraction becomes `#` at its right edge; one too wide for its field is treated as if it fitted.
+fn rates(line: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end = rest[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(rest.len(), |n| start + n);
+        masked += &rest[..start];
+        let number = &rest[start..end];
+        if number.contains('.') {
+            masked += &" ".repeat(number.len().min(RATE_WIDTH) - 1);
+            masked.push('#');
+        } else {
+            masked += number;
+        }
+        rest = &rest[end..];
+    }
+    masked + rest
+}
+
+/// Cells of a report have no fixed width. Zeros stay: they say "not run".
+fn report_cells(cells: &str) -> String {
+    let words: Vec<&str> = cells.split(' ').collect();
+    let figure = |w: &&str| w.trim_end().parse::<u64>().is_ok_and(|n| n > 0);
+    words.iter().map(|w| if figure(w) { "#" } else { w }).collect::<Vec<_>>().join(" ")
+}
+
+fn is_row(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    line.starts_with(' ') && words.len() >= 2 && words.iter().all(|w| w.parse::<u64>().is_ok())
+}
+
+/// A row of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub text: String,
+    pub file_kb: u64,
+    pub record_kb: u64,
+    pub values: Vec<u64>,
+}
+
+/// The rows of the table, in order.
+pub fn rows(output: &str) -> Vec<Row> {
+    output
+        .lines()
+        .filter(|l| is_row(l))
+        .map(|l| {
+            let numbers: Vec<u64> = l.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+            Row { text: l.into(), file_kb: numbers[0], record_kb: numbers[1], values: numbers[2..].to_vec() }
+        })
+        .collect()
+}
+
+/// Widths of the table's columns after file and record size.
+pub const COLUMNS: [(&str, usize); 17] = [
+    ("write", 9),
+    ("rewrite", 9),
+    ("read", 9),
+    ("reread", 9),
+    ("random read", 9),
+    ("random write", 9),
+    ("bkwd read", 9),
+    ("record rewrite", 10),
+    ("stride read", 10),
+    ("fwrite", 9),
+    ("frewrite", 9),
+    ("fread", 9),
+    ("freread", 9),
+    ("pwrite", 9),
+    ("repwrite", 9),
+    ("pread", 8),
+    ("repread", 9),
+];
+
+impl Row {
+    /// (column, figure) of every column that is not blank, read by the columns' places as scripts do.
+    pub fn cells(&self) -> Vec<(&'static str, u64)> {
+        let mut at = 24;
+        let mut cells = Vec::new();
+        for (name, width) in COLUMNS {
+            let field = self.text.get(at..(at + width).min(self.text.len())).unwrap_or("").trim();
+            at += width;
+            if !field.is_empty() {
+                let value = field.parse().unwrap_or_else(|_| panic!("column {name} of {:?}", self.text));
+                cells.push((name, value));
+            }
+        }
+        cells
+    }
+
+    /// Names of the columns that are not blank.
+    pub fn columns(&self) -> Vec<&'static str> {
+        self.cells().into_iter().map(|c| c.0).collect()
+    }
+}
+
+/// (file size, record size) of every row.
+pub fn sizes(output: &str) -> Vec<(u64, u64)> {
+    rows(output).iter().map(|r| (r.file_kb, r.record_kb)).collect()
+}
+
+/// Figures of the lines that begin with `label`, in order: `figures(out, "\tMin xfer")`.
+pub fn figures(output: &str, label: &str) -> Vec<f64> {
+    let number = |l: &str| l.split_once('=')?.1.split_whitespace().next()?.parse().ok();
+    output.lines().filter(|l| l.starts_with(label)).filter_map(number).collect()
+}
+
+/// The line that starts with `start`; panics with the output if there is none.
+#[track_caller]
+pub fn line_starting<'a>(output: &'a str, start: &str) -> &'a str {
+    output.lines().find(|l| l.starts_with(start)).unwrap_or_else(|| panic!("no line {start:?} in\n{output}"))
+}
+
+/// Asserts that lines occur in this order (others may stand between).
+#[track_caller]
+pub fn assert_order(output: &str, lines: &[&str]) {
+    let mut from = 0;
+    for line in lines {
+        let found = output[from..].find(line);
+        assert!(found.is_some(), "{line:?} is missing, or not after what precedes it, in\n{output}");
+        from += found.unwrap_or(0) + line.len();
+    }
+}
+
+#[test]
+fn figures_go_and_everything_else_stays() {
+    let row = "            1024      64  1234567        0\n";
+    assert_eq!(mask(row), "            1024      64        #        #\n");
+    assert_eq!(mask("\"32768\"   0  0  81234  7 \n"), "\"32768\"   0  0  #  # \n");
+    assert_eq!(mask("\"  Initial write \" 1812371.12   358224.81 \n"), "\"  Initial write \"          #           # \n");
+    assert_eq!(mask("\"Record size = 64 kBytes \"\n"), "\"Record size = 64 kBytes \"\n");
+    let wide = "\tParent sees throughput for  2 rewriters \t= 12345678.90 kB/sec\n";
+    assert_eq!(mask(wide), "\tParent sees throughput for  2 rewriters \t=          # kB/sec\n");
+    assert_eq!(mask("\tTime Resolution = 0.000001 seconds.\n"), "\tTime Resolution = 0.000001 seconds.\n");
+}

@@ -1,0 +1,139 @@
+//! SIGKILL leaves no time for anything: of the program, whose workers must not live on and whose leftovers the next run removes,
+//! and of one worker, which is an error like any other.
+
+use crate::processes::{assert_gone, children, only_worker, send};
+use crate::workloads::{Text, journals, last_run, lines_with, phase_names, runs, stored_phases};
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, sqlite3};
+use std::fs;
+
+/// A run with one phase stored and the next one in full swing, killed without warning.
+fn killed(fathom: &Fathom, args: &[&str]) {
+    let mut running = fathom.spawn(args);
+    let pid = running.pid();
+    running.wait_until("a stored phase and a worker", || {
+        fathom.store().exists() && stored_phases(fathom) >= 1 && !children(pid).is_empty()
+    });
+    let workers = children(pid);
+    running.signal(libc::SIGKILL);
+    assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+    assert_gone(&workers);
+}
+
+fn slow(fathom: &Fathom) -> String {
+    let path = Text::new("slow").quick_write(fathom.work()).slow_write(fathom.work(), "").save(fathom);
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// Another run, elsewhere, so that nothing but the journal leads to the leftovers.
+fn next_run(fathom: &Fathom) -> String {
+    let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(fathom);
+    fathom.run(["run", next.to_str().expect("UTF-8"), "--no-store"]).expect_code(0).stderr
+}
+
+#[test]
+fn a_killed_run_keeps_its_phases_and_the_next_one_cleans_up() {
+    let fathom = Fathom::new();
+    killed(&fathom, &["run", &slow(&fathom)]);
+    assert_eq!(names_in(fathom.work()), ["first.dat", "second.dat"], "nobody could remove them");
+    assert_eq!(runs(&fathom)[0]["killed"], true);
+    let listed = fathom.run(["list"]).expect_code(0);
+    assert!(listed.stdout.contains(" killed "), "{}", listed.stdout);
+    assert_eq!(phase_names(&last_run(&fathom)), ["quick write"]);
+    let shown = fathom.run(["show"]).expect_code(0);
+    assert!(shown.stdout.contains("quick write"), "{}", shown.stdout);
+    if let Some(rows) = sqlite3(&fathom.store(), "SELECT count(*) FROM result WHERE phase = 'quick write'") {
+        assert!(rows.trim().parse::<u32>().is_ok_and(|n| n > 0), "{rows}");
+    }
+    let stderr = next_run(&fathom);
+    for name in ["first.dat", "second.dat"] {
+        let told = lines_with(&stderr, "note: removed").iter().any(|l| l.contains(name));
+        assert!(told, "{name} is not mentioned in\n{stderr}");
+    }
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+    assert_eq!(journals(&fathom), [""; 0]);
+    assert_eq!(lines_with(&next_run(&fathom), "note: removed"), [""; 0], "once is enough");
+}
+
+#[test]
+fn a_killed_survey_leaves_no_directory_after_the_next_run() {
+    let fathom = Fathom::new();
+    killed(&fathom, &["survey", "--quick"]);
+    assert_eq!(names_in(fathom.work()).len(), 1, "its own directory");
+    assert!(names_in(fathom.work())[0].starts_with(".fathom-survey-"));
+    let stderr = next_run(&fathom);
+    assert!(stderr.contains(".fathom-survey-"), "{stderr}");
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+    assert_eq!(runs(&fathom)[0]["killed"], true);
+}
+
+#[test]
+fn a_killed_iozone_leaves_no_file_after_the_next_run() {
+    let fathom = Fathom::new();
+    killed(&fathom, &["iozone", "-s", "512k", "-r", "64k", "-J", "50"]);
+    assert_eq!(names_in(fathom.work()), ["iozone.tmp"]);
+    assert_eq!(runs(&fathom)[0]["killed"], true);
+    let next = fathom.run(["iozone", "-s", "64k", "-r", "64k", "-i", "0"]).expect_code(0);
+    assert!(next.stderr.contains("iozone.tmp, left behind"), "{}", next.stderr);
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+}
+
+#[test]
+fn a_leftover_that_was_replaced_meanwhile_is_not_touched() {
+    let fathom = Fathom::new();
+    killed(&fathom, &["run", &slow(&fathom)]);
+    let theirs = fathom.work().join("second.dat");
+    // Made elsewhere and moved, so that it cannot be given the number of the file it replaces.
+    let made = fathom.work().join("made");
+    fs::write(&made, "somebody's thesis").expect("a file of the user");
+    fs::rename(&made, &theirs).expect("in the place of ours");
+    let stderr = next_run(&fathom);
+    assert_eq!(fs::read_to_string(&theirs).expect("still there"), "somebody's thesis");
+    assert_eq!(names_in(fathom.work()), ["second.dat"], "only ours went");
+    let warned = lines_with(&stderr, "warning:").iter().any(|l| l.contains("second.dat"));
+    assert!(warned, "that it stays is said:\n{stderr}");
+}
+
+#[test]
+fn a_living_run_is_not_cleaned_away_by_another() {
+    let fathom = Fathom::new();
+    let mut running = fathom.spawn(["run", &slow(&fathom)]);
+    running.wait_for_file(&fathom.work().join("second.dat"));
+    let stderr = next_run(&fathom);
+    assert_eq!(lines_with(&stderr, "note: removed"), [""; 0]);
+    assert_eq!(names_in(fathom.work()), ["first.dat", "second.dat"]);
+    running.signal(libc::SIGINT);
+    let _ = running.finish().expect_code(130);
+}
+
+#[test]
+fn a_killed_worker_is_one_clear_error() {
+    let fathom = Fathom::new();
+    let mut running = fathom.spawn(["run", &slow(&fathom)]);
+    running.wait_for_file(&fathom.work().join("second.dat"));
+    send(only_worker(&mut running), libc::SIGKILL);
+    let outcome = running.finish().expect_code(3).expect_stdout("quick write");
+    let errors = lines_with(&outcome.stderr, "error:");
+    assert_eq!(errors.len(), 1, "{}", outcome.stderr);
+    assert!(errors[0].contains("second.dat was killed (SIGKILL)"), "{}", errors[0]);
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+    let run = last_run(&fathom);
+    assert_eq!((&run["status"], phase_names(&run)[0].as_str()), (&"failed".into(), "quick write"));
+    assert!(run["error"].as_str().is_some_and(|e| e.contains("SIGKILL")), "{}", run["error"]);
+}
+
+#[test]
+fn a_killed_worker_of_iozone_ends_the_others() {
+    let fathom = Fathom::new();
+    let mut running = fathom.spawn(["iozone", "-t", "2", "-s", "512k", "-r", "4k", "-J", "20"]);
+    let pid = running.pid();
+    running
+        .wait_until("two workers at work", || children(pid).len() == 2 && names_in(fathom.work()).len() == 2);
+    let workers = children(pid);
+    send(workers[1], libc::SIGKILL);
+    let outcome = running.finish();
+    assert!(outcome.code.is_some_and(|c| c != 0), "{outcome:?}");
+    assert_eq!(lines_with(&outcome.stderr, "error:").len(), 1, "{}", outcome.stderr);
+    assert_gone(&workers);
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+}

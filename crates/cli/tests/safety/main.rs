@@ -1,0 +1,13 @@
+//! What fathom does to a machine when things go wrong: signals, kills, full and vanished disks, files that are somebody else's.
+//! Every test runs the built program and looks at what it leaves behind.
+
+mod full_disk;
+mod killed;
+mod processes;
+mod refused;
+mod signals;
+mod store_trouble;
+mod users_files;
+mod vanished;
+#[path = "../measure/workloads.rs"]
+mod workloads;

@@ -1,0 +1,137 @@
+//! SIGINT, SIGTERM and SIGHUP: what was measured is printed and stored, our files go, the exit code says which signal it was. A
+//! second signal does not wait.
+
+use crate::processes::{assert_gone, children, only_worker, send};
+use crate::workloads::{Text, journals, last_run, phase_names, runs, stored_phases};
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, Outcome};
+
+/// Starts a command, waits until a phase has been stored and another one works, sends the signal to the whole group (as a
+/// terminal does) or to the program alone (as kill does).
+fn interrupted(fathom: &Fathom, args: &[&str], signal: i32, whole_group: bool) -> Outcome {
+    let mut running = fathom.spawn(args);
+    let pid = running.pid();
+    running.wait_until("a stored phase and a worker", || {
+        fathom.store().exists() && stored_phases(fathom) >= 1 && !children(pid).is_empty()
+    });
+    let workers = children(pid);
+    if whole_group {
+        running.signal_group(signal);
+    } else {
+        running.signal(signal);
+    }
+    let outcome = running.finish().expect_code(128 + signal);
+    assert_gone(&workers);
+    outcome
+}
+
+fn nothing_left(fathom: &Fathom) {
+    assert_eq!(journals(fathom), [""; 0], "a journal is left");
+}
+
+fn assert_kept(fathom: &Fathom, at_least: usize) {
+    let listed = runs(fathom);
+    assert_eq!(listed.len(), 1);
+    let run = last_run(fathom);
+    assert_eq!(run["status"], "interrupted");
+    assert!(phase_names(&run).len() >= at_least, "{:?}", phase_names(&run));
+    assert!(!run["ended_at"].as_str().unwrap_or_default().is_empty(), "the run has an end");
+}
+
+fn a_run_ends_in_order(signal: i32, whole_group: bool) {
+    let fathom = Fathom::new();
+    let workload = Text::new("slow").quick_write(fathom.work()).slow_write(fathom.work(), "").save(&fathom);
+    let args = ["run", workload.to_str().expect("UTF-8")];
+    let outcome = interrupted(&fathom, &args, signal, whole_group).expect_stdout("quick write");
+    let outcome = outcome.expect_stderr(&format!("stopped by signal {signal}"));
+    assert!(
+        outcome.stdout.contains("slow write"),
+        "the part of the phase that was cut short: {}",
+        outcome.stdout
+    );
+    assert_eq!(names_in(fathom.work()), [""; 0], "files of ours are left");
+    nothing_left(&fathom);
+    assert_kept(&fathom, 2);
+    let run = last_run(&fathom);
+    let cut = &run["phases"][1]["repetitions"][0]["workers"][0];
+    assert_eq!(cut["ending"], "interrupted");
+    assert!(cut["ops"].as_u64().is_some_and(|n| n > 0), "what was done before counts: {cut}");
+}
+
+#[test]
+fn ctrl_c_ends_a_run_in_order() {
+    a_run_ends_in_order(libc::SIGINT, true);
+}
+
+#[test]
+fn sigterm_ends_a_run_in_order() {
+    a_run_ends_in_order(libc::SIGTERM, false);
+}
+
+#[test]
+fn sighup_ends_a_run_in_order() {
+    a_run_ends_in_order(libc::SIGHUP, true);
+}
+
+#[test]
+fn ctrl_c_ends_a_survey_with_its_page_and_no_directory() {
+    let fathom = Fathom::new();
+    let outcome = interrupted(&fathom, &["survey", "--quick", "-o", "page.html"], libc::SIGINT, true);
+    assert!(outcome.stdout.contains("interrupted"), "{}", outcome.stdout);
+    assert_eq!(names_in(fathom.work()), ["page.html"], "only the page is left");
+    nothing_left(&fathom);
+    assert_kept(&fathom, 1);
+}
+
+#[test]
+fn sigterm_ends_iozone_with_the_columns_so_far() {
+    let fathom = Fathom::new();
+    // 50 ms of computing before each of 8 operations: each column takes 0.4 s.
+    let args = ["iozone", "-s", "512k", "-r", "64k", "-J", "50"];
+    let outcome = interrupted(&fathom, &args, libc::SIGTERM, false).expect_stdout("iozone: interrupted");
+    let row: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .find(|l| l.split_whitespace().take(2).eq(["512", "64"]))
+        .unwrap_or_else(|| panic!("no row in\n{}", outcome.stdout))
+        .split_whitespace()
+        .collect();
+    assert!(row.len() > 2 && row.len() < 15, "at least one figure, not all of them: {row:?}");
+    assert!(row.iter().all(|n| n.parse::<u64>().is_ok()), "{row:?}");
+    assert_eq!(names_in(fathom.work()), [""; 0], "iozone.tmp is left");
+    nothing_left(&fathom);
+    assert_kept(&fathom, 1);
+}
+
+#[test]
+fn ctrl_c_ends_iozone_throughput_mode() {
+    let fathom = Fathom::new();
+    let args = ["iozone", "-t", "2", "-s", "512k", "-r", "64k", "-J", "50"];
+    let outcome = interrupted(&fathom, &args, libc::SIGINT, true).expect_stdout("iozone: interrupted");
+    assert!(outcome.stdout.contains("Children see throughput for  2 initial writers"), "{}", outcome.stdout);
+    assert_eq!(names_in(fathom.work()), [""; 0], "test files are left");
+    assert_kept(&fathom, 1);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_the_next_run_cleans_up() {
+    let fathom = Fathom::new();
+    let workload = Text::new("slow").slow_write(fathom.work(), "").save(&fathom);
+    let mut running = fathom.spawn(["run", workload.to_str().expect("UTF-8")]);
+    running.wait_for_file(&fathom.work().join("second.dat"));
+    let worker = only_worker(&mut running);
+    // A worker that hangs, as on a device that does not answer: the first signal waits for it.
+    send(worker, libc::SIGSTOP);
+    running.signal(libc::SIGINT);
+    let patience = std::time::Instant::now();
+    running.wait_until("the first signal at work", || patience.elapsed().as_millis() > 300);
+    assert!(!running.has_ended(), "the first signal waits for the worker");
+    running.signal(libc::SIGINT);
+    let _ = running.finish().expect_code(130);
+    assert_gone(&[worker]);
+    assert_eq!(names_in(fathom.work()), ["second.dat"], "no time to remove it");
+    let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(&fathom);
+    let next = fathom.run(["run", next.to_str().expect("UTF-8")]).expect_code(0);
+    assert!(next.stderr.contains("second.dat, left behind by a run that was killed"), "{}", next.stderr);
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+}
