@@ -31,6 +31,9 @@ pub fn watch_signals() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
+    // SAFETY: ignoring a valid signal has no preconditions. Laying files out, the store and the pages are written by this
+    // process: a file size limit is an error of the write there, too.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// The signal that asked to stop, if one did.

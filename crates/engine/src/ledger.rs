@@ -164,12 +164,13 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed.
+    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed; that stays in the
+    /// journal, so that the next run finds it.
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut left = Vec::new();
         for (path, identity) in std::mem::take(&mut self.made).into_iter().rev() {
             if identity_of(&path) == Some(identity) && remove_any(&path).is_err() {
-                left.push(path);
+                left.push((path, identity));
             }
         }
         if left.is_empty()
@@ -177,7 +178,10 @@ impl Ledger {
         {
             let _ = fs::remove_file(path);
         }
-        left
+        // Dropping the ledger comes here again: without these it would take the journal away.
+        left.reverse();
+        self.made = left;
+        self.made.iter().rev().map(|m| m.0.clone()).collect()
     }
 
     fn note(&mut self, line: &str) -> Result<(), EngineError> {
@@ -367,6 +371,21 @@ mod tests {
         assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), removed: true }]);
         assert!(!path.exists());
         assert_eq!(Ledger::sweep(&state), []);
+    }
+
+    #[test]
+    fn what_could_not_be_removed_stays_in_the_journal_for_the_next_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, ours) = (dir.path().join("state"), dir.path().join("ours"));
+        let mut ledger = Ledger::new(&state);
+        ledger.create_directory(&ours).unwrap();
+        fs::write(ours.join("theirs"), "a directory that is not empty cannot be removed").unwrap();
+        assert_eq!(ledger.finish(), std::slice::from_ref(&ours));
+        drop(ledger);
+        let journal = fs::read_dir(&state).unwrap().next().expect("the journal is still there").unwrap();
+        fs::rename(journal.path(), state.join("files-999999999-1")).unwrap();
+        fs::remove_file(ours.join("theirs")).unwrap();
+        assert_eq!(Ledger::sweep(&state), [Swept { path: ours, removed: true }]);
     }
 
     #[test]
