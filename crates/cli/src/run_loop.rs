@@ -9,6 +9,7 @@ use fathom_observe::doubts::Seen;
 use fathom_observe::{device, doubts, environment, residency};
 use fathom_record::{Axes, Phase, Repetition, Run, Status, Store};
 use fathom_workload::{Backend, Data, Direction, Program, Stream, Workload};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a run is called and where it happens.
@@ -44,6 +45,8 @@ pub enum Failure {
     Operation(fathom_record::OpError),
     /// The engine could not go on.
     Engine(EngineError),
+    /// The measured directory is no longer on the file system it was on at the start.
+    Gone(PathBuf),
 }
 
 impl std::fmt::Display for Failure {
@@ -51,6 +54,11 @@ impl std::fmt::Display for Failure {
         match self {
             Self::Operation(e) => write!(f, "{} (after {} operations)", e.message, e.after_ops),
             Self::Engine(e) => write!(f, "{e}"),
+            Self::Gone(path) => write!(
+                f,
+                "{} is no longer on the file system that was measured: its mount has gone. Mount it again and repeat",
+                path.display()
+            ),
         }
     }
 }
@@ -67,6 +75,7 @@ pub fn execute(
     let mut run = begin(engine, workload, &head);
     let mut keeper = Keeper::open(common, &run);
     let mut failure = None;
+    let place = Place::of(&head.directory);
     let mut seen = Seen { steal: Vec::new(), compressed_share: compressed_share(workload) };
     'rounds: for repetition in 0..workload.repetitions {
         for number in 0..workload.phases.len() {
@@ -75,6 +84,7 @@ pub fn execute(
             }
             let (at, outcome) =
                 one_phase(engine, workload, number, repetition, &mut run, &mut seen, listener);
+            let outcome = outcome.and_then(|()| place.still_there());
             if let Some(at) = at {
                 listener.ends(&run.phases[at]);
                 keeper.phase(&run.id, &run.phases[at]);
@@ -218,6 +228,30 @@ fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl
         Program::Stream(s) => Some(&**s),
         Program::Flow(_) => None,
     })
+}
+
+/// The file system that is measured. When its mount goes, its path leads to what lies below the mount point: files would be made
+/// there, and another disk measured under this one's name.
+struct Place {
+    directory: PathBuf,
+    device: Option<u64>,
+}
+
+impl Place {
+    fn of(directory: &Path) -> Self {
+        Self { directory: directory.into(), device: Self::device_at(directory) }
+    }
+
+    fn device_at(directory: &Path) -> Option<u64> {
+        directory.metadata().ok().map(|m| m.dev())
+    }
+
+    fn still_there(&self) -> Result<(), Failure> {
+        if self.device.is_some() && self.device != Self::device_at(&self.directory) {
+            return Err(Failure::Gone(self.directory.clone()));
+        }
+        Ok(())
+    }
 }
 
 /// The file, or the directory it will be made in.

@@ -101,6 +101,14 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
             let operation = match failure {
                 Failure::Operation(e) => e.clone(),
                 Failure::Engine(e) => as_operation(e),
+                Failure::Gone(path) => OpError {
+                    call: "open".into(),
+                    path: path.display().to_string(),
+                    offset: None,
+                    after_ops: 0,
+                    errno: libc::ENODEV,
+                    message: failure.to_string(),
+                },
             };
             console::out_raw(&live.printer.failed(&operation));
             code(live.printer.exit_code())

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
-        write::check_ending(output)?;
+        write::check_before(output)?;
     }
     let (name, text) = read(&options.file)?;
     let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;

@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 
 pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
-        write::check_ending(output)?;
+        write::check_before(output)?;
     }
     if !options.dir.is_dir() {
         return Err(Usage(format!(
@@ -53,7 +53,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     listener.0.finish_and_clear();
     let page =
         options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fathom-{}.html", finished.run.id)));
-    let written = write::runs(&[&finished.run], &page, options.output.is_some());
+    let written = write::runs(&[&finished.run], &page, false);
     conclude(&finished, options.json);
     match written {
         Ok(()) => console::note(&format!("page: {}", page.display())),

@@ -11,8 +11,8 @@ const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv";
 /// Writes the runs to `path`. An existing file is overwritten only if `replace` says so.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<()> {
     let form = Form::of(path)?;
-    if !replace && path.symlink_metadata().is_ok() {
-        return Err(Usage(format!("{} exists; --force overwrites it", path.display())).into());
+    if !replace {
+        must_not_exist(path, FORCE)?;
     }
     let text = match form {
         Form::Html => fathom_report::html::page(runs),
@@ -37,8 +37,8 @@ fn pictures(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<()> {
     for (i, picture) in pictures.iter().enumerate() {
         let name =
             if pictures.len() == 1 { path.to_owned() } else { path.with_extension(format!("{}.svg", i + 1)) };
-        if !replace && name.symlink_metadata().is_ok() {
-            return Err(Usage(format!("{} exists; --force overwrites it", name.display())).into());
+        if !replace {
+            must_not_exist(&name, FORCE)?;
         }
         std::fs::write(&name, picture.standalone())
             .with_context(|| format!("cannot write {}", name.display()))?;
@@ -75,7 +75,24 @@ impl Form {
     }
 }
 
-/// Checks the ending of a file that will be written later, before anything is measured.
+/// Checks the ending of a file.
 pub fn check_ending(path: &Path) -> Result<(), Usage> {
     Form::of(path).map(|_| ())
+}
+
+/// Checks a file that will be written when the measurement is over, before anything is measured: it has a known ending and takes
+/// no other file's place.
+pub fn check_before(path: &Path) -> Result<(), Usage> {
+    check_ending(path)?;
+    must_not_exist(path, "choose another name or remove it first")
+}
+
+/// What to do about an existing file where there is an option for it.
+const FORCE: &str = "--force overwrites it";
+
+fn must_not_exist(path: &Path, advice: &str) -> Result<(), Usage> {
+    if path.symlink_metadata().is_ok() {
+        return Err(Usage(format!("{} exists; {advice}", path.display())));
+    }
+    Ok(())
 }
