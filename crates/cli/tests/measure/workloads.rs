@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each story uses its own part")]
 
-use fathom_testkit::Fathom;
+use fathom_testkit::{Fathom, Running};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -98,6 +98,17 @@ pub fn runs(fathom: &Fathom) -> Vec<Value> {
 /// Phases stored so far of the newest run.
 pub fn stored_phases(fathom: &Fathom) -> u64 {
     runs(fathom).last().and_then(|r| r["phases"].as_u64()).unwrap_or(0)
+}
+
+/// Waits until a run has something to lose: a phase is stored and, if the workload has a slow write, that is under way.
+pub fn wait_for_a_stored_phase(running: &mut Running, fathom: &Fathom) {
+    let workload = std::fs::read_to_string(fathom.dir().path().join("workload.toml")).unwrap_or_default();
+    let second = workload.contains("second.dat").then(|| fathom.work().join("second.dat"));
+    running.wait_until("a stored phase", || {
+        fathom.store().exists()
+            && stored_phases(fathom) >= 1
+            && second.as_ref().is_none_or(|file| file.metadata().is_ok_and(|m| m.len() > 0))
+    });
 }
 
 /// The newest run as `fathom show --json` prints it.

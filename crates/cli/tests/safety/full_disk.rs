@@ -1,7 +1,7 @@
 //! A disk that fills up while it is measured: one clear error that names the file and says what to do, what was measured before
 //! is kept, our files go.
 
-use crate::workloads::{Text, journals, last_run, lines_with, phase_names};
+use crate::workloads::{Text, journals, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs, TmpFs};
 use std::path::Path;
@@ -127,9 +127,7 @@ fn a_full_disk_under_a_survey_keeps_what_was_measured() {
     let Some(fs) = TmpFs::mount(name, 64 << 20) else { return };
     let fathom = Fathom::new();
     let mut running = fathom.spawn(["survey", "--quick", fs.path().to_str().expect("UTF-8")]);
-    running.wait_until("a stored phase", || {
-        fathom.store().exists() && crate::workloads::stored_phases(&fathom) >= 1
-    });
+    wait_for_a_stored_phase(&mut running, &fathom);
     // Somebody else fills the disk meanwhile.
     let theirs = fs.path().join("theirs");
     let mut file = std::fs::File::create(&theirs).expect("room for a file");

@@ -2,7 +2,7 @@
 //! and of one worker, which is an error like any other.
 
 use crate::processes::{assert_gone, children, only_worker, send};
-use crate::workloads::{Text, journals, last_run, lines_with, phase_names, runs, stored_phases};
+use crate::workloads::{Text, journals, last_run, lines_with, phase_names, runs, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, sqlite3};
 use std::fs;
@@ -11,9 +11,7 @@ use std::fs;
 fn killed(fathom: &Fathom, args: &[&str]) {
     let mut running = fathom.spawn(args);
     let pid = running.pid();
-    running.wait_until("a stored phase and a worker", || {
-        fathom.store().exists() && stored_phases(fathom) >= 1 && !children(pid).is_empty()
-    });
+    wait_for_a_stored_phase(&mut running, fathom);
     let workers = children(pid);
     running.signal(libc::SIGKILL);
     assert_eq!(running.finish().signal, Some(libc::SIGKILL));

@@ -2,18 +2,16 @@
 //! second signal does not wait.
 
 use crate::processes::{assert_gone, children, only_worker, send};
-use crate::workloads::{Text, journals, last_run, phase_names, runs, stored_phases};
+use crate::workloads::{Text, journals, last_run, phase_names, runs, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome};
 
-/// Starts a command, waits until a phase has been stored and another one works, sends the signal to the whole group (as a
-/// terminal does) or to the program alone (as kill does).
+/// Starts a command, waits until a phase has been stored, sends the signal to the whole group (as a terminal does) or to the
+/// program alone (as kill does).
 fn interrupted(fathom: &Fathom, args: &[&str], signal: i32, whole_group: bool) -> Outcome {
     let mut running = fathom.spawn(args);
     let pid = running.pid();
-    running.wait_until("a stored phase and a worker", || {
-        fathom.store().exists() && stored_phases(fathom) >= 1 && !children(pid).is_empty()
-    });
+    wait_for_a_stored_phase(&mut running, fathom);
     let workers = children(pid);
     if whole_group {
         running.signal_group(signal);

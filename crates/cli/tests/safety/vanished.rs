@@ -1,6 +1,6 @@
 //! Storage that goes away while it is measured: a mount taken out of the tree, a device that answers no more.
 
-use crate::workloads::{Text, last_run, lines_with, phase_names, stored_phases};
+use crate::workloads::{Text, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs};
 
@@ -71,7 +71,7 @@ fn a_survey_of_a_vanished_mount_is_one_clear_error() {
     let Some(fs) = LoopFs::ext4(name).mebibytes(64).mount() else { return };
     let fathom = Fathom::new();
     let mut running = fathom.spawn(["survey", "--quick", fs.path().to_str().expect("UTF-8")]);
-    running.wait_until("a stored phase", || fathom.store().exists() && stored_phases(&fathom) >= 1);
+    wait_for_a_stored_phase(&mut running, &fathom);
     fs.vanish();
     let outcome = running.finish().expect_code(3);
     let errors = lines_with(&outcome.stderr, "error:");
