@@ -235,6 +235,8 @@ fn mixed_groups(o: &Options, n: u32, set: &str, c: Combination, lists: Lists<'_>
     let mut writer = s.clone();
     writer.direction = Direction::Write;
     writer.verify = fathom_workload::Verify::No;
+    // -o and -+D concern writing and were left out for the reader.
+    writer.open.sync = streams::open_sync(o, &Pass { reads: false, ..*pass });
     writer.open.read_write = true;
     writer.open.create = true;
     writer.open.truncate = o.mix_truncate;

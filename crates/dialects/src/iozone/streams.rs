@@ -55,17 +55,20 @@ pub(super) fn stream(
     s.length = Some(Bytes(file_kb << 10));
     s.access = access(o, pass, list);
     s.backend = backend(o, pass);
-    s.open = Open { direct: o.direct, sync: open_sync(o), ..Open::default() };
+    // The C library's streams are opened by fopen, which takes none of these flags, and IOzone locks nothing in them.
+    let stdio = matches!(pass.test, 6 | 7);
+    s.open = Open { direct: o.direct && !stdio, sync: open_sync(o, pass), ..Open::default() };
     s.timed = Timed { open: false, fsync: o.fsync_timed, close: o.close_timed };
     // IOzone syncs once more after a timed fsync. Nothing is left to write then, so this one is not repeated: the record keeps
     // the moment of the fsync that counted.
-    s.sync_after = !(o.close_timed || o.fsync_timed);
+    s.sync_after = !(o.close_timed || o.fsync_timed || pass.test == 7);
     s.data = data(o);
     s.verify = if pass.reads { verify(o, lists) } else { Verify::No };
     s.pace = pace(o);
     s.buffer_area = if o.multi_buffer { BUFFER_AREA } else { Bytes(0) };
     s.purge = Bytes(if o.purge { o.cache_kb.unwrap_or(1024).saturating_mul(1024) } else { 0 });
     s.lock = match o.locking {
+        _ if stdio => Lock::No,
         Locking::No => Lock::No,
         Locking::File => Lock::File,
         Locking::Record => Lock::Record,
@@ -114,8 +117,10 @@ fn linux_advice(number: u8) -> u8 {
     }
 }
 
-fn open_sync(o: &Options) -> OpenSync {
+pub(super) fn open_sync(o: &Options, pass: &Pass) -> OpenSync {
     match o.sync {
+        _ if matches!(pass.test, 6 | 7) => OpenSync::No,
+        SyncFlag::Sync | SyncFlag::Dsync if pass.reads => OpenSync::No,
         SyncFlag::No => OpenSync::No,
         SyncFlag::Sync => OpenSync::Sync,
         SyncFlag::Dsync => OpenSync::Dsync,

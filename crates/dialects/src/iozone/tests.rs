@@ -432,6 +432,21 @@ fn the_mix_is_readers_and_writers() {
 }
 
 #[test]
+fn flags_and_locks_do_not_reach_the_c_librarys_streams() {
+    for line in ["-s 64 -I -o -W", "-s 64 -I -o -+l -t 2"] {
+        for phase in &planned(line).workload.phases {
+            let stdio = matches!(phase.name.as_str(), "fwrite" | "frewrite" | "fread" | "freread");
+            for (group, _, s) in streams_of(phase) {
+                assert_eq!(s.open.direct, !stdio, "{}", phase.name);
+                assert_eq!(s.lock == fathom_workload::Lock::No, stdio, "{}", phase.name);
+                let synced = s.open.sync == fathom_workload::OpenSync::Sync;
+                assert_eq!(synced, !stdio && s.direction == Direction::Write, "{} {group}", phase.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn data_is_checked_as_asked() {
     let read = |line: &str| {
         let parsed = planned(line);
