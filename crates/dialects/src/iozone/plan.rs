@@ -105,11 +105,7 @@ fn table_steps(o: &Options, pass: &Pass, s: &mut Stream) {
             s.open.read_write = true;
             s.open.create = true;
         }
-        6 => {
-            s.open.read_write = true;
-            s.open.create = first;
-        }
-        9 => {
+        6 | 9 => {
             s.sync_before = true;
             s.open.read_write = true;
             s.open.create = first;
