@@ -185,6 +185,16 @@ fn a_stored_run_prints_what_the_live_run_printed() {
     }
 }
 
+/// Scripts in the wild count lines: this row is line 31 in release 3.471.
+#[test]
+fn lines_keep_their_numbers() {
+    let text = output("-RaI -r 64 -s 512 -i 0 -i 1");
+    assert!(text.lines().nth(30).unwrap().starts_with("             512      64 "));
+    assert!(
+        text.lines().nth(1).unwrap().contains("Version") && text.lines().nth(3).unwrap().contains("Build:")
+    );
+}
+
 #[test]
 fn a_row_grows_column_by_column() {
     let (pieces, _, _) = live(&planned("-s 64 -r 64 -i 0 -i 1"));

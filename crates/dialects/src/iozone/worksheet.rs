@@ -127,7 +127,7 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// Reads a sheet as [`write`] (or IOzone) makes it. Records of other kinds are passed over.
+/// Reads a sheet as [`write()`] (or IOzone) makes it. Records of other kinds are passed over.
 ///
 /// # Errors
 /// A file that does not begin as a BIFF2 sheet, ends inside a record, or lacks its end record.
