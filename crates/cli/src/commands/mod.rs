@@ -11,12 +11,19 @@ mod survey;
 mod survey_plan;
 mod write;
 
+use crate::exit::Usage;
 use crate::line::{Command, Line};
 use std::process::ExitCode;
 
 /// Runs the command of a command line.
 pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let common = line.common;
+    let measures = matches!(line.command, Command::Survey(_) | Command::Run(_) | Command::Iozone(_));
+    if common.no_store && !measures {
+        return Err(
+            Usage("--no-store belongs to the commands that measure: survey, run, iozone".into()).into()
+        );
+    }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),
         Command::Run(o) => run::run(&o, &common),

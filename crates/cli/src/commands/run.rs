@@ -6,7 +6,7 @@ use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
 use crate::{console, state};
 use anyhow::Context as _;
-use fathom_engine::Engine;
+use fathom_engine::{Engine, Ledger};
 use fathom_workload::Workload;
 use indicatif::ProgressBar;
 use std::io::Read as _;
@@ -24,6 +24,9 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         return Err(Usage(lines.join("\n")).into());
     }
     if options.plan {
+        // Without the sweep for leftovers: a plan changes nothing.
+        let engine = Engine::new(Ledger::new(&state::directory()));
+        engine.check(&workload).map_err(|e| Usage(format!("{name}: {e}")))?;
         console::out(&plan(&workload));
         return Ok(ExitCode::SUCCESS);
     }
