@@ -1,0 +1,164 @@
+//! The help: every command has one, it names every option, and its examples run as printed.
+
+use crate::workloads::{Text, runs};
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, TestDir};
+
+/// Every command with its options, written down a second time: an option that is added, lost or renamed must be looked at here.
+const COMMANDS: [(&str, &[&str]); 8] = [
+    ("", &["--store", "--no-store", "--help", "--version"]),
+    ("survey", &["[DIR]", "--output", "--quick", "--seed", "--json", "--store", "--no-store"]),
+    ("run", &["<FILE>", "--plan", "--output", "--json", "--store", "--no-store"]),
+    ("report", &["<RUN>...", "--output", "--force", "--store"]),
+    ("list", &["--limit", "--json", "--store"]),
+    ("show", &["[RUN]...", "--json", "--original", "--store"]),
+    ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
+    ("rm", &["<RUN>...", "--json", "--store"]),
+];
+
+fn help(fathom: &Fathom, command: &str) -> String {
+    let mut args: Vec<&str> = command.split_whitespace().collect();
+    args.push("--help");
+    let outcome = fathom.run(args).expect_code(0);
+    assert_eq!(outcome.stderr, "", "help is what was asked for: it goes to stdout");
+    outcome.stdout
+}
+
+#[test]
+fn every_command_has_help_that_names_its_options() {
+    let fathom = Fathom::new();
+    for (command, options) in COMMANDS {
+        let text = help(&fathom, command);
+        for option in options {
+            assert!(text.contains(option), "{option} is missing in `fathom {command} --help`:\n{text}");
+        }
+        let wide: Vec<&str> = text.lines().filter(|l| l.chars().count() > 100).collect();
+        assert_eq!(wide, [""; 0], "in `fathom {command} --help`");
+    }
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+}
+
+#[test]
+fn no_option_is_without_a_line_of_its_own() {
+    let fathom = Fathom::new();
+    let known: Vec<&str> = COMMANDS.iter().flat_map(|(_, options)| *options).copied().collect();
+    for (command, _) in COMMANDS {
+        let text = help(&fathom, command);
+        let (_, options) = text.split_once("\nOptions:\n").expect("a list of options");
+        let options = options.split("\n\nExamples:").next().unwrap_or(options);
+        let names = options.split_whitespace().filter(|w| w.starts_with("--"));
+        for name in names {
+            let name = name.trim_end_matches(',');
+            assert!(
+                known.contains(&name),
+                "`fathom {command} --help` has {name}, which this test does not know"
+            );
+        }
+    }
+}
+
+#[test]
+fn iozones_help_is_iozones() {
+    let fathom = Fathom::new();
+    let outcome = fathom.run(["iozone", "-h"]).expect_code(0);
+    assert!(outcome.stdout.starts_with("iozone: help mode"), "{}", outcome.stdout);
+}
+
+#[test]
+fn commands_of_the_main_help_are_all_tested_here() {
+    let text = help(&Fathom::new(), "");
+    let (_, commands) = text.split_once("\nCommands:\n").expect("a list of commands");
+    let (commands, _) = commands.split_once("\n\n").expect("that ends");
+    let names = commands
+        .lines()
+        .filter(|l| l.starts_with("  ") && !l.starts_with("   "))
+        .filter_map(|l| l.split_whitespace().next());
+    for name in names.filter(|n| !["help", "iozone"].contains(n)) {
+        assert!(COMMANDS.iter().any(|(command, _)| *command == name), "{name} is not in this test's list");
+    }
+}
+
+/// The command lines under "Examples:", without the words that explain them.
+fn examples(text: &str) -> Vec<String> {
+    let (_, examples) = text.split_once("\nExamples:\n").expect("the main help has examples");
+    let lines = examples.lines().take_while(|l| l.starts_with("  fathom "));
+    let commands: Vec<String> =
+        lines.map(|l| l.trim().split("   ").next().unwrap_or_default().to_owned()).collect();
+    assert!(commands.len() >= 5, "{commands:?}");
+    commands
+}
+
+/// The same command at a size for tests: the words stay, the amount of work shrinks.
+fn lighter(example: &str, data: &TestDir) -> Vec<String> {
+    let words = example.split_whitespace().skip(1).map(|word| match word {
+        "1g" => "128k".to_owned(),
+        "/mnt/data" => data.path().to_str().expect("UTF-8").to_owned(),
+        word => word.to_owned(),
+    });
+    let mut words: Vec<String> = words.collect();
+    if words[0] == "survey" {
+        words.push("--quick".into());
+    }
+    words
+}
+
+#[test]
+fn the_examples_run_as_printed() {
+    let fathom = Fathom::new();
+    let data = TestDir::new();
+    let text = Text::new("a workload of your own").quick_write(std::path::Path::new("")).toml();
+    std::fs::write(fathom.work().join("workload.toml"), text).expect("a workload of the user");
+    for example in examples(&help(&fathom, "")) {
+        let _ = fathom.run(lighter(&example, &data)).expect_code(0);
+    }
+    for file in ["data.html", "out.wks", "run.html"] {
+        assert!(names_in(fathom.work()).contains(&file.to_owned()), "{file}: {:?}", names_in(fathom.work()));
+    }
+    assert_eq!(runs(&fathom).len(), 4, "two surveys, an iozone, a workload");
+    assert_eq!(data.names(), [""; 0]);
+}
+
+#[test]
+fn the_readmes_first_five_things_run_as_printed() {
+    let fathom = Fathom::new();
+    let data = TestDir::new();
+    let examples_of_the_help = examples(&help(&fathom, ""));
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) =
+        readme.split_once("## The first five things to try").expect("the README has five things to try");
+    let block = rest.split("```").nth(1).expect("in a block");
+    let commands: Vec<&str> = block
+        .lines()
+        .filter(|l| l.starts_with("fathom "))
+        .map(|l| l.split('#').next().unwrap_or_default().trim())
+        .collect();
+    assert_eq!(commands.len(), 5, "{commands:?}");
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    std::os::unix::fs::symlink(examples, fathom.work().join("examples")).expect("the examples");
+    for command in commands {
+        // The survey has run among the help's examples; it takes its seconds whatever its size.
+        if command.starts_with("fathom survey") {
+            assert!(examples_of_the_help.iter().any(|e| command.starts_with(e.as_str())), "{command}");
+            continue;
+        }
+        // Heavy only by its size; a workload of seconds is checked, not run.
+        let mut words = lighter(&command.replace("512m", "2m"), &data);
+        if words[0] == "run" {
+            words.push("--plan".into());
+        }
+        let _ = fathom.run(words).expect_code(0);
+    }
+}
+
+#[test]
+fn every_example_workload_is_accepted() {
+    let fathom = Fathom::new();
+    let examples = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
+    let names: Vec<String> = names_in(examples).into_iter().filter(|n| n.ends_with(".toml")).collect();
+    assert!(names.len() >= 5, "{names:?}");
+    for name in names {
+        let _ =
+            fathom.run(["run".as_ref(), examples.join(&name).as_os_str(), "--plan".as_ref()]).expect_code(0);
+    }
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+}

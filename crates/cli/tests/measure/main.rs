@@ -1,0 +1,6 @@
+//! Measuring, as a user meets it: `fathom survey`, `fathom run`, what they print, write and keep, and the help that leads there.
+
+mod help;
+mod run;
+mod survey;
+mod workloads;

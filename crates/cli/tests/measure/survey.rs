@@ -1,0 +1,117 @@
+//! `fathom survey` from end to end.
+
+use crate::workloads::{journals, last_run, lines_with, phase_names, runs};
+use fathom_testkit::dir::names_in;
+use fathom_testkit::{Fathom, TmpFs};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+#[test]
+fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
+    let fathom = Fathom::new();
+    let outcome = fathom.run(["survey", "--quick"]).expect_code(0);
+    let wide: Vec<&str> = outcome.stdout.lines().filter(|l| l.chars().count() > 80).collect();
+    assert_eq!(wide, [""; 0], "80 columns where there is no terminal");
+    assert!(!outcome.stdout.contains('\u{1b}'), "no colours where there is no terminal");
+    assert!(outcome.stdout.contains(fathom.work().to_str().expect("UTF-8")), "{}", outcome.stdout);
+    assert_eq!(lines_with(&outcome.stderr, "error:"), [""; 0]);
+
+    let listed = runs(&fathom);
+    assert_eq!(listed.len(), 1);
+    let id = listed[0]["id"].as_str().expect("a run has an id");
+    assert_eq!(names_in(fathom.work()), [format!("fathom-{id}.html")], "the page and nothing else");
+    assert_eq!(journals(&fathom), [""; 0]);
+    assert!(outcome.stderr.contains(&format!("page: fathom-{id}.html")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("kept as run {id}")), "{}", outcome.stderr);
+
+    let page = std::fs::read_to_string(fathom.work().join(format!("fathom-{id}.html"))).expect("the page");
+    self_contained(&page);
+    let run = last_run(&fathom);
+    assert_eq!((&run["status"], &run["dialect"]), (&"completed".into(), &"survey".into()));
+    complete(&run);
+}
+
+/// Nothing in the page asks for anything outside it.
+fn self_contained(page: &str) {
+    assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"), "{}", &page[..60]);
+    for asks in [
+        "<script src",
+        "<link rel=\"stylesheet\"",
+        "<iframe",
+        "src=\"http",
+        "href=\"http://fonts",
+        "@import",
+        "url(http",
+    ] {
+        assert!(!page.contains(asks), "the page asks for something outside itself: {asks}");
+    }
+}
+
+/// Every stage has phases, and every repetition has figures, an origin that can be told, and the counters it is told from.
+fn complete(run: &Value) {
+    let phases = run["phases"].as_array().expect("phases");
+    let stages: BTreeSet<&str> = phases.iter().filter_map(|p| p["axes"]["tags"]["stage"].as_str()).collect();
+    assert_eq!(stages, BTreeSet::from(["latency", "scaling", "surface"]));
+    for phase in phases {
+        let repetitions = phase["repetitions"].as_array().expect("repetitions");
+        assert!(!repetitions.is_empty(), "{} was not measured", phase["name"]);
+        for repetition in repetitions {
+            assert!(repetition["physical"]["method"].as_str().is_some_and(|m| m != "none"), "{phase}");
+            for worker in repetition["workers"].as_array().expect("workers") {
+                assert!(worker["bytes"].as_u64() > Some(0), "{} moved nothing", phase["name"]);
+                assert!(worker["elapsed_ns"].as_u64() > Some(0), "{} took no time", phase["name"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_survey_of_a_tmpfs_says_memory() {
+    let Some(fs) = TmpFs::mount("a_survey_of_a_tmpfs_says_memory", 64 << 20) else { return };
+    let fathom = Fathom::new();
+    let dir = fs.path().to_str().expect("UTF-8");
+    let outcome = fathom.run(["survey", "--quick", dir, "-o", "page.html", "--no-store"]).expect_code(0);
+    assert!(outcome.stdout.contains("memory file system"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains(" the device's own"), "{}", outcome.stdout);
+    assert_eq!(names_in(fs.path()), [""; 0]);
+    let page = std::fs::read_to_string(fathom.work().join("page.html")).expect("the page");
+    assert!(page.contains("memory file system"));
+    assert!(!fathom.store().exists(), "--no-store keeps nothing");
+}
+
+#[test]
+fn a_tiny_file_system_is_one_clear_error() {
+    let Some(fs) = TmpFs::mount("a_tiny_file_system_is_one_clear_error", 256 << 10) else { return };
+    let fathom = Fathom::new();
+    let outcome = fathom.run(["survey", "--quick", fs.path().to_str().expect("UTF-8")]).expect_code(2);
+    let errors = lines_with(&outcome.stderr, "error:");
+    assert_eq!(errors.len(), 1, "{}", outcome.stderr);
+    assert!(errors[0].contains("256 KiB are free") && errors[0].contains("needs 2 MiB"), "{}", errors[0]);
+    assert_eq!(outcome.stdout, "");
+    assert_eq!(names_in(fs.path()), [""; 0]);
+    assert_eq!(names_in(fathom.work()), [""; 0], "no page of nothing");
+}
+
+#[test]
+fn a_small_file_system_gets_a_small_survey_and_json_is_its_record() {
+    let name = "a_small_file_system_gets_a_small_survey_and_json_is_its_record";
+    let Some(fs) = TmpFs::mount(name, 4 << 20) else { return };
+    let fathom = Fathom::new();
+    let dir = fs.path().to_str().expect("UTF-8");
+    let args = ["survey", "--quick", "--json", "--seed", "77", dir, "-o", "page.html"];
+    let outcome = fathom.run(args).expect_code(0);
+    let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+    assert_eq!((&run["schema"], &run["seed"]), (&"fathom-record/1".into(), &77.into()));
+    assert_eq!(run, last_run(&fathom), "what is printed is what is kept");
+    assert!(phase_names(&run).len() > 10);
+}
+
+#[test]
+fn no_directory_is_a_usage_error() {
+    let fathom = Fathom::new();
+    let outcome = fathom.run(["survey", "nowhere"]).expect_code(2);
+    assert!(outcome.stderr.contains("nowhere is not a directory"), "{}", outcome.stderr);
+    let outcome = fathom.run(["survey", "--quick", "-o", "page.doc"]).expect_code(2);
+    assert!(outcome.stderr.contains(".html, .xlsx"), "the endings are named: {}", outcome.stderr);
+    assert!(!fathom.store().exists(), "nothing was measured");
+}
