@@ -264,7 +264,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ),
             (
                 "access = \"sequential\"",
-                "access = { shuffled = { key = [1] } }\nlength = \"8TiB\"",
+                "access = { shuffled = { key = [1] } }\nlength = \"32TiB\"",
                 "permuted visits each record once",
             ),
             ("\"pass\"", "\"endless\"", "it never ends: give an amount"),

@@ -148,7 +148,7 @@ proptest! {
     fn a_checked_stream_keeps_its_promises(w in one_stream()) {
         prop_assume!(w.check().is_ok());
         let (stream, region) = (the_stream(&w), region(&w));
-        // A shuffle is a list in memory: checked up to 2^28 records, which is no size for a test.
+        // A shuffle is a list in memory: checked up to 2^32 records, which is no size for a test.
         let shuffled = matches!(stream.access, Access::Shuffled { .. });
         prop_assume!(!shuffled || region.length / stream.record.unit().0 < 1 << 16);
         let place = Place { phase: 0, worker: 3, repetition: 1 };

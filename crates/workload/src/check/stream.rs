@@ -8,8 +8,8 @@ use crate::{
 
 /// Largest record. Every worker holds one in memory.
 const LARGEST_RECORD: u64 = 1 << 30;
-/// Records of a shuffle: its order is a list in memory, 8 bytes a record and worker.
-const MOST_SHUFFLED: u64 = 1 << 28;
+/// Records of a shuffle: its order is a list in memory, 8 bytes a record and worker. 2 TiB in records of 4 KiB are 2^29.
+const MOST_SHUFFLED: u64 = 1 << 32;
 
 /// Everything that is wrong with a stream of a phase.
 pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec<String> {
