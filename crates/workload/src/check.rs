@@ -107,6 +107,9 @@ impl Workload {
             errors.push(error(&place, &format!("more than {MOST_WORKERS} workers")));
         }
         for group in &phase.groups {
+            if group.instances == 0 || group.threads.iter().all(|t| t.instances == 0) {
+                errors.push(error(&format!("{place}, group {}", group.name), "it has no worker"));
+            }
             for thread in &group.threads {
                 let place = format!("{place}, group {} {}", group.name, thread.name).trim_end().to_owned();
                 self.check_thread(&place, phase, thread, errors);
@@ -250,6 +253,7 @@ data = { reducible = { duplicate_percent = 100 } }
                 "variable \"none\", which is not",
             ),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
+            ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),
             ("start = \"4KiB\"", "start = \"8388607TiB\"\nlength = \"1TiB\"", "beyond the largest offset"),
             (
