@@ -124,7 +124,9 @@ impl ClockStop<'_> {
             add_and_wake(&control.event);
             if stopped == self.shared.workers() {
                 // The last one gives the parent time to read the counters: an fsync outside the clock would move them at once.
-                const PATIENCE_NS: u64 = 5_000_000;
+                // On a busy machine it may be late by many scheduler ticks; an fsync that starts before it has looked would
+                // make a cache number a device number.
+                const PATIENCE_NS: u64 = 1_000_000_000;
                 futex_wait(&control.seen, 0, PATIENCE_NS);
             }
         }

@@ -16,8 +16,9 @@ pub struct Physical {
     pub own_read_bytes: Option<u64>,
     /// Bytes our own processes dirtied or wrote to storage (/proc/self/io write_bytes; buffered writes count when dirtied).
     pub own_write_bytes: Option<u64>,
-    /// Bytes the file system's own device had written when the last worker's clock stopped. What it wrote later (an fsync or a
-    /// close outside the clock) is not part of any rate. `None` if it was not read at that moment.
+    /// Bytes the file system's own device had written when the last worker's clock stopped, less what cannot have been ours
+    /// because our data still waited in the page cache then. What it wrote later (an fsync or a close outside the clock) is not
+    /// part of any rate. `None` if it was not read at that moment.
     pub written_in_clock_bytes: Option<u64>,
     /// Dirty plus writeback pages of the whole machine at the end, in bytes.
     pub dirty_after_bytes: Option<u64>,
