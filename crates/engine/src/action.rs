@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Size of the writes and reads of laying out and warming.
@@ -82,9 +83,8 @@ fn warm(path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Makes sure that the file at `path` is one we may write: ours, or given to us, or not there yet.
-fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
-    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+/// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.
+fn must_be_a_file(path: &Path, found: &std::fs::Metadata) -> Result<(), EngineError> {
     let kind = found.file_type();
     let other = if kind.is_symlink() {
         "a symbolic link"
@@ -95,11 +95,15 @@ fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), Engin
     } else if !kind.is_file() {
         "a pipe or socket"
     } else {
-        ""
+        return Ok(());
     };
-    if !other.is_empty() {
-        return Err(EngineError::NotAFile(path.into(), other));
-    }
+    Err(EngineError::NotAFile(path.into(), other))
+}
+
+/// Makes sure that the file at `path` is one we may write: ours, or given to us, or not there yet.
+fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    must_be_a_file(path, &found)?;
     if ledger.owns(path) {
         return ledger.remove(path);
     }
@@ -120,9 +124,14 @@ fn recreate(set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
 /// Creates the set's files, or those of them that are missing if it is to be reused.
 pub(crate) fn ensure(set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     for path in paths(set) {
-        if path.symlink_metadata().is_err() {
+        let Ok(found) = path.symlink_metadata() else {
             ledger.create(&path, set.mode)?;
-        } else if !ledger.owns(&path) && set.existing == Existing::Refuse {
+            continue;
+        };
+        if set.existing != Existing::Reuse {
+            must_be_a_file(&path, &found)?;
+        }
+        if !ledger.owns(&path) && set.existing == Existing::Refuse {
             return Err(EngineError::NotOurs(path));
         }
     }
@@ -173,30 +182,58 @@ fn remove(set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
 
 fn remount(point: &Path) -> Result<(), EngineError> {
     const TRIES: u32 = 30;
-    let program = |name: &str| vec![name.to_owned(), point.display().to_string()];
-    // A file system stays busy for a moment after the last close (scanners, lazy release).
-    let mut outcome = command(&program("umount"));
+    // What mount(8) cannot mount again by its name alone must not be unmounted.
+    let table = std::fs::read_to_string("/etc/fstab").unwrap_or_default();
+    let listed = |line: &str| line.split_whitespace().nth(1).is_some_and(|p| Path::new(p) == point);
+    if !table.lines().any(listed) {
+        let message = format!("{} is no mount point of /etc/fstab, so it is not unmounted", point.display());
+        return Err(unsupported("remount", &message));
+    }
+    let program = |name: &str| {
+        let mut program = Command::new(name);
+        program.arg(point).env("LC_ALL", "C");
+        execute(program, &format!("{name} {}", point.display()))
+    };
+    let busy = |e: &EngineError| e.to_string().contains("busy");
+    let mut outcome = program("umount");
     for i in 0..TRIES {
-        if outcome.is_ok() || interrupted_by().is_some() {
+        // A file system stays busy for a moment after the last close (scanners, lazy release). Nothing else mends itself.
+        if !outcome.as_ref().is_err_and(busy) || interrupted_by().is_some() {
             break;
         }
         sleep(Duration::from_millis(50 * u64::from(i + 1)));
-        outcome = command(&program("umount"));
+        outcome = program("umount");
     }
     outcome?;
-    command(&program("mount"))
+    program("mount")
 }
 
 fn command(words: &[String]) -> Result<(), EngineError> {
     let text = words.join(" ");
-    let failed = |outcome: String| Err(EngineError::Command { command: text.clone(), outcome });
-    let Some((program, arguments)) = words.split_first() else { return failed("no program named".into()) };
-    // The program's own output would fall into ours; its errors are the user's to see.
-    match std::process::Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => failed(status.to_string()),
-        Err(e) => failed(e.to_string()),
-    }
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(EngineError::Command { command: text, outcome: "no program named".into() });
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    execute(command, &text)
+}
+
+/// Runs a command to its end. Its own output would fall into ours, so what it says on stderr becomes part of the error.
+fn execute(mut command: Command, text: &str) -> Result<(), EngineError> {
+    let outcome = match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
+        Ok(done) if done.status.success() => return Ok(()),
+        Ok(done) => {
+            let said = String::from_utf8_lossy(&done.stderr);
+            let said: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+            if said.is_empty() {
+                done.status.to_string()
+            } else {
+                format!("{}: {}", done.status, said.join("; "))
+            }
+        }
+        Err(e) => e.to_string(),
+    };
+    Err(EngineError::Command { command: text.into(), outcome })
 }
 
 /// Sleeps in slices, so that a signal ends it.

@@ -118,24 +118,29 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
             code(live.printer.exit_code())
         }
     };
+    let mut sheets_written = true;
     if let Some(path) = &live.parsed.outputs.worksheet {
-        sheets(live, finished, path, engine);
+        sheets_written = sheets(live, finished, path, engine);
     }
     epilogue(finished);
-    result
+    // IOzone ends so, too, when it cannot write its worksheet; what went wrong before that tells more.
+    let complete = finished.signal.is_none() && finished.failure.is_none();
+    if complete && !sheets_written { code(255) } else { result }
 }
 
-/// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file.
-fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) {
+/// The worksheet of -b, and an xlsx beside it unless that name is taken by somebody else's file. Answers whether the worksheet,
+/// which was asked for, is there.
+fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
     let written = worksheet::write(&live.printer.sheet())
         .map_err(|e| e.to_string())
         .and_then(|bytes| std::fs::write(path, bytes).map_err(|e| e.to_string()));
     if let Err(e) = written {
-        console::warning(&format!("{} was not written: {e}", path.display()));
+        console::error(&format!("the worksheet {} was not written: {e}", path.display()));
+        return false;
     }
     let beside = path.with_extension("xlsx");
     if beside == path {
-        return;
+        return true;
     }
     let ours = engine.ledger().owns(&beside);
     if beside.symlink_metadata().is_ok() && !ours {
@@ -143,7 +148,7 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) {
             "{} exists and was not made by fathom; it is left as it is",
             beside.display()
         ));
-        return;
+        return true;
     }
     // Later runs may replace it: it is noted as a file of ours that stays.
     let written = write::runs(&[&finished.run], &beside, true)
@@ -151,6 +156,7 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) {
     if let Err(e) = written {
         console::warning(&format!("{} was not written: {e:#}", beside.display()));
     }
+    true
 }
 
 /// What IOzone does not say: which figures are the disk's and which are memory's, and where the record is.

@@ -35,6 +35,8 @@ pub(super) fn text(error: &OpError, reads: bool, record_kb: u64) -> String {
         }
         ("read", _) => format!("Error reading block {block} of {path}"),
         ("write", _) => format!("Error writing block {block} of {path}"),
+        // No system call failed but a step between two passes, which the message tells whole.
+        ("", _) => return format!("\n{}\n", error.message),
         (call, _) => format!("Error in {call} of {path}"),
     };
     format!("\n{main}\n{}\n", error.message)

@@ -8,12 +8,14 @@ use super::figures;
 use super::options::Options;
 use super::pass::{self, Pass};
 use super::plan::{in_row, passes_of_block, stream_sizes};
+use super::replay;
 use super::report::{self, Cells, Rates};
 use super::sizes::{Combination, Grid};
 use super::worksheet::Sheet;
 use super::{Layout, Parsed, banner};
 use crate::LivePrinter;
 use fathom_record::{Ending, OpError};
+use std::path::{Path, PathBuf};
 
 /// A place in the output.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub struct Printer {
     /// Largest file whose interval was too short for the clock the banner names.
     too_short_kb: Option<u64>,
     exit_code: i32,
+    /// The test files as typed, which is how IOzone names them in its messages.
+    files: Vec<PathBuf>,
 }
 
 impl Printer {
@@ -62,6 +66,7 @@ impl Printer {
             blocks_shown: 0,
             too_short_kb: None,
             exit_code: 0,
+            files: replay::files(&parsed.workload),
         }
     }
 
@@ -185,7 +190,9 @@ impl LivePrinter for Printer {
             _ => stream_sizes(&self.options, 1, None).1,
         };
         self.exit_code = failure::exit_code(error, reads);
-        failure::text(error, reads, record_kb)
+        let typed = replay::longest(self.files.clone(), |p| Path::new(&error.path).ends_with(p));
+        let path = typed.map_or_else(|| error.path.clone(), |p| p.display().to_string());
+        failure::text(&OpError { path, ..error.clone() }, reads, record_kb)
     }
 
     fn end(&mut self) -> String {

@@ -3,10 +3,10 @@
 
 use super::{Context, Printer, plan};
 use crate::LivePrinter;
-use fathom_record::{Run, Status};
+use fathom_record::{OpError, Run, Status};
 use fathom_workload::{Access, ListedOp, Program, Workload};
 use jiff::civil::DateTime;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a run cannot be printed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,10 +59,34 @@ pub fn print(run: &Run) -> Result<String, ReplayError> {
         (Status::Completed, _) => printer.end(),
         (Status::Interrupted, _) => printer.interrupted(),
         (Status::Failed, Some(error)) => printer.failed(error),
-        (Status::Failed, None) => format!("\n{}\n", run.error.as_deref().unwrap_or("the run failed")),
+        (Status::Failed, None) => printer
+            .failed(&before_the_first(run.error.as_deref().unwrap_or("the run failed"), &parsed.workload)),
         (Status::Running, _) => String::new(),
     };
     Ok(text)
+}
+
+/// A failure of a step outside the clocks, of which only the sentence is stored: one that names a test file was about making it.
+fn before_the_first(message: &str, workload: &Workload) -> OpError {
+    let path = longest(files(workload), |p| message.contains(&*p.to_string_lossy()));
+    OpError {
+        call: path.as_ref().map_or("", |_| "create").into(),
+        path: path.unwrap_or_default().display().to_string(),
+        offset: None,
+        after_ops: 0,
+        errno: 0,
+        message: message.into(),
+    }
+}
+
+/// The test files as the command line names them.
+pub(super) fn files(workload: &Workload) -> Vec<PathBuf> {
+    workload.filesets.iter().flat_map(|s| (0..s.files.count()).filter_map(|i| s.files.path(i))).collect()
+}
+
+/// Of several that fit the longest: `x.1` is in `x.10`, too.
+pub(super) fn longest(paths: Vec<PathBuf>, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    paths.into_iter().filter(|p| fits(p)).max_by_key(|p| p.as_os_str().len())
 }
 
 /// The words after the program's name: `iozone -a`, `/usr/bin/iozone -a`, `fathom iozone -a`.

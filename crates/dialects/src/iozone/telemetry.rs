@@ -53,6 +53,10 @@ pub fn parse(text: &str) -> Result<Telemetry, Diagnostic> {
         let help = Some("write lines of offset, length and, if wanted, milliseconds, in bytes".into());
         return Err(Diagnostic { span: None, message: "the file lists no operation".into(), help });
     }
+    if !telemetry.compute {
+        // The banner says that nothing is computed, so nothing is.
+        telemetry.operations.iter_mut().for_each(|op| op.think = Duration(0));
+    }
     Ok(telemetry)
 }
 
@@ -105,8 +109,8 @@ mod tests {
     fn comments_and_empty_lines_are_passed_over() {
         let t = parse("# c\n\n0 4096\n4096 8192 1\r\n").unwrap();
         assert_eq!(t.operations.len(), 2);
-        assert_eq!(t.operations[1], ListedOp { offset: 4096, bytes: 8192, think: Duration(1_000_000) });
-        assert!(!t.compute);
+        assert_eq!(t.operations[1], ListedOp { offset: 4096, bytes: 8192, think: Duration(0) });
+        assert!(!t.compute, "not every line has a third column");
         assert_eq!(t.file_kb(), 12);
         assert!(t.aligned(4096) && !t.aligned(8192));
     }
