@@ -1,0 +1,134 @@
+//! Pages of a survey, of IOzone's automatic mode and of two runs side by side: nothing is asked of a network, nothing complains,
+//! nothing sticks out at the side, and the surfaces are really drawn.
+
+use crate::browser::Browser;
+use crate::workloads::runs;
+use fathom_testkit::Fathom;
+use std::path::{Path, PathBuf};
+
+const DESK: (u32, u32) = (1280, 900);
+const TELEPHONE: (u32, u32) = (390, 844);
+
+/// Opens the page in a window and looks at what every page must do.
+#[track_caller]
+fn open(browser: &mut Browser, page: &Path, (width, height): (u32, u32), dark: bool) {
+    browser.window(width, height, dark);
+    browser.open(page);
+    assert_eq!(browser.complaints, [""; 0], "at {width} px");
+    assert_eq!(browser.value("innerWidth"), width);
+    let sticks_out =
+        browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    let culprits = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 \
+                    && !e.closest('[style*=overflow], .scroll, .wide')).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')";
+    assert_eq!(sticks_out, 0, "scrolls sideways at {width} px: {}", browser.value(culprits));
+    assert_eq!(
+        browser.value("document.title.length > 0 && document.querySelectorAll('h1').length === 1"),
+        true
+    );
+    let contrast = "(() => { const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number); return 0.3 * r + 0.6 * g + 0.1 * b; }; \
+                    const style = getComputedStyle(document.body); return light(style.color) - light(style.backgroundColor); })()";
+    let contrast = browser.value(contrast).as_f64().unwrap_or(0.0);
+    assert!(if dark { contrast > 100.0 } else { contrast < -100.0 }, "ink and paper: {contrast}");
+}
+
+/// Scrolls to the first surface, waits until it turns, and looks whether it is a picture and not an empty box.
+#[track_caller]
+fn surface_is_drawn(browser: &mut Browser, width: u32) {
+    browser.value("document.querySelector('figure.turning').scrollIntoView({ block: 'center' })");
+    browser.wait_for("document.querySelector('figure.turning').classList.contains('drawn')");
+    browser.wait_for("!!document.querySelector('figure.turning .live canvas')");
+    browser.wait_for("!!document.querySelector('figure.turning .live')?._fullLayout?.scene?._scene?.glplot");
+    // Two frames after the last change everything that will be drawn has been drawn.
+    browser
+        .value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+    let canvas = browser.value("(() => { const c = document.querySelector('figure.turning .live canvas'); return [c.width, c.height]; })()");
+    assert!(canvas[0].as_u64() > Some(u64::from(width) / 3) && canvas[1].as_u64() > Some(200), "{canvas}");
+    let (colours, most_percent) = browser.colours_of("figure.turning .live");
+    assert!(
+        colours > 200 && most_percent < 97.0,
+        "blank at {width} px: {colours} colours, one fills {most_percent:.1} %"
+    );
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[track_caller]
+fn in_order(browser: &mut Browser, page: &Path) {
+    for (window, dark) in [(DESK, false), (TELEPHONE, true)] {
+        open(browser, page, window, dark);
+        surface_is_drawn(browser, window.0);
+    }
+}
+
+fn iozone(fathom: &Fathom) {
+    let _ = fathom.run_line("iozone -Ra -g 1m").expect_code(0);
+}
+
+fn report(fathom: &Fathom, runs: &[&str]) -> PathBuf {
+    let mut args = vec!["report"];
+    args.extend(runs);
+    args.extend(["-o", "page.html"]);
+    let _ = fathom.run(args).expect_code(0);
+    fathom.work().join("page.html")
+}
+
+#[test]
+fn the_page_of_a_survey_is_in_order() {
+    let Some(mut browser) = Browser::start("the_page_of_a_survey_is_in_order") else { return };
+    let fathom = Fathom::new();
+    let _ = fathom.run(["survey", "--quick", "-o", "page.html"]).expect_code(0);
+    in_order(&mut browser, &fathom.work().join("page.html"));
+    for words in ["cold read", "write to fsync", "cached read", "Latency of single operations"] {
+        let seen = browser
+            .value(&format!("document.body.innerText.toLowerCase().includes({:?})", words.to_lowercase()));
+        assert_eq!(seen, true, "{words} is not in the page");
+    }
+}
+
+#[test]
+fn the_page_of_iozones_automatic_mode_has_thirteen_surfaces() {
+    let name = "the_page_of_iozones_automatic_mode_has_thirteen_surfaces";
+    let Some(mut browser) = Browser::start(name) else { return };
+    let fathom = Fathom::new();
+    iozone(&fathom);
+    let page = report(&fathom, &["last"]);
+    in_order(&mut browser, &page);
+    assert_eq!(browser.value("document.querySelectorAll('figure.turning').length"), 13);
+    // All of them can be visited; the browser's few WebGL contexts are handed on.
+    browser.window(DESK.0, DESK.1, false);
+    browser.open(&page);
+    for figure in [4, 12, 0] {
+        browser.value(&format!(
+            "document.querySelectorAll('figure.turning')[{figure}].scrollIntoView({{ block: 'center' }})"
+        ));
+        browser.wait_for(&format!(
+            "!!document.querySelectorAll('figure.turning')[{figure}].querySelector('.live canvas')"
+        ));
+    }
+    assert_eq!(browser.value("document.querySelectorAll('figure.drawn').length < 13"), true);
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn the_page_of_two_runs_has_their_ratio() {
+    let Some(mut browser) = Browser::start("the_page_of_two_runs_has_their_ratio") else { return };
+    let fathom = Fathom::new();
+    iozone(&fathom);
+    iozone(&fathom);
+    let ids: Vec<String> = runs(&fathom).iter().map(|r| r["id"].as_str().expect("an id").into()).collect();
+    let page = report(&fathom, &[&ids[0], &ids[1]]);
+    in_order(&mut browser, &page);
+    assert_eq!(browser.value("document.body.innerText.toLowerCase().includes('ratio')"), true);
+}
+
+#[test]
+fn a_page_is_readable_without_its_script() {
+    let Some(mut browser) = Browser::start("a_page_is_readable_without_its_script") else { return };
+    let fathom = Fathom::new();
+    let _ = fathom.run_line("iozone -a -g 256k -i 0 -i 1").expect_code(0);
+    let page = report(&fathom, &["last"]);
+    browser.without_scripts();
+    browser.window(DESK.0, DESK.1, false);
+    browser.open(&page);
+    let (colours, most_percent) = browser.colours_of("figure.turning .still svg");
+    assert!(colours > 30 && most_percent < 97.0, "{colours} colours, one fills {most_percent:.1} %");
+}
