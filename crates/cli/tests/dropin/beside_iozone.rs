@@ -3,8 +3,8 @@
 
 use crate::layout::layout;
 use fathom_testkit::{Fathom, skip};
-use std::path::Path;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 const IOZONE: &str = "/usr/bin/iozone";
@@ -56,6 +56,10 @@ fn layout_is_iozones_own() {
             .unwrap();
         assert_eq!(ours.code, theirs.status.code(), "iozone {line}");
         let (ours, theirs) = (comparable(&ours.stdout), comparable(&String::from_utf8_lossy(&theirs.stdout)));
-        assert!(ours == theirs, "iozone {line} (- IOzone, + fathom)\n{}", fathom_testkit::golden::diff(&theirs, &ours));
+        assert!(
+            ours == theirs,
+            "iozone {line} (- IOzone, + fathom)\n{}",
+            fathom_testkit::golden::diff(&theirs, &ours)
+        );
     }
 }

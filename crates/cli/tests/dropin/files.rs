@@ -49,7 +49,11 @@ fn a_foreign_file_of_the_default_name_is_refused_and_untouched() {
             continue; // A read of it fails for its own reasons; that it is untouched is what counts.
         }
         assert_eq!(outcome.code, Some(44), "{line}");
-        assert!(outcome.stderr.contains("iozone.tmp exists and was not made by fathom"), "{line}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("iozone.tmp exists and was not made by fathom"),
+            "{line}: {}",
+            outcome.stderr
+        );
     }
 }
 
@@ -75,7 +79,11 @@ fn a_foreign_file_that_is_only_read_stays() {
     // Without -+E the data are checked, and these are not IOzone's.
     let outcome = fathom.run_line("iozone -s 64k -i 1 -f data");
     assert!(outcome.code.is_some_and(|c| c != 0), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("Error in file: Position 0 \nRecord # 0 Record size 4 kb \n"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("Error in file: Position 0 \nRecord # 0 Record size 4 kb \n"),
+        "{}",
+        outcome.stdout
+    );
     assert_eq!(fs::read(&file).unwrap(), contents);
 }
 
@@ -86,7 +94,9 @@ fn directories_links_and_devices_are_refused_even_if_named() {
     let target = fathom.work().join("target");
     fs::write(&target, "somebody's work").unwrap();
     symlink(&target, fathom.work().join("link")).unwrap();
-    for (name, what) in [("directory", "is a directory"), ("link", "is a symbolic link"), ("/dev/null", "is a device")] {
+    for (name, what) in
+        [("directory", "is a directory"), ("link", "is a symbolic link"), ("/dev/null", "is a device")]
+    {
         let outcome = fathom.run_line(&format!("iozone -s 64k -i 0 -f {name}")).expect_code(44);
         assert!(outcome.stderr.contains(what), "{name}: {}", outcome.stderr);
         let outcome = fathom.run_line(&format!("iozone -t 1 -s 64k -i 0 -F {name}"));
@@ -116,7 +126,11 @@ fn a_foreign_stream_file_is_refused_and_untouched() {
     fs::write(&file, "somebody's work").unwrap();
     let outcome = fathom.run_line("iozone -t 2 -s 64k -i 0");
     assert!(outcome.code.is_some_and(|c| c != 0), "{}", outcome.stdout);
-    assert!(outcome.stderr.contains("iozone.DUMMY.1 exists and was not made by fathom"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("iozone.DUMMY.1 exists and was not made by fathom"),
+        "{}",
+        outcome.stderr
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's work");
     assert_eq!(names_in(fathom.work()), ["iozone.DUMMY.1"]);
 }
@@ -146,5 +160,8 @@ fn called_through_a_link_named_iozone_it_is_iozone() {
     let link = Fathom::new().named("iozone");
     let linked = link.run_line(line).expect_code(0);
     assert_eq!(crate::layout::layout(&linked.stdout), crate::layout::layout(&direct.stdout));
-    assert_eq!(link.run_line("").expect_code(255).stdout, "\tUsage: For usage information type iozone -h \n\n");
+    assert_eq!(
+        link.run_line("").expect_code(255).stdout,
+        "\tUsage: For usage information type iozone -h \n\n"
+    );
 }

@@ -39,7 +39,11 @@ fn a_signal_prints_and_keeps_what_was_measured() {
         let outcome = running.finish().expect_code(code);
         let figures = rows(&outcome.stdout);
         assert_eq!((figures.len(), figures[0].values.len()), (1, 1), "one figure: {}", outcome.stdout);
-        assert!(outcome.stdout.ends_with("\niozone: interrupted\n\nexiting iozone\n\n"), "{}", outcome.stdout);
+        assert!(
+            outcome.stdout.ends_with("\niozone: interrupted\n\nexiting iozone\n\n"),
+            "{}",
+            outcome.stdout
+        );
         assert!(names_in(fathom.work()).is_empty(), "{:?}", names_in(fathom.work()));
         assert_eq!(status(&fathom), "interrupted");
         let shown = fathom.run_line("show").expect_code(0).stdout;
@@ -57,7 +61,10 @@ fn the_report_after_a_signal_holds_what_there_is() {
     let out = running.finish().expect_code(130).stdout;
     let written = rows(&out)[0].values[0];
     let (_, report) = out.split_once("\niozone: interrupted\n").unwrap();
-    assert!(report.contains(&format!("\"Writer report\"\n        \"16\"\n\"256\"   {written} \n")), "{report}");
+    assert!(
+        report.contains(&format!("\"Writer report\"\n        \"16\"\n\"256\"   {written} \n")),
+        "{report}"
+    );
     assert!(report.contains("\"Re-writer report\"\n        \"16\"\n\"256\"   0 \n"), "{report}");
     assert!(report.ends_with("exiting iozone\n\n"));
 }
@@ -110,6 +117,10 @@ fn after_a_kill_the_store_opens_and_the_next_run_cleans_up() {
     let shown = fathom.run_line("show --original").expect_code(0).stdout;
     assert_eq!(rows(&shown)[0].values.len(), 1, "the finished pass is kept: {shown}");
     let outcome = fathom.run_line("iozone -s 64k -i 0").expect_code(0);
-    assert!(outcome.stderr.contains("iozone.tmp, left behind by a run that was killed"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("iozone.tmp, left behind by a run that was killed"),
+        "{}",
+        outcome.stderr
+    );
     assert!(names_in(fathom.work()).is_empty());
 }

@@ -187,7 +187,7 @@ fn a_full_file_system_is_one_clear_error_and_keeps_what_was_measured() {
 fn a_place_that_is_no_mount_point_cannot_be_remounted() {
     let (fathom, outcome) = iozone("-s 64k -i 0 -U no-mount-point");
     assert_ne!(outcome.code, Some(0));
-    assert_refused(&outcome, "no-mount-point");
+    assert_refused(&outcome, "no-mount-point is no mount point of /etc/fstab");
     assert!(outcome.elapsed.as_secs() < 10, "an error that waiting cannot mend took {:?}", outcome.elapsed);
     assert!(!outcome.stdout.contains("Error in  of"), "{}", outcome.stdout);
     assert!(names_in(fathom.work()).is_empty());

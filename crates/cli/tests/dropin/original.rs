@@ -24,7 +24,8 @@ fn a_stored_run_prints_as_it_did() {
         "-X list -Y list",
     ] {
         let fathom = Fathom::new();
-        fs::write(fathom.work().join("list"), "# three operations\n0 4096\n8192 4096\n4096 4096 1\n").unwrap();
+        fs::write(fathom.work().join("list"), "# three operations\n0 4096\n8192 4096\n4096 4096 1\n")
+            .unwrap();
         let outcome = fathom.run_line(&format!("iozone {line}")).expect_code(0);
         assert_same(&fathom, &outcome);
     }

@@ -10,9 +10,8 @@ const NO_RETEST_ZEROS: [&str; 4] = ["rewrite", "reread", "frewrite", "freread"];
 /// Whether files in the working directory can be opened with O_DIRECT; records the skip if not.
 pub fn need_o_direct(test: &str, fathom: &Fathom) -> bool {
     let probe = fathom.dir().path().join("probe");
-    let opened = std::fs::write(&probe, "x").and_then(|()| {
-        std::fs::OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(&probe)
-    });
+    let opened = std::fs::write(&probe, "x")
+        .and_then(|()| std::fs::OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(&probe));
     if let Err(e) = &opened {
         skip(test, &format!("the test directory's file system has no O_DIRECT: {e}"));
     }
@@ -65,7 +64,14 @@ fn large_files_leave_small_records_out_and_the_report_shows_zeros() {
         assert_eq!(cells.split_whitespace().count(), 9);
         assert!(cells.split_whitespace().all(|c| c.parse::<u64>().is_ok_and(|n| n > 0)), "{report:?}");
     }
-    assert_order(&out, &["\niozone test complete.\n", "Excel output is below:\n\n\"Writer report\"\n", "\"Re-writer report\"\n"]);
+    assert_order(
+        &out,
+        &[
+            "\niozone test complete.\n",
+            "Excel output is below:\n\n\"Writer report\"\n",
+            "\"Re-writer report\"\n",
+        ],
+    );
 }
 
 #[test]
@@ -78,7 +84,8 @@ fn without_crossover_small_records_run_on_large_files() {
 #[test]
 fn sizes_double_from_the_smallest_and_are_not_powers_of_two() {
     let (_fathom, out) = golden_run("doubling", "-a -n 100k -g 200k -q 64k -i 0");
-    let expected: Vec<(u64, u64)> = [100, 200].iter().flat_map(|f| (2..=6).map(move |n| (*f, 1 << n))).collect();
+    let expected: Vec<(u64, u64)> =
+        [100, 200].iter().flat_map(|f| (2..=6).map(move |n| (*f, 1 << n))).collect();
     assert_eq!(sizes(&out), expected);
     assert!(out.contains("\tUsing maximum file size of 200 kilobytes.\n"));
 }
@@ -109,11 +116,18 @@ fn direct_io_with_a_list_of_records_counts_whole_records_only() {
     assert_order(&out, &splash);
     let rows = rows(&out);
     assert_eq!(sizes(&out), [4, 16, 64, 128, 256].map(|r| (1600, r)));
-    assert!(rows.iter().all(|r| r.values.len() == 6 && r.columns() == COLUMNS[..6].iter().map(|c| c.0).collect::<Vec<_>>()));
+    assert!(
+        rows.iter()
+            .all(|r| r.values.len() == 6
+                && r.columns() == COLUMNS[..6].iter().map(|c| c.0).collect::<Vec<_>>())
+    );
     let bytes = stored_bytes(&fathom);
     assert_eq!(bytes.len(), 30);
     assert!(bytes[..6].iter().all(|b| *b == 1600 << 10), "{bytes:?}");
-    assert!(bytes[24..].iter().all(|b| *b == 6 * (256 << 10)), "the last row has six whole records: {bytes:?}");
+    assert!(
+        bytes[24..].iter().all(|b| *b == 6 * (256 << 10)),
+        "the last row has six whole records: {bytes:?}"
+    );
 }
 
 /// `cut -c7-78`, then the last six lines, then four of them: two lines of header, two rows, nothing of the rest.
@@ -216,10 +230,15 @@ fn the_report_shows_the_tables_figures() {
     for (column, title) in titles.iter().enumerate() {
         let start = out.find(&format!("\n\n{title}\n")).unwrap_or_else(|| panic!("no {title} in\n{out}"));
         let mut lines = out[start + 2..].lines().skip(1);
-        assert!(lines.next().is_some_and(|l| l.starts_with("        \"4\"  \"8\"  \"16\"  \"32\"  \"64\"  \"128\"")));
+        assert!(
+            lines
+                .next()
+                .is_some_and(|l| l.starts_with("        \"4\"  \"8\"  \"16\"  \"32\"  \"64\"  \"128\""))
+        );
         for file_kb in [64, 128] {
             let figures = rows(&out);
-            let cells = figures.iter().filter(|r| r.file_kb == file_kb).map(|r| format!(" {} ", r.values[column]));
+            let cells =
+                figures.iter().filter(|r| r.file_kb == file_kb).map(|r| format!(" {} ", r.values[column]));
             let expected = format!("\"{file_kb}\"  {}", cells.collect::<String>());
             assert_eq!(lines.next(), Some(expected.as_str()));
         }

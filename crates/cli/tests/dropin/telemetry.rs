@@ -18,7 +18,10 @@ fn the_file_decides_size_and_record() {
     let fathom = with_list(LIST);
     let out = fathom.run_line("iozone -X list -Y list").expect_code(0).stdout;
     golden("telemetry", &out);
-    assert_order(&out, &["\tUsing write telemetry file \"list\"\n", "\tUsing read telemetry file \"list\"\n"]);
+    assert_order(
+        &out,
+        &["\tUsing write telemetry file \"list\"\n", "\tUsing read telemetry file \"list\"\n"],
+    );
     let rows = rows(&out);
     assert_eq!((rows.len(), rows[0].file_kb, rows[0].record_kb), (1, 16, 0));
     assert_eq!(rows[0].columns(), ["write", "rewrite", "read", "reread"]);
@@ -43,7 +46,11 @@ fn operations_come_in_the_files_order() {
 fn a_third_column_is_computing_time() {
     let fathom = with_list("0 4096 50\n4096 4096 50\n");
     let outcome = fathom.run_line("iozone -X list").expect_code(0);
-    assert!(outcome.stdout.contains("\tCompute time from telemetry files for writes.\n"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("\tCompute time from telemetry files for writes.\n"),
+        "{}",
+        outcome.stdout
+    );
     assert!(outcome.elapsed.as_millis() >= 200, "two passes of 100 ms each");
     assert!(rows(&outcome.stdout)[0].values[0] > 8 * 1000 / 100, "it is not counted: {}", outcome.stdout);
 }
@@ -71,7 +78,11 @@ fn a_broken_line_is_named() {
 fn a_missing_or_empty_file_is_named() {
     let (_fathom, outcome) = iozone("-X nowhere");
     assert!(outcome.code.is_some_and(|c| c != 0));
-    assert!(outcome.stderr.contains("nowhere") && outcome.stderr.contains("No such file"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("nowhere") && outcome.stderr.contains("No such file"),
+        "{}",
+        outcome.stderr
+    );
     let fathom = with_list("# nothing\n");
     let outcome = fathom.run_line("iozone -X list");
     assert!(outcome.code.is_some_and(|c| c != 0), "{}", outcome.stdout);

@@ -27,13 +27,22 @@ const BLOCKS: [&str; 13] = [
 #[test]
 fn one_writer_moves_its_whole_file_in_both_blocks() {
     let (fathom, out) = golden_run("one_writer", "-r 1m -s 30m -c -e -t 1 -F X1 -i 0");
-    assert_order(&out, &["\tInclude close in write timing\n", "\tInclude fsync in write timing\n", "\tThroughput test with 1 process\n"]);
+    assert_order(
+        &out,
+        &[
+            "\tInclude close in write timing\n",
+            "\tInclude fsync in write timing\n",
+            "\tThroughput test with 1 process\n",
+        ],
+    );
     assert!(out.contains("\tEach process writes a 30720 kByte file in 1024 kByte records\n"));
     assert_eq!(figures(&out, "\tMin xfer"), [30720.0, 30720.0]);
     for (label, blocks) in [("\tChildren see", 2), ("\tParent sees", 2)] {
         assert_eq!(figures(&out, label).len(), blocks);
     }
-    assert!(out.lines().filter(|l| l.contains("/sec")).all(|l| l.contains(" kB/sec") || l.contains("kBytes/sec")));
+    assert!(
+        out.lines().filter(|l| l.contains("/sec")).all(|l| l.contains(" kB/sec") || l.contains("kBytes/sec"))
+    );
     assert_eq!(out.matches("\tMin xfer \t\t\t\t\t=   30720.00 kB\n").count(), 2);
     assert!(names_in(fathom.work()).is_empty());
 }
@@ -62,7 +71,8 @@ fn two_direct_writers_on_named_files() {
 #[test]
 fn all_tests_run_in_iozones_order_and_the_report_comes_before_the_end() {
     let (fathom, out) = golden_run("all_blocks", "-t 2 -s 2m -r 64k -R -C -+u");
-    let shown: Vec<&str> = out.lines().filter_map(|l| l.strip_prefix("\tChildren see throughput for ")).collect();
+    let shown: Vec<&str> =
+        out.lines().filter_map(|l| l.strip_prefix("\tChildren see throughput for ")).collect();
     assert_eq!(shown.len(), 13);
     for (line, block) in shown.iter().zip(BLOCKS) {
         assert!(line.starts_with(block), "{line:?} instead of {block:?}");
@@ -109,7 +119,9 @@ fn the_blocks_figures_agree_with_each_other() {
         let children: Vec<(f64, f64)> = lines[block * 3..][..3]
             .iter()
             .map(|l| {
-                let after = |word: &str| l.split_once(word).unwrap().1.split_whitespace().next().unwrap().parse().unwrap();
+                let after = |word: &str| {
+                    l.split_once(word).unwrap().1.split_whitespace().next().unwrap().parse().unwrap()
+                };
                 (after("xfer count ="), after("Throughput ="))
             })
             .collect();
@@ -144,7 +156,10 @@ fn writers_finish_their_files_although_the_clock_has_stopped() {
 #[test]
 fn a_range_of_streams_is_a_column_each_in_the_report() {
     let (_fathom, out) = golden_run("range", "-l 1 -u 2 -s 1m -r 64k -i 0 -+n -R");
-    assert_order(&out, &["\tMin process = 1 \n", "\tMax process = 2 \n", "\tThroughput test with 1 process\n"]);
+    assert_order(
+        &out,
+        &["\tMin process = 1 \n", "\tMax process = 2 \n", "\tThroughput test with 1 process\n"],
+    );
     assert_eq!(figures(&out, "\tChildren see").len(), 2);
     assert_order(&out, &["for  1 initial writers", "for  2 initial writers"]);
     assert_eq!(line_starting(&out, "\"        Rewrite \""), "\"        Rewrite \"       0.00        0.00 ");
