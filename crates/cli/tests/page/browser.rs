@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Longest wait for an answer or a condition: WebGL without a GPU on a busy machine is slow.
@@ -126,10 +126,7 @@ impl Browser {
     }
 
     fn next(&mut self, deadline: Instant) -> Option<Value> {
-        match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
     }
 
     fn note(&mut self, event: &Value) {
@@ -213,7 +210,10 @@ impl Browser {
             "(() => {{ const r = document.querySelector({selector:?}).getBoundingClientRect(); \
              return {{ x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height, scale: 1 }}; }})()"
         ));
-        let shot = self.must("Page.captureScreenshot", json!({ "format": "png", "clip": place }));
+        let shot = self.must(
+            "Page.captureScreenshot",
+            json!({ "format": "png", "clip": place, "captureBeyondViewport": true }),
+        );
         let png = shot["data"].as_str().expect("a picture");
         // The browser reads its own picture, so that no decoder is needed here.
         let counted = self.value(&format!(
