@@ -85,13 +85,14 @@ impl Ledger {
     pub fn create(&mut self, path: &Path, mode: u32) -> Result<File, EngineError> {
         let path = absolute(path);
         self.note(&format!("intent {}", encoded(&path)))?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&path)
-            .map_err(|e| EngineError::file("create", &path, e))?;
+        let file = match OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path) {
+            Ok(file) => file,
+            Err(e) => {
+                // The intention is taken back: what somebody makes there later is not ours.
+                self.note(&format!("gone {}", encoded(&path)))?;
+                return Err(EngineError::file("create", &path, e));
+            }
+        };
         self.enter(path)?;
         Ok(file)
     }
@@ -249,6 +250,7 @@ fn read_facts(journal: &Path) -> Facts {
             ["gone", path] => {
                 let path = decoded(path);
                 facts.made.retain(|m| m.0 != path);
+                facts.intent = facts.intent.take().filter(|intent| *intent != path);
             }
             // A line cut short by a kill, or of a later version.
             _ => {}

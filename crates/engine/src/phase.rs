@@ -351,7 +351,7 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     let path = path.display();
     match signal {
         libc::SIGBUS => format!(
-            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile"
+            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile. Free space or choose smaller files; the kernel log tells of a failed device"
         ),
         libc::SIGKILL => format!(
             "the process working on {path} was killed (SIGKILL), perhaps for want of memory; see the kernel log"

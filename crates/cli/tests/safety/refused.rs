@@ -67,10 +67,13 @@ fn a_mount_that_turns_read_only_keeps_what_was_measured() {
     assert!(outcome.stderr.contains("first.dat could not be removed; the next run"), "{}", outcome.stderr);
     assert_eq!(phase_names(&last_run(&fathom)), ["quick write"]);
     fs.remount_writable();
+    // The file that could not be made was planned in the journal; one that the user makes there later is not ours.
+    let theirs = fs.path().join("second.dat");
+    fs::write(&theirs, "").expect("an empty file of the user");
     let elsewhere = Text::new("next").quick_write(fathom.work()).save(&fathom);
     let next = fathom.run(["run", elsewhere.to_str().expect("UTF-8")]).expect_code(0);
     assert!(next.stderr.contains("first.dat, left behind"), "{}", next.stderr);
-    assert_eq!(names_in(fs.path()), ["lost+found"]);
+    assert_eq!(names_in(fs.path()), ["lost+found", "second.dat"]);
 }
 
 #[test]
