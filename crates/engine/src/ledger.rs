@@ -48,7 +48,7 @@ impl Ledger {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some(owner) = name.to_str().and_then(|n| n.strip_prefix("files-")) else { continue };
-            if owner_lives(owner) {
+            if owner_lives(owner) || is_locked(&entry.path()) {
                 continue;
             }
             let facts = read_facts(&entry.path());
@@ -58,9 +58,9 @@ impl Ledger {
                     swept.push(Swept { path: path.clone(), removed });
                 }
             }
-            // Killed between the intention and the note of the inode: an empty file that is younger than the journal is ours.
+            // Killed between the intention and the note of the inode: an empty file as old as the journal's last line is ours.
             if let Some(path) = facts.intent
-                && is_empty_and_younger(&path, &entry.path())
+                && is_empty_and_as_old(&path, &entry.path())
             {
                 swept.push(Swept { removed: fs::remove_file(&path).is_ok(), path });
             }
@@ -195,6 +195,9 @@ impl Ledger {
                 .append(true)
                 .open(&path)
                 .map_err(|e| EngineError::file("open", &path, e))?;
+            // Process numbers mean nothing in another container or on another host that shares the directory; a lock does,
+            // and the kernel drops it at any death. Where locks are not to be had, the number has to do.
+            let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
             self.journal = Some((path, file));
         }
         if let Some((path, file)) = &mut self.journal {
@@ -280,9 +283,22 @@ fn identity_of(path: &Path) -> Option<Identity> {
     fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
 }
 
-fn is_empty_and_younger(path: &Path, journal: &Path) -> bool {
+fn is_empty_and_as_old(path: &Path, journal: &Path) -> bool {
     let (Ok(file), Ok(journal)) = (fs::symlink_metadata(path), fs::metadata(journal)) else { return false };
-    file.is_file() && file.len() == 0 && file.ctime() >= journal.ctime() - 1
+    file.is_file() && file.len() == 0 && made_right_after(file.ctime(), journal.ctime())
+}
+
+/// We create a file right after noting the intention. One made long before or after is somebody else's: better an empty file too
+/// many than one of theirs too few.
+fn made_right_after(file_s: i64, noted_s: i64) -> bool {
+    (-1..=2).contains(&file_s.saturating_sub(noted_s))
+}
+
+/// Whether a living process holds the journal, wherever it runs.
+fn is_locked(journal: &Path) -> bool {
+    let Ok(file) = File::open(journal) else { return false };
+    let refused = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    refused.is_err_and(|e| e == rustix::io::Errno::WOULDBLOCK)
 }
 
 fn remove_any(path: &Path) -> std::io::Result<()> {
@@ -388,6 +404,38 @@ mod tests {
         fs::rename(journal.path(), state.join("files-999999999-1")).unwrap();
         fs::remove_file(ours.join("theirs")).unwrap();
         assert_eq!(Ledger::sweep(&state), [Swept { path: ours, removed: true }]);
+    }
+
+    #[test]
+    fn a_journal_in_use_is_left_alone_wherever_its_owner_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, ours) = (dir.path().join("state"), dir.path().join("ours"));
+        let mut ledger = Ledger::new(&state);
+        ledger.create(&ours, 0o600).unwrap();
+        // As seen from another container: no process of this number.
+        let journal = &mut ledger.journal.as_mut().unwrap().0;
+        let foreign = state.join("files-999999999-1");
+        fs::rename(&*journal, &foreign).unwrap();
+        *journal = foreign;
+        assert_eq!(Ledger::sweep(&state), []);
+        assert!(ours.exists());
+        drop(ledger);
+        assert!(!ours.exists());
+    }
+
+    #[test]
+    fn an_empty_file_of_an_unfinished_intention_is_ours_only_if_it_is_as_old() {
+        assert!(made_right_after(100, 100) && made_right_after(101, 100) && made_right_after(99, 100));
+        assert!(!made_right_after(160, 100) && !made_right_after(40, 100));
+        let dir = tempfile::tempdir().unwrap();
+        let (state, path) = (dir.path().join("state"), dir.path().join("planned"));
+        fs::create_dir(&state).unwrap();
+        fs::write(state.join("files-999999999-1"), format!("intent {}\n", encoded(&path))).unwrap();
+        fs::write(&path, "").unwrap();
+        assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), removed: true }]);
+        fs::write(state.join("files-999999999-1"), format!("intent {}\n", encoded(&path))).unwrap();
+        fs::write(&path, "not empty").unwrap();
+        assert_eq!(Ledger::sweep(&state), []);
     }
 
     #[test]
