@@ -1,9 +1,11 @@
-//! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device
-//! and inode number, so that only what we made is ever removed: at the end, on Ctrl-C, and, when we were killed, by the next run.
+//! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device,
+//! inode number and time of birth, so that only what we made is ever removed: at the end, on Ctrl-C, and, when we were killed, by
+//! the next run.
 //!
 //! A journal is a text file `files-PID-START` in the state directory, one line a fact, appended and never rewritten:
-//! `intent PATH`, `made DEV INODE PATH`, `gone PATH`; paths are percent-encoded. `kept` holds files that the user asked to keep:
-//! they are ours to overwrite later, and never removed unasked. docs/safety.md explains it for users.
+//! `intent PATH`, `made DEV INODE BORN_NS PATH`, `gone PATH`; paths are percent-encoded. It is locked as long as its process
+//! lives. `kept` holds files that the user asked to keep: they are ours to overwrite later, and never removed unasked.
+//! docs/safety.md explains it for users.
 
 use crate::EngineError;
 use std::collections::BTreeMap;
@@ -13,7 +15,14 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-type Identity = (u64, u64);
+/// What tells a file from another of the same path. The time of birth (ns since 1970; 0 where the file system keeps none) is
+/// needed because file systems give the number of a removed file to the next new one, often at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    born_ns: u64,
+}
 
 /// The journal of this process.
 pub struct Ledger {
@@ -109,7 +118,7 @@ impl Ledger {
 
     fn enter(&mut self, path: PathBuf) -> Result<(), EngineError> {
         let Some(identity) = identity_of(&path) else { return Ok(()) };
-        self.note(&format!("made {} {} {}", identity.0, identity.1, encoded(&path)))?;
+        self.note(&made_line(identity, &path))?;
         self.made.push((path, identity));
         Ok(())
     }
@@ -216,7 +225,8 @@ impl Ledger {
         for (file, identity) in &self.kept {
             // Files that are gone or replaced are forgotten on the way.
             if identity_of(file) == Some(*identity) {
-                text += &format!("made {} {} {}\n", identity.0, identity.1, encoded(file));
+                text += &made_line(*identity, file);
+                text.push('\n');
             }
         }
         let new = self.directory.join(format!("kept.{}", std::process::id()));
@@ -244,10 +254,11 @@ fn read_facts(journal: &Path) -> Facts {
     for line in fs::read_to_string(journal).unwrap_or_default().lines() {
         match line.split(' ').collect::<Vec<_>>().as_slice() {
             ["intent", path] => facts.intent = Some(decoded(path)),
-            ["made", device, inode, path] => {
+            ["made", device, inode, born_ns, path] => {
                 facts.intent = None;
-                if let (Ok(device), Ok(inode)) = (device.parse(), inode.parse()) {
-                    facts.made.push((decoded(path), (device, inode)));
+                if let (Ok(device), Ok(inode), Ok(born_ns)) = (device.parse(), inode.parse(), born_ns.parse())
+                {
+                    facts.made.push((decoded(path), Identity { device, inode, born_ns }));
                 }
             }
             ["gone", path] => {
@@ -280,7 +291,14 @@ fn start_time(pid: u32) -> Option<u64> {
 }
 
 fn identity_of(path: &Path) -> Option<Identity> {
-    fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
+    let about = fs::symlink_metadata(path).ok()?;
+    let born = about.created().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+    let born_ns = born.and_then(|b| u64::try_from(b.as_nanos()).ok()).unwrap_or(0);
+    Some(Identity { device: about.dev(), inode: about.ino(), born_ns })
+}
+
+fn made_line(identity: Identity, path: &Path) -> String {
+    format!("made {} {} {} {}", identity.device, identity.inode, identity.born_ns, encoded(path))
 }
 
 fn is_empty_and_as_old(path: &Path, journal: &Path) -> bool {

@@ -4,8 +4,9 @@
 use crate::processes::{assert_gone, children, only_worker, send};
 use crate::workloads::{Text, journals, last_run, lines_with, phase_names, runs, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, sqlite3};
+use fathom_testkit::{Fathom, LoopFs, sqlite3};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 /// A run with one phase stored and the next one in full swing, killed without warning.
 fn killed(fathom: &Fathom, args: &[&str]) {
@@ -90,6 +91,28 @@ fn a_leftover_that_was_replaced_meanwhile_is_not_touched() {
     assert_eq!(names_in(fathom.work()), ["second.dat"], "only ours went");
     let warned = lines_with(&stderr, "warning:").iter().any(|l| l.contains("second.dat"));
     assert!(warned, "that it stays is said:\n{stderr}");
+}
+
+#[test]
+fn a_file_that_was_given_the_number_of_a_leftover_is_not_touched() {
+    let name = "a_file_that_was_given_the_number_of_a_leftover_is_not_touched";
+    // ext4 gives the number of a removed file to the next new one at once.
+    let Some(fs) = LoopFs::ext4(name).mebibytes(16).mount() else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    killed(&fathom, &["run", &slow(&fathom)]);
+    let theirs = fs.path().join("second.dat");
+    let number = fs::metadata(&theirs).expect("a leftover").ino();
+    fs::remove_file(&theirs).expect("the user clears up");
+    fs::write(&theirs, "somebody's thesis").expect("and writes a file of the same name");
+    if fs::metadata(&theirs).is_ok_and(|m| m.ino() != number)
+        || fs::metadata(&theirs).is_ok_and(|m| m.created().is_err())
+    {
+        fathom_testkit::skip(name, "this ext4 gave another number, or keeps no time of birth");
+        return;
+    }
+    let stderr = next_run(&fathom);
+    assert_eq!(fs::read_to_string(&theirs).expect("still there"), "somebody's thesis");
+    assert!(!fs.path().join("first.dat").exists(), "ours went: {stderr}");
 }
 
 #[test]
