@@ -296,7 +296,7 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
             file_bytes: phase.axes.file.map(|b| b.0),
             record_bytes: phase.axes.record.map(|b| b.0),
             streams: phase.axes.streams.map(u64::from),
-            queue_depth: None,
+            queue_depth: streams.iter().map(|s| u64::from(s.queue_depth)).max().filter(|&d| d > 1),
             tags: phase.axes.tags.clone(),
         },
         reads: streams.iter().any(|s| s.direction != Direction::Write),

@@ -58,6 +58,7 @@ fn check_set(set: &FileSet) -> Result<(), EngineError> {
 
 fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
+    check_depth(place, stream)?;
     if stream.pick == Pick::All {
         return refuse(
             "requests over all files of a set are not executed by this version; pick one file, or one by worker",
@@ -93,6 +94,46 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
         && !(rate.operations_per_s > 0.0 && rate.operations_per_s <= 1e9)
     {
         return refuse("a rate lies above 0 and at most at 1e9 operations per second");
+    }
+    Ok(())
+}
+
+/// Most operations in flight: twice as many buffers may be registered, and the kernel takes 16384.
+const MAX_DEPTH: u32 = 4096;
+
+/// What several operations in flight exclude.
+fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
+    use fathom_workload::Backend::{Aio, Null, Uring};
+    let refuse = |message: &str| Err(unsupported(place, message));
+    let asynchronous = matches!(stream.backend, Uring(_) | Aio { .. });
+    if stream.queue_depth > MAX_DEPTH {
+        return refuse("queue_depth is above 4096");
+    }
+    if stream.queue_depth > 1 && !asynchronous && stream.backend != Null {
+        return refuse(
+            "this back-end does one operation after the other; queue_depth above 1 needs uring, aio or null",
+        );
+    }
+    if let Uring(options) = stream.backend {
+        if options.completion_polling && !stream.open.direct {
+            return refuse("completion_polling works only with direct = true");
+        }
+        if options.submission_polling && std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {
+            return refuse(
+                "submission_polling needs a second CPU: on one, poller and submitter take turns by the scheduler's tick",
+            );
+        }
+    }
+    let listed_think = matches!(&stream.access, Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
+    let rare = stream.pace != fathom_workload::Pace::default()
+        || stream.purge.0 > 0
+        || stream.lock == fathom_workload::Lock::Record
+        || stream.disturb_every > 0
+        || listed_think;
+    if rare && (asynchronous || stream.queue_depth > 1) {
+        return refuse(
+            "pauses, rates, purging, record locks and disturbed reads are executed only one operation after the other (psync, stdio, mmap)",
+        );
     }
     Ok(())
 }

@@ -35,9 +35,23 @@ pub(crate) struct Contents {
 impl Contents {
     /// Buffers for records up to the stream's largest.
     pub fn new(stream: &Stream, largest: usize, seed: u64, place: Place) -> Result<Self, Fault> {
+        Self::of_several(stream, largest, seed, place, 0, 1)
+    }
+
+    /// The buffers of operation `number` of `depth` that are in flight together: they share one pool's worth of random bytes, so
+    /// that the pools of all of them still fit into the second-level cache.
+    pub fn of_several(
+        stream: &Stream,
+        largest: usize,
+        seed: u64,
+        place: Place,
+        number: u32,
+        depth: u32,
+    ) -> Result<Self, Fault> {
         let rotate = stream.buffer_area.0 as usize;
         let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. });
-        let area = if pooled { POOL.max(rotate) } else { rotate };
+        let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
+        let area = if pooled { share.max(rotate) } else { rotate };
         let tag = derive_seed(seed, Place { repetition: 0, ..place }, FOR_POOL);
         let mut this = Self {
             data: stream.data.clone(),
@@ -51,17 +65,19 @@ impl Contents {
             tag: if let Data::Positioned { tag } = stream.data { tag } else { tag },
             written: 0,
         };
-        this.fill_pool();
+        // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their stamps.
+        let common = matches!(stream.data, Data::Reducible { .. });
+        let own = derive_seed(tag, Place::default(), u64::from(number));
+        this.fill_pool(if common { derive_seed(seed, Place::default(), FOR_POOL) } else { own });
         Ok(this)
     }
 
-    fn fill_pool(&mut self) {
-        let tag = self.tag;
+    fn fill_pool(&mut self, seed: u64) {
         let pool = self.pool.all_mut();
         match self.data {
-            Data::Unique => random_bytes(pool, tag),
+            Data::Unique => random_bytes(pool, seed),
             Data::Reducible { compressible_percent, .. } => {
-                random_bytes(pool, tag);
+                random_bytes(pool, seed);
                 let random = random_bytes_of_a_page(compressible_percent);
                 for page in pool.chunks_mut(4096) {
                     let from = random.min(page.len());
@@ -83,7 +99,7 @@ impl Contents {
 
     /// The record to write at `offset`. For fixed data this only advances a cursor.
     #[inline(always)]
-    pub fn record_to_write(&mut self, offset: u64, bytes: usize) -> &[u8] {
+    pub fn record_to_write(&mut self, offset: u64, bytes: usize) -> &mut [u8] {
         let at = self.at;
         if self.area > 0 {
             let next = at + bytes.next_multiple_of(4096);
@@ -109,7 +125,7 @@ impl Contents {
                 stamp_pages(record, position, tag, random_bytes_of_a_page(compressible_percent));
                 record
             }
-            _ => &self.pool.all()[at..at + bytes],
+            _ => &mut self.pool.all_mut()[at..at + bytes],
         }
     }
 
@@ -154,6 +170,11 @@ impl Contents {
                 found: u64::from(found),
             })
         })
+    }
+
+    /// The memory that records to be written and records that were read lie in, for registering it with the kernel.
+    pub fn areas(&mut self) -> [&mut [u8]; 2] {
+        [self.pool.all_mut(), self.read.all_mut()]
     }
 
     /// Whether records are checked after reading.
@@ -319,6 +340,21 @@ mod tests {
         records.sort_unstable();
         records.dedup();
         assert!((1350..1500).contains(&records.len()), "{} distinct of 2000", records.len());
+    }
+
+    #[test]
+    fn duplicates_across_files_are_the_same_in_every_worker() {
+        let data = Data::Reducible { compressible_percent: 0, duplicate_percent: 100, within_percent: 0 };
+        let records = |worker| {
+            let mut stream = Stream::new("f", Direction::Write, Bytes(4096));
+            stream.data = data.clone();
+            let mut c = Contents::new(&stream, 4096, 7, Place { worker, ..Place::default() }).unwrap();
+            let set: std::collections::BTreeSet<Vec<u8>> =
+                (0..500u64).map(|i| c.record_to_write(i * 4096, 4096).to_vec()).collect();
+            set
+        };
+        assert_eq!(records(0).len(), 16);
+        assert_eq!(records(0), records(1));
     }
 
     proptest! {

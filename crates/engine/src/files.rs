@@ -63,3 +63,18 @@ pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     Err(Fault::of(Call::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
 }
+
+/// Fills `buffer` from `offset` with synchronous calls.
+pub(crate) fn read_all(file: BorrowedFd<'_>, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    let mut moved = 0;
+    while moved < buffer.len() {
+        let at = offset + moved as u64;
+        match rustix::io::pread(file, &mut buffer[moved..], at) {
+            Ok(0) => return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64)),
+            Ok(n) => moved += n,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(Fault::of(Call::Read, e, at)),
+        }
+    }
+    Ok(())
+}

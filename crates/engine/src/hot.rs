@@ -29,7 +29,8 @@ pub(crate) struct Hot<'a> {
     pub control: &'a Control,
     pub slot: &'a mut Slot,
     pub ops: StreamOps,
-    pub contents: Contents,
+    /// Buffers: one set for each operation in flight.
+    pub memory: Vec<Contents>,
     /// Tick at which the phase's time is over; `u64::MAX` if it has none.
     pub deadline: u64,
     pub log: Option<&'a mut [OpLogEntry]>,
@@ -131,19 +132,20 @@ fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fau
     let (start, kind);
     match op.kind {
         OpKind::Read => {
-            let at = hot.contents.read_position();
-            let buffer = hot.contents.record_to_read(bytes);
+            let contents = &mut hot.memory[0];
+            let at = contents.read_position();
+            let buffer = contents.record_to_read(bytes);
             start = hot.clock.now();
             backend.read(op.offset, buffer)?;
             hot.last = hot.clock.now();
             kind = READ;
             hot.done.reads += 1;
-            if hot.contents.checks() {
-                hot.contents.check(op.offset, at, bytes)?;
+            if contents.checks() {
+                contents.check(op.offset, at, bytes)?;
             }
         }
         OpKind::Write => {
-            let record = hot.contents.record_to_write(op.offset, bytes);
+            let record = hot.memory[0].record_to_write(op.offset, bytes);
             start = hot.clock.now();
             backend.write(op.offset, record)?;
             hot.last = hot.clock.now();
@@ -176,11 +178,11 @@ pub(crate) fn finish<B: Backend>(hot: &mut Hot, backend: &mut B) -> Result<(), F
         let bytes = op.bytes as usize;
         match op.kind {
             OpKind::Read => {
-                backend.read(op.offset, hot.contents.record_to_read(bytes))?;
+                backend.read(op.offset, hot.memory[0].record_to_read(bytes))?;
                 hot.done.reads += 1;
             }
             OpKind::Write => {
-                backend.write(op.offset, hot.contents.record_to_write(op.offset, bytes))?;
+                backend.write(op.offset, hot.memory[0].record_to_write(op.offset, bytes))?;
                 hot.done.writes += 1;
             }
             OpKind::Sync { data_only } => backend.sync(data_only)?,

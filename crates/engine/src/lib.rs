@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod files;
 mod hot;
+mod hot_async;
 mod interrupt;
 pub mod ledger;
 mod phase;

@@ -91,6 +91,8 @@ pub(crate) enum Call {
     Lock = 8,
     Memory = 9,
     Panic = 10,
+    Ring = 11,
+    Submit = 12,
 }
 
 impl Call {
@@ -106,6 +108,8 @@ impl Call {
             Self::Map => "map",
             Self::Lock => "lock",
             Self::Memory => "get memory for",
+            Self::Ring => "set up asynchronous I/O for",
+            Self::Submit => "submit operations on",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }
     }

@@ -1,15 +1,16 @@
 //! The life of one worker, from opening its file to its last figure. The order of the steps is the model's: what is inside the
 //! clock stands between the two lines that set `start` and `elapsed_ns`.
 
-use crate::backend::{Backend, Mmap, Null, Psync, Stdio};
+use crate::backend::{Aio, AsyncBackend, AsyncNull, Backend, Handle, Mmap, Null, Psync, Stdio, Uring};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::hot::{self, Hot, Outcome, Rare};
+use crate::hot_async;
 use crate::shared::{
     Call, End, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, Slot, add_and_wake, futex_wait,
 };
 use fathom_workload::ops::{Done, Place, Region, StreamOps};
-use fathom_workload::{Lock, Raise, Stream, WhenStopped};
+use fathom_workload::{Backend as Kind, Lock, Raise, Stream, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 use std::path::PathBuf;
@@ -70,18 +71,15 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         settle(plan);
         match plan.stream.backend {
-            fathom_workload::Backend::Null => {
-                live::<Null>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            Kind::Null if plan.stream.queue_depth > 1 => {
+                live::<AsyncNull, Several>(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
-            fathom_workload::Backend::Psync(_) => {
-                live::<Psync>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            fathom_workload::Backend::Stdio { .. } => {
-                live::<Stdio>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            fathom_workload::Backend::Mmap { .. } => {
-                live::<Mmap>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
+            Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Aio { .. } => live::<Aio, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),
         }
     }));
     let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
@@ -158,7 +156,55 @@ fn settle(plan: &Plan) {
     }
 }
 
-fn live<B: Backend>(
+/// How a stream's operations are driven through an open file.
+trait Drive<H: Handle> {
+    fn run(hot: &mut Hot, handle: &mut H, stream: &Stream) -> Result<Outcome, Fault>;
+    fn finish(hot: &mut Hot, handle: &mut H, stream: &Stream) -> Result<(), Fault>;
+}
+
+/// One operation after the other.
+struct OneByOne;
+
+impl<B: Backend> Drive<B> for OneByOne {
+    fn run(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<Outcome, Fault> {
+        hot::run(hot, handle, stream.when_stopped)
+    }
+
+    fn finish(hot: &mut Hot, handle: &mut B, _: &Stream) -> Result<(), Fault> {
+        hot::finish(hot, handle)
+    }
+}
+
+/// Several in flight.
+struct Several;
+
+impl<B: AsyncBackend> Drive<B> for Several {
+    fn run(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<Outcome, Fault> {
+        hot_async::run(hot, handle, stream.when_stopped, batch(stream))
+    }
+
+    fn finish(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<(), Fault> {
+        hot_async::finish(hot, handle, batch(stream))
+    }
+}
+
+fn batch(stream: &Stream) -> u32 {
+    match stream.backend {
+        Kind::Uring(options) => options.batch,
+        Kind::Aio { batch } => batch,
+        _ => 0,
+    }
+}
+
+/// Buffers for every operation that may be in flight.
+fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
+    let depth = plan.stream.queue_depth;
+    (0..depth)
+        .map(|n| Contents::of_several(plan.stream, plan.largest, plan.seed, plan.place, n, depth))
+        .collect()
+}
+
+fn live<B: Handle, D: Drive<B>>(
     plan: &Plan,
     shared: &Shared,
     slot: &mut Slot,
@@ -167,7 +213,7 @@ fn live<B: Backend>(
     clocks: &mut ClockStop,
 ) -> Result<End, Fault> {
     let stream = plan.stream;
-    let contents = Contents::new(stream, plan.largest, plan.seed, plan.place)?;
+    let mut memory = memory(plan)?;
     let ops = StreamOps::new(stream, plan.region, plan.seed, plan.place).ok_or(Fault::short(
         Call::Nothing,
         0,
@@ -177,7 +223,7 @@ fn live<B: Backend>(
     let rare = Rare::of(plan, clock)?;
     let mut backend = None;
     if !stream.timed.open {
-        backend = Some(open::<B>(plan, slot, clock)?);
+        backend = Some(open::<B>(plan, slot, clock, &mut memory)?);
     }
     if let Some(b) = &mut backend {
         prologue(plan, b)?;
@@ -190,7 +236,7 @@ fn live<B: Backend>(
     slot.start_ticks = start;
     let mut backend = match backend {
         Some(b) => b,
-        None => open::<B>(plan, slot, clock)?,
+        None => open::<B>(plan, slot, clock, &mut memory)?,
     };
     let log = stream.log_operations.then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
@@ -203,7 +249,7 @@ fn live<B: Backend>(
         control,
         slot,
         ops,
-        contents,
+        memory,
         deadline,
         log,
         last: start,
@@ -211,7 +257,7 @@ fn live<B: Backend>(
         done: Done::default(),
         rare,
     };
-    let outcome = hot::run(&mut hot, &mut backend, stream.when_stopped);
+    let outcome = D::run(&mut hot, &mut backend, stream);
     hot.slot.last_op_ns = clock.between(start, hot.last);
     // Whatever happens next, what was done so far has a length.
     hot.slot.elapsed_ns = hot.slot.last_op_ns.saturating_sub(hot.excluded_ns);
@@ -240,9 +286,13 @@ fn live<B: Backend>(
     if goes_on {
         let mut b = match open_still.take() {
             Some(b) => b,
-            None => B::open(plan)?,
+            None => {
+                let mut b = B::open(plan)?;
+                b.register(&mut hot.memory)?;
+                b
+            }
         };
-        hot::finish(&mut hot, &mut b)?;
+        D::finish(&mut hot, &mut b, stream)?;
         open_still = Some(b);
     }
     finish_outside_clock(plan, hot.slot, clock, start, open_still)?;
@@ -253,10 +303,11 @@ fn live<B: Backend>(
     })
 }
 
-fn open<B: Backend>(plan: &Plan, slot: &mut Slot, clock: Clock) -> Result<B, Fault> {
+fn open<B: Handle>(plan: &Plan, slot: &mut Slot, clock: Clock, memory: &mut [Contents]) -> Result<B, Fault> {
     let from = clock.now();
-    let backend = B::open(plan)?;
+    let mut backend = B::open(plan)?;
     slot.open_call_ns = clock.between(from, clock.now());
+    backend.register(memory)?;
     if plan.stream.lock == Lock::File
         && let Some(file) = backend.descriptor()
     {
@@ -265,13 +316,13 @@ fn open<B: Backend>(plan: &Plan, slot: &mut Slot, clock: Clock) -> Result<B, Fau
     Ok(backend)
 }
 
-fn prologue<B: Backend>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
+fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
     if plan.stream.sync_before {
         backend.sync(false)?;
     }
     if plan.stream.warm_first_record {
         let mut buffer = crate::buffer::Buffer::new(plan.largest)?;
-        backend.read(plan.region.start, &mut buffer.all_mut()[..plan.largest])?;
+        backend.read_now(plan.region.start, &mut buffer.all_mut()[..plan.largest])?;
     }
     Ok(())
 }
@@ -315,7 +366,7 @@ fn bind(cpu: usize) -> bool {
     rustix::thread::sched_setaffinity(None, &set).is_ok()
 }
 
-fn finish_in_clock<B: Backend>(
+fn finish_in_clock<B: Handle>(
     plan: &Plan,
     slot: &mut Slot,
     clock: Clock,
@@ -335,7 +386,7 @@ fn finish_in_clock<B: Backend>(
     Ok(())
 }
 
-fn finish_outside_clock<B: Backend>(
+fn finish_outside_clock<B: Handle>(
     plan: &Plan,
     slot: &mut Slot,
     clock: Clock,
@@ -349,12 +400,7 @@ fn finish_outside_clock<B: Backend>(
     close_and_mark(slot, clock, start, b)
 }
 
-fn sync_and_mark<B: Backend>(
-    slot: &mut Slot,
-    clock: Clock,
-    start: u64,
-    backend: &mut B,
-) -> Result<(), Fault> {
+fn sync_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend: &mut B) -> Result<(), Fault> {
     let from = clock.now();
     backend.sync(false)?;
     let now = clock.now();
@@ -363,7 +409,7 @@ fn sync_and_mark<B: Backend>(
     Ok(())
 }
 
-fn close_and_mark<B: Backend>(slot: &mut Slot, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
+fn close_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
     let from = clock.now();
     backend.close()?;
     let now = clock.now();

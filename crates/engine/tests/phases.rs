@@ -125,8 +125,8 @@ fn a_file_that_cannot_be_opened_is_an_error_with_its_name() {
 fn a_staggered_start_takes_its_time() {
     let bench = Bench::new(64 * KIB).workers(3, Isolation::Thread).stagger(Duration(5_000_000));
     let r = bench.run(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
-    // The first may be late itself; the last is never early.
-    assert!(r.start_skew_ns >= 8_000_000, "{}", r.start_skew_ns);
+    // On a loaded machine anyone may be late; nobody is early.
+    assert!(r.workers[1].start_ns >= 5_000_000);
     assert!(r.workers[2].start_ns >= 10_000_000);
 }
 

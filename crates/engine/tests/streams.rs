@@ -5,27 +5,51 @@ mod support;
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, Amount, Backend, Burst, Bytes, Data, Direction, Duration, ListedOp, Lock, MapFlush, Mix, Open,
-    OpenSync, Pace, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Verify,
+    OpenSync, Pace, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
 };
 use support::{Bench, KIB, MIB, only};
 
-const BACKENDS: [Backend; 7] = [
-    Backend::Psync(SyncCall::Read),
-    Backend::Psync(SyncCall::Pread),
-    Backend::Psync(SyncCall::Preadv2),
-    Backend::Stdio { buffer: Bytes(0) },
-    Backend::Stdio { buffer: Bytes(3 * KIB) },
-    Backend::Mmap { flush: MapFlush::No, advice: None },
-    Backend::Mmap { flush: MapFlush::Sync, advice: Some(2) },
+const PLAIN: Uring = Uring {
+    batch: 0,
+    registered_file: false,
+    registered_buffers: false,
+    deferred: false,
+    submission_polling: false,
+    completion_polling: false,
+};
+
+/// Back-ends with the queue depth to try them at.
+const BACKENDS: [(Backend, u32); 14] = [
+    (Backend::Psync(SyncCall::Read), 1),
+    (Backend::Psync(SyncCall::Pread), 1),
+    (Backend::Psync(SyncCall::Preadv2), 1),
+    (Backend::Stdio { buffer: Bytes(0) }, 1),
+    (Backend::Stdio { buffer: Bytes(3 * KIB) }, 1),
+    (Backend::Mmap { flush: MapFlush::No, advice: None }, 1),
+    (Backend::Mmap { flush: MapFlush::Sync, advice: Some(2) }, 1),
+    (Backend::Aio { batch: 0 }, 1),
+    (Backend::Aio { batch: 3 }, 8),
+    (Backend::Uring(PLAIN), 1),
+    (Backend::Uring(Uring { batch: 5, ..PLAIN }), 16),
+    (Backend::Uring(Uring { registered_file: true, registered_buffers: true, deferred: true, ..PLAIN }), 32),
+    (Backend::Uring(Uring { registered_file: true, deferred: true, ..PLAIN }), 7),
+    (Backend::Uring(Uring { submission_polling: true, registered_file: true, ..PLAIN }), 4),
 ];
 
 #[test]
 fn every_backend_writes_what_it_later_reads() {
-    for backend in BACKENDS {
+    for (backend, queue_depth) in BACKENDS {
+        if matches!(backend, Backend::Uring(o) if o.submission_polling)
+            && std::thread::available_parallelism().unwrap().get() < 2
+        {
+            fathom_testkit::skip("every_backend (submission polling)", &"one CPU");
+            continue;
+        }
         let bench = Bench::new(MIB);
         for direction in [Direction::Write, Direction::Read] {
             let r = bench.run(Stream {
                 backend,
+                queue_depth,
                 data: Data::Positioned { tag: 7 },
                 verify: Verify::Full,
                 ..Stream::new("f", direction, Bytes(16 * KIB))
@@ -273,4 +297,70 @@ fn a_warmed_record_is_not_counted() {
         ..Stream::new("f", Direction::Read, Bytes(4 * KIB))
     });
     assert_eq!(only(&r).ops, 16);
+}
+
+#[test]
+fn several_in_flight_do_every_operation_once() {
+    for (backend, queue_depth) in
+        [(Backend::Null, 32), (Backend::Aio { batch: 0 }, 8), (Backend::Uring(Uring::default()), 64)]
+    {
+        let bench = Bench::new(MIB);
+        bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+        let r = bench.run(Stream {
+            backend,
+            queue_depth,
+            access: Access::Permuted,
+            amount: Amount::Passes(3),
+            log_operations: true,
+            ..Stream::new("f", Direction::Read, Bytes(4 * KIB))
+        });
+        assert_eq!((only(&r).ops, only(&r).bytes), (768, 3 * MIB), "{backend:?}");
+        let mut offsets: Vec<u64> = only(&r).op_log.iter().map(|e| e.offset).collect();
+        offsets.sort_unstable();
+        let expected: Vec<u64> = (0..256u64).flat_map(|i| [i * 4096; 3]).collect();
+        assert_eq!(offsets, expected, "{backend:?}");
+        assert_eq!(r.latency(OpKind::Read).count(), 768);
+    }
+}
+
+#[test]
+fn asynchronous_reads_past_the_end_and_wrong_data_are_found() {
+    let uring = Backend::Uring(Uring::default());
+    let bench = Bench::new(64 * KIB);
+    std::fs::write(bench.file(), vec![0; 10 * KIB as usize]).unwrap();
+    let r = bench.run(Stream {
+        backend: uring,
+        queue_depth: 4,
+        ..Stream::new("f", Direction::Read, Bytes(4 * KIB))
+    });
+    let Ending::Failed(e) = &only(&r).ending else { panic!("not noticed") };
+    assert!(e.message.contains("ends too early"), "{}", e.message);
+    let bench = Bench::new(64 * KIB);
+    std::fs::write(bench.file(), vec![7; 64 * KIB as usize]).unwrap();
+    let r = bench.run(Stream {
+        backend: uring,
+        queue_depth: 4,
+        data: Data::Byte(8),
+        verify: Verify::Full,
+        ..Stream::new("f", Direction::Read, Bytes(4 * KIB))
+    });
+    assert!(matches!(&only(&r).ending, Ending::Failed(e) if e.call == "verify"), "{:?}", only(&r).ending);
+}
+
+#[test]
+fn asynchronous_writes_sync_and_stop() {
+    let bench =
+        Bench::new(MIB).stop(fathom_workload::Stop { time: Some(Duration(20_000_000)), first_done: None });
+    for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0 }] {
+        let r = bench.run(Stream {
+            backend,
+            queue_depth: 8,
+            amount: Amount::Endless,
+            sync_every: Some(SyncEvery { writes: 100, data_only: false }),
+            timed: Timed { fsync: true, close: true, ..Timed::default() },
+            ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+        });
+        assert_eq!(only(&r).ending, Ending::Stopped, "{backend:?}");
+        assert!(r.latency(OpKind::Sync).count() >= 1 && only(&r).elapsed_ns >= 20_000_000);
+    }
 }

@@ -3,7 +3,7 @@
 //! A full file system or a shortened file shows as SIGBUS here, which cannot be turned into an error inside a thread. So workers
 //! with this back-end always run in processes of their own (see phase.rs), and the parent reports the signal.
 
-use super::Backend;
+use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
@@ -21,7 +21,7 @@ pub(crate) struct Mmap {
 // SAFETY: the mapping has one owner.
 unsafe impl Send for Mmap {}
 
-impl Backend for Mmap {
+impl Handle for Mmap {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let (flush, advice) = match plan.stream.backend {
             fathom_workload::Backend::Mmap { flush, advice } => (flush, advice),
@@ -54,6 +54,27 @@ impl Backend for Mmap {
         Ok(Self { file, base: base.cast(), length, flush })
     }
 
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        Backend::read(self, offset, buffer)
+    }
+
+    fn sync(&mut self, _data_only: bool) -> Result<(), Fault> {
+        self.flush_record(0, self.length, MsyncFlags::SYNC)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        // SAFETY: mapped in `open` with this length and not used again.
+        unsafe { rustix::mm::munmap(self.base.cast(), self.length) }
+            .map_err(|e| Fault::of(Call::Close, e, 0))?;
+        files::close(self.file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}
+
+impl Backend for Mmap {
     #[inline(always)]
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         assert!(offset as usize + buffer.len() <= self.length, "a record lies outside the mapping");
@@ -76,21 +97,6 @@ impl Backend for Mmap {
             MapFlush::Async => self.flush_record(offset, buffer.len(), MsyncFlags::ASYNC),
             MapFlush::Sync => self.flush_record(offset, buffer.len(), MsyncFlags::SYNC),
         }
-    }
-
-    fn sync(&mut self, _data_only: bool) -> Result<(), Fault> {
-        self.flush_record(0, self.length, MsyncFlags::SYNC)
-    }
-
-    fn close(self) -> Result<(), Fault> {
-        // SAFETY: mapped in `open` with this length and not used again.
-        unsafe { rustix::mm::munmap(self.base.cast(), self.length) }
-            .map_err(|e| Fault::of(Call::Close, e, 0))?;
-        files::close(self.file)
-    }
-
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.file.as_fd())
     }
 }
 

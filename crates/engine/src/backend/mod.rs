@@ -1,32 +1,67 @@
-//! The calls that do the I/O, one back-end a file. A back-end does exactly one record per call and says what failed; it counts
-//! nothing and looks at no clock. The hot loop is compiled once for each.
+//! The calls that do the I/O, one back-end a file. A back-end does exactly one record per operation and says what failed; it
+//! counts nothing and looks at no clock. The hot loops are compiled once for each.
 
+mod aio;
 mod mmap;
 mod null;
 mod psync;
 mod stdio;
+mod uring;
 
+pub(crate) use aio::Aio;
 pub(crate) use mmap::Mmap;
-pub(crate) use null::Null;
+pub(crate) use null::{AsyncNull, Null};
 pub(crate) use psync::Psync;
 pub(crate) use stdio::Stdio;
+pub(crate) use uring::Uring;
 
+use crate::contents::Contents;
 use crate::worker::{Fault, Plan};
+use fathom_workload::ops::Op;
 
-/// What the hot loop needs of a back-end.
-pub(crate) trait Backend: Sized {
+/// An open file, whatever its operations are done by.
+pub(crate) trait Handle: Sized {
     /// Opens the plan's file.
     fn open(plan: &Plan) -> Result<Self, Fault>;
-    /// Fills `buffer` from `offset`; a file that ends earlier is a fault.
-    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
-    /// Writes all of `buffer` at `offset`.
-    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault>;
+    /// Tells the kernel about the buffers that will be used, where that spares it work later. They outlive the handle.
+    fn register(&mut self, _memory: &mut [Contents]) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Fills `buffer` from `offset` and waits for it; a file that ends earlier is a fault.
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
     /// Makes what was written durable.
     fn sync(&mut self, data_only: bool) -> Result<(), Fault>;
     /// Closes the file.
     fn close(self) -> Result<(), Fault>;
     /// The open file, for locks; `None` if there is none.
     fn descriptor(&self) -> Option<rustix::fd::BorrowedFd<'_>>;
+}
+
+/// A back-end that does one record after the other.
+pub(crate) trait Backend: Handle {
+    /// Fills `buffer` from `offset`; a file that ends earlier is a fault.
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
+    /// Writes all of `buffer` at `offset`.
+    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault>;
+}
+
+/// A record's buffer, as an asynchronous back-end needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    /// Where the record's bytes are. They stay there, and nobody else touches them, until the completion is reaped.
+    pub pointer: *mut u8,
+    /// Which of the registered buffers that is in.
+    pub registered: u16,
+}
+
+/// A back-end that has several operations in flight. The number of an operation is that of its place in the caller's table.
+pub(crate) trait AsyncBackend: Handle {
+    /// Prepares an operation; it is submitted by the next `submit`. There is room for queue-depth operations.
+    fn queue(&mut self, number: u32, op: &Op, target: Target);
+    /// Submits what was queued and waits until at least `wait` completions can be reaped.
+    fn submit(&mut self, wait: usize) -> Result<(), Fault>;
+    /// The next completion: number and result as the system call would give it (negative: error number).
+    fn reap(&mut self) -> Option<(u32, i32)>;
 }
 
 /// Whether an madvise number is known.

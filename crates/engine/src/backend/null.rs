@@ -1,15 +1,34 @@
 //! The null back-end: no call at all. What remains is the generator's own cost per operation.
 
-use super::Backend;
+use super::{AsyncBackend, Backend, Handle, Target};
 use crate::worker::{Fault, Plan};
+use fathom_workload::ops::Op;
 
 pub(crate) struct Null;
 
-impl Backend for Null {
+impl Handle for Null {
     fn open(_: &Plan) -> Result<Self, Fault> {
         Ok(Self)
     }
 
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        Backend::read(self, offset, buffer)
+    }
+
+    fn sync(&mut self, _: bool) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<rustix::fd::BorrowedFd<'_>> {
+        None
+    }
+}
+
+impl Backend for Null {
     #[inline(always)]
     fn read(&mut self, _: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         std::hint::black_box(buffer);
@@ -19,6 +38,23 @@ impl Backend for Null {
     #[inline(always)]
     fn write(&mut self, _: u64, buffer: &[u8]) -> Result<(), Fault> {
         std::hint::black_box(buffer);
+        Ok(())
+    }
+}
+
+/// The null back-end with several operations in flight: every operation is complete when it has been submitted.
+pub(crate) struct AsyncNull {
+    queued: Vec<(u32, i32)>,
+    complete: Vec<(u32, i32)>,
+}
+
+impl Handle for AsyncNull {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let depth = plan.stream.queue_depth as usize;
+        Ok(Self { queued: Vec::with_capacity(depth), complete: Vec::with_capacity(depth) })
+    }
+
+    fn read_now(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -32,5 +68,24 @@ impl Backend for Null {
 
     fn descriptor(&self) -> Option<rustix::fd::BorrowedFd<'_>> {
         None
+    }
+}
+
+impl AsyncBackend for AsyncNull {
+    #[inline(always)]
+    fn queue(&mut self, number: u32, op: &Op, target: Target) {
+        std::hint::black_box(target.pointer);
+        self.queued.push((number, op.bytes as i32));
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, _: usize) -> Result<(), Fault> {
+        self.complete.append(&mut self.queued);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn reap(&mut self) -> Option<(u32, i32)> {
+        self.complete.pop()
     }
 }

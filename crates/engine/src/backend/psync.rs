@@ -3,7 +3,7 @@
 //!
 //! A call that moves less than asked is followed up: the next call tells why (end of file, no space, size limit).
 
-use super::Backend;
+use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
@@ -101,7 +101,7 @@ impl Psync {
     }
 }
 
-impl Backend for Psync {
+impl Handle for Psync {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let call = match plan.stream.backend {
             fathom_workload::Backend::Psync(call) => call,
@@ -110,6 +110,24 @@ impl Backend for Psync {
         Ok(Self { file: files::open(plan)?, call, position: 0 })
     }
 
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        Backend::read(self, offset, buffer)
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        files::sync(self.file.as_fd(), data_only)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        files::close(self.file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}
+
+impl Backend for Psync {
     #[inline(always)]
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         if self.call == SyncCall::Read {
@@ -134,17 +152,5 @@ impl Backend for Psync {
             Err(Errno::INTR) => self.write_rest(offset, buffer, 0),
             Err(e) => Err(Fault::of(Call::Write, e, offset)),
         }
-    }
-
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.file.as_fd(), data_only)
-    }
-
-    fn close(self) -> Result<(), Fault> {
-        files::close(self.file)
-    }
-
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.file.as_fd())
     }
 }

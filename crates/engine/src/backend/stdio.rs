@@ -1,6 +1,6 @@
 //! The C library's buffered streams: fread and fwrite through a fully buffered FILE, fflush and fsync, fclose.
 
-use super::Backend;
+use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
@@ -39,7 +39,7 @@ fn last_error(call: Call, offset: u64) -> Fault {
     Fault::of(call, Errno::from_raw_os_error(errno), offset)
 }
 
-impl Backend for Stdio {
+impl Handle for Stdio {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let size = match plan.stream.backend {
             fathom_workload::Backend::Stdio { buffer } if buffer.0 > 0 => buffer.0 as usize,
@@ -58,6 +58,31 @@ impl Backend for Stdio {
         Ok(Self { stream, descriptor, position: 0, wrote: None, _buffer: buffer })
     }
 
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        Backend::read(self, offset, buffer)
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        // SAFETY: the stream is open.
+        if unsafe { libc::fflush(self.stream) } != 0 {
+            return Err(last_error(Call::Sync, 0));
+        }
+        // SAFETY: the descriptor belongs to the open stream.
+        files::sync(unsafe { BorrowedFd::borrow_raw(self.descriptor) }, data_only)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        // SAFETY: the stream is open and not used again.
+        if unsafe { libc::fclose(self.stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the descriptor belongs to the open stream, which outlives the borrow of self.
+        Some(unsafe { BorrowedFd::borrow_raw(self.descriptor) })
+    }
+}
+
+impl Backend for Stdio {
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         self.seek(offset, false, Call::Read)?;
         // SAFETY: the stream is open and the buffer has the length given.
@@ -79,24 +104,5 @@ impl Backend for Stdio {
         let n = unsafe { libc::fwrite(buffer.as_ptr().cast(), 1, buffer.len(), self.stream) };
         self.position += n as u64;
         if n == buffer.len() { Ok(()) } else { Err(last_error(Call::Write, offset)) }
-    }
-
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        // SAFETY: the stream is open.
-        if unsafe { libc::fflush(self.stream) } != 0 {
-            return Err(last_error(Call::Sync, 0));
-        }
-        // SAFETY: the descriptor belongs to the open stream.
-        files::sync(unsafe { BorrowedFd::borrow_raw(self.descriptor) }, data_only)
-    }
-
-    fn close(self) -> Result<(), Fault> {
-        // SAFETY: the stream is open and not used again.
-        if unsafe { libc::fclose(self.stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
-    }
-
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        // SAFETY: the descriptor belongs to the open stream, which outlives the borrow of self.
-        Some(unsafe { BorrowedFd::borrow_raw(self.descriptor) })
     }
 }

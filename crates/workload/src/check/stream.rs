@@ -36,6 +36,9 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         _ => {}
     }
     errors.extend(endless_error(phase, stream));
+    if stream.queue_depth == 0 {
+        errors.push("queue_depth is 0; 1 is the least".into());
+    }
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
         errors.push("sync_every after 0 writes; leave it out instead".into());
     }

@@ -18,7 +18,7 @@ pub use phase::{Axes, Phase, Raise, Stonewall, Stop};
 pub use random::{RandomVariable, Row, Shape};
 pub use stream::{
     Access, Amount, Backend, Burst, Direction, ListedOp, Lock, MapFlush, Mix, Open, OpenSync, Pace, Pick,
-    Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, WhenStopped,
+    Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, WhenStopped,
 };
 
 use crate::Seed;

@@ -32,6 +32,9 @@ pub struct Stream {
     /// By which calls.
     #[serde(default, skip_serializing_if = "is_default")]
     pub backend: Backend,
+    /// Operations in flight at once. Above 1 only with asynchronous back-ends (uring, aio) and null.
+    #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
+    pub queue_depth: u32,
     /// How the file is opened.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Open,
@@ -93,6 +96,7 @@ impl Stream {
             length: None,
             amount: Amount::default(),
             backend: Backend::default(),
+            queue_depth: 1,
             open: Open::default(),
             sync_before: false,
             warm_first_record: false,
@@ -266,6 +270,14 @@ pub enum Backend {
         #[serde(default)]
         buffer: Bytes,
     },
+    /// io_uring.
+    Uring(Uring),
+    /// Linux native asynchronous I/O (io_submit, io_getevents): asynchronous in fact only with O_DIRECT.
+    Aio {
+        /// How many operations one io_submit carries; 0: all that are free.
+        #[serde(default, skip_serializing_if = "is_default")]
+        batch: u32,
+    },
     /// The file mapped shared (writes) or private (reads), records copied in or out.
     Mmap {
         /// What is flushed after each record.
@@ -280,6 +292,40 @@ pub enum Backend {
 impl Default for Backend {
     fn default() -> Self {
         Self::Psync(SyncCall::Pread)
+    }
+}
+
+/// How io_uring is used. The defaults are what costs least for one submitting thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Uring {
+    /// How many operations one io_uring_enter submits at most; 0: all that are free.
+    #[serde(skip_serializing_if = "is_default")]
+    pub batch: u32,
+    /// Register the file, so that the kernel need not look it up for every operation.
+    pub registered_file: bool,
+    /// Register the buffers, so that the kernel need not pin their pages for every operation.
+    pub registered_buffers: bool,
+    /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions are run when this thread waits for them, not by interrupting it.
+    pub deferred: bool,
+    /// A kernel thread polls the submission queue (SQPOLL); it needs a CPU of its own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub submission_polling: bool,
+    /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub completion_polling: bool,
+}
+
+impl Default for Uring {
+    fn default() -> Self {
+        Self {
+            batch: 0,
+            registered_file: true,
+            registered_buffers: true,
+            deferred: true,
+            submission_polling: false,
+            completion_polling: false,
+        }
     }
 }
 

@@ -242,6 +242,17 @@ fn backend() -> BoxedStrategy<Backend> {
         call.prop_map(Backend::Psync),
         bytes().prop_map(|buffer| Backend::Stdio { buffer }),
         (flush, option::of(any::<u8>())).prop_map(|(flush, advice)| Backend::Mmap { flush, advice }),
+        any::<u32>().prop_map(|batch| Backend::Aio { batch }),
+        (any::<u32>(), any::<[bool; 5]>()).prop_map(|(batch, b)| {
+            Backend::Uring(Uring {
+                batch,
+                registered_file: b[0],
+                registered_buffers: b[1],
+                deferred: b[2],
+                submission_polling: b[3],
+                completion_polling: b[4],
+            })
+        }),
     ]
     .boxed()
 }
@@ -283,7 +294,15 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         (number(), any::<bool>()).prop_map(|(writes, data_only)| SyncEvery { writes, data_only });
     let what = (fileset, pick(), direction(), access(), record(), bytes(), option::of(bytes()), amount());
     let how = (
-        (backend(), open(), any::<bool>(), any::<bool>(), timed, any::<bool>(), option::of(sync_every)),
+        (
+            (backend(), any::<u32>()),
+            open(),
+            any::<bool>(),
+            any::<bool>(),
+            timed,
+            any::<bool>(),
+            option::of(sync_every),
+        ),
         (
             data(),
             prop::sample::select(vec![Verify::No, Verify::Marks, Verify::Full]),
@@ -301,7 +320,15 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             |(
                 (fileset, pick, direction, access, record, start, length, amount),
                 (
-                    (backend, open, sync_before, warm_first_record, timed, sync_after, sync_every),
+                    (
+                        (backend, queue_depth),
+                        open,
+                        sync_before,
+                        warm_first_record,
+                        timed,
+                        sync_after,
+                        sync_every,
+                    ),
                     (
                         data,
                         verify,
@@ -324,6 +351,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 length,
                 amount,
                 backend,
+                queue_depth,
                 open,
                 sync_before,
                 warm_first_record,

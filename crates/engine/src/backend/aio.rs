@@ -1,0 +1,202 @@
+//! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered operations
+//! are done inside io_submit; only O_DIRECT is asynchronous in fact.
+
+use super::{AsyncBackend, Handle, Target};
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::ops::{Op, OpKind};
+use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+
+/// Operation codes of linux/aio_abi.h.
+const PREAD: u16 = 0;
+const PWRITE: u16 = 1;
+const FSYNC: u16 = 2;
+const FDSYNC: u16 = 3;
+
+/// struct iocb of linux/aio_abi.h (little endian).
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Iocb {
+    data: u64,
+    key: u32,
+    rw_flags: i32,
+    opcode: u16,
+    reqprio: i16,
+    fildes: u32,
+    buf: u64,
+    nbytes: u64,
+    offset: i64,
+    reserved2: u64,
+    flags: u32,
+    resfd: u32,
+}
+
+/// struct io_event of linux/aio_abi.h.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct IoEvent {
+    data: u64,
+    obj: u64,
+    res: i64,
+    res2: i64,
+}
+
+pub(crate) struct Aio {
+    file: OwnedFd,
+    context: usize,
+    blocks: Vec<Iocb>,
+    /// Addresses of the blocks to submit.
+    queued: Vec<*mut Iocb>,
+    events: Vec<IoEvent>,
+    /// Events that were fetched and not reaped yet.
+    fetched: std::ops::Range<usize>,
+}
+
+// SAFETY: the pointers lead into `blocks`, which moves with the struct's owner but not in memory; one thread uses it.
+unsafe impl Send for Aio {}
+
+impl Handle for Aio {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let depth = plan.stream.queue_depth as usize;
+        let file = files::open(plan)?;
+        let mut context = 0usize;
+        // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
+        if unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_long, &raw mut context) } != 0 {
+            return Err(last_error(Call::Ring));
+        }
+        Ok(Self {
+            file,
+            context,
+            blocks: vec![Iocb::default(); depth],
+            queued: Vec::with_capacity(depth),
+            events: vec![IoEvent::default(); depth],
+            fetched: 0..0,
+        })
+    }
+
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        files::read_all(self.file.as_fd(), offset, buffer)
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        files::sync(self.file.as_fd(), data_only)
+    }
+
+    fn close(mut self) -> Result<(), Fault> {
+        self.destroy();
+        let file = rustix::io::dup(&self.file).map_err(|e| Fault::of(Call::Close, e, 0))?;
+        drop(self);
+        files::close(file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}
+
+impl Aio {
+    /// Waits for what is in flight and gives the context back.
+    fn destroy(&mut self) {
+        if std::mem::take(&mut self.context) != 0 {
+            // SAFETY: the context was made by io_setup and is not used again.
+            unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+        }
+    }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        self.destroy();
+    }
+}
+
+fn last_error(call: Call) -> Fault {
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Fault::of(call, Errno::from_raw_os_error(errno), 0)
+}
+
+impl AsyncBackend for Aio {
+    #[inline(always)]
+    fn queue(&mut self, number: u32, op: &Op, target: Target) {
+        let block = &mut self.blocks[number as usize];
+        *block = Iocb {
+            data: u64::from(number),
+            opcode: match op.kind {
+                OpKind::Read => PREAD,
+                OpKind::Write => PWRITE,
+                OpKind::Sync { data_only: false } => FSYNC,
+                OpKind::Sync { data_only: true } => FDSYNC,
+            },
+            fildes: self.file.as_raw_fd() as u32,
+            buf: if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { target.pointer as u64 },
+            nbytes: u64::from(op.bytes),
+            offset: op.offset as i64,
+            ..Iocb::default()
+        };
+        self.queued.push(std::ptr::from_mut(block));
+    }
+
+    fn submit(&mut self, wait: usize) -> Result<(), Fault> {
+        let mut from = 0;
+        while from < self.queued.len() {
+            let list = &mut self.queued[from..];
+            // SAFETY: the list holds addresses of valid blocks whose buffers stay valid until they are reaped (see `Target`).
+            let n = unsafe {
+                libc::syscall(
+                    libc::SYS_io_submit,
+                    self.context,
+                    list.len() as libc::c_long,
+                    list.as_mut_ptr(),
+                )
+            };
+            match n {
+                1.. => from += n as usize,
+                _ if Errno::from_raw_os_error(
+                    std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
+                ) == Errno::AGAIN => {}
+                _ => return Err(last_error(Call::Submit)),
+            }
+        }
+        self.queued.clear();
+        let wait = wait.saturating_sub(self.fetched.len());
+        if self.fetched.is_empty() || wait > 0 {
+            self.fetch(wait)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn reap(&mut self) -> Option<(u32, i32)> {
+        let event = self.events[self.fetched.next()?];
+        Some((event.data as u32, event.res as i32))
+    }
+}
+
+impl Aio {
+    fn fetch(&mut self, wait: usize) -> Result<(), Fault> {
+        debug_assert!(self.fetched.is_empty(), "all fetched events are reaped before the next are fetched");
+        loop {
+            // SAFETY: the array has room for as many events as are asked for; no time-out.
+            let n = unsafe {
+                libc::syscall(
+                    libc::SYS_io_getevents,
+                    self.context,
+                    wait as libc::c_long,
+                    self.events.len() as libc::c_long,
+                    self.events.as_mut_ptr(),
+                    std::ptr::null_mut::<libc::timespec>(),
+                )
+            };
+            if n >= 0 {
+                self.fetched = 0..n as usize;
+                return Ok(());
+            }
+            let fault = last_error(Call::Submit);
+            if fault.errno != libc::EINTR {
+                return Err(fault);
+            }
+        }
+    }
+}
