@@ -19,6 +19,7 @@ The chores of the house.
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
+  cargo xtask bench engine [N]    the engine beside fio and the floor: null, pread, mmap, io_uring
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture

@@ -1,7 +1,7 @@
 //! `cargo xtask bench iozone`: the same command line to IOzone and to fathom's drop-in, interleaved, on the page cache. Prints medians,
 //! ratios, and each program's own cost per operation: what it takes beyond the floor, and fathom's generator without any call.
 
-use super::{floor, spread};
+use super::{built, floor, spread, which};
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,14 +17,7 @@ pub fn run(root: &Path, rounds: usize) -> Result<bool> {
         );
         return Ok(false);
     };
-    let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "-p", "fathom"])
-        .current_dir(root)
-        .status()?;
-    if !built.success() {
-        bail!("fathom does not build");
-    }
-    let fathom = root.join("target/release/fathom");
+    let fathom = built(root)?;
     let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
     println!(
         "IOzone {} and fathom on the page cache, 64 MiB file, {rounds} interleaved rounds; MiB/s, median [min-max]",
@@ -152,11 +145,6 @@ fn version(iozone: &Path) -> String {
     text.lines()
         .find_map(|l| l.split_once("Revision: ")?.1.split(' ').next().map(str::to_owned))
         .unwrap_or_default()
-}
-
-fn which(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file())
 }
 
 #[cfg(test)]

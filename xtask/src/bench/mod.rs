@@ -1,25 +1,62 @@
 //! `cargo xtask bench`: fathom beside the program it stands in for and beside the physical floor, interleaved in one run, as ratios of
 //! medians. These are the only places where a speed is claimed; no test depends on one.
 
+mod engine;
 mod floor;
+mod floor_calls;
 mod iozone;
 
-use anyhow::Result;
-use std::path::Path;
+use crate::Usage;
+use anyhow::{Result, bail};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    match rest.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["iozone"] => iozone::run(root, 9),
-        ["iozone", rounds] => match rounds.parse() {
-            Ok(rounds) if (1..=99).contains(&rounds) => iozone::run(root, rounds),
-            _ => Err(crate::Usage(format!(
-                "`bench iozone` takes a number of rounds from 1 to 99, not {rounds:?}."
-            ))
-            .into()),
+    let (name, rounds) = match rest {
+        [name] => (name.as_str(), 9),
+        [name, rounds] => match rounds.parse() {
+            Ok(n) if (1..=99).contains(&n) => (name.as_str(), n),
+            _ => bail!(Usage(format!("`bench` takes a number of rounds from 1 to 99, not {rounds:?}."))),
         },
-        _ => Err(crate::Usage("`bench` takes the name of a bench: iozone.".into()).into()),
+        _ => bail!(Usage("`bench` takes the name of a bench: iozone or engine.".into())),
+    };
+    match name {
+        "iozone" => iozone::run(root, rounds),
+        "engine" => engine::run(root, rounds),
+        other => bail!(Usage(format!("There is no bench named {other:?}; there are iozone and engine."))),
     }
+}
+
+/// fathom, built as users build it.
+fn built(root: &Path) -> Result<PathBuf> {
+    let build = ["build", "--release", "--quiet", "-p", "fathom"];
+    if !Command::new("cargo").args(build).current_dir(root).status()?.success() {
+        bail!("fathom does not build");
+    }
+    Ok(root.join("target/release/fathom"))
+}
+
+/// A program on the path.
+fn which(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file())
+}
+
+/// Writes a file of random bytes and makes it durable.
+fn random_file(path: &Path, bytes: u64) -> Result<()> {
+    let mut random = std::fs::File::open("/dev/urandom")?.take(bytes);
+    let mut file = std::fs::File::create(path)?;
+    std::io::copy(&mut random, &mut file)?;
+    file.sync_all()?;
+    Ok(())
+}
+
+/// Reads a file once: a kernel may have evicted pages that nobody used for a while.
+fn warm(path: &Path) -> Result<()> {
+    std::io::copy(&mut std::fs::File::open(path)?, &mut std::io::sink())?;
+    Ok(())
 }
 
 /// Minimum, median and maximum.
