@@ -3,7 +3,8 @@
 
 use crate::EngineError;
 use fathom_workload::{
-    Access, Amount, Data, Existing, FileSet, Files, Pick, Program, Sizing, Stream, Verify, Workload,
+    Access, Amount, Data, Existing, FileSet, Files, Pick, Program, Record, Share, Sizing, Stream, Verify,
+    Workload,
 };
 
 pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
@@ -25,7 +26,16 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
                             "flows are not executed by this version; streams are",
                         ));
                     }
-                    Program::Stream(stream) => check_stream(&place, stream)?,
+                    Program::Stream(stream) => {
+                        check_share(&place, workload.fileset(&stream.fileset), stream)?;
+                        if thread.memory.0 > 0 {
+                            return Err(unsupported(
+                                &place,
+                                "memory belongs to flows; streams have buffer_area",
+                            ));
+                        }
+                        check_stream(&place, stream)?;
+                    }
                 }
             }
         }
@@ -56,6 +66,20 @@ fn check_set(set: &FileSet) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// A set that may only be read is not written, and the other way round.
+fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), EngineError> {
+    let writes = crate::files::writes(stream) || stream.open.read_write;
+    match set.map(|s| s.share) {
+        Some(Share::ReadOnly) if writes => {
+            Err(unsupported(place, "its file set is read-only, and the stream opens it for writing"))
+        }
+        Some(Share::WriteOnly) if crate::files::reads(stream) || stream.open.read_write => {
+            Err(unsupported(place, "its file set is write-only, and the stream reads it"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
@@ -77,8 +101,17 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
             "opening inside the clock excludes sync_before and warm_first_record, which come after opening",
         );
     }
-    if stream.log_operations && stream.amount == Amount::Endless {
-        return refuse("log_operations needs a known number of operations; give an amount");
+    let counted = match (stream.amount, &stream.access) {
+        (Amount::Endless, _) => false,
+        (Amount::Operations(_), _) => true,
+        (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
+        _ => matches!(stream.record, Record::Fixed(_)),
+    };
+    if stream.log_operations && !counted {
+        return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
+    }
+    if stream.disturb_every > 0 && stream.open.direct {
+        return refuse("disturb_every reads single bytes, which direct = true does not allow");
     }
     if let fathom_workload::Backend::Mmap { advice: Some(n), .. } = stream.backend
         && crate::backend::known_advice(n).is_none()

@@ -114,7 +114,10 @@ impl Contents {
             }
             Data::Positioned { .. } => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
-                stamp(record, offset, tag, 8);
+                for (word, bytes) in words(record, offset) {
+                    let whole = word_at(word.0, tag).to_le_bytes();
+                    bytes.copy_from_slice(&whole[word.1..word.1 + bytes.len()]);
+                }
                 record
             }
             Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
@@ -263,14 +266,28 @@ fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mism
     None
 }
 
+/// The parts of a record that lie in one 8-byte word of the file each: ((position of the word, first byte in it), the part).
+/// Words belong to the file, so a record may begin anywhere.
+fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), &mut [u8])> {
+    let head = ((8 - offset % 8) % 8).min(record.len() as u64) as usize;
+    let (first, rest) = record.split_at_mut(head);
+    let start = offset + head as u64;
+    let first = (!first.is_empty()).then_some(((offset & !7, (offset % 8) as usize), first));
+    let rest = rest.chunks_mut(8).enumerate().map(move |(i, part)| ((start + i as u64 * 8, 0), part));
+    first.into_iter().chain(rest)
+}
+
 fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
-    let mut position = offset;
-    for (i, chunk) in record.chunks(8).enumerate() {
-        let word = word_at(position, tag).to_le_bytes();
-        if let Some(j) = chunk.iter().zip(word).position(|(&b, w)| b != w) {
-            return Some((i * 8 + j, word[j], chunk[j]));
+    let mut at = 0;
+    while at < record.len() {
+        let position = offset + at as u64;
+        let word = word_at(position & !7, tag).to_le_bytes();
+        let expected = &word[(position % 8) as usize..];
+        let part = &record[at..(at + expected.len()).min(record.len())];
+        if let Some(i) = part.iter().zip(expected).position(|(found, e)| found != e) {
+            return Some((at + i, expected[i], part[i]));
         }
-        position += 8;
+        at += part.len();
     }
     None
 }
@@ -357,10 +374,18 @@ mod tests {
         assert_eq!(records(0), records(1));
     }
 
+    #[test]
+    fn positioned_data_may_be_read_in_other_records_than_it_was_written_in() {
+        let mut c = contents(Data::Positioned { tag: 3 }, Verify::Full, 100);
+        let file: Vec<u8> = (0..10).flat_map(|i| c.record_to_write(i * 100, 100).to_vec()).collect();
+        for (offset, length) in [(0, 99), (1, 64), (37, 100), (901, 99), (5, 2)] {
+            assert!(read_back(&mut c, offset as u64, &file[offset..offset + length], None).is_ok());
+        }
+    }
+
     proptest! {
         #[test]
         fn a_spoilt_byte_of_positioned_data_is_found(offset in 0u64..1 << 40, record in 1usize..9000, spoil in any::<prop::sample::Index>()) {
-            let offset = offset / 8 * 8;
             let mut c = contents(Data::Positioned { tag: 3 }, Verify::Full, record);
             let written = c.record_to_write(offset, record).to_vec();
             prop_assert!(read_back(&mut c, offset, &written, None).is_ok());

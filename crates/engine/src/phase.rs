@@ -228,7 +228,17 @@ impl Watch<'_> {
             let stopped =
                 self.shared.control().clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now_ns = self.clock.between(self.first, self.clock.now());
-            if width_ns > 0 && (now_ns >= next_ns || stopped) && now_ns > last.0 {
+            // A last piece shorter than half an interval is added to the one before: its rate would be noise.
+            if stopped
+                && now_ns.saturating_sub(last.0) < width_ns / 2
+                && let Some(before) = series.last_mut()
+            {
+                let (ops, bytes) = totals(self.shared, self.count);
+                before.width_ns += now_ns - before.end_ns;
+                before.end_ns = now_ns;
+                before.ops += ops - last.1;
+                before.bytes += bytes - last.2;
+            } else if width_ns > 0 && (now_ns >= next_ns || stopped) && now_ns > last.0 {
                 let (ops, bytes) = totals(self.shared, self.count);
                 series.push(Interval {
                     end_ns: now_ns,

@@ -42,7 +42,7 @@ fn every_backend_writes_what_it_later_reads() {
         if matches!(backend, Backend::Uring(o) if o.submission_polling)
             && std::thread::available_parallelism().unwrap().get() < 2
         {
-            fathom_testkit::skip("every_backend (submission polling)", &"one CPU");
+            fathom_testkit::skip("every_backend (submission polling)", "one CPU");
             continue;
         }
         let bench = Bench::new(MIB);

@@ -44,6 +44,17 @@ impl Kind {
         }
     }
 
+    /// Words for narrow columns.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Mixed => "part cache",
+            Self::Memory => "memory",
+            Self::Unknown => "unknown",
+            other => other.words(),
+        }
+    }
+
     /// One letter for narrow places; the legend explains it.
     #[must_use]
     pub fn letter(self) -> char {

@@ -2,9 +2,17 @@
 //! and the course of a phase as a sparkline. Fits 80 columns by 50 lines; no line is ever wider than asked. The caller decides
 //! about colour; nothing is printed here.
 
-use crate::{Mapped, Story, colour::Scale, section::full_title, story::clean, svg::series_rates, units};
+use crate::{
+    Mapped, Story,
+    colour::Scale,
+    section::{full_title, title},
+    story::clean,
+    surface::on_surfaces,
+    svg::series_rates,
+    units,
+};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use fathom_record::Run;
+use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -14,6 +22,8 @@ pub const LINES: usize = 50;
 const NARROWEST: usize = 24;
 /// Rows of the table of figures before the rest is counted.
 const MOST_FIGURES: usize = 14;
+/// Reasons for doubt that are told; the page has all.
+const MOST_DOUBTS: usize = 3;
 
 /// Lays a run out for a terminal of `width` columns.
 #[must_use]
@@ -23,7 +33,9 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
     headline(&mut page, run, &story, layout);
     verdicts(&mut page, &story, layout);
-    figures(&mut page, &story, layout);
+    singles(&mut page, run, layout);
+    figures(&mut page, run, &story, layout);
+    doubts(&mut page, &story, layout);
     map(&mut page, run, layout);
     sparklines(&mut page, run, layout);
     page.finish()
@@ -54,6 +66,14 @@ impl Page {
         for (i, words) in wrapped(text, layout.saturating_sub(first.width()).max(8)).iter().enumerate() {
             let lead = if i == 0 { first } else { &indent };
             self.line(style, &format!("{lead}{words}"));
+        }
+    }
+
+    /// An empty line and the table, its head dim.
+    fn table(&mut self, table: &Table) {
+        self.line(Style::Plain, "");
+        for (i, line) in table.lines().enumerate() {
+            self.line(if i == 0 { Style::Dim } else { Style::Plain }, &line);
         }
     }
 
@@ -119,8 +139,14 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
         let style = if verdict.kind.is_some_and(crate::Kind::is_memory) { Style::Warn } else { Style::Plain };
         page.paragraph(style, "- ", &format!("{mark}{}", clean(&verdict.sentence)), layout);
     }
-    let doubts = story.doubts.iter().filter(|d| d.code != "page-cache");
-    for doubt in doubts.take(3) {
+}
+
+fn doubts(page: &mut Page, story: &Story, layout: usize) {
+    let doubts: Vec<_> = story.doubts.iter().filter(|d| d.code != "page-cache").take(MOST_DOUBTS).collect();
+    if !doubts.is_empty() {
+        page.line(Style::Plain, "");
+    }
+    for doubt in doubts {
         let more = match doubt.sentences.len() {
             0 | 1 => String::new(),
             n => format!(" (and {} more)", n - 1),
@@ -130,19 +156,67 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
-/// One row per test, one column per regime: a number stands under the name of what served it.
-fn figures(page: &mut Page, story: &Story, layout: usize) {
-    let kinds = story.kinds();
-    if kinds.is_empty() {
+/// Tests that are no part of a surface: rate, operations, latency, and what served them.
+fn singles(page: &mut Page, run: &Run, layout: usize) {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let (_, singles) = on_surfaces(&phases);
+    let measured: Vec<&Phase> = singles.into_iter().filter(|p| p.bytes_per_s().is_some()).collect();
+    if measured.is_empty() {
         return;
     }
+    let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
+    let mut table = plain_table(layout);
+    table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
+    for phase in measured.iter().take(MOST_FIGURES) {
+        let latency = phase.latency();
+        let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
+        table.add_row([
+            cut(&format!("{}{streams}", clean(&title(phase))), layout.saturating_sub(52).max(12)),
+            phase.bytes_per_s().map_or("-".to_string(), units::rate),
+            phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
+            time(latency.percentile_ns(50.0)),
+            time(latency.percentile_ns(99.0)),
+            crate::Kind::from(phase.origin().regime).short().to_string(),
+        ]);
+    }
+    right_aligned(&mut table, 1..=4);
+    page.table(&table);
+    if measured.len() > MOST_FIGURES {
+        page.line(Style::Dim, &format!(" ... and {} more", measured.len() - MOST_FIGURES));
+    }
+}
+
+fn plain_table(layout: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(layout).unwrap_or(u16::MAX));
+    table
+}
+
+fn right_aligned(table: &mut Table, columns: std::ops::RangeInclusive<usize>) {
+    for column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// One row per surface, one column per regime: a number stands under the name of what served it.
+fn figures(page: &mut Page, run: &Run, story: &Story, layout: usize) {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let (_, singles) = on_surfaces(&phases);
+    let alone: Vec<String> = singles.into_iter().map(full_title).collect();
+    let rows: Vec<_> = story.figures.iter().filter(|f| !alone.contains(&f.title)).collect();
+    let kinds: Vec<_> =
+        story.kinds().into_iter().filter(|k| rows.iter().any(|f| f.by_kind.contains_key(k))).collect();
+    if kinds.is_empty() {
+        return;
+    }
+    let mut table = plain_table(layout);
     let mut head = vec!["median of".to_string()];
     head.extend(kinds.iter().map(|k| k.words().to_string()));
     table.set_header(head);
-    for figure in story.figures.iter().take(MOST_FIGURES) {
+    for figure in rows.iter().take(MOST_FIGURES) {
         // A name that wraps would cost lines the page does not have.
         let mut row = vec![cut(&clean(&figure.title), layout.saturating_sub(14 * kinds.len() + 2).max(12))];
         row.extend(
@@ -150,17 +224,10 @@ fn figures(page: &mut Page, story: &Story, layout: usize) {
         );
         table.add_row(row);
     }
-    for column in 1..=kinds.len() {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    page.line(Style::Plain, "");
-    for (i, line) in table.lines().enumerate() {
-        page.line(if i == 0 { Style::Dim } else { Style::Plain }, &line);
-    }
-    if story.figures.len() > MOST_FIGURES {
-        page.line(Style::Dim, &format!(" ... and {} more", story.figures.len() - MOST_FIGURES));
+    right_aligned(&mut table, 1..=kinds.len());
+    page.table(&table);
+    if rows.len() > MOST_FIGURES {
+        page.line(Style::Dim, &format!(" ... and {} more", rows.len() - MOST_FIGURES));
     }
 }
 

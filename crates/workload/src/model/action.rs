@@ -24,6 +24,6 @@ pub enum Action {
     Remount(PathBuf),
     /// Wait.
     Sleep(Duration),
-    /// Run a command by the shell; its first word is a program, the rest arguments.
+    /// Run a program with arguments; no shell is involved.
     Command(Vec<String>),
 }
