@@ -1,4 +1,4 @@
-//! `fathom survey` from end to end.
+//! `fathom survey` from end to end: what it prints, writes and keeps, on file systems large and tiny.
 
 use crate::workloads::{journals, last_run, lines_with, phase_names, runs};
 use fathom_testkit::dir::names_in;

@@ -167,9 +167,9 @@ impl Browser {
         self.must("Emulation.setEmulatedMedia", features);
     }
 
-    /// Pages do not run their scripts from now on; [`Browser::value`] still does.
-    pub fn without_scripts(&mut self) {
-        self.must("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    /// Whether pages run their scripts from now on; [`Browser::value`] works either way.
+    pub fn scripts(&mut self, run: bool) {
+        self.must("Emulation.setScriptExecutionDisabled", json!({ "value": !run }));
     }
 
     /// Opens a file and waits until it is loaded.
@@ -206,6 +206,7 @@ impl Browser {
     /// What is seen of the first element of a selector: number of colours, and share of the most frequent one in percent.
     #[track_caller]
     pub fn colours_of(&mut self, selector: &str) -> (u64, f64) {
+        self.value(&format!("document.querySelector({selector:?}).scrollIntoView({{ block: 'center' }})"));
         let place = self.value(&format!(
             "(() => {{ const r = document.querySelector({selector:?}).getBoundingClientRect(); \
              return {{ x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height, scale: 1 }}; }})()"

@@ -16,11 +16,7 @@ fn open(browser: &mut Browser, page: &Path, (width, height): (u32, u32), dark: b
     browser.open(page);
     assert_eq!(browser.complaints, [""; 0], "at {width} px");
     assert_eq!(browser.value("innerWidth"), width);
-    let sticks_out =
-        browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-    let culprits = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 \
-                    && !e.closest('[style*=overflow], .scroll, .wide')).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')";
-    assert_eq!(sticks_out, 0, "scrolls sideways at {width} px: {}", browser.value(culprits));
+    nothing_sticks_out(browser, width);
     assert_eq!(
         browser.value("document.title.length > 0 && document.querySelectorAll('h1').length === 1"),
         true
@@ -29,6 +25,15 @@ fn open(browser: &mut Browser, page: &Path, (width, height): (u32, u32), dark: b
                     const style = getComputedStyle(document.body); return light(style.color) - light(style.backgroundColor); })()";
     let contrast = browser.value(contrast).as_f64().unwrap_or(0.0);
     assert!(if dark { contrast > 100.0 } else { contrast < -100.0 }, "ink and paper: {contrast}");
+}
+
+#[track_caller]
+fn nothing_sticks_out(browser: &mut Browser, width: u32) {
+    let sticks_out =
+        browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    let culprits = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 \
+                    && !e.closest('[style*=overflow], .scroll, .wide')).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')";
+    assert_eq!(sticks_out, 0, "scrolls sideways at {width} px: {}", browser.value(culprits));
 }
 
 /// Scrolls to the first surface, waits until it turns, and looks whether it is a picture and not an empty box.
@@ -48,7 +53,20 @@ fn surface_is_drawn(browser: &mut Browser, width: u32) {
         colours > 200 && most_percent < 97.0,
         "blank at {width} px: {colours} colours, one fills {most_percent:.1} %"
     );
+    nothing_sticks_out(browser, width);
     assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// The page without its script, in both windows: quick, and everything but the turning of the surfaces must be there.
+#[track_caller]
+fn still_in_order(browser: &mut Browser, page: &Path) {
+    browser.scripts(false);
+    for (window, dark) in [(DESK, true), (TELEPHONE, false)] {
+        open(browser, page, window, dark);
+        let (colours, most_percent) = browser.colours_of("figure.turning .still svg");
+        assert!(colours > 30 && most_percent < 97.0, "{colours} colours, one fills {most_percent:.1} %");
+    }
+    browser.scripts(true);
 }
 
 fn iozone(fathom: &Fathom) {
@@ -69,10 +87,9 @@ fn the_page_of_a_survey_is_in_order() {
     let fathom = Fathom::new();
     let _ = fathom.run(["survey", "--quick", "-o", "page.html"]).expect_code(0);
     let page = fathom.work().join("page.html");
-    for (window, dark) in [(DESK, false), (TELEPHONE, true)] {
-        open(&mut browser, &page, window, dark);
-        surface_is_drawn(&mut browser, window.0);
-    }
+    still_in_order(&mut browser, &page);
+    open(&mut browser, &page, DESK, false);
+    surface_is_drawn(&mut browser, DESK.0);
     for words in ["cold read", "write to fsync", "cached read", "Latency of single operations"] {
         let seen = browser
             .value(&format!("document.body.innerText.toLowerCase().includes({:?})", words.to_lowercase()));
@@ -87,9 +104,9 @@ fn the_page_of_iozones_automatic_mode_has_thirteen_surfaces() {
     let fathom = Fathom::new();
     iozone(&fathom);
     let page = report(&fathom, &["last"]);
-    open(&mut browser, &page, DESK, true);
+    still_in_order(&mut browser, &page);
     assert_eq!(browser.value("document.querySelectorAll('figure.turning').length"), 13);
-    open(&mut browser, &page, TELEPHONE, false);
+    open(&mut browser, &page, TELEPHONE, true);
     surface_is_drawn(&mut browser, TELEPHONE.0);
     // The last one turns when it comes near, and the first, far away now, gives its WebGL context back.
     let last = "[...document.querySelectorAll('figure.turning')].at(-1)";
@@ -97,11 +114,6 @@ fn the_page_of_iozones_automatic_mode_has_thirteen_surfaces() {
     browser.wait_for(&format!("!!{last}.querySelector('.live canvas')"));
     browser.wait_for("!document.querySelector('figure.turning').classList.contains('drawn')");
     assert_eq!(browser.complaints, [""; 0]);
-    // And without the script the still pictures are there.
-    browser.without_scripts();
-    browser.open(&page);
-    let (colours, most_percent) = browser.colours_of("figure.turning .still svg");
-    assert!(colours > 30 && most_percent < 97.0, "{colours} colours, one fills {most_percent:.1} %");
 }
 
 #[test]
@@ -112,7 +124,7 @@ fn the_page_of_two_runs_has_their_ratio() {
     iozone(&fathom);
     let ids: Vec<String> = runs(&fathom).iter().map(|r| r["id"].as_str().expect("an id").into()).collect();
     let page = report(&fathom, &[&ids[0], &ids[1]]);
-    open(&mut browser, &page, TELEPHONE, true);
+    still_in_order(&mut browser, &page);
     open(&mut browser, &page, DESK, false);
     surface_is_drawn(&mut browser, DESK.0);
     assert_eq!(browser.value("document.body.innerText.toLowerCase().includes('ratio')"), true);
