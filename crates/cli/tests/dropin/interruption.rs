@@ -5,8 +5,8 @@ use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running};
 use std::fs;
 
-/// Four records a second: a pass of four seconds, in whose middle a signal cannot miss.
-const SLOW: &str = "iozone -s 256k -r 16k -+O 4 -i 0 -i 1";
+/// Eight records a second: a pass of two seconds, in whose middle a signal cannot miss.
+const SLOW: &str = "iozone -s 256k -r 16k -+O 8 -i 0 -i 1";
 
 /// Starts the slow run and waits until the first figure stands in the row and the second pass has begun.
 fn in_the_second_pass(fathom: &Fathom, options: &str) -> Running {
