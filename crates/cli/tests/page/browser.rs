@@ -25,6 +25,9 @@ pub struct Browser {
     /// Errors on the console, exceptions, and requests that left the file: empty for a page in order.
     pub complaints: Vec<String>,
     loaded: bool,
+    /// A picture of more than the window makes a page lay out and draw all its surfaces; without scripts that costs nothing, and
+    /// frames that could be waited for after scrolling do not come.
+    scripts: bool,
     _profile: TestDir,
 }
 
@@ -83,6 +86,7 @@ impl Browser {
             last_id: 0,
             complaints: Vec::new(),
             loaded: false,
+            scripts: true,
             _profile: profile,
         };
         if let Err(why) = browser.open_tab() {
@@ -170,6 +174,7 @@ impl Browser {
     /// Whether pages run their scripts from now on; [`Browser::value`] works either way.
     pub fn scripts(&mut self, run: bool) {
         self.must("Emulation.setScriptExecutionDisabled", json!({ "value": !run }));
+        self.scripts = run;
     }
 
     /// Opens a file and waits until it is loaded.
@@ -203,17 +208,16 @@ impl Browser {
         }
     }
 
-    /// What is seen of the first element of a selector: number of colours, and share of the most frequent one in percent.
+    /// What is seen of the first element of a selector (scroll there first if scripts run): number of colours, and share of the most frequent one in percent.
     #[track_caller]
     pub fn colours_of(&mut self, selector: &str) -> (u64, f64) {
-        self.value(&format!("document.querySelector({selector:?}).scrollIntoView({{ block: 'center' }})"));
         let place = self.value(&format!(
             "(() => {{ const r = document.querySelector({selector:?}).getBoundingClientRect(); \
              return {{ x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height, scale: 1 }}; }})()"
         ));
         let shot = self.must(
             "Page.captureScreenshot",
-            json!({ "format": "png", "clip": place, "captureBeyondViewport": true }),
+            json!({ "format": "png", "clip": place, "captureBeyondViewport": !self.scripts }),
         );
         let png = shot["data"].as_str().expect("a picture");
         // The browser reads its own picture, so that no decoder is needed here.
