@@ -11,7 +11,7 @@ fn padded(pass: &Pass) -> bool {
 }
 
 /// A block, beginning with the empty line that sets it off.
-pub(super) fn block(o: &Options, pass: &Pass, figures: &Block, first: bool) -> String {
+pub(super) fn block(o: &Options, pass: &Pass, figures: &Block) -> String {
     let unit = if o.unit == Unit::OpsPerS { "ops" } else { "kB" };
     let n = figures.children.len();
     let count = if padded(pass) { format!("{n:>2}") } else { n.to_string() };
@@ -38,7 +38,7 @@ pub(super) fn block(o: &Options, pass: &Pass, figures: &Block, first: bool) -> S
     );
     if o.cpu {
         let (wall, cpu, percent) = figures.cpu();
-        let word = if first { "Utilization" } else { "utilization" };
+        let word = if pass.name == "write" { "Utilization" } else { "utilization" };
         text += &format!(
             "\tCPU {word}: Wall time {wall:8.3}    CPU time {cpu:8.3}    CPU utilization {percent:6.2} %\n\n"
         );

@@ -38,7 +38,6 @@ pub struct Printer {
     at: usize,
     cells: Cells,
     rates: Rates,
-    blocks_shown: usize,
     /// Largest file whose interval was too short for the clock the banner names.
     too_short_kb: Option<u64>,
     exit_code: i32,
@@ -63,7 +62,6 @@ impl Printer {
             at: 0,
             cells: Cells::new(),
             rates: Rates::new(),
-            blocks_shown: 0,
             too_short_kb: None,
             exit_code: 0,
             files: replay::files(&parsed.workload),
@@ -128,8 +126,7 @@ impl Printer {
     ) -> String {
         let figures = figures::block(repetition, self.options.unit);
         self.rates.insert((pass.name, i), (figures.rate(), figures.cpu().2));
-        self.blocks_shown += 1;
-        block(&self.options, pass, &figures, self.blocks_shown == 1)
+        block(&self.options, pass, &figures)
     }
 
     fn report(&self) -> String {
