@@ -167,6 +167,16 @@ fn a_range_of_streams_is_a_column_each_in_the_report() {
     assert_eq!(writes.split('"').nth(2).map(|c| c.split_whitespace().count()), Some(2));
 }
 
+/// A quirk of IOzone's texts that a script may have copied.
+#[test]
+fn cpu_utilization_has_its_capital_in_the_initial_write_only() {
+    let capitals = |out: &str| out.matches("\tCPU Utilization: ").count();
+    let (fathom, outcome) = iozone("-t 2 -t 1 -s 256k -r 64k -i 0 -+u -w");
+    assert_eq!(capitals(&outcome.expect_code(0).stdout), 2, "once for each number of streams");
+    let out = fathom.run_line("iozone -t 1 -s 256k -r 64k -i 1 -+u").expect_code(0).stdout;
+    assert_eq!((capitals(&out), out.matches("\tCPU utilization: ").count()), (0, 2));
+}
+
 #[test]
 fn threads_are_called_threads() {
     let (_fathom, out) = golden_run("threads", "-T -t 2 -s 1m -r 64k -i 0 -i 1");
