@@ -3,10 +3,11 @@
 
 use crate::line::Common;
 use crate::{console, state};
-use fathom_engine::{Engine, EngineError, interrupted_by};
+use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::counters::{Counters, Snapshot};
+use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
-use fathom_observe::{device, doubts, environment, residency};
+use fathom_observe::{device, doubts, environment, residency, written};
 use fathom_record::{Axes, Phase, Repetition, Residency, Run, Status, Store};
 use fathom_workload::{Backend, Data, Direction, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
@@ -190,20 +191,15 @@ fn measure(
     let paths = engine.paths(workload, &workload.phases[number]);
     let nearest = paths.first().map(|p| nearest_existing(p));
     let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
-    let before = residency::of(&paths);
-    let counters = Counters::read(&stack);
     let writes = streams(std::iter::once(&workload.phases[number])).any(|s| s.direction != Direction::Read);
-    let mut in_clock: Option<(Snapshot, Option<Residency>)> = None;
-    let mut clocks_stopped = || {
-        let counted = Counters::read(&stack);
-        in_clock = Some((counted, writes.then(|| residency::of(&paths)).flatten()));
-    };
-    let mut measured = engine.execute(workload, number, repetition, &mut clocks_stopped)?;
+    let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None };
+    let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     let later = Counters::read(&stack);
+    let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
-    measured.physical.written_in_clock_bytes = in_clock.and_then(|(now, unwritten)| {
+    measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
         let device = counters.until(&now).device_write_bytes()?;
-        Some(device.min(ours_at_most(&measured, before, unwritten)))
+        Some(device.min(written::ours_at_most(&measured, before, at_stop)))
     });
     if let Some(steal) = counters.steal_share(&later) {
         seen.steal.push((number as u32, steal));
@@ -213,19 +209,26 @@ fn measure(
     Ok(measured)
 }
 
-/// Most of our data that can have reached the device while the clock ran: what was moved, less what still waited in the cache
-/// when the clock stopped. The device's own counter holds everybody's writes, and a neighbour's must not turn a cache number into
-/// a device number.
-fn ours_at_most(measured: &Repetition, before: Option<Residency>, at_stop: Option<Residency>) -> u64 {
-    let (Some(before), Some(at_stop)) = (before, at_stop) else { return u64::MAX };
-    // SAFETY: sysconf takes a number and has no preconditions.
-    let page_bytes = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-    let moved: u64 = measured.workers.iter().map(|w| w.bytes + w.uncounted_bytes).sum();
-    // A page may be dirty and under write-back at once: each sum errs to the side of the device.
-    let waited = (before.dirty_pages + before.writeback_pages).saturating_mul(page_bytes);
-    let waits = at_stop.dirty_pages.max(at_stop.writeback_pages).saturating_mul(page_bytes);
-    // Nothing waits: all of ours was written, and what is more is metadata and journal, which belong to the cost.
-    if waits == 0 { u64::MAX } else { moved.saturating_add(waited).saturating_sub(waits) }
+/// What is read at the two ends of the clock: right before the first worker starts, when earlier dirty pages have been written back,
+/// and right after the last one's clock has stopped, before an fsync outside the clock moves anything.
+struct Readings<'a> {
+    stack: &'a DeviceStack,
+    paths: &'a [PathBuf],
+    writes: bool,
+    start: Option<(Snapshot, Option<Residency>)>,
+    stop: Option<(Snapshot, Option<Residency>)>,
+}
+
+impl Moments for Readings<'_> {
+    fn ready(&mut self) {
+        let resident = residency::of(self.paths);
+        self.start = Some((Counters::read(self.stack), resident));
+    }
+
+    fn clocks_stopped(&mut self) {
+        let counted = Counters::read(self.stack);
+        self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
+    }
 }
 
 /// What compression would leave of the written data, from the rule it is made by: the least of all streams that write.

@@ -121,18 +121,28 @@ fn recreate(set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Creates the set's files, or those of them that are missing if it is to be reused.
+/// For streams that write: creates the files that are missing; those that are there must be ours, or given to us.
 pub(crate) fn ensure(set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     for path in paths(set) {
         let Ok(found) = path.symlink_metadata() else {
             ledger.create(&path, set.mode)?;
             continue;
         };
-        if set.existing != Existing::Reuse {
-            must_be_a_file(&path, &found)?;
-        }
-        if !ledger.owns(&path) && set.existing == Existing::Refuse {
+        must_be_a_file(&path, &found)?;
+        if !ledger.owns(&path) && set.existing != Existing::Replace {
             return Err(EngineError::NotOurs(path));
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that what is only read is a file or a block device: a pipe would be waited for, for ever.
+pub(crate) fn must_be_readable(set: &FileSet) -> Result<(), EngineError> {
+    for path in paths(set) {
+        if let Ok(found) = path.metadata()
+            && !found.file_type().is_block_device()
+        {
+            must_be_a_file(&path, &found)?;
         }
     }
     Ok(())

@@ -110,8 +110,8 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     if stream.log_operations && !counted {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
     }
-    if stream.disturb_every > 0 && stream.open.direct {
-        return refuse("disturb_every reads single bytes, which direct = true does not allow");
+    if matches!(stream.access, Access::Listed(_)) && (stream.start.0 > 0 || stream.length.is_some()) {
+        return refuse("a list of operations says where it works; start and length do not go with it");
     }
     if let fathom_workload::Backend::Mmap { advice: Some(n), .. } = stream.backend
         && crate::backend::known_advice(n).is_none()

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::ops::{Place, derive_seed};
-use fathom_workload::{Data, Stream, Verify};
+use fathom_workload::{Data, Direction, Stream, Verify};
 
 /// Size of the pool of random bytes: it stays in the second-level cache, as a real program's fresh data would.
 const POOL: usize = 1 << 20;
@@ -56,8 +56,9 @@ impl Contents {
         let mut this = Self {
             data: stream.data.clone(),
             verify: stream.verify,
-            pool: Buffer::new(largest + area)?,
-            read: Buffer::new(largest + rotate)?,
+            // A buffer that the direction does not need is one page.
+            pool: Buffer::new(if stream.direction == Direction::Read { 0 } else { largest + area })?,
+            read: Buffer::new(if stream.direction == Direction::Write { 0 } else { largest + rotate })?,
             area,
             at: 0,
             read_area: rotate,
@@ -295,11 +296,12 @@ fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::{Bytes, Direction};
+    use fathom_workload::Bytes;
     use proptest::prelude::*;
 
     fn contents(data: Data, verify: Verify, record: usize) -> Contents {
         let mut stream = Stream::new("f", Direction::Write, Bytes(record as u64));
+        stream.direction = Direction::Mix(fathom_workload::Mix::ReadPercent(50));
         stream.data = data;
         stream.verify = verify;
         Contents::new(&stream, record, 7, Place::default()).unwrap()

@@ -1,8 +1,9 @@
 //! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
 
 use crate::clock::Clock;
+use crate::phase::{self, Moments};
 use crate::worker::Plan;
-use crate::{EngineError, Ledger, action, check, phase};
+use crate::{EngineError, Ledger, action, check};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Action, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload};
@@ -77,8 +78,8 @@ impl Engine {
     }
 
     /// Executes one phase once: starts its workers, waits for all, and returns what they did. Failures of single operations are
-    /// in the result. `clocks_stopped` is called once when the last worker's clock has stopped, before what follows outside the
-    /// clock is done: the moment to read counters that belong to the rate.
+    /// in the result. `moments` is told when to read
+    /// counters that belong to the rates.
     ///
     /// # Errors
     /// If the phase could not be started.
@@ -87,7 +88,7 @@ impl Engine {
         workload: &Workload,
         number: usize,
         repetition: u32,
-        clocks_stopped: &mut dyn FnMut(),
+        moments: &mut dyn Moments,
     ) -> Result<Repetition, EngineError> {
         let this = &workload.phases[number];
         self.make_files(workload, this)?;
@@ -95,7 +96,7 @@ impl Engine {
         let plans = plans(workload, this, place);
         let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
-        let mut result = phase::run(this, plans, self.clock, log_entries, clocks_stopped)?;
+        let mut result = phase::run(this, plans, self.clock, log_entries, moments)?;
         result.n = repetition;
         result.started_ns = started_ns;
         Ok(result)
@@ -106,10 +107,14 @@ impl Engine {
         for group in &phase.groups {
             for thread in &group.threads {
                 if let Program::Stream(stream) = &thread.program
-                    && (stream.open.create || stream.open.truncate || crate::files::writes(stream))
                     && stream.backend != fathom_workload::Backend::Null
                     && let Some(set) = workload.fileset(&stream.fileset)
                 {
+                    let only_reads = !crate::files::writes(stream) && !stream.open.read_write;
+                    if only_reads && !stream.open.create {
+                        action::must_be_readable(set)?;
+                        continue;
+                    }
                     action::ensure(set, &mut self.ledger)?;
                 }
             }
@@ -144,7 +149,7 @@ fn plans<'a>(
     phase: &'a Phase,
     place: impl Fn(usize) -> Place,
 ) -> Vec<(Isolation, u32, Plan<'a>)> {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cpus = allowed_cpus();
     let mut plans = Vec::new();
     let mut process_base = 0;
     for group in &phase.groups {
@@ -165,7 +170,7 @@ fn plans<'a>(
                 place: place(index),
                 cpu: match group.pinning {
                     Pinning::Free => None,
-                    Pinning::From(first) => Some((first as usize + index) % cpus),
+                    Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
                 },
                 start_cpu: None,
                 nice: group.nice,
@@ -182,8 +187,7 @@ fn plans<'a>(
 
 /// Gives each of several free workers a CPU to start on, round robin over those we may use.
 fn spread(plans: &mut [(Isolation, u32, Plan<'_>)]) {
-    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return };
-    let cpus: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect();
+    let cpus = allowed_cpus();
     if plans.len() < 2 || cpus.len() < 2 {
         return;
     }
@@ -216,4 +220,10 @@ fn log_entries(plan: &Plan) -> usize {
     let ops = StreamOps::new(plan.stream, plan.region, plan.seed, plan.place)
         .and_then(|o| o.remaining_operations());
     ops.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX / 64))
+}
+
+/// The CPUs we may use, ascending.
+fn allowed_cpus() -> Vec<usize> {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect()
 }

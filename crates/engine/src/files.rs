@@ -34,6 +34,10 @@ pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
     if stream.open.truncate {
         flags |= OFlags::TRUNC;
     }
+    if writes(stream) {
+        // Checked before, and once more here: nobody can slip a link in between.
+        flags |= OFlags::NOFOLLOW;
+    }
     if stream.open.direct {
         flags |= OFlags::DIRECT;
     }

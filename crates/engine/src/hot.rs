@@ -7,7 +7,7 @@
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::shared::{Control, READ, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Slot, WRITE};
+use crate::shared::{Control, Figures, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, WRITE};
 use crate::worker::{Fault, Plan};
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
@@ -27,7 +27,8 @@ pub(crate) enum Outcome {
 pub(crate) struct Hot<'a> {
     pub clock: Clock,
     pub control: &'a Control,
-    pub slot: &'a mut Slot,
+    pub live: &'a Live,
+    pub figures: &'a mut Figures,
     pub ops: StreamOps,
     /// Buffers: one set for each operation in flight.
     pub memory: Vec<Contents>,
@@ -40,6 +41,8 @@ pub(crate) struct Hot<'a> {
     pub excluded_ns: u64,
     pub done: Done,
     pub rare: Option<Rare>,
+    /// An operation that was drawn and not issued.
+    pub pending: Option<Op>,
 }
 
 /// State of the rare features.
@@ -55,6 +58,9 @@ pub(crate) struct Rare {
     pub purge: Option<crate::buffer::Buffer>,
     pub lock_records: bool,
     pub disturb_every: u64,
+    /// Where disturbing reads go, and how many bytes they read: one, or a page where O_DIRECT demands it.
+    pub disturb: Option<crate::buffer::Buffer>,
+    pub disturb_bytes: usize,
 }
 
 impl Rare {
@@ -84,11 +90,13 @@ impl Rare {
             purge: if s.purge.0 > 0 { Some(crate::buffer::Buffer::new(s.purge.0 as usize)?) } else { None },
             lock_records,
             disturb_every: s.disturb_every,
+            disturb: if s.disturb_every > 0 { Some(crate::buffer::Buffer::new(4096)?) } else { None },
+            disturb_bytes: if s.open.direct { 4096 } else { 1 },
         }))
     }
 }
 
-/// Runs the counted part of a stream. `slot.ops` and `slot.bytes` are published after every operation.
+/// Runs the counted part of a stream. `live.ops` and `live.bytes` are published after every operation.
 pub(crate) fn run<B: Backend>(
     hot: &mut Hot,
     backend: &mut B,
@@ -115,12 +123,20 @@ fn counted<B: Backend, const RARE: bool>(
             return Ok(Outcome::Stopped);
         }
         let Some(op) = hot.ops.next(&hot.done) else { return Ok(Outcome::Completed) };
-        if RARE {
-            before(hot, backend, &op)?;
+        if RARE && before(hot, backend, &op, when_stopped)? == Waited::Cut {
+            // Not issued; who finishes the amount uncounted begins with it.
+            hot.pending = Some(op);
+            let now = hot.clock.now();
+            if now >= hot.deadline {
+                // The time was used to its end, with pauses.
+                hot.last = hot.deadline;
+            }
+            let stop = hot.control.stop.load(Ordering::Relaxed);
+            return Ok(if stop == STOP_INTERRUPT { Outcome::Interrupted } else { Outcome::Stopped });
         }
         let ns = timed(hot, backend, &op)?;
         if RARE {
-            after(hot, backend, &op, ns)?;
+            after(hot, backend, &op, ns, when_stopped)?;
         }
     }
 }
@@ -160,13 +176,13 @@ fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fau
         }
     }
     let ns = hot.clock.between(start, hot.last);
-    hot.slot.stats[kind].record(ns, u64::from(op.bytes));
+    hot.figures.stats[kind].record(ns, u64::from(op.bytes));
     if kind != SYNC {
         // One writer: plain additions, published for the parent's interval series.
-        let ops = hot.slot.ops.load(Ordering::Relaxed) + 1;
-        hot.slot.ops.store(ops, Ordering::Relaxed);
-        let total = hot.slot.bytes.load(Ordering::Relaxed) + u64::from(op.bytes);
-        hot.slot.bytes.store(total, Ordering::Relaxed);
+        let ops = hot.live.ops.load(Ordering::Relaxed) + 1;
+        hot.live.ops.store(ops, Ordering::Relaxed);
+        let total = hot.live.bytes.load(Ordering::Relaxed) + u64::from(op.bytes);
+        hot.live.bytes.store(total, Ordering::Relaxed);
     }
     Ok(ns)
 }
@@ -174,7 +190,7 @@ fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fau
 /// The uncounted rest after a stop: nothing is recorded but the bytes.
 pub(crate) fn finish<B: Backend>(hot: &mut Hot, backend: &mut B) -> Result<(), Fault> {
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
-        let Some(op) = hot.ops.next(&hot.done) else { break };
+        let Some(op) = hot.pending.take().or_else(|| hot.ops.next(&hot.done)) else { break };
         let bytes = op.bytes as usize;
         match op.kind {
             OpKind::Read => {
@@ -187,76 +203,111 @@ pub(crate) fn finish<B: Backend>(hot: &mut Hot, backend: &mut B) -> Result<(), F
             }
             OpKind::Sync { data_only } => backend.sync(data_only)?,
         }
-        hot.slot.uncounted_bytes += u64::from(op.bytes);
+        hot.figures.uncounted_bytes += u64::from(op.bytes);
     }
     Ok(())
 }
 
-#[inline(never)]
-fn before<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<(), Fault> {
-    let Some(rare) = &mut hot.rare else { return Ok(()) };
-    let think_ns = rare.think_ns + op.think_ns;
-    if think_ns > 0 {
-        let from = hot.clock.now();
-        let until = from + hot.clock.ticks(think_ns);
-        while hot.clock.now() < until {
+/// Why a wait ended before its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// It did not.
+    Enough,
+    /// A stop that concerns this stream, or the end of the phase's time: the operation is not to be issued.
+    Cut,
+}
+
+/// Waits until a tick: sleeps to 50 us before, in slices of at most 50 ms so that a stop is seen, then spins (a sleep alone is late
+/// by 50 us and more). `busy` spins all the time, for computing between operations.
+fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
+    const SPIN_NS: u64 = 50_000;
+    loop {
+        let now = hot.clock.now();
+        let stop = hot.control.stop.load(Ordering::Relaxed);
+        if stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
+            || now >= hot.deadline
+        {
+            return Waited::Cut;
+        }
+        if now >= tick {
+            return Waited::Enough;
+        }
+        let left_ns = hot.clock.between(now, tick.min(hot.deadline));
+        if !busy && left_ns > 2 * SPIN_NS {
+            std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(50_000_000)));
+        } else {
             std::hint::spin_loop();
         }
-        if !rare.think_counted {
+    }
+}
+
+/// What comes before an operation. `Cut`: it must not be issued.
+#[inline(never)]
+fn before<B: Backend>(
+    hot: &mut Hot,
+    backend: &mut B,
+    op: &Op,
+    when_stopped: WhenStopped,
+) -> Result<Waited, Fault> {
+    let Some(rare) = &hot.rare else { return Ok(Waited::Enough) };
+    let (think_ns, counted, gap, due) = (rare.think_ns + op.think_ns, rare.think_counted, rare.gap, rare.due);
+    if think_ns > 0 {
+        let from = hot.clock.now();
+        let waited = wait_until(hot, from + hot.clock.ticks(think_ns), true, when_stopped);
+        if !counted {
             hot.excluded_ns += hot.clock.between(from, hot.clock.now());
         }
+        if waited == Waited::Cut {
+            return Ok(Waited::Cut);
+        }
     }
+    if gap > 0 {
+        let due = if due == 0 { hot.clock.now() } else { due };
+        if wait_until(hot, due, false, when_stopped) == Waited::Cut {
+            return Ok(Waited::Cut);
+        }
+        // Late operations are issued at once and not dropped; the schedule itself does not move.
+        if let Some(rare) = &mut hot.rare {
+            rare.due = due + gap;
+        }
+    }
+    let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     if let Some(area) = &mut rare.purge {
         // Touching each cache line once replaces the I/O buffer in the caches.
         area.all_mut().iter_mut().step_by(64).for_each(|b| *b = b.wrapping_add(1));
         std::hint::black_box(area.all());
     }
-    if rare.disturb_every > 0 && op.kind == OpKind::Read && hot.done.reads.is_multiple_of(rare.disturb_every)
+    if let Some(scratch) = &mut rare.disturb
+        && op.kind == OpKind::Read
+        && hot.done.reads.is_multiple_of(rare.disturb_every)
     {
-        let mut byte = [0u8; 1];
-        backend.read(0, &mut byte)?;
-        backend.read(4096.min(op.offset), &mut byte)?;
+        let bytes = rare.disturb_bytes;
+        backend.read(0, &mut scratch.all_mut()[..bytes])?;
+        backend.read(4096.min(op.offset / 4096 * 4096), &mut scratch.all_mut()[..bytes])?;
     }
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {
         crate::worker::lock(file, op.offset, u64::from(op.bytes), op.kind == OpKind::Write)?;
     }
-    if rare.gap > 0 {
-        pace(hot.clock, hot.control, rare);
-    }
-    Ok(())
-}
-
-/// Waits until the next operation is due: sleeps to 50 us before, then spins (a sleep alone is late by 50 us and more).
-fn pace(clock: Clock, control: &Control, rare: &mut Rare) {
-    const SPIN_NS: u64 = 50_000;
-    let now = clock.now();
-    if rare.due == 0 {
-        rare.due = now;
-    }
-    while clock.now() < rare.due && control.stop.load(Ordering::Relaxed) == 0 {
-        let left_ns = clock.between(clock.now(), rare.due);
-        if left_ns > 2 * SPIN_NS {
-            // In slices, so that a stop is seen within 100 ms.
-            std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(100_000_000)));
-        } else {
-            std::hint::spin_loop();
-        }
-    }
-    // Late operations are issued at once and not dropped; the schedule itself does not move.
-    rare.due += rare.gap;
+    Ok(Waited::Enough)
 }
 
 #[inline(never)]
-fn after<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op, ns: u64) -> Result<(), Fault> {
+fn after<B: Backend>(
+    hot: &mut Hot,
+    backend: &mut B,
+    op: &Op,
+    ns: u64,
+    when_stopped: WhenStopped,
+) -> Result<(), Fault> {
     if let Some(log) = &mut hot.log
         && !matches!(op.kind, OpKind::Sync { .. })
     {
-        let at = hot.slot.logged as usize;
+        let at = hot.figures.logged as usize;
         if let Some(entry) = log.get_mut(at) {
             *entry = OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns: ns };
-            hot.slot.logged += 1;
+            hot.figures.logged += 1;
         }
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
@@ -269,9 +320,10 @@ fn after<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op, ns: u64) -> Result
         rare.burst_left = rare.burst_left.saturating_sub(u64::from(op.bytes));
         if rare.burst_left == 0 {
             rare.burst_left = rare.burst_bytes;
+            let pause = hot.clock.ticks(rare.burst_pause_ns);
             backend.sync(false)?;
             let from = hot.clock.now();
-            std::thread::sleep(std::time::Duration::from_nanos(rare.burst_pause_ns));
+            wait_until(hot, from + pause, false, when_stopped);
             hot.excluded_ns += hot.clock.between(from, hot.clock.now());
         }
     }

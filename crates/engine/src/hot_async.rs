@@ -99,7 +99,7 @@ fn drive<B: AsyncBackend>(
             if counted {
                 record(hot, flight, now);
             } else {
-                hot.slot.uncounted_bytes += u64::from(flight.op.bytes);
+                hot.figures.uncounted_bytes += u64::from(flight.op.bytes);
             }
         }
         hot.last = now;
@@ -194,17 +194,17 @@ fn record(hot: &mut Hot, flight: &Flight, now: u64) {
         }
         OpKind::Sync { .. } => SYNC,
     };
-    hot.slot.stats[kind].record(ns, u64::from(op.bytes));
+    hot.figures.stats[kind].record(ns, u64::from(op.bytes));
     if kind != SYNC {
-        let ops = hot.slot.ops.load(Ordering::Relaxed) + 1;
-        hot.slot.ops.store(ops, Ordering::Relaxed);
-        let bytes = hot.slot.bytes.load(Ordering::Relaxed) + u64::from(op.bytes);
-        hot.slot.bytes.store(bytes, Ordering::Relaxed);
+        let ops = hot.live.ops.load(Ordering::Relaxed) + 1;
+        hot.live.ops.store(ops, Ordering::Relaxed);
+        let bytes = hot.live.bytes.load(Ordering::Relaxed) + u64::from(op.bytes);
+        hot.live.bytes.store(bytes, Ordering::Relaxed);
         if let Some(log) = &mut hot.log
-            && let Some(entry) = log.get_mut(hot.slot.logged as usize)
+            && let Some(entry) = log.get_mut(hot.figures.logged as usize)
         {
             *entry = OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns: ns };
-            hot.slot.logged += 1;
+            hot.figures.logged += 1;
         }
     }
 }

@@ -19,13 +19,19 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program.
+/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program. A signal that was ignored when we were started
+/// stays ignored: nohup, and shells for what they start in the background, mean it.
 pub fn watch_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only touches atomics and _exit; the struct is zeroed first. SA_RESTART is left out so that
+        // SAFETY: the handler only touches atomics and _exit; the struct is filled by the kernel or zeroed. SA_RESTART is left out so that
         // sleeping calls of the parent return.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;
             libc::sigemptyset(&raw mut action.sa_mask);
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());

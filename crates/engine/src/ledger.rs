@@ -61,10 +61,16 @@ impl Ledger {
                 continue;
             }
             let facts = read_facts(&entry.path());
+            let mut settled = true;
             for (path, identity) in facts.made.iter().rev() {
-                if let Some(found) = identity_of(path) {
-                    let removed = found == *identity && remove_any(path).is_ok();
-                    swept.push(Swept { path: path.clone(), removed });
+                match identity_of(path) {
+                    Some(found) => {
+                        let removed = found == *identity && remove_any(path).is_ok();
+                        settled &= removed || found != *identity;
+                        swept.push(Swept { path: path.clone(), removed });
+                    }
+                    // Gone; or its file system is not mounted now, and a later run will find it.
+                    None => settled &= parent_is_on(path, identity.device),
                 }
             }
             // Killed between the intention and the note of the inode: an empty file as old as the journal's last line is ours.
@@ -73,7 +79,9 @@ impl Ledger {
             {
                 swept.push(Swept { removed: fs::remove_file(&path).is_ok(), path });
             }
-            let _ = fs::remove_file(entry.path());
+            if settled {
+                let _ = fs::remove_file(entry.path());
+            }
         }
         swept
     }
@@ -153,7 +161,9 @@ impl Ledger {
             self.note(&format!("gone {}", encoded(path)))?;
         }
         if self.kept.remove(path).is_some() {
-            self.write_kept()?;
+            self.change_kept(|kept| {
+                kept.remove(path);
+            })?;
         }
         Ok(())
     }
@@ -165,8 +175,10 @@ impl Ledger {
     pub fn keep(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
         let Some(identity) = identity_of(&path) else { return Ok(()) };
+        self.change_kept(|kept| {
+            kept.insert(path.clone(), identity);
+        })?;
         self.kept.insert(path.clone(), identity);
-        self.write_kept()?;
         if self.made.iter().any(|m| m.0 == path) {
             self.made.retain(|m| m.0 != path);
             self.note(&format!("gone {}", encoded(&path)))?;
@@ -218,21 +230,26 @@ impl Ledger {
         Ok(())
     }
 
-    fn write_kept(&self) -> Result<(), EngineError> {
+    /// Changes the list of kept files. Other runs change it too: it is read and written under a lock.
+    fn change_kept(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Identity>)) -> Result<(), EngineError> {
         fs::create_dir_all(&self.directory).map_err(|e| EngineError::file("create", &self.directory, e))?;
         let path = self.directory.join("kept");
-        let mut text = String::new();
-        for (file, identity) in &self.kept {
-            // Files that are gone or replaced are forgotten on the way.
-            if identity_of(file) == Some(*identity) {
-                text += &made_line(*identity, file);
-                text.push('\n');
-            }
-        }
+        let failed = |e: std::io::Error| EngineError::file("write", path.clone(), e);
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.directory.join("kept.lock"))
+            .map_err(failed)?;
+        // Where locks are not to be had (some network file systems) the list is still written whole.
+        let _ = rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive);
+        let mut kept: BTreeMap<PathBuf, Identity> = read_facts(&path).made.into_iter().collect();
+        change(&mut kept);
+        // Files that are gone or replaced are forgotten on the way.
+        kept.retain(|file, identity| identity_of(file) == Some(*identity));
+        let text: String = kept.iter().map(|(file, identity)| made_line(*identity, file) + "\n").collect();
         let new = self.directory.join(format!("kept.{}", std::process::id()));
-        fs::write(&new, text)
-            .and_then(|()| fs::rename(&new, &path))
-            .map_err(|e| EngineError::file("write", path, e))
+        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(failed)
     }
 }
 
@@ -295,6 +312,11 @@ fn identity_of(path: &Path) -> Option<Identity> {
     let born = about.created().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
     let born_ns = born.and_then(|b| u64::try_from(b.as_nanos()).ok()).unwrap_or(0);
     Some(Identity { device: about.dev(), inode: about.ino(), born_ns })
+}
+
+/// Whether the directory of a file that is not there is on the device where the file was made.
+fn parent_is_on(path: &Path, device: u64) -> bool {
+    path.parent().and_then(|p| fs::metadata(p).ok()).is_some_and(|m| m.dev() == device)
 }
 
 fn made_line(identity: Identity, path: &Path) -> String {
@@ -468,6 +490,32 @@ mod tests {
         assert!(later.owns(&path));
         later.remove(&path).unwrap();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn runs_that_overlap_do_not_lose_each_others_kept_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        let mut ledgers: Vec<Ledger> = (0..5).map(|_| Ledger::new(&state)).collect();
+        for (i, ledger) in ledgers.iter_mut().enumerate() {
+            let path = dir.path().join(format!("kept{i}"));
+            ledger.create(&path, 0o600).unwrap();
+            ledger.keep(&path).unwrap();
+        }
+        drop(ledgers);
+        let later = Ledger::new(&state);
+        assert!((0..5).all(|i| later.owns(&dir.path().join(format!("kept{i}")))));
+    }
+
+    #[test]
+    fn what_cannot_be_reached_now_stays_in_the_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        fs::create_dir(&state).unwrap();
+        let journal = state.join("files-999999999-1");
+        fs::write(&journal, "made 1 2 3 /nowhere/that/is/mounted/file\n").unwrap();
+        assert_eq!(Ledger::sweep(&state), []);
+        assert!(journal.exists());
     }
 
     proptest! {

@@ -28,3 +28,4 @@ pub use engine::Engine;
 pub use error::EngineError;
 pub use interrupt::{interrupted_by, watch_signals};
 pub use ledger::Ledger;
+pub use phase::Moments;

@@ -3,7 +3,9 @@
 use crate::clock::Clock;
 use crate::error::advice;
 use crate::interrupt::StopOnSignal;
-use crate::shared::{Call, End, READ, STOP_INTERRUPT, SYNC, Shared, Slot, WRITE, futex_wait, wake_all};
+use crate::shared::{
+    Call, End, Figures, Live, READ, STOP_INTERRUPT, SYNC, Shared, WRITE, futex_wait, wake_all,
+};
 use crate::worker::{Plan, work};
 use crate::{EngineError, interrupted_by};
 use fathom_record::{Ending, Histogram, Interval, Marks, OpError, OpKind, OpStat, Repetition, Worker};
@@ -28,7 +30,7 @@ pub(crate) fn run(
     plans: Vec<(Isolation, u32, Plan<'_>)>,
     clock: Clock,
     log_entries: usize,
-    clocks_stopped: &mut dyn FnMut(),
+    moments: &mut dyn Moments,
 ) -> Result<Repetition, EngineError> {
     let count = plans.len();
     let shared = Shared::new(count, log_entries)?;
@@ -46,16 +48,19 @@ pub(crate) fn run(
         for crew in processes {
             children.start(crew, &shared, clock)?;
         }
-        for crew in threads {
-            for plan in &crew.plans {
-                let shared = &shared;
-                scope.spawn(move || work(plan, shared, clock, false));
+        for plan in threads.iter().flat_map(|c| &c.plans) {
+            let shared = &shared;
+            let started =
+                std::thread::Builder::new().spawn_scoped(scope, move || work(plan, shared, clock, false));
+            if let Err(error) = started {
+                abandon(shared, &mut children);
+                return Err(EngineError::system("start a thread", error));
             }
         }
-        let released = release(phase, &shared, &mut children, count, clock);
+        let released = release(phase, &shared, &mut children, count, clock, moments);
         let mut watch = Watch { shared: &shared, count, clock, first: released.first, lost: released.lost };
         watch.until_clocks_stop(phase.interval.0, &mut children, &mut repetition.intervals);
-        clocks_stopped();
+        moments.clocks_stopped();
         shared.control().seen.store(1, Ordering::Release);
         wake_all(&shared.control().seen);
         watch.until_done(&mut children);
@@ -101,10 +106,7 @@ impl Children {
         match unsafe { libc::fork() } {
             -1 => {
                 let error = std::io::Error::last_os_error();
-                shared.control().stop.store(STOP_INTERRUPT, Ordering::Release);
-                shared.control().go.store(1, Ordering::Release);
-                wake_all(&shared.control().go);
-                self.reap();
+                abandon(shared, self);
                 Err(EngineError::system("start a process", error))
             }
             0 => child(crew, shared, clock, parent),
@@ -126,7 +128,7 @@ impl Children {
             }
             let signal = if libc::WIFSIGNALED(status) { libc::WTERMSIG(status) } else { 0 };
             for &w in workers {
-                if shared.slot(w).end.load(Ordering::Acquire) == End::Gone as u32 {
+                if shared.live(w).end.load(Ordering::Acquire) == End::Gone as u32 {
                     self.killed.insert(w, signal);
                     lost += 1;
                 }
@@ -134,6 +136,14 @@ impl Children {
             false
         });
         lost
+    }
+
+    /// Ends those that do not end by themselves.
+    fn kill(&self) {
+        for (pid, _) in &self.alive {
+            // SAFETY: our own child that was not waited for: the number is still its.
+            unsafe { libc::kill(*pid, libc::SIGKILL) };
+        }
     }
 
     /// Waits for all that are left.
@@ -153,6 +163,17 @@ impl Children {
     }
 }
 
+/// A worker could not be started: those that were are let go without doing anything.
+fn abandon(shared: &Shared, children: &mut Children) {
+    let control = shared.control();
+    control.stop.store(STOP_INTERRUPT, Ordering::Release);
+    control.go.store(1, Ordering::Release);
+    wake_all(&control.go);
+    control.seen.store(1, Ordering::Release);
+    wake_all(&control.seen);
+    children.reap();
+}
+
 /// The child process: its workers and nothing else.
 fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
     // SAFETY: plain prctl; if the parent died before it took effect, getppid tells.
@@ -166,7 +187,12 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
         [only] => work(only, shared, clock, true),
         several => std::thread::scope(|scope| {
             for plan in several {
-                scope.spawn(move || work(plan, shared, clock, true));
+                let worker = move || work(plan, shared, clock, true);
+                if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                    // The parent reports workers that ended without a result.
+                    // SAFETY: ends the child with all its threads.
+                    unsafe { libc::_exit(1) };
+                }
             }
         }),
     }
@@ -182,10 +208,29 @@ struct Released {
     lost: usize,
 }
 
+/// Moments of a phase at which its caller may want to read counters. Nothing of the phase happens while a moment is told.
+pub trait Moments {
+    /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
+    fn ready(&mut self) {}
+    /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
+    fn clocks_stopped(&mut self) {}
+}
+
+impl Moments for () {}
+
 /// Waits until all are prepared, then releases them at one agreed time, or one after the other.
-fn release(phase: &Phase, shared: &Shared, children: &mut Children, count: usize, clock: Clock) -> Released {
+fn release(
+    phase: &Phase,
+    shared: &Shared,
+    children: &mut Children,
+    count: usize,
+    clock: Clock,
+    moments: &mut dyn Moments,
+) -> Released {
     let control = shared.control();
     let mut lost = 0;
+    // A worker may hang in an open or an fsync before the start: after a signal it has this long.
+    let mut patience_ns = 2_000_000_000u64;
     loop {
         let ready = control.ready.load(Ordering::Acquire);
         if ready as usize + lost >= count {
@@ -193,7 +238,14 @@ fn release(phase: &Phase, shared: &Shared, children: &mut Children, count: usize
         }
         futex_wait(&control.ready, ready, LOOK_NS);
         lost += children.look(shared);
+        if interrupted_by().is_some() {
+            patience_ns = patience_ns.saturating_sub(LOOK_NS);
+            if patience_ns == 0 {
+                children.kill();
+            }
+        }
     }
+    moments.ready();
     if lost > 0 {
         control.stop.store(STOP_INTERRUPT, Ordering::Release);
     }
@@ -201,7 +253,7 @@ fn release(phase: &Phase, shared: &Shared, children: &mut Children, count: usize
     let first = clock.now() + lead;
     let stagger = clock.ticks(phase.stagger.0);
     for worker in 0..count {
-        shared.slot(worker).start_at.store(first + stagger * worker as u64, Ordering::Release);
+        shared.live(worker).start_at.store(first + stagger * worker as u64, Ordering::Release);
     }
     control.go.store(1, Ordering::Release);
     wake_all(&control.go);
@@ -280,7 +332,7 @@ impl Watch<'_> {
 }
 
 fn totals(shared: &Shared, count: usize) -> (u64, u64) {
-    (0..count).map(|w| shared.slot(w)).fold((0, 0), |sum, slot| {
+    (0..count).map(|w| shared.live(w)).fold((0, 0), |sum, slot| {
         (sum.0 + slot.ops.load(Ordering::Relaxed), sum.1 + slot.bytes.load(Ordering::Relaxed))
     })
 }
@@ -295,8 +347,9 @@ fn collect(
 ) {
     let mut starts: Vec<u64> = Vec::with_capacity(names.len());
     for (index, (group, path)) in names.iter().enumerate() {
-        let slot = shared.slot(index);
-        let ending = ending_of(slot, path, children.killed.get(&index).copied());
+        // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
+        let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
+        let ending = ending_of(live, slot, path, children.killed.get(&index).copied());
         if slot.start_ticks > 0 {
             starts.push(slot.start_ticks);
         }
@@ -305,15 +358,16 @@ fn collect(
             index: index as u32,
             start_ns: clock.between(first, slot.start_ticks),
             elapsed_ns: slot.elapsed_ns,
-            bytes: slot.bytes.load(Ordering::Acquire),
-            ops: slot.ops.load(Ordering::Acquire),
+            bytes: live.bytes.load(Ordering::Acquire),
+            ops: live.ops.load(Ordering::Acquire),
             uncounted_bytes: slot.uncounted_bytes,
             cpu_user_ns: slot.cpu_user_ns,
             cpu_system_ns: slot.cpu_system_ns,
             marks: Marks { last_op_ns: slot.last_op_ns, fsync_ns: slot.fsync_ns, close_ns: slot.close_ns },
             stats: stats_of(slot),
             ending,
-            op_log: shared.log(index),
+            // SAFETY: as above.
+            op_log: unsafe { shared.log(index) },
         });
     }
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
@@ -321,7 +375,7 @@ fn collect(
     }
 }
 
-fn stats_of(slot: &Slot) -> Vec<OpStat> {
+fn stats_of(slot: &Figures) -> Vec<OpStat> {
     let mut stats = Vec::new();
     for (kind, op) in [(READ, OpKind::Read), (WRITE, OpKind::Write), (SYNC, OpKind::Sync)] {
         let s = &slot.stats[kind];
@@ -338,19 +392,19 @@ fn stats_of(slot: &Slot) -> Vec<OpStat> {
     stats
 }
 
-fn ending_of(slot: &Slot, path: &std::path::Path, killed_by: Option<i32>) -> Ending {
-    match slot.end.load(Ordering::Acquire) {
+fn ending_of(live: &Live, slot: &Figures, path: &std::path::Path, killed_by: Option<i32>) -> Ending {
+    match live.end.load(Ordering::Acquire) {
         e if e == End::Completed as u32 => Ending::Completed,
         e if e == End::Stopped as u32 => Ending::Stopped,
         e if e == End::Interrupted as u32 && interrupted_by().is_some() => Ending::Interrupted,
         // Another worker's failure ended this one.
         e if e == End::Interrupted as u32 => Ending::Stopped,
-        e if e == End::Failed as u32 => Ending::Failed(error_of(slot, path)),
+        e if e == End::Failed as u32 => Ending::Failed(error_of(live, slot, path)),
         _ => Ending::Failed(OpError {
             call: "killed".into(),
             path: path.display().to_string(),
             offset: None,
-            after_ops: slot.ops.load(Ordering::Relaxed),
+            after_ops: live.ops.load(Ordering::Relaxed),
             errno: 0,
             message: killed_sentence(path, killed_by.unwrap_or(0)),
         }),
@@ -371,8 +425,8 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     }
 }
 
-fn error_of(slot: &Slot, path: &std::path::Path) -> OpError {
-    let ops = slot.ops.load(Ordering::Relaxed);
+fn error_of(live: &Live, slot: &Figures, path: &std::path::Path) -> OpError {
+    let ops = live.ops.load(Ordering::Relaxed);
     let (what, path_text) = (slot.fault_call.word(), path.display());
     let place = match slot.fault_call {
         Call::Read | Call::Write | Call::Verify | Call::Lock => Some(slot.fault_offset),

@@ -5,6 +5,7 @@
 
 use crate::EngineError;
 use fathom_record::histogram::{BUCKETS, bucket_of};
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -93,6 +94,7 @@ pub(crate) enum Call {
     Panic = 10,
     Ring = 11,
     Submit = 12,
+    Settle = 13,
 }
 
 impl Call {
@@ -110,21 +112,28 @@ impl Call {
             Self::Memory => "get memory for",
             Self::Ring => "set up asynchronous I/O for",
             Self::Submit => "submit operations on",
+            Self::Settle => "get the CPU or the priority that was asked for to work on",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }
     }
 }
 
-/// One worker's slot.
+/// What a worker and the parent both touch while it runs.
 #[repr(C, align(128))]
-pub(crate) struct Slot {
+pub(crate) struct Live {
     /// When it may start, in ticks; 0 = at once.
     pub start_at: AtomicU64,
-    /// Counted operations so far; read by the parent while the worker runs.
+    /// Counted operations so far.
     pub ops: AtomicU64,
     /// Counted bytes so far.
     pub bytes: AtomicU64,
+    /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
     pub end: AtomicU32,
+}
+
+/// What a worker writes and the parent reads when the worker is done.
+#[repr(C, align(128))]
+pub(crate) struct Figures {
     pub start_ticks: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
@@ -144,6 +153,13 @@ pub(crate) struct Slot {
     /// Entries of the operation log in use.
     pub logged: u64,
     pub stats: [KindStat; KINDS],
+}
+
+/// One worker's slot.
+#[repr(C, align(128))]
+struct Slot {
+    live: Live,
+    figures: UnsafeCell<Figures>,
 }
 
 /// The mapping: control, slots, operation logs.
@@ -167,9 +183,20 @@ const fn round_up(value: usize, to: usize) -> usize {
 impl Shared {
     /// A fresh mapping for so many workers, with room for `log_entries` operations in each one's log.
     pub fn new(workers: usize, log_entries: usize) -> Result<Self, EngineError> {
-        let log_bytes = log_entries * size_of::<fathom_record::OpLogEntry>();
-        let length =
-            round_up(size_of::<Control>() + workers * (size_of::<Slot>() + round_up(log_bytes, 128)), 4096);
+        let too_large = || {
+            EngineError::system(
+                "get memory for the operation logs",
+                std::io::Error::from_raw_os_error(libc::ENOMEM),
+            )
+        };
+        let log_bytes =
+            log_entries.checked_mul(size_of::<fathom_record::OpLogEntry>()).ok_or_else(too_large)?;
+        let per_worker = log_bytes.checked_add(size_of::<Slot>() + 128).ok_or_else(too_large)?;
+        let all = workers
+            .checked_mul(per_worker)
+            .and_then(|b| b.checked_add(size_of::<Control>() + 4096))
+            .ok_or_else(too_large)?;
+        let length = round_up(all, 4096);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
         let base = unsafe {
             rustix::mm::mmap_anonymous(
@@ -194,33 +221,42 @@ impl Shared {
         unsafe { &*self.base.as_ptr().cast::<Control>() }
     }
 
-    fn slot_pointer(&self, worker: usize) -> *mut Slot {
+    fn slot(&self, worker: usize) -> &Slot {
         assert!(worker < self.workers, "slot {worker} of {}", self.workers);
         let offset = size_of::<Control>() + worker * size_of::<Slot>();
-        // SAFETY: inside the mapping by the assertion and the length computed in `new`.
-        unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
+        // SAFETY: inside the mapping by the assertion and the length computed in `new`; aligned (the mapping is page-aligned, sizes
+        // are multiples of 128); zeroes are valid for every field; what is not atomic is in an UnsafeCell.
+        unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
     }
 
-    /// A slot, for reading.
-    pub fn slot(&self, worker: usize) -> &Slot {
-        // SAFETY: aligned (the mapping is page-aligned, sizes are multiples of 128), zeroes are valid for every field.
-        unsafe { &*self.slot_pointer(worker) }
+    /// What worker and parent share while it runs.
+    pub fn live(&self, worker: usize) -> &Live {
+        &self.slot(worker).live
     }
 
-    /// A slot, for its one writer.
+    /// A worker's figures, for reading.
     ///
     /// # Safety
-    /// Only the worker itself may call this, once.
+    /// The worker must be done (its `end` is set, or its process or thread is gone).
+    pub unsafe fn figures(&self, worker: usize) -> &Figures {
+        // SAFETY: nobody writes any more, by the caller's promise.
+        unsafe { &*self.slot(worker).figures.get() }
+    }
+
+    /// A worker's figures, for their one writer.
+    ///
+    /// # Safety
+    /// Only the worker itself may call this, once, and nobody calls `figures` before it is done.
     #[expect(
         clippy::mut_from_ref,
         reason = "shared memory with one writer per slot; see the safety contract"
     )]
-    pub unsafe fn slot_mut(&self, worker: usize) -> &mut Slot {
-        // SAFETY: as for `slot`; exclusive by the caller's promise. The parent reads only atomics meanwhile.
-        unsafe { &mut *self.slot_pointer(worker) }
+    pub unsafe fn figures_mut(&self, worker: usize) -> &mut Figures {
+        // SAFETY: exclusive by the caller's promise.
+        unsafe { &mut *self.slot(worker).figures.get() }
     }
 
-    /// The worker's operation log, for its one writer (same contract as [`Shared::slot_mut`]) or for the parent afterwards.
+    /// The worker's operation log, for its one writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
         let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;
@@ -239,8 +275,12 @@ impl Shared {
     }
 
     /// Copies the used part of a worker's operation log.
-    pub fn log(&self, worker: usize) -> Vec<fathom_record::OpLogEntry> {
-        let used = (self.slot(worker).logged as usize).min(self.log_entries);
+    ///
+    /// # Safety
+    /// As for [`Shared::figures`].
+    pub unsafe fn log(&self, worker: usize) -> Vec<fathom_record::OpLogEntry> {
+        // SAFETY: by the caller's promise.
+        let used = (unsafe { self.figures(worker) }.logged as usize).min(self.log_entries);
         // SAFETY: `used` entries were written by the worker, which is done.
         unsafe { std::slice::from_raw_parts(self.log_pointer(worker), used) }.to_vec()
     }
@@ -282,12 +322,15 @@ mod tests {
     fn slots_do_not_overlap_and_start_empty() {
         let shared = Shared::new(3, 10).unwrap();
         // SAFETY: this test is the only writer.
-        let slot = unsafe { shared.slot_mut(1) };
-        slot.stats[READ].record(500, 4096);
-        slot.stats[READ].record(300, 4096);
-        assert_eq!(shared.slot(1).stats[READ].min_ns, 300);
-        assert_eq!(shared.slot(1).stats[READ].max_ns, 500);
-        assert_eq!(shared.slot(0).stats[READ].ops + shared.slot(2).stats[READ].ops, 0);
-        assert!(shared.log(2).is_empty());
+        let written = unsafe { shared.figures_mut(1) };
+        written.stats[READ].record(500, 4096);
+        written.stats[READ].record(300, 4096);
+        // SAFETY: nobody writes any more.
+        let read = |worker| unsafe { &shared.figures(worker).stats[READ] };
+        assert_eq!((read(1).min_ns, read(1).max_ns), (300, 500));
+        assert_eq!(read(0).ops + read(2).ops, 0);
+        // SAFETY: nobody writes any more.
+        assert!(unsafe { shared.log(2) }.is_empty());
+        assert!(Shared::new(3, usize::MAX / 4).is_err(), "a log that cannot be is an error");
     }
 }

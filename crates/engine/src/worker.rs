@@ -7,7 +7,7 @@ use crate::contents::Contents;
 use crate::hot::{self, Hot, Outcome, Rare};
 use crate::hot_async;
 use crate::shared::{
-    Call, End, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, Slot, add_and_wake, futex_wait,
+    Call, End, Figures, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, add_and_wake, futex_wait,
 };
 use fathom_workload::ops::{Done, Place, Region, StreamOps};
 use fathom_workload::{Backend as Kind, Lock, Raise, Stream, WhenStopped};
@@ -65,11 +65,11 @@ impl Fault {
 pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool) {
     crate::interrupt::leave_signals_to_the_parent(own_process);
     // SAFETY: this worker is the only writer of its slot and this is the only call.
-    let slot = unsafe { shared.slot_mut(plan.index) };
+    let slot = unsafe { shared.figures_mut(plan.index) };
     let mut ready = Ready { shared, reported: false };
     let mut clocks = ClockStop { shared, reported: false };
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        settle(plan);
+        settle(plan)?;
         match plan.stream.backend {
             Kind::Null if plan.stream.queue_depth > 1 => {
                 live::<AsyncNull, Several>(plan, shared, slot, clock, &mut ready, &mut clocks)
@@ -100,7 +100,7 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             End::Failed
         }
     };
-    slot.end.store(end as u32, Ordering::Release);
+    shared.live(plan.index).end.store(end as u32, Ordering::Release);
     ready.report();
     clocks.report();
     shared.control().done.fetch_add(1, Ordering::AcqRel);
@@ -146,14 +146,17 @@ impl Ready<'_> {
     }
 }
 
-/// CPU and priority. Failing to get them is not worth a failed run; the record shows where time went.
-fn settle(plan: &Plan) {
-    if let Some(cpu) = plan.cpu {
-        bind(cpu);
+/// CPU and priority.
+fn settle(plan: &Plan) -> Result<(), Fault> {
+    if let Some(cpu) = plan.cpu
+        && !bind(cpu)
+    {
+        return Err(Fault::short(Call::Settle, 0, 0, 0));
     }
     if plan.nice != 0 {
-        let _ = rustix::process::nice(plan.nice);
+        rustix::process::nice(plan.nice).map_err(|e| Fault::of(Call::Settle, e, 0))?;
     }
+    Ok(())
 }
 
 /// How a stream's operations are driven through an open file.
@@ -207,7 +210,7 @@ fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
 fn live<B: Handle, D: Drive<B>>(
     plan: &Plan,
     shared: &Shared,
-    slot: &mut Slot,
+    slot: &mut Figures,
     clock: Clock,
     ready: &mut Ready,
     clocks: &mut ClockStop,
@@ -229,7 +232,7 @@ fn live<B: Handle, D: Drive<B>>(
         prologue(plan, b)?;
     }
     ready.report();
-    wait_for_release(plan, shared, slot, clock);
+    wait_for_release(plan, shared, clock);
 
     let usage = thread_cpu_ns();
     let start = clock.now();
@@ -238,6 +241,7 @@ fn live<B: Handle, D: Drive<B>>(
         Some(b) => b,
         None => open::<B>(plan, slot, clock, &mut memory)?,
     };
+    lock_file(plan, shared, &backend)?;
     let log = stream.log_operations.then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
@@ -247,7 +251,8 @@ fn live<B: Handle, D: Drive<B>>(
     let mut hot = Hot {
         clock,
         control,
-        slot,
+        live: shared.live(plan.index),
+        figures: slot,
         ops,
         memory,
         deadline,
@@ -256,11 +261,12 @@ fn live<B: Handle, D: Drive<B>>(
         excluded_ns: 0,
         done: Done::default(),
         rare,
+        pending: None,
     };
     let outcome = D::run(&mut hot, &mut backend, stream);
-    hot.slot.last_op_ns = clock.between(start, hot.last);
+    hot.figures.last_op_ns = clock.between(start, hot.last);
     // Whatever happens next, what was done so far has a length.
-    hot.slot.elapsed_ns = hot.slot.last_op_ns.saturating_sub(hot.excluded_ns);
+    hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
     let outcome = outcome?;
     let raise_first = |when: Raise| {
         if outcome == Outcome::Completed && plan.raise == Some(when) {
@@ -272,16 +278,16 @@ fn live<B: Handle, D: Drive<B>>(
     let goes_on = outcome == Outcome::Stopped && stream.when_stopped == WhenStopped::FinishUncounted;
     let mut open_still = Some(backend);
     if outcome != Outcome::Interrupted {
-        finish_in_clock(plan, hot.slot, clock, start, &mut open_still)?;
+        finish_in_clock(plan, hot.figures, clock, start, &mut open_still)?;
         if stream.timed.fsync || stream.timed.close {
-            hot.slot.elapsed_ns = clock.between(start, clock.now()).saturating_sub(excluded_ns);
+            hot.figures.elapsed_ns = clock.between(start, clock.now()).saturating_sub(excluded_ns);
         }
     }
     raise_first(Raise::AfterFinish);
     clocks.report();
     let spent = thread_cpu_ns();
-    hot.slot.cpu_user_ns = spent.0.saturating_sub(usage.0);
-    hot.slot.cpu_system_ns = spent.1.saturating_sub(usage.1);
+    hot.figures.cpu_user_ns = spent.0.saturating_sub(usage.0);
+    hot.figures.cpu_system_ns = spent.1.saturating_sub(usage.1);
 
     if goes_on {
         let mut b = match open_still.take() {
@@ -295,7 +301,7 @@ fn live<B: Handle, D: Drive<B>>(
         D::finish(&mut hot, &mut b, stream)?;
         open_still = Some(b);
     }
-    finish_outside_clock(plan, hot.slot, clock, start, open_still)?;
+    finish_outside_clock(plan, hot.figures, clock, start, open_still)?;
     Ok(match outcome {
         Outcome::Completed => End::Completed,
         Outcome::Stopped => End::Stopped,
@@ -303,17 +309,34 @@ fn live<B: Handle, D: Drive<B>>(
     })
 }
 
-fn open<B: Handle>(plan: &Plan, slot: &mut Slot, clock: Clock, memory: &mut [Contents]) -> Result<B, Fault> {
+fn open<B: Handle>(
+    plan: &Plan,
+    slot: &mut Figures,
+    clock: Clock,
+    memory: &mut [Contents],
+) -> Result<B, Fault> {
     let from = clock.now();
     let mut backend = B::open(plan)?;
     slot.open_call_ns = clock.between(from, clock.now());
     backend.register(memory)?;
-    if plan.stream.lock == Lock::File
-        && let Some(file) = backend.descriptor()
-    {
-        lock(file, 0, 0, crate::files::writes(plan.stream))?;
-    }
     Ok(backend)
+}
+
+/// Takes the lock on the whole file, if the stream wants it. Others may hold it for their whole phase, so this comes after the
+/// start, and a stop ends the waiting.
+fn lock_file<B: Handle>(plan: &Plan, shared: &Shared, backend: &B) -> Result<(), Fault> {
+    let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
+    let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
+    loop {
+        match fcntl_lock(file, 0, 0, kind, libc::F_OFD_SETLK) {
+            Err(fault) if matches!(fault.errno, libc::EAGAIN | libc::EACCES) => {}
+            other => return other,
+        }
+        if shared.control().stop.load(Ordering::Relaxed) != 0 {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
 }
 
 fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
@@ -330,7 +353,7 @@ fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
 /// Waits for the start. Until shortly before it the worker is bound to a CPU of its own: the kernel may otherwise have woken two
 /// workers on one CPU, and the first would be done with a short phase before the second has begun. Then it is free again, and
 /// spins to the agreed time.
-fn wait_for_release(plan: &Plan, shared: &Shared, slot: &Slot, clock: Clock) {
+fn wait_for_release(plan: &Plan, shared: &Shared, clock: Clock) {
     const FREE_BEFORE_NS: u64 = 30_000;
     let control = shared.control();
     let home = plan.start_cpu.and_then(|cpu| {
@@ -340,7 +363,7 @@ fn wait_for_release(plan: &Plan, shared: &Shared, slot: &Slot, clock: Clock) {
     while control.go.load(Ordering::Acquire) == 0 {
         futex_wait(&control.go, 0, 100_000_000);
     }
-    let start_at = slot.start_at.load(Ordering::Acquire);
+    let start_at = shared.live(plan.index).start_at.load(Ordering::Acquire);
     let stopped = || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT;
     let left_ns = || clock.between(clock.now(), start_at);
     while left_ns() > FREE_BEFORE_NS && !stopped() {
@@ -368,7 +391,7 @@ fn bind(cpu: usize) -> bool {
 
 fn finish_in_clock<B: Handle>(
     plan: &Plan,
-    slot: &mut Slot,
+    slot: &mut Figures,
     clock: Clock,
     start: u64,
     backend: &mut Option<B>,
@@ -388,7 +411,7 @@ fn finish_in_clock<B: Handle>(
 
 fn finish_outside_clock<B: Handle>(
     plan: &Plan,
-    slot: &mut Slot,
+    slot: &mut Figures,
     clock: Clock,
     start: u64,
     backend: Option<B>,
@@ -400,7 +423,12 @@ fn finish_outside_clock<B: Handle>(
     close_and_mark(slot, clock, start, b)
 }
 
-fn sync_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend: &mut B) -> Result<(), Fault> {
+fn sync_and_mark<B: Handle>(
+    slot: &mut Figures,
+    clock: Clock,
+    start: u64,
+    backend: &mut B,
+) -> Result<(), Fault> {
     let from = clock.now();
     backend.sync(false)?;
     let now = clock.now();
@@ -409,7 +437,7 @@ fn sync_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend: 
     Ok(())
 }
 
-fn close_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
+fn close_and_mark<B: Handle>(slot: &mut Figures, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
     let from = clock.now();
     backend.close()?;
     let now = clock.now();
@@ -418,17 +446,24 @@ fn close_and_mark<B: Handle>(slot: &mut Slot, clock: Clock, start: u64, backend:
     Ok(())
 }
 
-/// Waits for a POSIX record lock; `length` 0 means to the end of the file.
+/// Waits for a lock on a part of the file. The lock belongs to the open file, so threads of one process exclude each other, too.
 pub(crate) fn lock(file: BorrowedFd<'_>, offset: u64, length: u64, exclusive: bool) -> Result<(), Fault> {
-    fcntl_lock(file, offset, length, if exclusive { libc::F_WRLCK } else { libc::F_RDLCK })
+    let kind = if exclusive { libc::F_WRLCK } else { libc::F_RDLCK };
+    fcntl_lock(file, offset, length, kind, libc::F_OFD_SETLKW)
 }
 
 /// Gives a lock back.
 pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Fault> {
-    fcntl_lock(file, offset, length, libc::F_UNLCK)
+    fcntl_lock(file, offset, length, libc::F_UNLCK, libc::F_OFD_SETLK)
 }
 
-fn fcntl_lock(file: BorrowedFd<'_>, offset: u64, length: u64, kind: libc::c_int) -> Result<(), Fault> {
+fn fcntl_lock(
+    file: BorrowedFd<'_>,
+    offset: u64,
+    length: u64,
+    kind: libc::c_int,
+    command: libc::c_int,
+) -> Result<(), Fault> {
     // SAFETY: a zeroed flock is valid; all fields that matter are set below.
     let mut request: libc::flock = unsafe { std::mem::zeroed() };
     request.l_type = kind as libc::c_short;
@@ -436,7 +471,7 @@ fn fcntl_lock(file: BorrowedFd<'_>, offset: u64, length: u64, kind: libc::c_int)
     request.l_start = offset as libc::off_t;
     request.l_len = length as libc::off_t;
     // SAFETY: the descriptor is open and the struct lives through the call.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLKW, &raw const request) } == 0 {
+    if unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const request) } == 0 {
         return Ok(());
     }
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);

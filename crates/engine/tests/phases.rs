@@ -4,7 +4,8 @@ mod support;
 
 use fathom_record::Ending;
 use fathom_workload::{
-    Amount, Bytes, Direction, Duration, Isolation, Raise, Stonewall, Stop, Stream, Timed, WhenStopped,
+    Amount, Bytes, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate, Stonewall, Stop,
+    Stream, Think, Timed, WhenStopped,
 };
 use support::{Bench, KIB, MIB};
 
@@ -144,4 +145,78 @@ fn a_full_device_is_one_clear_error() {
         assert!(r.workers[0].ops > 0, "what was written counts");
         assert!(r.workers[0].bytes < 4 * MIB);
     }
+}
+
+#[test]
+fn a_rate_does_not_outlast_the_phase() {
+    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), first_done: None });
+    let slow = Pace { rate: Some(Rate { operations_per_s: 0.1 }), ..Pace::default() };
+    let r = bench.run(Stream { pace: slow, ..endless(Direction::Write) });
+    assert_eq!((&r.workers[0].ending, r.workers[0].ops), (&Ending::Stopped, 1));
+    assert!((29_000_000..5_000_000_000).contains(&r.workers[0].elapsed_ns), "{}", r.workers[0].elapsed_ns);
+    let thinking =
+        Pace { think: Some(Think { time: Duration(20_000_000_000), counted: true }), ..Pace::default() };
+    let r = bench.run(Stream { pace: thinking, ..endless(Direction::Write) });
+    assert_eq!(r.workers[0].ops, 0, "it was still thinking");
+}
+
+#[test]
+fn who_ignores_the_flag_keeps_its_pace() {
+    let bench = Bench::new(MIB).stop(Stop { time: None, first_done: Some(Stonewall::default()) });
+    let first =
+        Stream { amount: Amount::Operations(1), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
+    let paced = Stream {
+        amount: Amount::Operations(21),
+        when_stopped: WhenStopped::Ignore,
+        pace: Pace { rate: Some(Rate { operations_per_s: 1000.0 }), ..Pace::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    };
+    let r = bench.run_all(vec![first, paced]);
+    assert_eq!(r.workers[1].ops, 21);
+    assert!(r.workers[1].elapsed_ns >= 20_000_000, "{}", r.workers[1].elapsed_ns);
+}
+
+#[test]
+fn two_streams_that_lock_one_file_take_turns() {
+    for isolation in [Isolation::Thread, Isolation::Process] {
+        let bench = Bench::new(64 * KIB).workers(2, isolation);
+        for lock in [Lock::File, Lock::Record] {
+            let r = bench.run(Stream {
+                pick: Pick::One(0),
+                lock,
+                ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+            });
+            assert!(
+                r.workers.iter().all(|w| w.ending == Ending::Completed && w.ops == 16),
+                "{isolation:?} {lock:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let bench = Bench::new(64 * KIB);
+    assert!(std::process::Command::new("mkfifo").arg(bench.file()).status().unwrap().success());
+    for direction in [Direction::Read, Direction::Write] {
+        let error = bench.refused(Stream::new("f", direction, Bytes(4 * KIB)));
+        assert!(error.contains("pipe"), "{error}");
+    }
+}
+
+#[test]
+fn nobody_elses_file_is_written_unless_it_was_given() {
+    for existing in [Existing::Refuse, Existing::Reuse] {
+        let bench = Bench::new(64 * KIB).existing(existing);
+        std::fs::write(bench.file(), "precious").unwrap();
+        let error = bench.refused(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
+        assert!(error.contains("was not made by fathom"), "{error}");
+        assert_eq!(std::fs::read(bench.file()).unwrap(), b"precious");
+    }
+    let bench = Bench::new(64 * KIB);
+    let target = bench.file().with_extension("target");
+    std::fs::write(&target, "precious").unwrap();
+    std::os::unix::fs::symlink(&target, bench.file()).unwrap();
+    assert!(bench.refused(Stream::new("f", Direction::Write, Bytes(4 * KIB))).contains("symbolic link"));
+    assert_eq!(std::fs::read(target).unwrap(), b"precious");
 }

@@ -5,6 +5,7 @@
 //! * [`counters`]: what those devices and this process moved between two moments.
 //! * [`residency`]: how much of a file lies in the page cache.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
+//! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`doubts`]: what of all that makes a result doubtful. Pure: figures in, sentences out.
 //!
 //! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
@@ -18,6 +19,7 @@ pub mod files;
 pub mod foreign;
 pub mod residency;
 mod sha256;
+pub mod written;
 
 #[cfg(test)]
 mod fake;

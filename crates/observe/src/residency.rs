@@ -150,7 +150,7 @@ fn of_open(path: &Path, file: &File) -> Result<Residency, ResidencyError> {
     Ok(residency)
 }
 
-fn page_bytes() -> u64 {
+pub(crate) fn page_bytes() -> u64 {
     // SAFETY: the call takes a constant and has no side effect.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(size).ok().filter(|&n| n > 0).unwrap_or(4096)

@@ -251,11 +251,18 @@ fn begin(o: &Options) -> Workload {
 
 /// Files that a run creates must not be there before, unless the user named them; files that it reads first must be.
 fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass>) -> Existing {
-    let first = passes.into_iter().find(|p| o.runs(p.test) && (o.throughput() || in_row(o, p)));
-    if first.is_some_and(|p| p.reads) {
-        return Existing::Reuse;
+    let mut passes =
+        passes.into_iter().filter(|p| o.runs(p.test) && (o.throughput() || in_row(o, p))).peekable();
+    let first_reads = passes.peek().is_some_and(|p| p.reads);
+    // The mixed test (8) has writers beside its readers.
+    let any_writes = passes.any(|p| !p.reads || p.test == 8);
+    match (named, first_reads, any_writes) {
+        // The user gave the file for whatever the tests do with it.
+        (true, _, true) => Existing::Replace,
+        // A file that we kept earlier (-w) is ours and may be written all the same; anybody else's is an error.
+        (_, true, _) => Existing::Reuse,
+        (false, false, _) | (true, false, false) => Existing::Refuse,
     }
-    if named { Existing::Replace } else { Existing::Refuse }
 }
 
 fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing) -> FileSet {

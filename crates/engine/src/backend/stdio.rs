@@ -34,6 +34,16 @@ impl Stdio {
     }
 }
 
+impl Drop for Stdio {
+    /// After a failure the stream is still open; its buffer must not go before it.
+    fn drop(&mut self) {
+        if !self.stream.is_null() {
+            // SAFETY: the stream is open and not used again.
+            unsafe { libc::fclose(self.stream) };
+        }
+    }
+}
+
 fn last_error(call: Call, offset: u64) -> Fault {
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     Fault::of(call, Errno::from_raw_os_error(errno), offset)
@@ -53,7 +63,7 @@ impl Handle for Stdio {
             return Err(last_error(Call::Open, 0));
         }
         let mut buffer = vec![0u8; size];
-        // SAFETY: the buffer has `size` bytes and lives as long as the stream (it is closed in `close` or at exit).
+        // SAFETY: the buffer has `size` bytes and lives as long as the stream (it is closed in `close` or in `drop`).
         unsafe { libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, size) };
         Ok(Self { stream, descriptor, position: 0, wrote: None, _buffer: buffer })
     }
@@ -71,9 +81,10 @@ impl Handle for Stdio {
         files::sync(unsafe { BorrowedFd::borrow_raw(self.descriptor) }, data_only)
     }
 
-    fn close(self) -> Result<(), Fault> {
+    fn close(mut self) -> Result<(), Fault> {
+        let stream = std::mem::replace(&mut self.stream, std::ptr::null_mut());
         // SAFETY: the stream is open and not used again.
-        if unsafe { libc::fclose(self.stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
+        if unsafe { libc::fclose(stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

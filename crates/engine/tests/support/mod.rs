@@ -25,6 +25,7 @@ pub struct Bench {
     stop: Stop,
     interval: Duration,
     stagger: Duration,
+    existing: Existing,
 }
 
 impl Bench {
@@ -50,6 +51,7 @@ impl Bench {
             stop: Stop::default(),
             interval: Duration(0),
             stagger: Duration(0),
+            existing: Existing::Replace,
         }
     }
 
@@ -85,6 +87,17 @@ impl Bench {
         self.path(0)
     }
 
+    pub fn existing(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    /// The sentence with which the engine refuses to run the stream.
+    pub fn refused(&self, stream: Stream) -> String {
+        let workload = self.workload(vec![(self.workers, stream)]);
+        self.engine.borrow_mut().execute(&workload, 0, 0, &mut ()).unwrap_err().to_string()
+    }
+
     /// Runs one phase in which every worker executes the stream.
     pub fn run(&self, stream: Stream) -> Repetition {
         self.phase(vec![(self.workers, stream)])
@@ -96,6 +109,13 @@ impl Bench {
     }
 
     fn phase(&self, streams: Vec<(u32, Stream)>) -> Repetition {
+        let workload = self.workload(streams);
+        let mut engine = self.engine.borrow_mut();
+        engine.check(&workload).unwrap();
+        engine.execute(&workload, 0, 0, &mut ()).unwrap()
+    }
+
+    fn workload(&self, streams: Vec<(u32, Stream)>) -> Workload {
         let count: u32 = streams.iter().map(|s| s.0).sum();
         let group = |(i, (instances, stream)): (usize, (u32, Stream))| Group {
             name: format!("g{i}"),
@@ -118,14 +138,14 @@ impl Bench {
             groups: streams.into_iter().enumerate().map(group).collect(),
             ..Phase::default()
         };
-        let workload = Workload {
+        Workload {
             name: "test".into(),
             repetitions: 1,
             filesets: vec![FileSet {
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },
                 size: Sizing::Fixed(Bytes(self.size)),
-                existing: Existing::Replace,
+                existing: self.existing,
                 keep: false,
                 mode: 0o600,
                 data: Data::Unique,
@@ -134,10 +154,7 @@ impl Bench {
             }],
             phases: vec![phase],
             ..Workload::default()
-        };
-        let mut engine = self.engine.borrow_mut();
-        engine.check(&workload).unwrap();
-        engine.execute(&workload, 0, 0, &mut || {}).unwrap()
+        }
     }
 }
 
