@@ -33,6 +33,8 @@ impl Counters {
         let text = |path: &str| files.read(Path::new(path)).ok();
         let devices = stack.devices.iter().map(|d| DeviceReading {
             name: d.name.clone(),
+            level: d.level,
+            kind: d.kind.word(),
             holds_data: d.level == 0 && d.role == Role::Data,
             stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
         });
@@ -65,6 +67,8 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct DeviceReading {
     name: String,
+    level: u32,
+    kind: &'static str,
     holds_data: bool,
     stat: Option<DiskStat>,
 }
@@ -102,9 +106,11 @@ impl DiskStat {
         })
     }
 
-    fn until(&self, later: &Self, name: &str) -> DeviceDelta {
+    fn until(&self, later: &Self, device: &DeviceReading) -> DeviceDelta {
         DeviceDelta {
-            name: name.to_string(),
+            name: device.name.clone(),
+            level: device.level,
+            kind: device.kind.into(),
             read_ios: advance(self.read_ios, later.read_ios),
             read_bytes: advance(self.read_sectors, later.read_sectors).saturating_mul(SECTOR_BYTES),
             read_merges: advance(self.read_merges, later.read_merges),
@@ -214,7 +220,7 @@ impl Snapshot {
             match (reading.stat, then) {
                 (Some(before), Some(after)) => {
                     tops += usize::from(reading.holds_data);
-                    devices.push(before.until(&after, &reading.name));
+                    devices.push(before.until(&after, reading));
                 }
                 _ => notes.push(format!("the counters of {} could not be read", reading.name)),
             }
@@ -271,9 +277,12 @@ impl Snapshot {
     }
 }
 
-/// Several devices as one.
+/// Several devices as one, of their kind if they are of one.
 fn sum(devices: &[DeviceDelta]) -> DeviceDelta {
     let mut all = DeviceDelta::default();
+    if let Some(first) = devices.first().filter(|f| devices.iter().all(|d| d.kind == f.kind)) {
+        all.kind.clone_from(&first.kind);
+    }
     for d in devices {
         if !all.name.is_empty() {
             all.name.push('+');
@@ -330,6 +339,8 @@ mod tests {
         let physical = before.until(&Counters::read_with(&fake, &stack));
         let expected = DeviceDelta {
             name: "sda".into(),
+            level: 0,
+            kind: "disk".into(),
             read_ios: 10,
             read_bytes: 40_960,
             read_merges: 1,
@@ -404,7 +415,33 @@ mod tests {
         let names: Vec<&str> = physical.devices.iter().map(|d| d.name.as_str()).collect();
         assert_eq!(names, ["sda+sdb", "sda", "sdb"]);
         assert_eq!((physical.devices[0].read_ios, physical.devices[0].busy_ms), (40, 30));
+        assert_eq!(physical.devices[0].kind, "disk");
         assert_eq!(physical.own_read_bytes, None, "this machine has no /proc/self/io");
+    }
+
+    #[test]
+    fn every_device_has_its_level_and_kind() {
+        let fake = Fake::new()
+            .disk("ata1", "sda", (8, 0))
+            .partition("ata1", "sda", "sda1", (8, 1))
+            .disk("virtual", "loop0", (7, 0))
+            .file("/sys/devices/virtual/block/loop0/loop/backing_file", "/image\n")
+            .disk("virtual", "zram0", (252, 0))
+            .file(
+                "/proc/self/mountinfo",
+                "27 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 27 7:0 / /mnt rw - ext4 /dev/loop0 rw\n41 27 252:0 / /z rw - ext4 /dev/zram0 rw\n",
+            )
+            .on_mount("/", 27, (8, 1))
+            .on_mount("/mnt", 40, (7, 0))
+            .on_mount("/z", 41, (252, 0));
+        let seen = |path: &str| {
+            let stack = stack_with(&fake, Path::new(path));
+            let physical = Counters::read_with(&fake, &stack).until(&Counters::read_with(&fake, &stack));
+            physical.devices.into_iter().map(|d| (d.name, d.level, d.kind)).collect::<Vec<_>>()
+        };
+        let wanted = [("loop0", 0, "loop"), ("sda1", 1, "partition"), ("sda", 2, "disk")];
+        assert_eq!(seen("/mnt/x"), wanted.map(|(n, l, k)| (n.to_string(), l, k.to_string())));
+        assert_eq!(seen("/z/x"), [("zram0".to_string(), 0, "ram".to_string())]);
     }
 
     #[test]

@@ -1,8 +1,14 @@
 //! Disk number or cache number? The answer is computed here and nowhere else, from the bytes asked for, the bytes the device
 //! moved meanwhile, this program's own I/O accounting, and the page-cache residency before the phase. A rate that was
 //! served from memory is never called a disk's.
+//!
+//! Each direction is judged against its own bytes: a device that writes more than was asked for (a journal, a neighbour) does not
+//! make up for reads that never came to it. And a device that is itself a file (a loop device) is only believed as far as what
+//! lies below it moved the bytes, too; that file may lie in the page cache. Other layers (RAID, LVM) are believed as they are:
+//! mirrors and parity make the numbers below them differ for good reasons.
 
-use crate::{Phase, Repetition};
+use crate::physical::LOOP;
+use crate::{DeviceDelta, OpKind, Phase, Physical, Repetition};
 use serde::{Deserialize, Serialize};
 
 /// Where the data came from (reads) or had reached when the clock stopped (writes).
@@ -15,7 +21,7 @@ pub enum Regime {
     PageCache,
     /// Something between.
     Mixed,
-    /// There is no block device below (tmpfs): it is memory by construction.
+    /// There is no block device below (tmpfs), or it is main memory itself (zram): it is memory by construction.
     Memory,
     /// The kernel did not tell.
     Unknown,
@@ -40,7 +46,8 @@ impl Regime {
 pub struct Origin {
     /// The verdict.
     pub regime: Regime,
-    /// Device bytes per byte asked for, in the phase's own direction; may exceed 1 (read-ahead, metadata, other programs).
+    /// Device bytes per byte asked for, in the phase's own direction; may exceed 1 (read-ahead, metadata, other programs). Of a
+    /// phase of both directions what exceeds one direction's own bytes is not counted.
     pub device_share: Option<f64>,
     /// One sentence with the figures.
     pub evidence: String,
@@ -60,61 +67,245 @@ impl Origin {
     #[must_use]
     pub fn of(phase: &Phase, repetition: &Repetition) -> Self {
         let physical = &repetition.physical;
-        if physical.devices.is_empty() {
-            let why = physical
-                .note
-                .clone()
-                .unwrap_or_else(|| "no block device is known below this file system".into());
-            let memory = physical.method == "memory";
-            let regime = if memory { Regime::Memory } else { Regime::Unknown };
-            return Self { regime, device_share: None, evidence: why };
+        if physical.is_memory() {
+            return Self { regime: Regime::Memory, device_share: None, evidence: memory_words(physical) };
         }
-        let asked: u64 = repetition.workers.iter().map(|w| w.bytes + w.uncounted_bytes).sum();
-        if asked == 0 {
-            return Self {
+        let Some(device) = physical.devices.first() else {
+            let why = physical.note.clone();
+            let why = why.unwrap_or_else(|| "no block device is known below this file system".into());
+            return Self { regime: Regime::Unknown, device_share: None, evidence: why };
+        };
+        let all = repetition
+            .workers
+            .iter()
+            .fold(0u64, |sum, w| sum.saturating_add(w.bytes).saturating_add(w.uncounted_bytes));
+        let ways: Vec<Way> = match (phase.reads, phase.writes) {
+            (true, true) => [Direction::Read, Direction::Write]
+                .map(|d| Way::of(d, asked_for(repetition, d), physical, device))
+                .into_iter()
+                .filter(|w| w.asked > 0)
+                .collect(),
+            (false, true) => vec![Way::of(Direction::Write, all, physical, device)],
+            _ => vec![Way::of(Direction::Read, all, physical, device)],
+        };
+        match ways.as_slice() {
+            _ if all == 0 => Self {
                 regime: Regime::Unknown,
                 device_share: None,
                 evidence: "no file data was moved".into(),
-            };
+            },
+            [] => undivided(all, physical, device),
+            [one] => Self {
+                regime: regime_of(one.share()),
+                device_share: Some(one.share()),
+                evidence: one.words(device) + &cached_words(repetition),
+            },
+            several => {
+                let first = regime_of(several[0].share());
+                let agree = several.iter().all(|w| regime_of(w.share()) == first);
+                let words: Vec<String> =
+                    several.iter().map(|w| format!("{}: {}", w.direction.words(), w.words(device))).collect();
+                let moved: f64 = several.iter().map(|w| w.moved.min(w.asked) as f64).sum();
+                let asked: f64 = several.iter().map(|w| w.asked as f64).sum();
+                Self {
+                    regime: if agree { first } else { Regime::Mixed },
+                    device_share: Some(moved / asked),
+                    evidence: words.join("; ") + &cached_words(repetition),
+                }
+            }
         }
-        let only_writes = phase.writes && !phase.reads;
-        let device = &physical.devices[0];
-        // Reads: our own accounting names the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase
-        // into a device phase; the device's own counter bounds it from above. Both directions are added for a mixed phase.
-        let read = physical.own_read_bytes.map_or(device.read_bytes, |own| own.min(device.read_bytes));
-        // Writes: only what the device had written when the clock stopped can be in the rate. An fsync outside the clock moves
-        // the rest without being timed, and would make a cache number look like a device number.
-        let written = physical.written_in_clock_bytes.unwrap_or(device.write_bytes).min(device.write_bytes);
-        let moved = match (phase.reads, phase.writes) {
-            (true, true) => read.saturating_add(written),
-            (false, true) => written,
-            _ => read,
+    }
+}
+
+fn regime_of(share: f64) -> Regime {
+    if share >= MOSTLY {
+        Regime::Device
+    } else if share <= 1.0 - MOSTLY {
+        Regime::PageCache
+    } else {
+        Regime::Mixed
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Read,
+    Write,
+}
+
+impl Direction {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+        }
+    }
+
+    /// All that a device moved this way.
+    fn of(self, device: &DeviceDelta) -> u64 {
+        match self {
+            Self::Read => device.read_bytes,
+            Self::Write => device.write_bytes,
+        }
+    }
+
+    /// What the file system's own device moved this way for us and while the clock ran.
+    fn for_us(self, physical: &Physical, device: &DeviceDelta) -> u64 {
+        let bound = match self {
+            // Our own accounting names the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase into
+            // a device phase; the device's own counter bounds it from above.
+            Self::Read => physical.own_read_bytes,
+            // Only what the device had written when the clock stopped can be in the rate. An fsync outside the clock moves the
+            // rest without being timed, and would make a cache number look like a device number.
+            Self::Write => physical.written_in_clock_bytes,
         };
-        let share = moved as f64 / asked as f64;
-        let regime = if share >= MOSTLY {
-            Regime::Device
-        } else if share <= 1.0 - MOSTLY {
-            Regime::PageCache
-        } else {
-            Regime::Mixed
+        bound.unwrap_or(u64::MAX).min(self.of(device))
+    }
+}
+
+/// One direction of a phase.
+struct Way {
+    direction: Direction,
+    asked: u64,
+    /// What the file system's own device moved.
+    at_top: u64,
+    /// The same as far as what is below it bears it out.
+    moved: u64,
+    cached: Option<CachedBelow>,
+    /// What the device wrote after the clock had stopped.
+    later: u64,
+    /// Whether the device is a file and nothing is known of where that lies.
+    bottomless: bool,
+}
+
+impl Way {
+    fn of(direction: Direction, asked: u64, physical: &Physical, device: &DeviceDelta) -> Self {
+        let at_top = direction.for_us(physical, device);
+        let cached = CachedBelow::of(physical, direction);
+        let later =
+            if direction == Direction::Write { direction.of(device).saturating_sub(at_top) } else { 0 };
+        let bottomless = device.kind == LOOP && physical.lowest_level() == 0;
+        let moved = cached.as_ref().map_or(at_top, |c| at_top.min(c.bytes));
+        Self { direction, asked, at_top, moved, cached, later, bottomless }
+    }
+
+    fn share(&self) -> f64 {
+        self.moved as f64 / self.asked as f64
+    }
+
+    fn words(&self, device: &DeviceDelta) -> String {
+        let verb = if self.direction == Direction::Write { "written to" } else { "moved by" };
+        let percent = self.share() * 100.0;
+        let mut words = format!(
+            "{} asked for, {} {verb} {}",
+            bytes_words(self.asked),
+            bytes_words(self.at_top),
+            device.name
+        );
+        match &self.cached {
+            None => words += &format!(" while the clock ran ({percent:.0} %)"),
+            Some(c) => {
+                // Where the loop device is not the file system's own, the sentence has to name it.
+                let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
+                words += &format!(
+                    ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
+                    bytes_words(c.bytes.min(self.at_top)),
+                    c.below
+                );
+            }
+        }
+        if self.later > self.asked / 20 {
+            words += &format!(", {} more after the clock had stopped", bytes_words(self.later));
+        }
+        if self.bottomless {
+            words += &format!(", what lies below {} is not known", device.name);
+        }
+        words
+    }
+}
+
+/// A loop device above and what its file lies on, where that moved so much less that the file must be in the page cache.
+struct CachedBelow {
+    above: String,
+    below: String,
+    bytes: u64,
+}
+
+impl CachedBelow {
+    /// The lowest such figure of the stack. Less than half is asked for, because the counters of two devices are never read at
+    /// one moment, and a file system in between may compress.
+    fn of(physical: &Physical, direction: Direction) -> Option<Self> {
+        let sum = |devices: &[&DeviceDelta]| {
+            devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
         };
-        let verb = if only_writes { "written to" } else { "moved by" };
-        let mut evidence = format!(
-            "{} asked for, {} {verb} {} while the clock ran ({:.0} %)",
+        let levels: Vec<Vec<&DeviceDelta>> =
+            (0..=physical.lowest_level().min(DEEPEST)).map(|n| physical.level(n)).collect();
+        let pairs = levels.windows(2).filter_map(|pair| {
+            let (above, below) = (pair.first()?, pair.last()?);
+            let loops = !above.is_empty() && above.iter().all(|d| d.kind == LOOP);
+            let bytes = sum(below);
+            let cached = loops && !below.is_empty() && bytes < sum(above).div_ceil(2);
+            cached.then(|| Self { above: names(above), below: names(below), bytes })
+        });
+        pairs.min_by_key(|c| c.bytes)
+    }
+}
+
+/// No stack is deeper (`observe` follows no further); a record that says so is not worth the time.
+const DEEPEST: u32 = 64;
+
+fn names(devices: &[&DeviceDelta]) -> String {
+    devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join("+")
+}
+
+/// Bytes one direction was asked for in a phase of both.
+fn asked_for(repetition: &Repetition, direction: Direction) -> u64 {
+    let op = match direction {
+        Direction::Read => OpKind::Read,
+        Direction::Write => OpKind::Write,
+    };
+    let stats = repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
+    stats.fold(0, |sum, s| sum.saturating_add(s.bytes))
+}
+
+/// A phase of both directions that did not record how much was which: where hardly anything was moved at all the cache served
+/// both; else nothing can be said.
+fn undivided(asked: u64, physical: &Physical, device: &DeviceDelta) -> Origin {
+    let ways = [Direction::Read, Direction::Write].map(|d| Way::of(d, asked, physical, device));
+    let moved = ways.iter().fold(0u64, |sum, w| sum.saturating_add(w.moved));
+    let share = moved as f64 / asked as f64;
+    let cached = regime_of(share) == Regime::PageCache;
+    Origin {
+        regime: if cached { Regime::PageCache } else { Regime::Unknown },
+        device_share: Some(share),
+        evidence: format!(
+            "{} asked for, {} moved by {} while the clock ran ({:.0} %), reads and writes together; how much of it was read is not recorded",
             bytes_words(asked),
             bytes_words(moved),
             device.name,
             share * 100.0
-        );
-        if phase.writes && device.write_bytes - written > asked / 20 {
-            let later = bytes_words(device.write_bytes - written);
-            evidence += &format!(", {later} more after the clock had stopped");
-        }
-        if let Some(cached) = repetition.resident_before.and_then(|r| r.cached_share()) {
-            evidence += &format!(", {:.0} % of the file was cached before", cached * 100.0);
-        }
-        Self { regime, device_share: Some(share), evidence }
+        ),
     }
+}
+
+fn cached_words(repetition: &Repetition) -> String {
+    let share = repetition.resident_before.and_then(|r| r.cached_share());
+    share.map_or(String::new(), |s| format!(", {:.0} % of the file was cached before", s * 100.0))
+}
+
+fn memory_words(physical: &Physical) -> String {
+    let note = physical.note.clone();
+    if physical.devices.is_empty() {
+        return note.unwrap_or_else(|| "the file system lives in memory".into());
+    }
+    let first = physical.level(0);
+    let named = if first.iter().all(|d| d.kind == crate::physical::RAM) {
+        first
+    } else {
+        physical.level(physical.lowest_level())
+    };
+    let why = note.map_or(String::new(), |n| format!(" ({n})"));
+    format!("{} is main memory that serves as a disk{why}", names(&named))
 }
 
 /// "64 KiB", "1.5 GiB": at most one decimal, powers of two.
@@ -137,7 +328,7 @@ pub fn bytes_words(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Axes, DeviceDelta, Physical, Worker};
+    use crate::{Axes, DeviceDelta, Histogram, OpStat, Physical, Worker};
 
     fn phase(reads: bool, writes: bool, asked: u64, physical: Physical) -> Phase {
         let worker = Worker { bytes: asked, elapsed_ns: 1, ..Worker::default() };
@@ -206,6 +397,146 @@ mod tests {
             phase(true, false, 1 << 20, disk(1 << 19, 0, Some(1 << 19))).origin().regime,
             Regime::Mixed
         );
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// A device of the stack that moved so much both ways.
+    fn device(name: &str, kind: &str, level: u32, bytes: u64) -> DeviceDelta {
+        DeviceDelta {
+            name: name.into(),
+            kind: kind.into(),
+            level,
+            read_bytes: bytes,
+            write_bytes: bytes,
+            ..DeviceDelta::default()
+        }
+    }
+
+    fn stack(devices: Vec<DeviceDelta>) -> Physical {
+        Physical { method: "diskstats".into(), devices, ..Physical::default() }
+    }
+
+    #[test]
+    fn a_loop_device_whose_file_is_cached_gives_a_page_cache_number() {
+        let cached = || stack(vec![device("loop0", "loop", 0, 135 * MIB), device("vda", "disk", 1, 0)]);
+        let o = phase(true, false, 135 * MIB, cached()).origin();
+        assert_eq!((o.regime, o.device_share), (Regime::PageCache, Some(0.0)));
+        let wanted = "135 MiB moved by loop0, of which 0 B reached vda below it: its backing file lies in the page cache";
+        assert!(o.evidence.contains(wanted), "{}", o.evidence);
+        let o = phase(false, true, 135 * MIB, cached()).origin();
+        assert_eq!(o.regime, Regime::PageCache, "{}", o.evidence);
+    }
+
+    #[test]
+    fn a_loop_device_whose_file_is_read_from_the_disk_gives_a_device_number() {
+        for below in [100, 300, 60] {
+            let p = stack(vec![device("loop0", "loop", 0, 100 * MIB), device("vda", "disk", 1, below * MIB)]);
+            assert_eq!(phase(true, false, 100 * MIB, p).origin().regime, Regime::Device, "{below}");
+        }
+    }
+
+    #[test]
+    fn a_loop_device_that_is_partly_cached_gives_a_mixed_number() {
+        let p = stack(vec![
+            device("loop0", "loop", 0, 100 * MIB),
+            device("vda1", "partition", 1, 30 * MIB),
+            device("vda", "disk", 2, 30 * MIB),
+        ]);
+        let o = phase(true, false, 100 * MIB, p).origin();
+        assert_eq!((o.regime, o.device_share), (Regime::Mixed, Some(0.3)), "{}", o.evidence);
+    }
+
+    #[test]
+    fn a_crypt_on_a_loop_device_is_judged_below_the_loop() {
+        let p = stack(vec![
+            device("dm-0", "device-mapper", 0, 100 * MIB),
+            device("loop0", "loop", 1, 100 * MIB),
+            device("vda", "disk", 2, 0),
+        ]);
+        let o = phase(false, true, 100 * MIB, p).origin();
+        assert_eq!(o.regime, Regime::PageCache);
+        assert!(o.evidence.contains("of which 0 B reached vda below loop0"), "{}", o.evidence);
+    }
+
+    #[test]
+    fn mirrors_and_parity_change_nothing() {
+        // A read from a mirror comes from one half; a write to RAID 5 moves more below; LVM on a cache may move less.
+        let raid = |below: u64| {
+            stack(vec![
+                device("md0", "md", 0, 100 * MIB),
+                device("sda", "disk", 1, below * MIB),
+                device("sdb", "disk", 1, below * MIB),
+            ])
+        };
+        for below in [0, 10, 50, 100, 400] {
+            assert_eq!(phase(false, true, 100 * MIB, raid(below)).origin().regime, Regime::Device, "{below}");
+            assert_eq!(phase(true, false, 100 * MIB, raid(below)).origin().regime, Regime::Device, "{below}");
+        }
+    }
+
+    #[test]
+    fn main_memory_at_the_bottom_is_memory() {
+        let zram = stack(vec![device("zram0", "ram", 0, 100 * MIB)]);
+        let o = phase(false, true, 100 * MIB, zram).origin();
+        assert_eq!((o.regime, o.device_share), (Regime::Memory, None));
+        assert!(o.evidence.contains("zram0 is main memory"), "{}", o.evidence);
+        let deep = stack(vec![device("loop0", "loop", 0, MIB), device("ram0", "ram", 1, MIB)]);
+        assert_eq!(phase(true, false, MIB, deep).origin().regime, Regime::Memory);
+        // A journal in memory does not make a disk memory.
+        let journal = stack(vec![
+            device("sda1", "partition", 0, MIB),
+            device("ram0", "ram", 0, MIB),
+            device("sda", "disk", 1, MIB),
+        ]);
+        assert_eq!(phase(true, false, MIB, journal).origin().regime, Regime::Device);
+    }
+
+    #[test]
+    fn a_loop_device_on_nothing_known_says_so() {
+        let o = phase(true, false, MIB, stack(vec![device("loop0", "loop", 0, MIB)])).origin();
+        assert!(o.evidence.contains("what lies below loop0 is not known"), "{}", o.evidence);
+    }
+
+    #[test]
+    fn below_a_loop_the_clock_still_bounds_the_writes() {
+        let mut p = stack(vec![device("loop0", "loop", 0, 100 * MIB), device("vda", "disk", 1, 100 * MIB)]);
+        p.written_in_clock_bytes = Some(MIB);
+        assert_eq!(phase(false, true, 100 * MIB, p).origin().regime, Regime::PageCache);
+    }
+
+    /// A phase of both directions.
+    fn both(read: u64, written: u64, physical: Physical) -> Phase {
+        let mut phase = phase(true, true, read + written, physical);
+        let stat = |op, bytes| OpStat { op, ops: 1, bytes, latency: Histogram::default() };
+        phase.repetitions[0].workers[0].stats =
+            vec![stat(OpKind::Read, read), stat(OpKind::Write, written), stat(OpKind::Sync, 0)];
+        phase
+    }
+
+    #[test]
+    fn written_bytes_do_not_make_up_for_cached_reads() {
+        // The journal doubles what is written; the reads never leave the cache.
+        let o = both(64 * MIB, 64 * MIB, disk(0, 128 * MIB, Some(0))).origin();
+        assert_eq!((o.regime, o.device_share), (Regime::Mixed, Some(0.5)));
+        for part in ["reads: 64 MiB asked for, 0 B", "writes: 64 MiB asked for, 128 MiB"] {
+            assert!(o.evidence.contains(part), "{}", o.evidence);
+        }
+        let device = both(64 * MIB, 32 * MIB, disk(64 * MIB, 32 * MIB, Some(64 * MIB))).origin();
+        assert_eq!((device.regime, device.device_share), (Regime::Device, Some(1.0)));
+        assert_eq!(both(64 * MIB, 32 * MIB, disk(0, 0, Some(0))).origin().regime, Regime::PageCache);
+    }
+
+    #[test]
+    fn a_direction_without_bytes_is_not_judged() {
+        assert_eq!(both(64 * MIB, 0, disk(64 * MIB, 0, Some(64 * MIB))).origin().regime, Regime::Device);
+    }
+
+    #[test]
+    fn both_directions_without_their_bytes_are_the_caches_or_unknown() {
+        let o = phase(true, true, 64 * MIB, disk(0, 64 * MIB, Some(0))).origin();
+        assert_eq!(o.regime, Regime::Unknown, "{}", o.evidence);
+        assert_eq!(phase(true, true, 64 * MIB, disk(0, 0, Some(0))).origin().regime, Regime::PageCache);
     }
 
     #[test]

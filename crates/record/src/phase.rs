@@ -242,13 +242,13 @@ impl Repetition {
     /// Counted bytes of all workers.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.workers.iter().map(|w| w.bytes).sum()
+        self.workers.iter().fold(0, |sum, w| sum.saturating_add(w.bytes))
     }
 
     /// Counted operations of all workers.
     #[must_use]
     pub fn ops(&self) -> u64 {
-        self.workers.iter().map(|w| w.ops).sum()
+        self.workers.iter().fold(0, |sum, w| sum.saturating_add(w.ops))
     }
 
     /// Sum of the workers' own rates, bytes per second ("children see").

@@ -29,6 +29,13 @@ pub struct Physical {
 pub struct DeviceDelta {
     /// Kernel name: "vda", "loop0", "nvme0n1p2".
     pub name: String,
+    /// 0 for the devices the file system itself uses, 1 for what those are made of, and so on.
+    #[serde(default)]
+    pub level: u32,
+    /// "disk", "partition", "device-mapper", "md", "loop" or "ram" (zram, brd, a loop device whose file lies in memory); empty
+    /// where it is not known, and for a sum of unlike devices.
+    #[serde(default)]
+    pub kind: String,
     /// Completed reads.
     pub read_ios: u64,
     /// Bytes read (sectors x 512).
@@ -70,7 +77,38 @@ impl Residency {
     }
 }
 
+/// A file that serves as a disk: what it moves may never reach a disk.
+pub(crate) const LOOP: &str = "loop";
+/// Main memory that serves as a disk.
+pub(crate) const RAM: &str = "ram";
+
 impl Physical {
+    /// The devices of one level. What the file system itself uses is one entry, the first: where it uses several, that is their
+    /// sum, and the parts are not counted again.
+    #[must_use]
+    pub fn level(&self, level: u32) -> Vec<&DeviceDelta> {
+        if level == 0 {
+            return self.devices.first().into_iter().collect();
+        }
+        self.devices.iter().filter(|d| d.level == level).collect()
+    }
+
+    /// Number of the lowest level there are counters of; 0 also where there are no devices.
+    #[must_use]
+    pub fn lowest_level(&self) -> u32 {
+        self.devices.iter().map(|d| d.level).max().unwrap_or(0)
+    }
+
+    /// Whether what the file system stands on is main memory: its own device, or all that it is made of in the end.
+    #[must_use]
+    pub fn is_memory(&self) -> bool {
+        let all_ram = |level| {
+            let devices = self.level(level);
+            !devices.is_empty() && devices.iter().all(|d| d.kind == RAM)
+        };
+        self.method == "memory" || all_ram(0) || all_ram(self.lowest_level())
+    }
+
     /// Bytes the file system's own device read; `None` if there is none.
     #[must_use]
     pub fn device_read_bytes(&self) -> Option<u64> {

@@ -47,6 +47,8 @@ pub struct LoopFsOptions {
     kind: Kind,
     image_bytes: u64,
     read_only: bool,
+    direct_io: bool,
+    image_dir: Option<PathBuf>,
 }
 
 /// A mounted file system. Dropping it unmounts, detaches and deletes, also while the test panics; what a SIGKILL leaves is swept
@@ -76,7 +78,14 @@ impl LoopFs {
     /// A file system of the given kind for the named test.
     #[must_use]
     pub fn of(kind: Kind, test: &str) -> LoopFsOptions {
-        LoopFsOptions { test: test.into(), kind, image_bytes: kind.default_mib() << 20, read_only: false }
+        LoopFsOptions {
+            test: test.into(),
+            kind,
+            image_bytes: kind.default_mib() << 20,
+            read_only: false,
+            direct_io: false,
+            image_dir: None,
+        }
     }
 
     /// Where it is mounted.
@@ -149,6 +158,22 @@ impl LoopFsOptions {
         self
     }
 
+    /// Lets the loop device go past the page cache of the file system its image lies on, so that what it moves the disk below
+    /// moves, too. Without it the image is soon cached, and the loop device gives and takes at memory's speed.
+    #[must_use]
+    pub fn direct_io(mut self) -> Self {
+        self.direct_io = true;
+        self
+    }
+
+    /// Lays the image into this directory (of a file system in memory, say) instead of one of its own. It has to stay until the
+    /// file system is dropped.
+    #[must_use]
+    pub fn image_in(mut self, dir: &Path) -> Self {
+        self.image_dir = Some(dir.to_path_buf());
+        self
+    }
+
     /// Makes and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool missing, no loop devices).
     #[must_use]
     pub fn mount(self) -> Option<LoopFs> {
@@ -159,9 +184,9 @@ impl LoopFsOptions {
             return None;
         }
         let dir = TestDir::new();
-        let image = dir.path().join("image");
+        let image = self.image_dir.as_deref().unwrap_or(dir.path()).join("image");
         self.make_image(&image);
-        let device = match attach(&image) {
+        let device = match attach(&image, self.direct_io) {
             Ok(device) => device,
             Err(why) => {
                 skip(&self.test, &format!("no loop device could be had: {why}"));
@@ -209,12 +234,13 @@ impl Drop for LoopFs {
 }
 
 /// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is tried again.
-fn attach(image: &Path) -> Result<PathBuf, String> {
+fn attach(image: &Path, direct_io: bool) -> Result<PathBuf, String> {
     let losetup = find_tool("losetup").unwrap_or_else(|| "losetup".into());
     let mut why = String::new();
     for _ in 0..5 {
         let out = Command::new(&losetup)
             .args(["--find", "--show"])
+            .arg(if direct_io { "--direct-io=on" } else { "--direct-io=off" })
             .arg(image)
             .stdin(Stdio::null())
             .output()
@@ -317,6 +343,22 @@ mod tests {
         fs.shut_down();
         let error = file.write_all(b"x").and_then(|()| file.sync_all()).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    }
+
+    #[test]
+    fn direct_io_is_what_the_device_does() {
+        let name = "direct_io_is_what_the_device_does";
+        for direct in [false, true] {
+            let options = LoopFs::ext4(name).mebibytes(8);
+            // In memory there is no O_DIRECT to be had.
+            if TestDir::new().in_memory() {
+                return skip(name, "needs a directory on a real file system");
+            }
+            let Some(fs) = (if direct { options.direct_io() } else { options }).mount() else { return };
+            let device = fs.device().file_name().unwrap().to_str().unwrap();
+            let told = fs::read_to_string(format!("/sys/block/{device}/loop/dio")).unwrap();
+            assert_eq!(told.trim(), if direct { "1" } else { "0" });
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Disk number or cache number? On an ext4 of our own, where what must happen is known beforehand.
 
 use crate::workloads::{Text, last_run};
-use fathom_testkit::{Fathom, LoopFs, TestDir, sqlite3};
+use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, sqlite3};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const PAGE_CACHE: &str = "page cache";
 const DEVICE: &str = "device";
 
-/// An ext4 whose image lies on a disk: in memory, O_DIRECT on a loop device would be memory's speed as well.
+/// An ext4 whose image lies on a disk and is read and written past the page cache: anything else would be memory's speed, whatever
+/// the loop device says.
 fn disk(test: &str) -> Option<LoopFs> {
     if TestDir::new().in_memory() {
         fathom_testkit::skip(test, "needs a directory on a real file system");
         return None;
     }
-    LoopFs::ext4(test).mebibytes(96).mount()
+    LoopFs::ext4(test).mebibytes(96).direct_io().mount()
 }
 
 /// Regime of every phase of the newest run, as the CSV (made from the record, not from the store's columns) tells it.
@@ -92,6 +93,44 @@ fn iozone_direct_io_is_the_devices() {
     let all = ["write", "rewrite", "read", "reread", "random read", "random write"];
     expect(&fathom, &all.map(|phase| (phase, DEVICE)));
     assert!(!outcome.stderr.contains("memory's speed"), "{}", outcome.stderr);
+}
+
+#[test]
+fn direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches() {
+    let name = "direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches";
+    if TestDir::new().in_memory() {
+        return fathom_testkit::skip(name, "needs a directory on a real file system");
+    }
+    let Some(fs) = LoopFs::ext4(name).mebibytes(96).mount() else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    // What others read from the disk below meanwhile cannot be told from the image's bytes; not five times in a row.
+    let once = || {
+        let outcome = fathom.run_line("iozone -I -s 16m -r 256k -i 0 -i 1").expect_code(0);
+        let found = regimes(&fathom);
+        (outcome, found["read"] == PAGE_CACHE && found["reread"] == PAGE_CACHE)
+    };
+    let (outcome, _) = (0..5).map(|_| once()).find(|(_, cached)| *cached).expect("once in five the cache's");
+    expect(&fathom, &[("read", PAGE_CACHE), ("reread", PAGE_CACHE)]);
+    assert!(outcome.stderr.contains("memory's speed"), "{}", outcome.stderr);
+    let run = last_run(&fathom);
+    let read = run["phases"].as_array().and_then(|p| p.iter().find(|p| p["name"] == "read")).expect("a read");
+    let devices = physical(read)["devices"].as_array().expect("devices");
+    assert_eq!((&devices[0]["kind"], &devices[0]["level"]), (&"loop".into(), &0.into()));
+    assert!(devices[0]["read_bytes"].as_u64().is_some_and(|n| n >= 16 << 20), "{devices:?}");
+    assert_eq!(devices[1]["level"], 1, "{devices:?}");
+    if let Some(evidence) = sqlite3(&fathom.store(), "SELECT evidence FROM repetition") {
+        assert!(evidence.contains("its backing file lies in the page cache"), "{evidence}");
+    }
+}
+
+#[test]
+fn a_loop_device_in_memory_is_memory() {
+    let name = "a_loop_device_in_memory_is_memory";
+    let Some(outer) = TmpFs::mount(name, 64 << 20) else { return };
+    let Some(fs) = LoopFs::ext4(name).mebibytes(32).image_in(outer.path()).mount() else { return };
+    let fathom = Fathom::new().working_in(fs.path());
+    let _ = fathom.run_line("iozone -e -s 4m -r 256k -i 0").expect_code(0);
+    expect(&fathom, &[("write", "memory file system")]);
 }
 
 #[test]

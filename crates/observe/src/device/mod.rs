@@ -24,8 +24,23 @@ pub enum DeviceKind {
     Md,
     /// A file that serves as a disk.
     Loop,
-    /// Main memory that serves as a disk (zram, brd).
+    /// Main memory that serves as a disk: zram, brd, a loop device whose file lies on a file system in memory.
     Ram,
+}
+
+impl DeviceKind {
+    /// The word a record keeps.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Partition => "partition",
+            Self::DeviceMapper => "device-mapper",
+            Self::Md => "md",
+            Self::Loop => "loop",
+            Self::Ram => "ram",
+        }
+    }
 }
 
 /// What the file system uses a device for.

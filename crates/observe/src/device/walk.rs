@@ -233,6 +233,12 @@ impl<'a> Walk<'a> {
         let before = self.devices.len();
         let mount = self.path(Path::new(backing), place);
         if let Some(mount) = mount.filter(|_| self.devices.len() == before) {
+            if is_memory(&mount.kind)
+                && let Some(device) = self.devices.iter_mut().find(|d| d.name == name)
+            {
+                // A file in memory makes a disk in memory.
+                device.kind = DeviceKind::Ram;
+            }
             self.notes.push(format!("{name} is the file {backing} on {}", mount.kind));
         }
     }
@@ -404,6 +410,7 @@ mod tests {
         let stack = stack_with(&with_loop("/dev/shm/image\n"), Path::new("/mnt/x"));
         assert_eq!(names(&stack), [("loop3", 0)]);
         assert_eq!(stack.method, "diskstats");
+        assert_eq!(stack.devices[0].kind, DeviceKind::Ram);
         assert!(stack.note.expect("a note").contains("in memory"));
         let stack = stack_with(&with_loop("/var/image (deleted)\n"), Path::new("/mnt/x"));
         assert!(stack.note.expect("a note").contains("/var/image behind loop3 is deleted"));

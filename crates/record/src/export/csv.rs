@@ -1,7 +1,7 @@
 //! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
 //! so that a data frame needs no join. Units are in the header. What does not apply, or was not measured, is an empty cell.
 
-use crate::{Ending, OpStat, Origin, Phase, Repetition, Run, Worker};
+use crate::{DeviceDelta, Ending, OpStat, Origin, Phase, Repetition, Run, Worker};
 use std::collections::BTreeSet;
 
 /// The columns before those of the tags.
@@ -26,7 +26,7 @@ const HEAD: [&str; 17] = [
 ];
 
 /// The columns after them.
-const TAIL: [&str; 36] = [
+const TAIL: [&str; 40] = [
     "phase_started_ns",
     "phase_elapsed_ns",
     "start_skew_ns",
@@ -35,6 +35,10 @@ const TAIL: [&str; 36] = [
     "device",
     "device_read_bytes",
     "device_write_bytes",
+    "device_kind",
+    "lowest_device",
+    "lowest_read_bytes",
+    "lowest_write_bytes",
     "cached_share_before",
     "cached_share_after",
     "worker_group",
@@ -151,6 +155,11 @@ fn shared_cells(run: &Run, phase: &Phase, repetition: &Repetition, tags: &BTreeS
 fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
     let origin = Origin::of(phase, repetition);
     let physical = &repetition.physical;
+    // What the file system's own device is made of in the end; nothing where that is all there is.
+    let lowest =
+        if physical.lowest_level() > 0 { physical.level(physical.lowest_level()) } else { Vec::new() };
+    let names: Vec<&str> = lowest.iter().map(|d| d.name.as_str()).collect();
+    let sum = |figure: fn(&DeviceDelta) -> u64| lowest.iter().map(|d| figure(d)).reduce(u64::saturating_add);
     vec![
         repetition.started_ns.to_string(),
         repetition.elapsed_ns.to_string(),
@@ -160,6 +169,10 @@ fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
         physical.devices.first().map(|d| d.name.clone()).unwrap_or_default(),
         maybe(physical.device_read_bytes()),
         maybe(physical.device_write_bytes()),
+        physical.devices.first().map(|d| d.kind.clone()).unwrap_or_default(),
+        names.join("+"),
+        maybe(sum(|d| d.read_bytes)),
+        maybe(sum(|d| d.write_bytes)),
         maybe(repetition.resident_before.and_then(|r| r.cached_share())),
         maybe(repetition.resident_after.and_then(|r| r.cached_share())),
     ]

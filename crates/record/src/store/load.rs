@@ -187,6 +187,8 @@ fn interval(r: &Row) -> rusqlite::Result<Interval> {
 fn device(r: &Row) -> rusqlite::Result<DeviceDelta> {
     Ok(DeviceDelta {
         name: r.get("name")?,
+        level: r.get("level")?,
+        kind: r.get("kind")?,
         read_ios: count(r, "read_ios")?,
         read_bytes: count(r, "read_bytes")?,
         read_merges: count(r, "read_merges")?,

@@ -1,4 +1,4 @@
--- The store, schema version 1. Described table by table in docs/formats/store.md; units are in the column names.
+-- The store, schema version 1; the later steps are in schema.rs. Described table by table in docs/formats/store.md; units are in the column names.
 
 CREATE TABLE environment (
     id      INTEGER PRIMARY KEY,

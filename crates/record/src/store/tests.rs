@@ -81,6 +81,7 @@ fn write_phase() -> Phase {
     });
     let device = DeviceDelta {
         name: "vda".into(),
+        kind: "disk".into(),
         write_ios: 3,
         write_bytes: 524_288,
         flush_ios: 2,
@@ -234,17 +235,23 @@ fn any_worker() -> impl Strategy<Value = Worker> {
 }
 
 fn any_device() -> impl Strategy<Value = DeviceDelta> {
-    (words(), prop::array::uniform9(countable())).prop_map(|(name, c)| DeviceDelta {
-        name,
-        read_ios: c[0],
-        read_bytes: c[1],
-        read_merges: c[2],
-        write_ios: c[3],
-        write_bytes: c[4],
-        write_merges: c[5],
-        flush_ios: c[6],
-        discard_ios: c[7],
-        busy_ms: c[8],
+    let kind = prop_oneof![words(), Just("loop".to_string()), Just("ram".to_string())];
+    let level = prop_oneof![0u32..3, any::<u32>()];
+    (words(), level, kind, prop::array::uniform9(countable())).prop_map(|(name, level, kind, c)| {
+        DeviceDelta {
+            name,
+            level,
+            kind,
+            read_ios: c[0],
+            read_bytes: c[1],
+            read_merges: c[2],
+            write_ios: c[3],
+            write_bytes: c[4],
+            write_merges: c[5],
+            flush_ios: c[6],
+            discard_ios: c[7],
+            busy_ms: c[8],
+        }
     })
 }
 
@@ -694,6 +701,23 @@ fn a_newer_store_is_refused() {
     drop(store);
     let error = Store::open(&path).expect_err("refuses").to_string();
     assert!(error.contains("version 99") && error.contains("newer fathom"), "{error}");
+}
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    store.save(&sample_run()).expect("saves");
+    let old =
+        "ALTER TABLE device DROP COLUMN level; ALTER TABLE device DROP COLUMN kind; PRAGMA user_version=1";
+    store.connection().expect("open").execute_batch(old).expect("as the first version left it");
+    drop(store);
+    let mut wanted = sample_run();
+    wanted.phases[0].repetitions[0].physical.devices[0].kind.clear();
+    let mut store = Store::open(&path).expect("opens");
+    assert_eq!(store.load(&wanted.id).expect("loads"), wanted);
+    store.save(&run_named("later")).expect("saves");
+    assert_eq!(store.load("later").expect("loads"), run_named("later"));
 }
 
 #[test]

@@ -338,7 +338,8 @@ fn append_series(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlit
     }
     let mut device = t.prepare_cached(
         "INSERT INTO device (repetition_id, position, name, read_ios, read_bytes, read_merges, write_ios, write_bytes,
-             write_merges, flush_ios, discard_ios, busy_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             write_merges, flush_ios, discard_ios, busy_ms, level, kind)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     for (position, d) in r.physical.devices.iter().enumerate() {
         device.execute(params![
@@ -354,6 +355,8 @@ fn append_series(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlit
             int(d.flush_ios),
             int(d.discard_ios),
             int(d.busy_ms),
+            d.level,
+            d.kind,
         ])?;
     }
     Ok(())
