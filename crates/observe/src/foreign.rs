@@ -21,7 +21,7 @@ impl Foreign {
         if self.device_bytes == 0 {
             return 0.0;
         }
-        (self.read_bytes + self.write_bytes) as f64 / self.device_bytes as f64
+        self.read_bytes.saturating_add(self.write_bytes) as f64 / self.device_bytes as f64
     }
 }
 

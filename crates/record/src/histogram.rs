@@ -49,8 +49,10 @@ pub fn bucket_value(bucket: usize) -> u64 {
     bucket_low(bucket) + bucket_width(bucket) / 2
 }
 
-/// A finished histogram of nanoseconds. See the module text for range and error.
+/// A finished histogram of nanoseconds. See the module text for range and error. One that is read from a text is checked: its
+/// buckets exist and ascend, its count is theirs, its smallest value is not above its largest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Histogram {
     /// (bucket, count) of every bucket that is not empty, ascending.
     counts: Vec<(u32, u64)>,
@@ -63,6 +65,54 @@ pub struct Histogram {
     max: u64,
 }
 
+/// A histogram as somebody wrote it.
+#[derive(Deserialize)]
+struct Unchecked {
+    counts: Vec<(u32, u64)>,
+    count: u64,
+    #[serde(rename = "sum_ns")]
+    sum: u128,
+    #[serde(rename = "min_ns")]
+    min: u64,
+    #[serde(rename = "max_ns")]
+    max: u64,
+}
+
+/// Why a text is no histogram.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum Unfit {
+    #[error("the histogram has a bucket {0}, the last one there can be is {last}", last = BUCKETS - 1)]
+    Bucket(u32),
+    #[error("the histogram's buckets do not ascend at bucket {0}")]
+    Order(u32),
+    #[error("the histogram's count is {told}, that of its buckets together is {found}")]
+    Count { told: u64, found: u128 },
+    #[error("the histogram's min_ns is {min}, which is above its max_ns of {max}")]
+    Range { min: u64, max: u64 },
+}
+
+impl TryFrom<Unchecked> for Histogram {
+    type Error = Unfit;
+
+    fn try_from(h: Unchecked) -> Result<Self, Unfit> {
+        if let Some(&(bucket, _)) = h.counts.iter().find(|&&(b, _)| b as usize >= BUCKETS) {
+            return Err(Unfit::Bucket(bucket));
+        }
+        if let Some(pair) = h.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return Err(Unfit::Order(pair[1].0));
+        }
+        let found: u128 = h.counts.iter().map(|&(_, n)| u128::from(n)).sum();
+        if found != u128::from(h.count) {
+            return Err(Unfit::Count { told: h.count, found });
+        }
+        if h.min > h.max {
+            return Err(Unfit::Range { min: h.min, max: h.max });
+        }
+        let counts = h.counts.into_iter().filter(|&(_, n)| n > 0).collect();
+        Ok(Self { counts, count: h.count, sum: h.sum, min: h.min, max: h.max })
+    }
+}
+
 impl Histogram {
     /// Builds one from dense counters and the exact figures kept beside them. `counts` may be shorter than [`BUCKETS`].
     #[must_use]
@@ -70,7 +120,7 @@ impl Histogram {
         assert!(counts.len() <= BUCKETS, "a histogram has {BUCKETS} buckets, not {}", counts.len());
         let sparse: Vec<(u32, u64)> =
             counts.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(i, &n)| (i as u32, n)).collect();
-        let count = sparse.iter().map(|&(_, n)| n).sum();
+        let count = sparse.iter().fold(0u64, |sum, &(_, n)| sum.saturating_add(n));
         Self { counts: sparse, count, sum, min: if count == 0 { 0 } else { min }, max }
     }
 
@@ -81,7 +131,7 @@ impl Histogram {
         let (mut sum, mut min, mut max) = (0u128, u64::MAX, 0);
         for v in values {
             dense[bucket_of(v)] += 1;
-            sum += u128::from(v);
+            sum = sum.saturating_add(u128::from(v));
             min = min.min(v);
             max = max.max(v);
         }
@@ -126,11 +176,11 @@ impl Histogram {
             return None;
         }
         let wanted = ((p / 100.0 * self.count as f64).ceil() as u64).clamp(1, self.count);
-        let mut running = 0;
+        let mut running = 0u64;
         for &(bucket, n) in &self.counts {
-            running += n;
+            running = running.saturating_add(n);
             if running >= wanted {
-                return Some(bucket_value(bucket as usize).clamp(self.min, self.max));
+                return Some(bucket_value(bucket as usize).max(self.min).min(self.max));
             }
         }
         Some(self.max)
@@ -141,20 +191,22 @@ impl Histogram {
         self.counts.iter().map(|&(b, n)| (bucket_low(b as usize), bucket_width(b as usize), n))
     }
 
-    /// Adds another histogram's values to this one. Exact: no value changes its bucket.
+    /// Adds another histogram's values to this one. Exact: no value changes its bucket. Counts end at 2^64 - 1, which nobody
+    /// measures, but a text may claim.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
         }
         let mut dense = std::collections::BTreeMap::new();
         for &(b, n) in self.counts.iter().chain(&other.counts) {
-            *dense.entry(b).or_insert(0u64) += n;
+            let sum = dense.entry(b).or_insert(0u64);
+            *sum = sum.saturating_add(n);
         }
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.counts = dense.into_iter().collect();
-        self.count += other.count;
-        self.sum += other.sum;
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
     }
 }
 
@@ -183,6 +235,39 @@ mod tests {
         for p in [0.0, 50.0, 99.99, 100.0] {
             assert_eq!(h.percentile_ns(p), Some(123_456_789));
         }
+    }
+
+    fn read(text: &str) -> Result<Histogram, String> {
+        serde_json::from_str(text).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_refused_in_words() {
+        let good = r#"{"counts":[[3,1],[5,2]],"count":3,"sum_ns":13,"min_ns":3,"max_ns":5}"#;
+        assert_eq!(read(good), Ok(Histogram::from_values([3, 5, 5])));
+        for (old, new, said) in [
+            ("[5,2]", "[3776,2]", "a bucket 3776, the last one there can be is 3775"),
+            ("[5,2]", "[4294967295,2]", "a bucket 4294967295"),
+            ("[5,2]", "[3,2]", "do not ascend at bucket 3"),
+            ("[5,2]", "[5,18446744073709551615]", "its buckets together is 18446744073709551616"),
+            ("\"count\":3", "\"count\":4", "count is 4, that of its buckets together is 3"),
+            ("\"min_ns\":3", "\"min_ns\":6", "min_ns is 6, which is above its max_ns of 5"),
+        ] {
+            let error = read(&good.replace(old, new)).expect_err(new);
+            assert!(error.contains(said), "{new}: {error}");
+        }
+    }
+
+    #[test]
+    fn claims_near_the_end_of_the_range_do_not_overflow() {
+        let most = r#"{"counts":[[3775,18446744073709551615]],"count":18446744073709551615,"sum_ns":340282366920938463463374607431768211455,"min_ns":1,"max_ns":18446744073709551615}"#;
+        let mut sum = read(most).expect("possible, if hardly");
+        sum.merge(&sum.clone());
+        assert_eq!((sum.count(), sum.sum_ns()), (u64::MAX, u128::MAX));
+        assert!(sum.percentile_ns(99.0).is_some() && sum.mean_ns().is_some());
+        // A damaged store may hold a minimum above the maximum beside good counters.
+        let odd = Histogram::from_dense(&[0, u64::MAX, u64::MAX], 5, 9, 2);
+        assert_eq!((odd.count(), odd.percentile_ns(50.0)), (u64::MAX, Some(2)));
     }
 
     proptest! {

@@ -166,7 +166,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
             let estimate = foreign::estimate(&repetition.physical, dirty_before);
             dirty_before = repetition.physical.dirty_after_bytes;
             let Some(estimate) = estimate else { continue };
-            let bytes = estimate.read_bytes + estimate.write_bytes;
+            let bytes = estimate.read_bytes.saturating_add(estimate.write_bytes);
             if estimate.share() <= FOREIGN || bytes < FOREIGN_LEAST_BYTES {
                 continue;
             }

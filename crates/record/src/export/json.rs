@@ -85,6 +85,99 @@ mod tests {
         assert_eq!(from_json(&text).expect("reads"), sample_run());
     }
 
+    /// The text with its numbers listed: where each begins and ends.
+    fn numbers(text: &str) -> Vec<(usize, usize)> {
+        let digit = |i: usize| text.as_bytes().get(i).is_some_and(u8::is_ascii_digit);
+        let begins = (0..text.len()).filter(|&i| digit(i) && (i == 0 || !digit(i - 1)));
+        begins.map(|i| (i, (i..).find(|&j| !digit(j)).unwrap_or(text.len()))).collect()
+    }
+
+    /// Whatever is done with a run that was read.
+    fn use_all(run: &Run) {
+        let _ = super::super::csv(std::slice::from_ref(run));
+        let written = json(run);
+        assert_eq!(json(&from_json(&written).expect("what was written is a run")), written);
+        for phase in &run.phases {
+            let _ = (phase.bytes_per_s(), phase.ops_per_s(), phase.origin());
+            let latency = phase.latency();
+            let _ = (latency.mean_ns(), latency.percentile_ns(99.0), latency.buckets().count());
+            for repetition in &phase.repetitions {
+                let _ = (repetition.bytes(), repetition.ops(), repetition.parent_bytes_per_s());
+            }
+        }
+        let mut store = crate::Store::open(":memory:").expect("opens");
+        // A run that repeats a phase's number or exceeds what the store can hold may be refused, not more.
+        let _ = store.save(run);
+    }
+
+    #[test]
+    fn what_the_fuzzer_found_is_refused() {
+        let latency = |counts: &str| {
+            let text = json(&sample_run());
+            let at = text.find("\"counts\": [").expect("a histogram") + "\"counts\": [".len();
+            format!("{}{counts}, {}", &text[..at], &text[at..])
+        };
+        for counts in ["[99999, 1]", "[4294967295, 18446744073709551615]"] {
+            let error = from_json(&latency(counts)).expect_err("no bucket");
+            assert!(error.to_string().contains("a bucket"), "{error}");
+        }
+    }
+
+    const ODD: [&str; 8] = [
+        "0",
+        "63",
+        "3775",
+        "3776",
+        "4294967295",
+        "9223372036854775808",
+        "18446744073709551615",
+        "340282366920938463463374607431768211455",
+    ];
+
+    #[test]
+    fn every_number_of_a_run_may_be_odd() {
+        let text = json(&sample_run());
+        let mut read = 0;
+        for (start, end) in numbers(&text) {
+            for odd in ODD {
+                let changed = format!("{}{odd}{}", &text[..start], &text[end..]);
+                if let Ok(run) = from_json(&changed) {
+                    read += 1;
+                    use_all(&run);
+                }
+            }
+        }
+        assert!(read > 500, "most of them are runs: {read}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn no_changed_text_makes_a_reader_panic(
+            numbered in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(ODD.to_vec())), 0..12),
+            bytes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[ -~]{0,3}"), 0..2),
+            both in any::<bool>(),
+        ) {
+            let mut text = json(&sample_run());
+            if both {
+                // Phases of both directions are judged otherwise.
+                text = text.replace("\"reads\": false", "\"reads\": true").replace("\"writes\": false", "\"writes\": true");
+            }
+            for (which, odd) in numbered {
+                let all = numbers(&text);
+                let (start, end) = all[which.index(all.len())];
+                text.replace_range(start..end, odd);
+            }
+            for (a, b, new) in bytes {
+                let (a, b) = (a.index(text.len()), b.index(text.len()));
+                text.replace_range(a..b.clamp(a, (a + 4).min(text.len())), &new);
+            }
+            if let Ok(run) = from_json(&text) {
+                use_all(&run);
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]

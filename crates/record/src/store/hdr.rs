@@ -48,7 +48,8 @@ pub(super) fn decode(body: &[u8]) -> Result<Vec<u64>, Reason> {
     let mut counts = vec![0u64; BUCKETS];
     for slot in hdr.iter_recorded() {
         let low = hdr.lowest_equivalent(slot.value_iterated_to());
-        counts[bucket_of(low)] += slot.count_at_value();
+        let count = &mut counts[bucket_of(low)];
+        *count = count.saturating_add(slot.count_at_value());
     }
     Ok(counts)
 }

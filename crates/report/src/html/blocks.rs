@@ -239,7 +239,8 @@ impl Account {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for phase in phases {
             let Some(repetition) = phase.repetitions.last() else { continue };
-            sum.asked += repetition.workers.iter().map(|w| w.bytes + w.uncounted_bytes).sum::<u64>();
+            let asked = repetition.workers.iter().flat_map(|w| [w.bytes, w.uncounted_bytes]);
+            sum.asked = asked.fold(sum.asked, u64::saturating_add);
             add(&mut sum.read, repetition.physical.device_read_bytes());
             add(&mut sum.wrote, repetition.physical.device_write_bytes());
             add(&mut sum.timed, repetition.physical.written_in_clock_bytes);
@@ -276,6 +277,6 @@ impl Account {
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {
     if let Some(more) = more {
-        *sum = Some(sum.unwrap_or(0) + more);
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
     }
 }
