@@ -1,4 +1,4 @@
-//! Exit codes.
+//! Exit codes of fathom itself; drop-ins use those of the program they stand in for. The table is in docs/safety.md.
 
 /// Everything asked for was done.
 pub const DONE: u8 = 0;

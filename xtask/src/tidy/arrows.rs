@@ -47,6 +47,9 @@ fn check_manifest(file: &File) -> Vec<Finding> {
     let Some(name) = manifest.get("package").and_then(|p| p.get("name")).and_then(Value::as_str) else {
         return Vec::new(); // the workspace
     };
+    if manifest.contains_key("workspace") {
+        return Vec::new(); // a workspace of its own (fuzz/): it may use every room, and none can use it
+    }
     let mut found = Vec::new();
     if manifest.get("lints").and_then(|l| l.get("workspace")).and_then(Value::as_bool) != Some(true) {
         let what = format!("{name} does not take the workspace's lints; add [lints] workspace = true");
@@ -141,6 +144,12 @@ mod tests {
         let rest = "[dependencies]\nfathom-workload.workspace = true\nfathom-record = { path = \"x\" }\nlibc = \"1\"\n\
                     [dev-dependencies]\nfathom-testkit.workspace = true";
         assert_eq!(found("crates/engine/Cargo.toml", "fathom-engine", rest), []);
+    }
+
+    #[test]
+    fn a_workspace_of_its_own_may_use_every_room() {
+        let rest = "[workspace]\n[dependencies]\nfathom-engine.workspace = true";
+        assert_eq!(found("fuzz/Cargo.toml", "fathom-fuzz", rest), []);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file each: what `fathom COMMAND` does, from its options to its exit code. This file only chooses.
 
 mod export;
 pub mod iozone;

@@ -1,4 +1,4 @@
-//! `fathom report`: stored runs drawn.
+//! `fathom report`: loads stored runs and has them drawn into the file that was named; the ending says in which form.
 
 use super::write;
 use crate::line::{Common, Report};

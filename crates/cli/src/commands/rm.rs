@@ -1,4 +1,4 @@
-//! `fathom rm`: removes stored runs.
+//! `fathom rm`: removes stored runs. All names are looked up first: one that is wrong removes nothing.
 
 use crate::line::{Common, Rm};
 use crate::{console, state};

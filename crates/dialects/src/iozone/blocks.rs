@@ -1,4 +1,4 @@
-//! The text of one throughput block.
+//! The blocks of throughput mode: what IOzone prints for one test and one number of streams, from the record of that phase.
 
 use super::banner::worker_word;
 use super::figures::Block;

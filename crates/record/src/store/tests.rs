@@ -8,6 +8,7 @@ use crate::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 // ---- sample and generator
 
@@ -555,7 +556,8 @@ fn write_until_killed(path: &Path) {
     // Bounded, so that a test that fails leaves no process behind for long.
     for n in 0..20_000 {
         store.append_phase(&run.id, &Phase { seq: n, ..write_phase() }).expect("appends");
-        println!("stored {n}");
+        // To the test that started this process and reads along.
+        writeln!(std::io::stdout(), "stored {n}").expect("the parent reads");
     }
 }
 

@@ -1,4 +1,5 @@
-//! The model, one noun a file.
+//! The model, one noun a file: what a workload is made of. Plain data that serialises as the native format; what it means is
+//! checked in `check` and executed elsewhere.
 
 mod action;
 mod data;

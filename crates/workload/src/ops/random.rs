@@ -1,4 +1,4 @@
-//! Drawing from random variables.
+//! Drawing from random variables: the sequence follows from the seed alone, whatever the machine.
 
 use crate::{RandomVariable, Row, Shape};
 use rand_distr::Distribution as _;

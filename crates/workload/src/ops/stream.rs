@@ -1,4 +1,4 @@
-//! The op stream of a [`Stream`].
+//! The op stream of a [`Stream`]: kind, offset and size of one operation after the other, for one worker.
 
 use super::order::{FOR_MIX, FOR_SIZE, Order, below};
 use super::{Place, derive_seed};
