@@ -33,7 +33,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Buffers for records up to the stream's largest.
+    /// Buffers for records up to the stream's largest. `place.worker` is the number of the file in its set.
     pub fn new(stream: &Stream, largest: usize, seed: u64, place: Place) -> Result<Self, Fault> {
         Self::of_several(stream, largest, seed, place, 0, 1)
     }
@@ -63,7 +63,13 @@ impl Contents {
             at: 0,
             read_area: rotate,
             read_at: 0,
-            tag: if let Data::Positioned { tag } = stream.data { tag } else { tag },
+            // The same in every phase, so that one phase can check what another wrote; different for each file of the set.
+            tag: match stream.data {
+                Data::Positioned { tag } => {
+                    derive_seed(tag, Place { worker: place.worker, ..Place::default() }, FOR_POOL)
+                }
+                _ => tag,
+            },
             written: 0,
         };
         // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their stamps.

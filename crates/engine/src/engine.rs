@@ -135,13 +135,17 @@ fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u
     })
 }
 
-fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
-    let set = workload.fileset(&stream.fileset)?;
-    let count = set.files.count().max(1);
-    set.files.path(match stream.pick {
+/// Number, in its set, of the file that a worker uses.
+fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
+    let count = workload.fileset(&stream.fileset).map_or(1, |s| s.files.count().max(1));
+    match stream.pick {
         Pick::ByWorker | Pick::All => worker as u64 % count,
         Pick::One(index) => u64::from(index),
-    })
+    }
+}
+
+fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
+    workload.fileset(&stream.fileset)?.files.path(file_of(workload, stream, worker))
 }
 
 fn plans<'a>(
@@ -163,6 +167,7 @@ fn plans<'a>(
                 index,
                 stream,
                 path: path_of(workload, stream, index).unwrap_or_default(),
+                file: file_of(workload, stream, index) as u32,
                 mode: set.map_or(0o640, |s| s.mode),
                 region: region_of(stream, file_bytes),
                 largest: largest(stream),

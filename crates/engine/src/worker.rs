@@ -22,6 +22,8 @@ pub(crate) struct Plan<'a> {
     pub index: usize,
     pub stream: &'a Stream,
     pub path: PathBuf,
+    /// Number of the file in its set.
+    pub file: u32,
     /// Permission bits, should the open create the file.
     pub mode: u32,
     pub region: Region,
@@ -202,9 +204,9 @@ fn batch(stream: &Stream) -> u32 {
 /// Buffers for every operation that may be in flight.
 fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
     let depth = plan.stream.queue_depth;
-    (0..depth)
-        .map(|n| Contents::of_several(plan.stream, plan.largest, plan.seed, plan.place, n, depth))
-        .collect()
+    // The data belong to the file: two workers on one file write the same at the same place.
+    let place = Place { worker: plan.file, ..plan.place };
+    (0..depth).map(|n| Contents::of_several(plan.stream, plan.largest, plan.seed, place, n, depth)).collect()
 }
 
 fn live<B: Handle, D: Drive<B>>(

@@ -4,8 +4,8 @@ mod support;
 
 use fathom_record::Ending;
 use fathom_workload::{
-    Amount, Bytes, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate, Stonewall, Stop,
-    Stream, Think, Timed, WhenStopped,
+    Amount, Bytes, Data, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate, Stonewall,
+    Stop, Stream, Think, Timed, Verify, WhenStopped,
 };
 use support::{Bench, KIB, MIB};
 
@@ -219,4 +219,19 @@ fn nobody_elses_file_is_written_unless_it_was_given() {
     std::os::unix::fs::symlink(&target, bench.file()).unwrap();
     assert!(bench.refused(Stream::new("f", Direction::Write, Bytes(4 * KIB))).contains("symbolic link"));
     assert_eq!(std::fs::read(target).unwrap(), b"precious");
+}
+
+#[test]
+fn a_block_of_another_file_is_wrong_data() {
+    let bench = Bench::new(64 * KIB).workers(2, Isolation::Thread);
+    let stream = |direction| Stream {
+        data: Data::Positioned { tag: 1 },
+        verify: Verify::Full,
+        ..Stream::new("f", direction, Bytes(4 * KIB))
+    };
+    bench.run(stream(Direction::Write));
+    assert!(bench.run(stream(Direction::Read)).error().is_none());
+    std::fs::copy(bench.path(0), bench.path(1)).unwrap();
+    let r = bench.run(stream(Direction::Read));
+    assert!(r.error().is_some_and(|e| e.call == "verify" && e.path.ends_with(".1")), "{:?}", r.error());
 }

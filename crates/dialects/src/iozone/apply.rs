@@ -70,6 +70,7 @@ impl Parser<'_> {
                 self.splash("Using msync(MS_SYNC) on mmap files");
             }
             'h' => return Err(help::help()),
+            'H' => self.set_depth(0, value, "POSIX async I/O (with bcopy). Depth ")?,
             'i' => self.set_test(value.number()),
             'I' => {
                 o.direct = true;
@@ -77,6 +78,7 @@ impl Parser<'_> {
             }
             'j' => o.stride = Some(value.count()),
             'J' => o.think_ms = value.count(),
+            'k' => self.set_depth(1, value, "POSIX Async I/O (no bcopy). Depth ")?,
             'K' => {
                 o.disturb = true;
                 self.splash("Disrupted read patterns selected.");
@@ -318,6 +320,21 @@ impl Parser<'_> {
             }
             other => return Err(unknown_plus(&other.to_string())),
         }
+        Ok(())
+    }
+
+    /// -H and -k: the same here, told apart only by their splash line.
+    fn set_depth(&mut self, which: usize, value: &Value<'_>, splash: &str) -> Result<(), Exit> {
+        const MOST: i64 = 4096;
+        let depth = value.number();
+        if !(1..=MOST).contains(&depth) {
+            return Err(
+                Exit::out(255, "").because(format!("{depth} operations in flight: 1 to {MOST} are possible"))
+            );
+        }
+        self.depths[which] = true;
+        self.options.async_depth = u32::try_from(depth).ok();
+        self.splash(format!("{splash}{depth}{}", if which == 1 { " " } else { "" }));
         Ok(())
     }
 

@@ -87,7 +87,7 @@ pub(super) fn header(o: &Options) -> String {
         let above = format!("{WORDS_ABOVE}{}", " ".repeat(WORDS_EXTENDED.len()));
         return format!("{above}\n{WORDS}{WORDS_STDIO}{WORDS_EXTENDED}\n");
     }
-    let stdio = if o.narrow_for_mmap() { " ".repeat(WORDS_STDIO.len()) } else { WORDS_STDIO.into() };
+    let stdio = if o.narrow() { " ".repeat(WORDS_STDIO.len()) } else { WORDS_STDIO.into() };
     format!("{WORDS_ABOVE}\n{WORDS}{stdio}\n")
 }
 

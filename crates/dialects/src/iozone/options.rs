@@ -139,6 +139,8 @@ pub struct Options {
     pub sync: SyncFlag,
     /// -B or -D.
     pub mmap: bool,
+    /// -H, -k.
+    pub async_depth: Option<u32>,
     /// -D, -G.
     pub msync: Msync,
     /// -+A, by the number of the option.
@@ -256,10 +258,10 @@ impl Options {
         listed.max(low).max(high)
     }
 
-    /// Whether only the columns of the tests that work on a mapped file are shown.
+    /// Whether only the columns of the tests that work on a mapped file or asynchronously are shown.
     #[must_use]
-    pub fn narrow_for_mmap(&self) -> bool {
-        self.mmap
+    pub fn narrow(&self) -> bool {
+        self.mmap || self.async_depth.is_some()
     }
 
     /// Whether a write or read list is replayed.

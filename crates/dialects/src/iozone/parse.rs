@@ -75,7 +75,7 @@ pub(super) struct Parser<'a> {
     /// The first option that cannot be honoured; told last, because IOzone's own checks come first.
     refused: Option<Exit>,
     /// Whether -H and -k were given.
-    depths: [bool; 2],
+    pub(super) depths: [bool; 2],
 }
 
 impl Parser<'_> {
@@ -121,11 +121,6 @@ impl Parser<'_> {
                 true
             }
             State::Refused(why) => {
-                match row.letter {
-                    'H' if !row.plus => self.depths[0] = true,
-                    'k' if !row.plus => self.depths[1] = true,
-                    _ => {}
-                }
                 let exit = Exit::out(255, "").because(format!("{} is refused. {why}", row.name()));
                 self.refused.get_or_insert(exit);
                 false
@@ -155,14 +150,13 @@ impl Parser<'_> {
         if o.file_kb.len() > 1 || o.record_kb.len() > 1 {
             o.auto = true;
         }
+        if o.async_depth.is_some() && o.mmap {
+            return Err(mix(18, "Sorry ... Only mmap or async but not both"));
+        }
+        if self.depths == [true; 2] {
+            return Err(mix(20, "Can not do both -H and -k"));
+        }
         if let Some(exit) = self.refused {
-            let depth = self.depths[0] || self.depths[1];
-            if depth && o.mmap {
-                return Err(mix(18, "Sorry ... Only mmap or async but not both"));
-            }
-            if self.depths == [true; 2] {
-                return Err(mix(20, "Can not do both -H and -k"));
-            }
             return Err(exit);
         }
         useless::tell(o);

@@ -51,8 +51,8 @@ pub(super) fn passes_of_row(o: &Options) -> impl Iterator<Item = &'static Pass> 
 /// Whether the row has a column for the pass.
 pub(super) fn in_row(o: &Options, pass: &Pass) -> bool {
     match pass.test {
-        6 | 7 => !o.mmap && !o.old_auto,
-        9 | 10 => o.extended && !o.mmap && !o.old_auto,
+        6 | 7 => !o.narrow() && !o.old_auto,
+        9 | 10 => o.extended && !o.narrow() && !o.old_auto,
         n => !o.old_auto || n <= 1,
     }
 }

@@ -225,7 +225,7 @@ fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {
             }
         }
         // With -E the row of a mapped file ends with the blanks of pread, though it has no column for it.
-        let tail = if o.mmap && o.extended { banner::blank_width(10) } else { 0 };
+        let tail = if o.narrow() && o.extended { banner::blank_width(10) } else { 0 };
         script.push(Piece::Text(format!("{}\n", " ".repeat(tail))));
     }
 }

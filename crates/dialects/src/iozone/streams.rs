@@ -6,7 +6,7 @@ use super::pass::Pass;
 use super::telemetry::Telemetry;
 use fathom_workload::{
     Access, Backend, Burst, Bytes, Data, Direction, Duration, Lock, MapFlush, Open, OpenSync, Pace, Pick,
-    Rate, Stream, SyncCall, Think, Timed, Verify,
+    Rate, Stream, SyncCall, Think, Timed, Uring, Verify,
 };
 
 /// Seed array of IOzone's random order (MT19937-64), the same in every run and for every stream.
@@ -52,9 +52,13 @@ pub(super) fn stream(
     let list = lists.of(pass);
     let mut s = Stream::new(fileset, direction, record);
     s.pick = if o.sharing == Sharing::Shared { Pick::One(0) } else { Pick::ByWorker };
-    s.length = Some(Bytes(file_kb << 10));
+    // A list of operations says itself where it works.
+    s.length = list.is_none().then_some(Bytes(file_kb << 10));
     s.access = access(o, pass, list);
     s.backend = backend(o, pass);
+    if matches!(s.backend, Backend::Uring(_)) {
+        s.queue_depth = o.async_depth.unwrap_or(1);
+    }
     // The C library's streams are opened by fopen, which takes none of these flags, and IOzone locks nothing in them.
     let stdio = matches!(pass.test, 6 | 7);
     s.open = Open { direct: o.direct && !stdio, sync: open_sync(o, pass), ..Open::default() };
@@ -104,6 +108,7 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
             };
             Backend::Mmap { flush, advice: o.madvise.map(linux_advice) }
         }
+        _ if o.async_depth.is_some() => Backend::Uring(Uring::default()),
         _ => Backend::Psync(SyncCall::Read),
     }
 }

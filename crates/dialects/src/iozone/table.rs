@@ -81,7 +81,7 @@ const fn refused(base: Row, why: &'static str) -> Row {
 
 use Argument::{None, Number, Path, Paths, Size, Word};
 
-const NO_AIO: &str = "Real asynchronous I/O arrives with fathom's asynchronous back-ends; until then a depth above one would be a lie.";
+const NO_COPY: &str = "the data are not copied once more, as IOzone does here: it is the same as -k";
 const NO_CLUSTER: &str = "Runs over several machines are not built; start fathom on each machine instead.";
 
 /// Every option.
@@ -101,12 +101,12 @@ pub const OPTIONS: [Row; 91] = [
     row('g', Size("SIZE"), "auto mode: largest file"),
     row('G', None, "with -B: call msync(MS_SYNC) after each record"),
     row('h', None, "this text"),
-    refused(row('H', Number("N"), "asynchronous I/O of depth N, with a copy of the data"), NO_AIO),
+    harmless(row('H', Number("N"), "asynchronous I/O with N operations in flight (io_uring)"), NO_COPY),
     row('i', Number("N"), "run test N (see below); may be repeated"),
     row('I', None, "open files with O_DIRECT"),
     row('j', Number("N"), "stride of the stride read in records, 17 if not given"),
     row('J', Number("MS"), "compute for MS milliseconds before each operation; not counted unless -+J"),
-    refused(row('k', Number("N"), "asynchronous I/O of depth N, without a copy of the data"), NO_AIO),
+    row('k', Number("N"), "asynchronous I/O with N operations in flight (io_uring)"),
     row('K', None, "disturb sequential reads: every 100th first reads two other bytes"),
     row('l', Number("N"), "throughput mode from N streams on (see -u)"),
     harmless(

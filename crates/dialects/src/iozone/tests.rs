@@ -48,7 +48,8 @@ fn streams_of(phase: &Phase) -> Vec<(&str, u32, &Stream)> {
 
 /// What a worker would have done at a fixed rate that depends on the phase and the worker.
 fn worker(group: &str, index: u32, stream: &Stream, seq: u32) -> Worker {
-    let region = Region { start: 0, length: stream.length.unwrap().0 };
+    // A list of operations has no length: it says itself where it works.
+    let region = Region { start: 0, length: stream.length.map_or(0, |b| b.0) };
     let mut ops = StreamOps::new(stream, region, 0, Place::default()).unwrap();
     let mut w = Worker { group: group.into(), index, ..Worker::default() };
     let bytes_per_us = 2000 + u64::from(seq % 7) * 300 + u64::from(index) * 40;
@@ -451,6 +452,23 @@ fn flags_and_locks_do_not_reach_the_c_librarys_streams() {
                 assert_eq!(s.lock == fathom_workload::Lock::No, stdio, "{}", phase.name);
                 let synced = s.open.sync == fathom_workload::OpenSync::Sync;
                 assert_eq!(synced, !stdio && s.direction == Direction::Write, "{} {group}", phase.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn asynchronous_tests_have_so_many_in_flight_and_end_with_the_stride() {
+    for option in ["-H", "-k"] {
+        let parsed = planned(&format!("-s 1m -r 64k {option} 8"));
+        assert_eq!(parsed.workload.phases.len(), 9, "{option}: the C library's streams are left out");
+        for phase in &parsed.workload.phases {
+            for (_, _, s) in streams_of(phase) {
+                assert!(
+                    matches!(s.backend, Backend::Uring(_)) && s.queue_depth == 8,
+                    "{option} {}",
+                    phase.name
+                );
             }
         }
     }

@@ -38,7 +38,7 @@ pub enum Data {
     },
     /// Every 8-byte word is a function of its position in the file and a tag, so that a misplaced, stale or torn block shows.
     Positioned {
-        /// Distinguishes generations and workers.
+        /// Distinguishes generations of data; the files of a set differ by themselves.
         tag: u64,
     },
 }
