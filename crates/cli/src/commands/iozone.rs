@@ -45,6 +45,11 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     };
     let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed };
     console::out_raw(&live.printer.head());
+    if parsed.workload.phases.is_empty() {
+        console::out_raw(&live.printer.end());
+        console::note("no test was run: none that was asked for goes with these sizes and options");
+        return code(live.printer.exit_code());
+    }
     match run_loop::execute(&mut engine, &parsed.workload, head, common, &mut live) {
         Ok(finished) => conclude(&mut live, &finished, &mut engine),
         Err(error) => {

@@ -6,6 +6,7 @@ mod beside_iozone;
 mod files;
 mod interruption;
 mod layout;
+mod nothing_to_do;
 mod op_order;
 mod options_and_exits;
 mod original;
