@@ -18,7 +18,7 @@ pub use doubt::Doubt;
 pub use histogram::Histogram;
 pub use origin::{Origin, Regime};
 pub use phase::{
-    Axes, Ending, Interval, Marks, OpError, OpKind, OpLogEntry, OpStat, Phase, Repetition, Worker,
+    Axes, Ending, Interval, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat, Phase, Repetition, Worker,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use run::{Clock, Run, Status};

@@ -115,6 +115,17 @@ pub struct Marks {
     pub close_ns: u64,
 }
 
+/// One of the [`Marks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Return of the last counted operation.
+    LastOp,
+    /// Return of the fsync that follows.
+    Fsync,
+    /// Return of the close that follows.
+    Close,
+}
+
 /// A kind of operation, for latency statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -238,6 +249,21 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// Bytes per second from the first operation to a mark; `None` where that never came. What was written after the stop flag
+    /// lies before an fsync outside the clock and is part of its work.
+    #[must_use]
+    pub fn bytes_per_s_to(&self, mark: Mark, sync_in_clock: bool) -> Option<f64> {
+        let ns = match mark {
+            Mark::LastOp => self.marks.last_op_ns,
+            Mark::Fsync => self.marks.fsync_ns,
+            Mark::Close => self.marks.close_ns,
+        };
+        let late = if mark == Mark::LastOp || sync_in_clock { 0 } else { self.uncounted_bytes };
+        (ns > 0).then(|| self.bytes.saturating_add(late) as f64 * 1e9 / ns as f64)
+    }
+}
+
 impl Repetition {
     /// Counted bytes of all workers.
     #[must_use]
@@ -315,6 +341,23 @@ impl Phase {
         self.median(Repetition::ops_per_s)
     }
 
+    /// Throughput in bytes/s up to a mark: median over the repetitions of the sum of the workers' rates. `None` where a worker
+    /// that moved data never came there.
+    #[must_use]
+    pub fn bytes_per_s_to(&self, mark: Mark) -> Option<f64> {
+        self.median(|r| {
+            let moved = || r.workers.iter().filter(|w| w.bytes > 0);
+            moved().next()?;
+            moved().map(|w| w.bytes_per_s_to(mark, self.sync_in_clock)).sum()
+        })
+    }
+
+    /// Whether an operation failed in any repetition: its figures stand on part of the work.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.repetitions.iter().any(|r| r.error().is_some())
+    }
+
     /// The kind of operation this phase is about: read unless it only writes.
     #[must_use]
     pub fn main_op(&self) -> OpKind {
@@ -335,5 +378,53 @@ impl Phase {
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.repetitions.last().map_or_else(Origin::unknown, |r| Origin::of(self, r))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phase(workers: Vec<Worker>) -> Phase {
+        Phase {
+            seq: 0,
+            name: "write".into(),
+            axes: Axes::default(),
+            reads: false,
+            writes: true,
+            sync_in_clock: false,
+            direct: false,
+            repetitions: vec![Repetition { workers, ..Repetition::default() }],
+        }
+    }
+
+    fn writer(last_op_ns: u64, fsync_ns: u64) -> Worker {
+        let marks = Marks { last_op_ns, fsync_ns, close_ns: fsync_ns };
+        Worker { bytes: 1000, elapsed_ns: last_op_ns, marks, ..Worker::default() }
+    }
+
+    #[test]
+    fn the_three_figures_of_a_write_are_sums_over_the_workers() {
+        let phase = phase(vec![writer(1_000_000_000, 2_000_000_000), writer(500_000_000, 1_000_000_000)]);
+        assert_eq!(phase.bytes_per_s_to(Mark::LastOp), Some(3000.0));
+        assert_eq!(phase.bytes_per_s_to(Mark::Fsync), Some(1500.0));
+        assert_eq!(phase.bytes_per_s_to(Mark::Close), Some(1500.0));
+    }
+
+    #[test]
+    fn a_mark_one_worker_never_reached_is_none() {
+        let phase = phase(vec![writer(1_000_000_000, 2_000_000_000), writer(500_000_000, 0)]);
+        assert_eq!(phase.bytes_per_s_to(Mark::Fsync), None);
+        assert_eq!(self::phase(Vec::new()).bytes_per_s_to(Mark::LastOp), None);
+    }
+
+    #[test]
+    fn what_was_written_untimed_is_part_of_the_fsync() {
+        let late = Worker { uncounted_bytes: 1000, ..writer(1_000_000_000, 2_000_000_000) };
+        let mut phase = phase(vec![late]);
+        assert_eq!(phase.bytes_per_s_to(Mark::LastOp), Some(1000.0));
+        assert_eq!(phase.bytes_per_s_to(Mark::Fsync), Some(1000.0));
+        phase.sync_in_clock = true;
+        assert_eq!(phase.bytes_per_s_to(Mark::Fsync), Some(500.0));
     }
 }

@@ -2,7 +2,7 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams` and `latency` take figures out of a run; `regimes` finds what is disk and
+//! Order of reading: `section`, `surface`, `streams`, `latency` and `writes` take figures out of a run; `regimes` finds what is disk and
 //! what is memory; `story` says it in words; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units` and `colour`
 //! serve them all; `comparison` divides two runs.
 
@@ -21,6 +21,7 @@ pub mod surface;
 pub mod svg;
 pub mod terminal;
 pub mod units;
+pub mod writes;
 pub mod xlsx;
 
 #[cfg(test)]
@@ -33,4 +34,4 @@ pub use parallel::Parallel;
 pub use regimes::{Band, Kind, Mapped};
 pub use story::Story;
 pub use streams::Streams;
-pub use surface::{Cell, Quantity, Surface};
+pub use surface::{Cell, Does, Quantity, Surface};

@@ -8,7 +8,7 @@ use crate::{
     parallel,
     story::clean,
     surface::on_surfaces,
-    units,
+    units, writes,
 };
 use fathom_compare::Summary;
 use fathom_record::{Phase, Run};
@@ -58,14 +58,14 @@ fn one(out: &mut String, run: &Run) {
         let _ = writeln!(out, "> **{}**\n", escape(trouble));
     }
     for verdict in &story.verdicts {
-        let mark = verdict.kind.map_or("hint", crate::Kind::words);
-        let _ = writeln!(out, "- **{mark}**: {}", escape(&verdict.sentence));
+        let _ = writeln!(out, "- **{}**: {}", verdict.mark, escape(&verdict.sentence));
     }
     if !story.verdicts.is_empty() {
         out.push('\n');
     }
     figures(out, &story);
     streams(out, run);
+    three_figures(out, run);
     latencies(out, run);
     if !story.doubts.is_empty() {
         out.push_str("Reasons for doubt:\n\n");
@@ -135,6 +135,25 @@ fn streams(out: &mut String, run: &Run) {
             &["Test", "Streams", "Children's sum", "Parent", "Slowest", "Fastest", "Served by"],
             &rows,
         );
+    }
+}
+
+/// Every write phase to its last write, to its fsync, to its close.
+fn three_figures(out: &mut String, run: &Run) {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let rows: Vec<Vec<String>> = writes::singles(&phases)
+        .iter()
+        .chain(&writes::of_surfaces(&phases))
+        .map(|row| {
+            let fsync = match row.to_fsync {
+                writes::Synced::Rate(_) => format!("**{}**", row.to_fsync.words()),
+                other => other.words(),
+            };
+            vec![escape(&row.title), units::rate(row.to_last), fsync, row.close_words()]
+        })
+        .collect();
+    if !rows.is_empty() {
+        table(out, &["Writes", "To the last write", "To the fsync", "To the close"], &rows);
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{
     Machine,
     regimes::{Kind, Mapped},
     section::full_title,
-    surface::on_surfaces,
-    units,
+    surface::{Does, on_surfaces},
+    units, writes,
 };
 use fathom_compare::Summary;
 use fathom_record::{Phase, Run, Status};
@@ -32,8 +32,10 @@ pub struct Story {
 /// One sentence about where figures come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The regime it is about; `None` for advice.
+    /// The regime it is about; `None` for anything else.
     pub kind: Option<Kind>,
+    /// One or two words that lead it: the regime's, "with fsync", "hint".
+    pub mark: &'static str,
     /// The sentence.
     pub sentence: String,
 }
@@ -52,12 +54,20 @@ pub struct DoubtGroup {
 pub struct FigureRow {
     /// "random read", or a phase with its sizes.
     pub title: String,
-    /// Whether the test only writes.
-    pub only_writes: bool,
+    /// Whether the test reads or writes.
+    pub does: Does,
+    /// Whether it is one phase and no part of a surface.
+    pub single: bool,
     /// Throughput by regime, bytes/s.
     pub by_kind: BTreeMap<Kind, Summary>,
     /// The phase's error, where it failed.
     pub error: Option<String>,
+}
+
+impl Verdict {
+    fn of(kind: Kind, sentence: String) -> Self {
+        Self { kind: Some(kind), mark: kind.words(), sentence }
+    }
 }
 
 impl Story {
@@ -71,7 +81,7 @@ impl Story {
             title: if run.label.is_empty() { run.id.clone() } else { run.label.clone() },
             facts: facts(run, &machine),
             trouble: trouble(run),
-            verdicts: verdicts(&machine, &figures),
+            verdicts: verdicts(run, &machine, &figures),
             doubts: doubt_groups(run),
             figures,
         }
@@ -114,10 +124,12 @@ fn facts(run: &Run, machine: &Machine) -> Vec<(&'static str, String)> {
 }
 
 fn trouble(run: &Run) -> Vec<String> {
-    let done = match run.phases.len() {
-        0 => "No phase was finished; there is nothing to draw.".to_string(),
-        1 => "What was measured before (1 phase) is shown.".to_string(),
-        n => format!("What was measured before ({n} phases) is shown."),
+    let failed = run.phases.iter().filter(|p| p.failed()).count();
+    let done = match (run.phases.len() - failed, failed) {
+        (0, 0) => "No phase was finished; there is nothing to draw.".to_string(),
+        (0, _) => "No phase was finished; what was done before the error is shown.".to_string(),
+        (1, _) => "What was measured before (1 phase) is shown.".to_string(),
+        (n, _) => format!("What was measured before ({n} phases) is shown."),
     };
     let mut lines = match run.status {
         Status::Completed if run.phases.is_empty() => {
@@ -128,11 +140,34 @@ fn trouble(run: &Run) -> Vec<String> {
         Status::Interrupted => vec![format!("A signal interrupted the run. {done}")],
         Status::Failed => vec![format!("An error ended the run. {done}")],
     };
-    lines.extend(run.error.clone());
-    let failed = run.phases.iter().flat_map(|p| p.repetitions.iter().map(move |r| (p, r)));
-    lines.extend(failed.filter_map(|(p, r)| Some(format!("{}: {}", full_title(p), r.error()?.message))));
-    lines.dedup();
+    lines.extend(errors(run));
     lines
+}
+
+/// Every error once: one that ended the run stands in its phase, too, and several phases may have met the same one.
+fn errors(run: &Run) -> Vec<String> {
+    let mut found: Vec<(String, &str, usize)> = Vec::new();
+    for phase in &run.phases {
+        for error in phase.repetitions.iter().filter_map(|r| r.error()) {
+            match found.iter_mut().find(|(_, message, _)| *message == error.message) {
+                Some((title, _, more)) => *more += usize::from(*title != full_title(phase)),
+                None => found.push((full_title(phase), &error.message, 0)),
+            }
+        }
+    }
+    let ended = run.error.as_deref();
+    let told = found.iter().any(|(_, message, _)| ended.is_some_and(|e| e.contains(message)));
+    let lines = found.iter().map(|(title, message, more)| {
+        // The run's own sentence tells more than the operation's that it contains.
+        let words = ended.filter(|e| e.contains(message)).unwrap_or(message);
+        let more = match more {
+            0 => String::new(),
+            1 => " (and in 1 more phase)".into(),
+            n => format!(" (and in {n} more phases)"),
+        };
+        format!("{title}: {words}{more}")
+    });
+    ended.filter(|_| !told).map(String::from).into_iter().chain(lines).collect()
 }
 
 fn doubt_groups(run: &Run) -> Vec<DoubtGroup> {
@@ -153,7 +188,8 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
     let (_, single) = on_surfaces(&phases);
     let surfaces = mapped.iter().map(|m| FigureRow {
         title: m.surface.title.clone(),
-        only_writes: m.surface.only_writes,
+        does: m.surface.does,
+        single: false,
         by_kind: Kind::ALL.into_iter().filter_map(|k| Some((k, m.rates_of(k)?))).collect(),
         error: None,
     });
@@ -165,7 +201,8 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         let failed = if error.is_some() { " (failed part way)" } else { "" };
         FigureRow {
             title: format!("{}{failed}", full_title(phase)),
-            only_writes: phase.writes && !phase.reads,
+            does: Does::of(&[phase]),
+            single: true,
             by_kind,
             error,
         }
@@ -174,7 +211,10 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
 }
 
 /// The sentences that keep a cache number from passing for a disk's.
-fn verdicts(machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
+fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
+    // What broke off part way was not measured.
+    let figures: Vec<&FigureRow> = figures.iter().filter(|f| f.error.is_none()).collect();
+    let figures = figures.as_slice();
     let count = |kinds: &[Kind]| {
         figures
             .iter()
@@ -194,7 +234,7 @@ fn verdicts(machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
             "{device} of {total} figures are the device's own: {}.",
             spread(figures, &[Kind::Device])
         );
-        found.push(Verdict { kind: Some(Kind::Device), sentence });
+        found.push(Verdict::of(Kind::Device, sentence));
     }
     let mixed = count(&[Kind::Mixed]);
     if mixed > 0 {
@@ -202,7 +242,7 @@ fn verdicts(machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
             "{mixed} of {total} are part memory, part device ({}): neither the disk's speed nor the cache's.",
             spread(figures, &[Kind::Mixed])
         );
-        found.push(Verdict { kind: Some(Kind::Mixed), sentence });
+        found.push(Verdict::of(Kind::Mixed, sentence));
     }
     let memory = [Kind::CpuCache, Kind::PageCache];
     let cached = count(&memory);
@@ -211,44 +251,69 @@ fn verdicts(machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict> {
             "{cached} of {total} were served from the page cache, not from the disk: {}.",
             spread(figures, &memory)
         );
-        found.push(Verdict { kind: Some(Kind::PageCache), sentence });
+        found.push(Verdict::of(Kind::PageCache, sentence));
     }
     if count(&[Kind::Memory]) > 0 {
         let sentence = "The file system lives in memory: no figure here is a disk's.".to_string();
-        found.push(Verdict { kind: Some(Kind::Memory), sentence });
+        found.push(Verdict::of(Kind::Memory, sentence));
     }
     if count(&[Kind::Unknown]) > 0 {
         let n = count(&[Kind::Unknown]);
         let sentence = format!(
             "For {n} of {total} the kernel did not tell where the data was; take them for cache numbers."
         );
-        found.push(Verdict { kind: Some(Kind::Unknown), sentence });
+        found.push(Verdict::of(Kind::Unknown, sentence));
     }
+    found.extend(with_fsync(run));
     if device == 0 && cached > 0 {
         let larger = machine.memory_bytes.map_or(String::new(), |b| format!(" ({})", units::bytes(b)));
         let sentence = format!(
             "To see the disk itself: files larger than memory{larger}, O_DIRECT, or fsync inside the clock for writes."
         );
-        found.push(Verdict { kind: None, sentence });
+        found.push(Verdict { kind: None, mark: "hint", sentence });
     }
     found
 }
 
 /// "reads 391 MiB/s to 440 MiB/s, writes 210 MiB/s to 330 MiB/s": the extremes, because a median over tests of unlike record
 /// sizes would be nobody's speed.
-fn spread(figures: &[FigureRow], kinds: &[Kind]) -> String {
-    let of = |writes: bool| -> Option<(f64, f64)> {
-        let here = figures.iter().filter(|f| f.only_writes == writes);
+fn spread(figures: &[&FigureRow], kinds: &[Kind]) -> String {
+    let of = |does: Does| -> Option<(f64, f64)> {
+        let here = figures.iter().filter(|f| f.does == does);
         let picked: Vec<&Summary> =
             here.flat_map(|f| &f.by_kind).filter(|(k, _)| kinds.contains(k)).map(|(_, s)| s).collect();
         let low = picked.iter().map(|s| s.min).min_by(f64::total_cmp)?;
         Some((low, picked.iter().map(|s| s.max).max_by(f64::total_cmp)?))
     };
-    let words = |(what, range): (&str, Option<(f64, f64)>)| {
-        let (low, high) = range.map(|(low, high)| (units::rate(low), units::rate(high)))?;
-        Some(if low == high { format!("{what} {low}") } else { format!("{what} {low} to {high}") })
+    let words = |does: Does| Some(format!("{} {}", does.words(), range_words(of(does)?)));
+    [Does::Read, Does::Write, Does::Both].into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// "391 MiB/s to 440 MiB/s", or one figure where both read alike.
+fn range_words((low, high): (f64, f64)) -> String {
+    let (low, high) = (units::rate(low), units::rate(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// Buffered writes whose clock stopped before the fsync that followed: what they are worth once the data is safe.
+fn with_fsync(run: &Run) -> Option<Verdict> {
+    let rows: Vec<writes::Row> = run.phases.iter().filter_map(writes::Row::of).collect();
+    let untimed: Vec<&writes::Row> =
+        rows.iter().filter(|r| r.fsync_untimed && matches!(r.to_fsync, writes::Synced::Rate(_))).collect();
+    let range = |figure: fn(&writes::Row) -> f64| {
+        let rates = || untimed.iter().map(|r| figure(r));
+        Some(range_words((rates().min_by(f64::total_cmp)?, rates().max_by(f64::total_cmp)?)))
     };
-    [("reads", of(false)), ("writes", of(true))].into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
+    let which = match untimed.len() {
+        1 => "The write that was followed by an fsync".to_string(),
+        n => format!("The {n} writes that were followed by an fsync"),
+    };
+    let sentence = format!(
+        "{which}: {} until it returned, {} until the last write only.",
+        range(writes::Row::headline)?,
+        range(|r| r.to_last)?
+    );
+    Some(Verdict { kind: None, mark: "with fsync", sentence })
 }
 
 #[cfg(test)]
@@ -280,5 +345,45 @@ mod tests {
     fn errors_of_workers_are_told() {
         let story = Story::of(&samples::hostile_run());
         assert!(story.trouble.iter().any(|t| t.contains("no space left")), "{:?}", story.trouble);
+    }
+
+    #[test]
+    fn reads_and_writes_together_are_not_called_reads() {
+        let story = Story::of(&samples::mixed_run());
+        let said = sentence(&story, Kind::Device).expect("device");
+        assert!(said.contains("reads and writes together 100 MiB/s"), "{said}");
+        assert!(said.contains("reads 50.0 MiB/s,"), "{said}");
+    }
+
+    #[test]
+    fn writes_are_quoted_with_their_fsync() {
+        let story = Story::of(&samples::synced_run());
+        let verdict = story.verdicts.iter().find(|v| v.mark == "with fsync").expect("told");
+        assert_eq!(
+            verdict.sentence,
+            "The write that was followed by an fsync: 64.0 MiB/s until it returned, 128 MiB/s until the last write only."
+        );
+        assert!(Story::of(&samples::auto_run()).verdicts.iter().all(|v| v.mark != "with fsync"));
+    }
+
+    #[test]
+    fn a_failed_phase_is_not_measured_and_its_error_is_told_once() {
+        let mut run = samples::throughput_run();
+        run.status = Status::Failed;
+        samples::fail(&mut run.phases[8], "reading x failed: I/O error");
+        run.error = Some("reading x failed: I/O error (after 7 operations)".into());
+        let story = Story::of(&run);
+        assert!(story.trouble[0].contains("(8 phases)"), "{:?}", story.trouble);
+        let told: Vec<&String> = story.trouble.iter().filter(|t| t.contains("I/O error")).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("read, 3 streams") && told[0].ends_with("(after 7 operations)"),
+            "{told:?}"
+        );
+        assert!(sentence(&story, Kind::Device).expect("device").starts_with("8 of 8"));
+        samples::fail(&mut run.phases[7], "reading x failed: I/O error");
+        let told = Story::of(&run).trouble;
+        assert_eq!(told.iter().filter(|t| t.contains("I/O error")).count(), 1, "{told:?}");
+        assert!(told[1].ends_with("(and in 1 more phase)"), "{told:?}");
     }
 }

@@ -26,6 +26,40 @@ pub enum Quantity {
     Ratio,
 }
 
+/// What a test does with file data. The rate of one that reads and writes is the sum of both and neither's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It reads (or does neither).
+    Read,
+    /// It writes.
+    Write,
+    /// It reads and writes.
+    Both,
+}
+
+impl Does {
+    /// What all of these phases do together.
+    #[must_use]
+    pub fn of(phases: &[&Phase]) -> Self {
+        let reads = phases.iter().any(|p| p.reads);
+        match phases.iter().any(|p| p.writes) {
+            true if reads => Self::Both,
+            true => Self::Write,
+            false => Self::Read,
+        }
+    }
+
+    /// Its rates in a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+            Self::Both => "reads and writes together",
+        }
+    }
+}
+
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
@@ -46,8 +80,8 @@ pub struct Surface {
     pub stage: Option<String>,
     /// "random read", with what distinguishes it.
     pub title: String,
-    /// Whether the test only writes.
-    pub only_writes: bool,
+    /// Whether the test reads or writes.
+    pub does: Does,
     /// What the cells hold.
     pub quantity: Quantity,
     /// Row heads, ascending, bytes.
@@ -78,7 +112,7 @@ impl Surface {
     }
 
     fn from_group(stage: Option<String>, title: String, phases: &[&Phase]) -> Self {
-        let only_writes = phases.iter().all(|p| p.writes && !p.reads);
+        let does = Does::of(phases);
         let file_bytes = ascending(phases.iter().filter_map(|p| p.axes.file_bytes));
         let record_bytes = ascending(phases.iter().filter_map(|p| p.axes.record_bytes));
         let cell = |file: u64, record: u64| {
@@ -90,15 +124,7 @@ impl Surface {
             Cell::of_phases(&here)
         };
         let cells = file_bytes.iter().map(|&f| record_bytes.iter().map(|&r| cell(f, r)).collect()).collect();
-        Self {
-            stage,
-            title,
-            only_writes,
-            quantity: Quantity::BytesPerSecond,
-            file_bytes,
-            record_bytes,
-            cells,
-        }
+        Self { stage, title, does, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
     }
 
     /// `b` divided by `a`, over the cells both have; `None` if they have none in common. Above one, `b` is faster.
@@ -111,15 +137,8 @@ impl Surface {
             .map(|&f| record_bytes.iter().map(|&r| Cell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
             .collect();
         let (stage, title) = (a.stage.clone(), a.title.clone());
-        let surface = Self {
-            stage,
-            title,
-            only_writes: a.only_writes,
-            quantity: Quantity::Ratio,
-            file_bytes,
-            record_bytes,
-            cells,
-        };
+        let surface =
+            Self { stage, title, does: a.does, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
         let any = surface.measured().next().is_some();
         any.then_some(surface)
     }
@@ -161,8 +180,10 @@ impl Surface {
 }
 
 impl Cell {
-    /// The median of the phases of one cell; `None` if none of them was timed.
+    /// The median of the phases of one cell; `None` if none of them was timed. One that failed part way measured something else
+    /// than the cell asks for.
     fn of_phases(phases: &[&Phase]) -> Option<Self> {
+        let phases: Vec<&Phase> = phases.iter().copied().filter(|p| !p.failed()).collect();
         let rates: Vec<f64> = phases.iter().filter_map(|p| p.bytes_per_s()).collect();
         let ops: Vec<f64> = phases.iter().filter_map(|p| p.ops_per_s()).collect();
         let origins: Vec<Origin> = phases.iter().map(|p| p.origin()).collect();
@@ -251,6 +272,18 @@ mod tests {
         let surfaces = Surface::of_run(&run);
         let cell = surfaces[0].at(1 << 20, 4096).expect("the repeated cell");
         assert!((cell.value - 200.0).abs() < 1e-6, "{}", cell.value);
+    }
+
+    #[test]
+    fn a_cell_that_failed_is_a_gap() {
+        let mut run = samples::repeated_cell(&[100.0]);
+        run.phases.push(samples::repeated_cell(&[300.0]).phases.remove(0));
+        samples::fail(&mut run.phases[0], "no space left on device");
+        let surfaces = Surface::of_run(&run);
+        let cell = surfaces[0].at(1 << 20, 4096).expect("the other one");
+        assert!((cell.value - 300.0).abs() < 1e-6, "{}", cell.value);
+        samples::fail(&mut run.phases[2], "no space left on device");
+        assert_eq!(Surface::of_run(&run)[0].at(1 << 20, 4096), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
     surface::on_surfaces,
     svg::series_rates,
     units,
+    writes::Row,
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_record::{Phase, Run};
@@ -22,6 +23,8 @@ pub const LINES: usize = 50;
 const NARROWEST: usize = 24;
 /// Rows of the table of figures before the rest is counted.
 const MOST_FIGURES: usize = 14;
+/// Rows of the table of writes before the rest is counted.
+const MOST_WRITES: usize = 6;
 /// Reasons for doubt that are told; the page has all.
 const MOST_DOUBTS: usize = 3;
 
@@ -34,7 +37,8 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     headline(&mut page, run, &story, layout);
     verdicts(&mut page, &story, layout);
     singles(&mut page, run, layout);
-    figures(&mut page, run, &story, layout);
+    three_figures(&mut page, run, layout);
+    figures(&mut page, &story, layout);
     doubts(&mut page, &story, layout);
     map(&mut page, run, layout);
     sparklines(&mut page, run, layout);
@@ -135,14 +139,15 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
         page.line(Style::Plain, "");
     }
     for verdict in &story.verdicts {
-        let mark = verdict.kind.map_or("hint: ".to_string(), |k| format!("{}: ", k.words()));
         let style = if verdict.kind.is_some_and(crate::Kind::is_memory) { Style::Warn } else { Style::Plain };
-        page.paragraph(style, "- ", &format!("{mark}{}", clean(&verdict.sentence)), layout);
+        page.paragraph(style, "- ", &format!("{}: {}", verdict.mark, clean(&verdict.sentence)), layout);
     }
 }
 
 fn doubts(page: &mut Page, story: &Story, layout: usize) {
-    let doubts: Vec<_> = story.doubts.iter().filter(|d| d.code != "page-cache").take(MOST_DOUBTS).collect();
+    // The verdicts tell of the cache, and the trouble above of what ended the run: nothing is said twice.
+    let told = |code: &str| code == "page-cache" || (code == "interrupted" && !story.trouble.is_empty());
+    let doubts: Vec<_> = story.doubts.iter().filter(|d| !told(&d.code)).take(MOST_DOUBTS).collect();
     if !doubts.is_empty() {
         page.line(Style::Plain, "");
     }
@@ -160,14 +165,14 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
 fn singles(page: &mut Page, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, singles) = on_surfaces(&phases);
-    let measured: Vec<&Phase> = singles.into_iter().filter(|p| p.bytes_per_s().is_some()).collect();
-    if measured.is_empty() {
+    let timed: Vec<&Phase> = singles.into_iter().filter(|p| p.bytes_per_s().is_some()).collect();
+    if timed.is_empty() {
         return;
     }
     let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
     let mut table = plain_table(layout);
     table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
-    for phase in measured.iter().take(MOST_FIGURES) {
+    for phase in timed.iter().take(MOST_FIGURES) {
         let latency = phase.latency();
         let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
         table.add_row([
@@ -176,13 +181,41 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
             time(latency.percentile_ns(99.0)),
-            crate::Kind::from(phase.origin().regime).short().to_string(),
+            // What broke off part way was not measured, whatever served it.
+            if phase.failed() { "failed" } else { crate::Kind::from(phase.origin().regime).short() }
+                .to_string(),
         ]);
     }
     right_aligned(&mut table, 1..=4);
     page.table(&table);
-    if measured.len() > MOST_FIGURES {
-        page.line(Style::Dim, &format!(" ... and {} more", measured.len() - MOST_FIGURES));
+    if timed.len() > MOST_FIGURES {
+        page.line(Style::Dim, &format!(" ... and {} more", timed.len() - MOST_FIGURES));
+    }
+}
+
+/// The three figures of the write phases that are no part of a surface.
+fn three_figures(page: &mut Page, run: &Run, layout: usize) {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let (_, singles) = on_surfaces(&phases);
+    let rows: Vec<(&Phase, Row)> = singles.into_iter().filter_map(|p| Some((p, Row::of(p)?))).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = plain_table(layout);
+    table.set_header(["writes", "to last write", "to fsync", "to close"]);
+    for (phase, row) in rows.iter().take(MOST_WRITES) {
+        let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
+        table.add_row([
+            cut(&format!("{}{streams}", clean(&title(phase))), layout.saturating_sub(46).max(12)),
+            units::rate(row.to_last),
+            row.to_fsync.words(),
+            row.close_words(),
+        ]);
+    }
+    right_aligned(&mut table, 1..=3);
+    page.table(&table);
+    if rows.len() > MOST_WRITES {
+        page.line(Style::Dim, &format!(" ... and {} more", rows.len() - MOST_WRITES));
     }
 }
 
@@ -202,11 +235,8 @@ fn right_aligned(table: &mut Table, columns: std::ops::RangeInclusive<usize>) {
 }
 
 /// One row per surface, one column per regime: a number stands under the name of what served it.
-fn figures(page: &mut Page, run: &Run, story: &Story, layout: usize) {
-    let phases: Vec<&Phase> = run.phases.iter().collect();
-    let (_, singles) = on_surfaces(&phases);
-    let alone: Vec<String> = singles.into_iter().map(full_title).collect();
-    let rows: Vec<_> = story.figures.iter().filter(|f| !alone.contains(&f.title)).collect();
+fn figures(page: &mut Page, story: &Story, layout: usize) {
+    let rows: Vec<_> = story.figures.iter().filter(|f| !f.single).collect();
     let kinds: Vec<_> =
         story.kinds().into_iter().filter(|k| rows.iter().any(|f| f.by_kind.contains_key(k))).collect();
     if kinds.is_empty() {
@@ -432,6 +462,8 @@ mod tests {
             samples::survey_run(),
             samples::interrupted_run(),
             samples::hostile_run(),
+            samples::synced_run(),
+            samples::mixed_run(),
             Run::default(),
         ]
     }
@@ -456,6 +488,33 @@ mod tests {
         fn a_cut_text_is_never_wider(text in "\\PC*", width in 0usize..40) {
             proptest::prop_assert!(cut(&text, width).width() <= width);
         }
+    }
+
+    #[test]
+    fn writes_show_where_their_fsync_leaves_them() {
+        let text = summary(&samples::synced_run(), 80, false);
+        let line = |name: &str| {
+            let mut lines = text.lines().skip_while(|l| !l.starts_with(" writes")).skip(1);
+            let found = lines.find(|l| l.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+            found.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(line(" write x1"), "write x1 128 MiB/s 64.0 MiB/s 64.0 MiB/s");
+        assert_eq!(line(" write without"), "write without fsync x1 128 MiB/s no fsync 128 MiB/s");
+        assert!(line(" O_SYNC").contains("while writing"));
+    }
+
+    #[test]
+    fn an_error_is_printed_once() {
+        let mut run = samples::throughput_run();
+        run.status = fathom_record::Status::Failed;
+        samples::fail(&mut run.phases[8], "reading x failed");
+        run.error = Some("reading x failed (after 7 operations)".into());
+        let sentence = "The run could not be completed: reading x failed (after 7 operations).".to_string();
+        run.doubts = vec![fathom_record::Doubt { code: "interrupted".into(), phase: Some(8), sentence }];
+        let text = summary(&run, 120, false);
+        assert_eq!(text.matches("reading x failed").count(), 1, "{text}");
+        let row = text.lines().find(|l| l.starts_with(" read x3")).expect("its row");
+        assert!(row.trim_end().ends_with("failed"), "{row}");
     }
 
     #[test]

@@ -29,6 +29,7 @@ fn markdown_summaries() {
     let (auto, changed) = (samples::auto_run(), samples::auto_run_changed());
     insta::assert_snapshot!("markdown-auto", markdown::summary(&[&auto]));
     insta::assert_snapshot!("markdown-throughput", markdown::summary(&[&samples::throughput_run()]));
+    insta::assert_snapshot!("markdown-synced", markdown::summary(&[&samples::synced_run()]));
     insta::assert_snapshot!("markdown-interrupted", markdown::summary(&[&samples::interrupted_run()]));
     insta::assert_snapshot!("markdown-hostile", markdown::summary(&[&samples::hostile_run()]));
     insta::assert_snapshot!("markdown-compared", markdown::summary(&[&auto, &changed]));
@@ -39,6 +40,7 @@ fn terminal_pages() {
     insta::assert_snapshot!("terminal-auto", terminal::summary(&samples::auto_run(), 80, false));
     insta::assert_snapshot!("terminal-auto-colour", terminal::summary(&samples::auto_run(), 80, true));
     insta::assert_snapshot!("terminal-survey", terminal::summary(&samples::survey_run(), 80, false));
+    insta::assert_snapshot!("terminal-synced", terminal::summary(&samples::synced_run(), 80, false));
     insta::assert_snapshot!("terminal-throughput", terminal::summary(&samples::throughput_run(), 60, false));
     insta::assert_snapshot!(
         "terminal-interrupted",

@@ -1,7 +1,7 @@
 //! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
 //! so that a data frame needs no join. Units are in the header. What does not apply, or was not measured, is an empty cell.
 
-use crate::{DeviceDelta, Ending, OpStat, Origin, Phase, Repetition, Run, Worker};
+use crate::{DeviceDelta, Ending, Mark, OpStat, Origin, Phase, Repetition, Run, Worker};
 use std::collections::BTreeSet;
 
 /// The columns before those of the tags.
@@ -26,7 +26,7 @@ const HEAD: [&str; 17] = [
 ];
 
 /// The columns after them.
-const TAIL: [&str; 40] = [
+const TAIL: [&str; 43] = [
     "phase_started_ns",
     "phase_elapsed_ns",
     "start_skew_ns",
@@ -54,6 +54,9 @@ const TAIL: [&str; 40] = [
     "last_op_ns",
     "fsync_ns",
     "close_ns",
+    "to_last_op_bytes_per_s",
+    "to_fsync_bytes_per_s",
+    "to_close_bytes_per_s",
     "op",
     "ops",
     "bytes",
@@ -114,7 +117,7 @@ fn repetition_rows(
     let before = shared_cells(run, phase, repetition, tags);
     let measured = repetition_cells(phase, repetition);
     for worker in &repetition.workers {
-        let own = worker_cells(worker);
+        let own = worker_cells(phase, worker);
         let mut emit = |op: Vec<String>| {
             table.row(before.iter().chain(&measured).chain(&own).cloned().chain(op));
         };
@@ -178,7 +181,9 @@ fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
     ]
 }
 
-fn worker_cells(worker: &Worker) -> Vec<String> {
+fn worker_cells(phase: &Phase, worker: &Worker) -> Vec<String> {
+    let only_writes = phase.writes && !phase.reads;
+    let rate_to = |mark| maybe(worker.bytes_per_s_to(mark, phase.sync_in_clock).filter(|_| only_writes));
     let ending = match worker.ending {
         Ending::Completed => "completed",
         Ending::Stopped => "stopped",
@@ -199,6 +204,9 @@ fn worker_cells(worker: &Worker) -> Vec<String> {
         worker.marks.last_op_ns.to_string(),
         worker.marks.fsync_ns.to_string(),
         worker.marks.close_ns.to_string(),
+        rate_to(Mark::LastOp),
+        rate_to(Mark::Fsync),
+        rate_to(Mark::Close),
     ]
 }
 
@@ -250,6 +258,27 @@ mod tests {
     #[test]
     fn the_table_is_as_published() {
         assert_golden("sample.csv", &csv(&[sample_run()]));
+    }
+
+    #[test]
+    fn a_write_has_three_rates_and_a_read_none() {
+        let mut run = sample_run();
+        run.phases[0].repetitions[0].workers[1].marks.fsync_ns = 0;
+        let text = csv(&[run]);
+        let mut rows = csv::Reader::from_reader(text.as_bytes());
+        let heads = rows.headers().expect("heads").clone();
+        let at = |name: &str| heads.iter().position(|h| h == name).unwrap_or_else(|| panic!("no {name}"));
+        let columns = ["to_last_op_bytes_per_s", "to_fsync_bytes_per_s", "to_close_bytes_per_s"].map(at);
+        let (name, worker) = (at("phase"), at("worker"));
+        for row in rows.records().map(|r| r.expect("a row")) {
+            let full = columns.map(|c| !row[c].is_empty());
+            let wanted = match (&row[name], &row[worker]) {
+                ("write", "0") => [true, true, true],
+                ("write", _) => [true, false, true],
+                _ => [false; 3],
+            };
+            assert_eq!(full, wanted, "{row:?}");
+        }
     }
 
     #[test]

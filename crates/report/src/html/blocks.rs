@@ -11,7 +11,7 @@ use crate::{
     section::{Section, full_title, title},
     story::clean,
     surface::on_surfaces,
-    svg, units,
+    svg, units, writes,
 };
 use fathom_record::{Phase, Regime, Residency};
 use std::fmt::Write as _;
@@ -92,6 +92,66 @@ fn streams_table(series: &[Streams], run: &str) -> String {
                 ],
             );
         }
+    }
+    table.finish()
+}
+
+/// The three figures of every write: single phases one by one, surfaces per test and file size.
+pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&View<'_>, Vec<writes::Row>, Vec<writes::Row>, bool)> = shown
+        .iter()
+        .map(|(v, s)| {
+            let phases = &s.phases;
+            (*v, writes::singles(phases), writes::of_surfaces(phases), writes::unsynced_surfaces(phases))
+        })
+        .filter(|(_, single, on, unsynced)| !single.is_empty() || !on.is_empty() || *unsynced)
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    page.heading(level, "Writes: to the last write, to the fsync, to the close");
+    page.body.push_str(
+        "<p class=\"note\">A buffered write returns when the data lies in memory; an fsync returns when it is safe. The figure to \
+         quote is the one with the fsync, where there was one. Rates from the first operation on, sums over the streams, medians \
+         over repetitions.</p>\n",
+    );
+    for (view, single, on, unsynced) in all {
+        whose(page, shown, view);
+        if unsynced {
+            page.body.push_str(
+                "<p class=\"note\">Surfaces: no fsync. Not one of their writes was followed by one; their figures are to the last \
+                 write.</p>\n",
+            );
+        }
+        if !single.is_empty() {
+            let caption = format!("Throughput of each write phase, {}", clean(&view.story.title));
+            page.body.push_str(&writes_table(&caption, "Phase", &single));
+        }
+        if !on.is_empty() {
+            let caption = format!(
+                "Throughput of writes per test and file size, medians over record sizes, {}",
+                clean(&view.story.title)
+            );
+            let table = writes_table(&caption, "Test and file size", &on);
+            page.body.push_str(&folded(&caption, &table));
+        }
+    }
+}
+
+fn writes_table(caption: &str, first: &str, rows: &[writes::Row]) -> String {
+    let head = heads(&[first, "To quote", "To the last write", "To the fsync", "To the close", "Served by"]);
+    let mut table = Table::new(caption, &head);
+    for row in rows {
+        table.row(
+            &row.title,
+            &[
+                format!("<strong>{}</strong>", units::rate(row.headline())),
+                units::rate(row.to_last),
+                row.to_fsync.words(),
+                row.close_words(),
+                badge(row.origin.into()),
+            ],
+        );
     }
     table.finish()
 }

@@ -76,6 +76,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
             views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
         surfaces::write(page, &shown, level);
         blocks::streams(page, &shown, level);
+        blocks::writes(page, &shown, level);
         blocks::latency(page, &shown, level);
         blocks::series(page, &shown, level);
         blocks::device(page, &shown, level);
@@ -239,6 +240,7 @@ mod tests {
             ("hostile", page(&[&hostile])),
             ("hostile twice", page(&[&hostile, &hostile])),
             ("survey", page(&[&survey])),
+            ("synced", page(&[&samples::synced_run()])),
             ("nothing", page(&[])),
         ]
     }
@@ -291,6 +293,26 @@ mod tests {
         let ours = text.matches("<script").count();
         assert_eq!(text.matches("</script").count(), ours, "a name ended a script");
         assert!(text.contains("&lt;/script&gt;&lt;b&gt;"), "the name is still shown");
+    }
+
+    #[test]
+    fn writes_have_three_figures_and_the_fsyncs_is_the_headline() {
+        let html = page(&[&samples::synced_run()]);
+        assert!(html.contains("Writes: to the last write, to the fsync, to the close"));
+        assert!(
+            html.contains("<td><strong>64.0 MiB/s</strong></td><td>128 MiB/s</td><td>64.0 MiB/s</td>"),
+            "{html}"
+        );
+        assert!(html.contains("<td>no fsync</td>") && html.contains("<td>while writing</td>"));
+        assert!(html.contains("\"bytes_per_s_to\":[134217728.0,67108864.0,67108864.0]"));
+        let mut auto = samples::auto_run();
+        assert!(page(&[&auto]).contains("Surfaces: no fsync."));
+        for phase in &mut auto.phases {
+            let marks = &mut phase.repetitions[0].workers[0].marks;
+            marks.fsync_ns = 2 * marks.last_op_ns;
+        }
+        let html = page(&[&auto]);
+        assert!(html.contains("medians over record sizes") && !html.contains("Surfaces: no fsync."));
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn one(page: &mut Page, view: &View<'_>) {
     if !story.verdicts.is_empty() {
         page.body.push_str("<ul class=\"verdicts\">\n");
         for verdict in &story.verdicts {
-            let mark = verdict.kind.map_or("<span class=\"badge hint\">hint</span>".to_string(), badge);
+            let plain = || format!("<span class=\"badge hint\">{}</span>", verdict.mark);
+            let mark = verdict.kind.map_or_else(plain, badge);
             let _ = writeln!(page.body, "<li>{mark} {}</li>", escape(&verdict.sentence));
         }
         page.body.push_str("</ul>\n");

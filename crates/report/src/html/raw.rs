@@ -3,7 +3,7 @@
 
 use super::{Page, View, table::folded};
 use crate::{latency, story::clean, units};
-use fathom_record::{Phase, Run};
+use fathom_record::{Mark, Phase, Run};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -31,6 +31,7 @@ fn figures(run: &Run) -> String {
     let phases: Vec<String> = run.phases.iter().map(|p| phase(p).to_string()).collect();
     let legend = json!({
         "latency": ["operations", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"],
+        "bytes_per_s_to": ["last_op", "fsync", "close"],
         "intervals": ["end_ns", "width_ns", "operations", "bytes"],
     });
     let head = json!({
@@ -61,6 +62,11 @@ fn phase(phase: &Phase) -> Value {
     }
     if phase.sync_in_clock {
         map.insert("sync_in_clock".into(), true.into());
+    }
+    // Without an fsync the first of the three is the phase's rate.
+    let to = [Mark::LastOp, Mark::Fsync, Mark::Close].map(|m| phase.bytes_per_s_to(m).map(f64::round));
+    if phase.writes && !phase.reads && to[1].is_some() {
+        map.insert("bytes_per_s_to".into(), json!(to));
     }
     for row in latency::rows(&[phase]) {
         let mut figures = vec![row.ops];

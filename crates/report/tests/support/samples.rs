@@ -398,3 +398,49 @@ pub fn repeated_cell(rates: &[f64]) -> Run {
     run.phases.push(surface_phase(rates.len() as u32, 0, MIB, 8 * KIB));
     run
 }
+
+/// Lets a phase's first worker break off.
+pub fn fail(phase: &mut Phase, message: &str) {
+    phase.repetitions[0].workers[0].ending = Ending::Failed(OpError {
+        call: "read".into(),
+        path: "x".into(),
+        offset: None,
+        after_ops: 7,
+        errno: 5,
+        message: message.into(),
+    });
+}
+
+/// Three writes: one with an fsync outside the clock, one with none, one with O_SYNC.
+pub fn synced_run() -> Run {
+    let mut run = frame("three ways to write", &["fathom", "run", "writes.toml"]);
+    for (seq, name) in ["write", "write without fsync", "O_SYNC write"].into_iter().enumerate() {
+        let mut phase = streams_phase(seq as u32, name, false, 1, 64 * MIB, 128.0 * MIB as f64);
+        phase.sync_in_clock = seq == 2;
+        let repetition = &mut phase.repetitions[0];
+        repetition.intervals.clear();
+        let worker = &mut repetition.workers[0];
+        let last_op_ns = worker.elapsed_ns;
+        let fsync_ns = if seq == 0 { 2 * last_op_ns } else { 0 };
+        worker.marks = Marks { last_op_ns, fsync_ns, close_ns: fsync_ns.max(last_op_ns) };
+        repetition.physical = physical(false, 64 * MIB, if seq == 2 { 1.0 } else { 0.0 });
+        run.phases.push(phase);
+    }
+    run
+}
+
+/// A read, and a phase that reads and writes, both from the device.
+pub fn mixed_run() -> Run {
+    let mut run = frame("mixed", &["fathom", "run", "mixed.toml"]);
+    run.phases.push(streams_phase(0, "read", true, 1, 64 * MIB, 50.0 * MIB as f64));
+    let mut both = streams_phase(1, "mixed", true, 1, 64 * MIB, 100.0 * MIB as f64);
+    both.writes = true;
+    let repetition = &mut both.repetitions[0];
+    let stats = &mut repetition.workers[0].stats;
+    let half = OpStat { bytes: 32 * MIB, ..stats[0].clone() };
+    *stats = vec![half.clone(), OpStat { op: OpKind::Write, ..half }];
+    let device = &mut repetition.physical.devices[0];
+    (device.read_bytes, device.write_bytes) = (32 * MIB, 32 * MIB);
+    run.phases.push(both);
+    run
+}

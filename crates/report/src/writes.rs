@@ -1,0 +1,192 @@
+//! The three figures of a write, taken out of a run: throughput to the return of the last write, to that of the fsync, to that of
+//! the close. A buffered write is done long before its data is safe, so the one with the fsync is the headline wherever there was
+//! an fsync. Formats only lay them out.
+
+use crate::{
+    section::{full_title, title},
+    surface::on_surfaces,
+    units,
+};
+use fathom_compare::summary::median;
+use fathom_record::{Ending, Mark, Phase, Regime};
+
+/// Throughput with the fsync.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Synced {
+    /// To the return of the fsync that followed, bytes/s.
+    Rate(f64),
+    /// There was none afterwards: the writes were synchronous, or synced while the phase went on.
+    Meanwhile,
+    /// Nothing was synced.
+    Never,
+}
+
+impl Synced {
+    /// The figure, or why there is none.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Rate(rate) => units::rate(rate),
+            Self::Meanwhile => "while writing".into(),
+            Self::Never => "no fsync".into(),
+        }
+    }
+}
+
+/// One phase that only writes, or one row of a surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The phase with its sizes, or the test and its file size.
+    pub title: String,
+    /// To the return of the last write, bytes/s.
+    pub to_last: f64,
+    /// To the return of the fsync.
+    pub to_fsync: Synced,
+    /// To the return of the close, bytes/s; `None` if it was not seen.
+    pub to_close: Option<f64>,
+    /// Whether the fsync is outside the clock: then the phase's own rate does not contain it.
+    pub fsync_untimed: bool,
+    /// Where the data had gone when the clock stopped.
+    pub origin: Regime,
+}
+
+impl Row {
+    /// The figure to be quoted: with the fsync where there was one.
+    #[must_use]
+    pub fn headline(&self) -> f64 {
+        if let Synced::Rate(rate) = self.to_fsync { rate } else { self.to_last }
+    }
+
+    /// The close in words.
+    #[must_use]
+    pub fn close_words(&self) -> String {
+        self.to_close.map_or("not seen".to_string(), units::rate)
+    }
+
+    /// The row of one phase; `None` if it does not only write, failed, or was not timed.
+    #[must_use]
+    pub fn of(phase: &Phase) -> Option<Self> {
+        if phase.reads || !phase.writes || phase.failed() {
+            return None;
+        }
+        let cut = |e: &Ending| matches!(e, Ending::Interrupted);
+        let interrupted = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| cut(&w.ending));
+        let to_fsync = match phase.bytes_per_s_to(Mark::Fsync) {
+            Some(rate) => Synced::Rate(rate),
+            None if phase.sync_in_clock && !interrupted => Synced::Meanwhile,
+            None => Synced::Never,
+        };
+        Some(Self {
+            title: full_title(phase),
+            to_last: phase.bytes_per_s_to(Mark::LastOp)?,
+            to_fsync,
+            to_close: phase.bytes_per_s_to(Mark::Close),
+            fsync_untimed: !phase.sync_in_clock,
+            origin: phase.origin().regime,
+        })
+    }
+
+    /// Several phases as one: medians.
+    fn median_of(title: String, rows: &[Self]) -> Option<Self> {
+        let synced: Vec<f64> = rows
+            .iter()
+            .filter_map(|r| if let Synced::Rate(rate) = r.to_fsync { Some(rate) } else { None })
+            .collect();
+        let to_fsync = match median(&synced) {
+            Some(rate) => Synced::Rate(rate),
+            None if rows.iter().all(|r| r.to_fsync == Synced::Meanwhile) => Synced::Meanwhile,
+            None => Synced::Never,
+        };
+        let first = rows.first()?.origin;
+        Some(Self {
+            title,
+            to_last: median(&rows.iter().map(|r| r.to_last).collect::<Vec<_>>())?,
+            to_fsync,
+            to_close: median(&rows.iter().filter_map(|r| r.to_close).collect::<Vec<_>>()),
+            fsync_untimed: rows.iter().any(|r| r.fsync_untimed),
+            origin: if rows.iter().all(|r| r.origin == first) { first } else { Regime::Mixed },
+        })
+    }
+}
+
+/// The phases that are no part of a surface, one row each.
+#[must_use]
+pub fn singles(phases: &[&Phase]) -> Vec<Row> {
+    on_surfaces(phases).1.into_iter().filter_map(Row::of).collect()
+}
+
+/// The surfaces: one row per test and file size, medians over the record sizes. Rows of which neither an fsync nor a close is known
+/// are left out: all they could say is what the surface says. [`unsynced_surfaces`] counts on it.
+#[must_use]
+pub fn of_surfaces(phases: &[&Phase]) -> Vec<Row> {
+    let mut groups: Vec<(String, String, Vec<Row>)> = Vec::new();
+    for phase in on_surfaces(phases).0 {
+        let Some(row) = Row::of(phase) else { continue };
+        let test = title(phase);
+        let head = format!("{test}, file {}", units::bytes(phase.axes.file_bytes.unwrap_or(0)));
+        match groups.iter_mut().find(|(_, h, _)| *h == head) {
+            Some((_, _, rows)) => rows.push(row),
+            None => groups.push((test, head, vec![row])),
+        }
+    }
+    groups.sort_by(|a, b| a.0.cmp(&b.0));
+    let rows = groups.into_iter().filter_map(|(_, head, rows)| Row::median_of(head, &rows));
+    rows.filter(|r| matches!(r.to_fsync, Synced::Rate(_)) || r.to_close.is_some()).collect()
+}
+
+/// Whether there are surfaces of writes of which not one was followed by an fsync.
+#[must_use]
+pub fn unsynced_surfaces(phases: &[&Phase]) -> bool {
+    let rows: Vec<Row> = on_surfaces(phases).0.into_iter().filter_map(Row::of).collect();
+    !rows.is_empty() && rows.iter().all(|r| r.to_fsync == Synced::Never)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn the_headline_is_with_the_fsync_where_there_was_one() {
+        let run = samples::synced_run();
+        let phases: Vec<&Phase> = run.phases.iter().collect();
+        let rows = singles(&phases);
+        let said: Vec<String> = rows.iter().map(|r| r.to_fsync.words()).collect();
+        assert_eq!(said, ["64.0 MiB/s", "no fsync", "while writing"]);
+        assert!((rows[0].headline() - 64.0 * 1_048_576.0).abs() < 1.0, "{rows:?}");
+        assert!(rows[0].to_last > 1.9 * rows[0].headline(), "{rows:?}");
+        assert!(rows[0].fsync_untimed && !rows[2].fsync_untimed);
+        assert_eq!(rows[1].headline(), rows[1].to_last);
+    }
+
+    #[test]
+    fn reads_and_failed_writes_have_no_such_figures() {
+        let run = samples::mixed_run();
+        assert!(run.phases.iter().all(|p| Row::of(p).is_none()));
+        assert!(Row::of(&samples::hostile_run().phases[0]).is_none(), "it failed");
+    }
+
+    #[test]
+    fn a_surface_has_a_row_per_test_and_file_size() {
+        let mut run = samples::auto_run();
+        {
+            let phases: Vec<&Phase> = run.phases.iter().collect();
+            assert!(of_surfaces(&phases).is_empty() && singles(&phases).is_empty(), "no fsync, no close");
+            assert!(unsynced_surfaces(&phases));
+        }
+        for phase in &mut run.phases {
+            let marks = &mut phase.repetitions[0].workers[0].marks;
+            marks.close_ns = marks.last_op_ns;
+            marks.fsync_ns = if phase.name == "write" { 2 * marks.last_op_ns } else { 0 };
+        }
+        let phases: Vec<&Phase> = run.phases.iter().collect();
+        let rows = of_surfaces(&phases);
+        assert_eq!(rows.len(), 6 * 15, "six tests write, over fifteen file sizes");
+        for row in &rows {
+            let synced = row.title.starts_with("write, ");
+            assert_eq!(matches!(row.to_fsync, Synced::Rate(_)), synced, "{row:?}");
+            assert!(row.to_close.is_some(), "{row:?}");
+        }
+        assert!(!unsynced_surfaces(&phases));
+    }
+}
