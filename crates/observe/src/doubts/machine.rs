@@ -2,7 +2,7 @@
 
 use super::{Seen, about_run, percent};
 use fathom_record::origin::bytes_words;
-use fathom_record::{Doubt, Phase, Run};
+use fathom_record::{Doubt, Origin, Phase, Regime, Run};
 use serde_json::Value;
 
 /// Below this share of free space file systems place new files badly.
@@ -45,10 +45,14 @@ fn file_set_bytes(phase: &Phase) -> Option<u64> {
     Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
 }
 
-/// Buffered I/O on files that fit into free memory can be served from there, even if this time the counters did not show it.
+/// Buffered I/O on files that fit into free memory can be served from there, even if the counters of this time do not tell. Where
+/// they prove that the device did it all, there is nothing to doubt.
 fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     let available = number(environment, "memory.available_bytes")?;
-    let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock);
+    let proven = |p: &Phase| {
+        !p.repetitions.is_empty() && p.repetitions.iter().all(|r| Origin::of(p, r).regime == Regime::Device)
+    };
+    let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p));
     let largest = buffered.filter_map(file_set_bytes).max()?;
     if largest >= available {
         return None;
@@ -161,6 +165,7 @@ fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
 mod tests {
     use super::super::test_runs::{code_in, none_in, phase, run_of};
     use super::*;
+    use fathom_record::Physical;
     use serde_json::json;
 
     const MIB: u64 = 1 << 20;
@@ -169,8 +174,11 @@ mod tests {
         run_of(vec![phase("read", 100 * MIB, 100 * MIB)])
     }
 
+    /// Of one phase of which the kernel did not tell who served it.
     fn of_size(file_bytes: u64, streams: u64) -> Run {
         let mut run = run();
+        run.phases[0].repetitions[0].physical = Physical::default();
+        run.phases[0].repetitions[0].workers[0].bytes = 0;
         run.phases[0].axes.file_bytes = Some(file_bytes);
         run.phases[0].axes.streams = Some(streams);
         run
@@ -190,6 +198,23 @@ mod tests {
         direct.phases[0].direct = true;
         none_in(&direct, &environment, &Seen::default());
         none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &Seen::default());
+    }
+
+    #[test]
+    fn files_that_the_device_was_seen_to_move_are_not() {
+        let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
+        let mut run = run();
+        run.phases[0].axes.file_bytes = Some(100 * MIB);
+        none_in(&run, &environment, &Seen::default());
+        // A second repetition that nobody proved, and a phase of a smaller file: that one is named.
+        let mut other = run.phases[0].clone();
+        other.axes.file_bytes = Some(64 * MIB);
+        other.seq = 1;
+        other.repetitions.push(other.repetitions[0].clone());
+        other.repetitions[0].physical.devices[0].read_bytes = 0;
+        run.phases.push(other);
+        let sentence = code_in(&run, &environment, &Seen::default(), "fits-memory").sentence;
+        assert!(sentence.contains("has 64 MiB"), "{sentence}");
     }
 
     #[test]

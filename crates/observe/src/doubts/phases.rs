@@ -206,15 +206,18 @@ fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
 }
 
 fn interrupted(run: &Run) -> Option<Doubt> {
-    let cut = phases_where(run, |p| {
+    let was_cut = |p: &Phase| {
         p.repetitions.iter().flat_map(|r| &r.workers).any(|w| matches!(w.ending, Ending::Interrupted))
-    });
-    let failed = phases_where(run, |p| p.repetitions.iter().any(|r| r.error().is_some()));
+    };
+    let cut = phases_where(run, was_cut);
+    let failed = phases_where(run, Phase::failed);
     let text = match run.status {
-        Status::Interrupted => format!(
-            "a signal ended the run after {} phases; what was measured until then is kept.",
-            run.phases.len()
-        ),
+        Status::Interrupted => {
+            // A phase that was cut short or broke off was not measured.
+            let whole = phases_where(run, |p| !p.failed() && !was_cut(p)).len();
+            let phases = if whole == 1 { "phase" } else { "phases" };
+            format!("a signal ended the run after {whole} {phases}; what was measured until then is kept.")
+        }
         Status::Failed => {
             let why = run.error.as_deref().unwrap_or("no reason is recorded");
             format!(
@@ -347,7 +350,10 @@ mod tests {
     fn runs_that_did_not_end_by_themselves_say_so() {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
         run.status = Status::Interrupted;
-        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 1 phases"));
+        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 1 phase;"));
+        run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
+        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 0 phases;"));
+        run.phases[0].repetitions[0].workers[0].ending = Ending::Completed;
         run.status = Status::Failed;
         run.error = Some("The disk is full.".into());
         assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("The disk is full. What"));
