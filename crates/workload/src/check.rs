@@ -31,6 +31,9 @@ impl Workload {
         if self.repetitions == 0 {
             errors.push(error("workload", "repetitions is 0; at least 1 is needed"));
         }
+        if self.phases.is_empty() {
+            errors.push(error("workload", "it has no phase; nothing would be measured"));
+        }
         for (name, variable) in &self.variables {
             if Sampler::new(variable, 0).is_none() {
                 errors.push(error(
@@ -282,6 +285,13 @@ data = { reducible = { duplicate_percent = 100 } }
             let said = said(old, new);
             assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
         }
+    }
+
+    #[test]
+    fn a_workload_without_phases_is_an_error() {
+        let workload = Workload::from_toml("name = 't'\n").unwrap();
+        let errors = workload.check().expect_err("nothing to do");
+        assert_eq!(errors[0].to_string(), "workload: it has no phase; nothing would be measured");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `fathom run`: a workload of the native format.
 
+mod plan;
+
 use super::write;
 use crate::exit::{self, Usage};
 use crate::line::{Common, RunFile};
@@ -27,7 +29,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         // Without the sweep for leftovers: a plan changes nothing.
         let engine = Engine::new(Ledger::new(&state::directory()));
         engine.check(&workload).map_err(|e| Usage(format!("{name}: {e}")))?;
-        console::out(&plan(&workload));
+        console::out(&plan::of(&workload));
         return Ok(ExitCode::SUCCESS);
     }
     let mut engine = Engine::new(state::ledger());
@@ -109,42 +111,10 @@ fn read(file: &Path) -> anyhow::Result<(String, String)> {
     Ok((file.display().to_string(), text.context("the workload")?))
 }
 
-/// The directory of the first file, or the working directory.
+/// The directory of the first file, or the working directory: absolute, because a record outlives both.
 fn directory_of(workload: &Workload) -> PathBuf {
     let first = workload.filesets.first().and_then(|s| s.files.path(0));
-    let parent =
-        first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty()).map(Path::to_path_buf);
-    parent.unwrap_or_else(|| PathBuf::from("."))
-}
-
-/// What would be executed and which files would be made.
-fn plan(workload: &Workload) -> String {
-    let mut text = format!(
-        "{}: {} phases, {} repetitions, seed {}\n",
-        workload.name,
-        workload.phases.len(),
-        workload.repetitions,
-        workload.seed
-    );
-    for set in &workload.filesets {
-        for i in 0..set.files.count() {
-            if let Some(path) = set.files.path(i) {
-                let fate = match (set.keep, set.existing) {
-                    (_, fathom_workload::Existing::Reuse) => "is used as it is if it exists",
-                    (true, _) => "is made and kept",
-                    (false, _) => "is made and removed",
-                };
-                text += &format!("file {} {fate}\n", path.display());
-            }
-        }
-    }
-    for (i, phase) in workload.phases.iter().enumerate() {
-        let workers: u32 = phase
-            .groups
-            .iter()
-            .map(|g| g.instances * g.threads.iter().map(|t| t.instances).sum::<u32>())
-            .sum();
-        text += &format!("phase {i}: {}, {workers} workers\n", phase.name);
-    }
-    text
+    let parent = first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    std::path::absolute(parent).unwrap_or_else(|_| parent.to_path_buf())
 }

@@ -132,11 +132,52 @@ fn a_plan_lists_what_would_be_made_and_changes_nothing() {
     let outcome = outcome
         .expect_stdout("file first.dat is made and removed")
         .expect_stdout("file kept.dat is made and kept");
-    let _ = outcome.expect_stdout("phase 0: quick write, 1 workers").expect_stdout("phase 1: read back");
+    let _ = outcome.expect_stdout("phase 0: quick write, 1 worker\n").expect_stdout("phase 1: read back");
     assert_eq!(names_in(fathom.work()), [""; 0]);
     assert!(!fathom.store().exists() && !fathom.state_home().exists(), "no store, no journal");
     let broken = text.replace("direction = \"read\"", "direction = \"raed\"");
     let _ = run_text(&fathom, &broken, &["--plan"]).expect_code(2);
+}
+
+#[test]
+fn a_plan_shows_the_commands_and_runs_none() {
+    let fathom = Fathom::new();
+    let touched = fathom.work().join("touched");
+    let step = format!("before = [{{ command = [\"touch\", {touched:?}] }}]\n[[phase.group]]");
+    let text = two_phases().toml().replacen("[[phase.group]]", &step, 1);
+    let outcome = run_text(&fathom, &text, &["--plan"]).expect_code(0);
+    let wanted = format!("  before: RUN THE COMMAND touch {}", touched.display());
+    assert!(outcome.stdout.lines().any(|l| l == wanted), "{wanted}\n{}", outcome.stdout);
+    assert_eq!(names_in(fathom.work()), [""; 0]);
+    let _ = run_text(&fathom, &text, &[]).expect_code(0);
+    assert_eq!(names_in(fathom.work()), ["touched"], "the run does what the plan said");
+}
+
+#[test]
+fn a_plan_of_billions_of_files_is_short() {
+    let fathom = Fathom::new();
+    let many = "files = { numbered = { prefix = \"x\", count = 4000000000 } }";
+    let text = two_phases().toml().replace("files = { list = [\"first.dat\"] }", many);
+    assert!(text.contains(many));
+    let outcome = run_text(&fathom, &text, &["--plan"]).expect_code(0);
+    assert!(outcome.stdout.contains("... and 3999999950 more"), "{}", outcome.stdout);
+    assert!(outcome.stdout.lines().count() < 60, "{}", outcome.stdout);
+}
+
+#[test]
+fn a_workload_without_phases_is_an_error() {
+    let fathom = Fathom::new();
+    for more in [&[][..], &["--plan"]] {
+        let outcome = run_text(&fathom, "name = \"w\"\n", more).expect_code(2);
+        assert!(outcome.stderr.contains("it has no phase"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn the_recorded_directory_is_absolute() {
+    let fathom = Fathom::new();
+    let _ = run_text(&fathom, &two_phases().toml(), &[]).expect_code(0);
+    assert_eq!(last_run(&fathom)["directory"], fathom.work().to_str().expect("UTF-8"));
 }
 
 #[test]

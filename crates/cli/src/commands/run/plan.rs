@@ -1,0 +1,164 @@
+//! What a workload would do, in words: the files it makes, and phase by phase every step and who runs. For `--plan`; nothing is
+//! opened, made or started for it. Steps that reach beyond the workload's own files (commands, remounts) are shown word by word.
+
+use fathom_workload::{Action, Existing, FileSet, Files, Phase, Workload};
+use std::fmt::Write as _;
+
+/// Files of a set that are named; a set may number billions.
+const MOST_FILES: u64 = 50;
+
+/// The whole plan.
+pub fn of(workload: &Workload) -> String {
+    let mut text = format!(
+        "{}: {}, {}, seed {}\n",
+        workload.name,
+        counted(workload.phases.len() as u64, "phase"),
+        counted(workload.repetitions.into(), "repetition"),
+        workload.seed
+    );
+    for set in &workload.filesets {
+        files(&mut text, set);
+    }
+    for (i, phase) in workload.phases.iter().enumerate() {
+        steps(&mut text, i, phase);
+    }
+    text
+}
+
+/// "1 phase", "2 phases".
+fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+fn files(text: &mut String, set: &FileSet) {
+    let fate = match (set.existing, set.keep) {
+        (Existing::Reuse, _) => "is used as it is if it exists",
+        (Existing::Refuse, true) => "is made and kept",
+        (Existing::Refuse, false) => "is made and removed",
+        (Existing::Replace, true) => "is made and kept; what is there already is overwritten",
+        (Existing::Replace, false) => "is made and removed; what is there already is overwritten",
+    };
+    let count = set.files.count();
+    if let Files::Tree(tree) = &set.files {
+        let _ = writeln!(text, "tree {} of {}: each {fate}", tree.root.display(), counted(count, "file"));
+        return;
+    }
+    for path in (0..count.min(MOST_FILES)).filter_map(|i| set.files.path(i)) {
+        let _ = writeln!(text, "file {} {fate}", path.display());
+    }
+    if let Some(last) = count.checked_sub(1).filter(|_| count > MOST_FILES).and_then(|i| set.files.path(i)) {
+        let _ = writeln!(
+            text,
+            "... and {} more of the file set {}, up to {}",
+            count - MOST_FILES,
+            set.name,
+            last.display()
+        );
+    }
+}
+
+fn steps(text: &mut String, number: usize, phase: &Phase) {
+    let workers = phase.groups.iter().fold(0u64, |sum, g| {
+        let threads = g.threads.iter().map(|t| u64::from(t.instances)).sum::<u64>();
+        sum.saturating_add(threads.saturating_mul(g.instances.into()))
+    });
+    let who = if workers == 0 { "only the steps below".to_string() } else { counted(workers, "worker") };
+    let _ = writeln!(text, "phase {number}: {}, {who}", phase.name);
+    for (moment, actions) in [("before", &phase.before), ("after", &phase.after)] {
+        for action in actions {
+            let _ = writeln!(text, "  {moment}: {}", words(action));
+        }
+    }
+}
+
+fn words(action: &Action) -> String {
+    match action {
+        Action::Sync => "write back everything dirty on this machine (sync)".into(),
+        Action::Evict(set) => format!("drop the files of {set} from the page cache"),
+        Action::Warm(set) => format!("read the files of {set} into the page cache"),
+        Action::Prepare(set) => format!("write the files of {set} to their full size"),
+        Action::Recreate(set) => format!("remove the files of {set} and make them again, empty"),
+        Action::Remove(set) => format!("remove the files of {set}"),
+        Action::Remount(point) => format!("UNMOUNT {} and mount it again", quoted(&point.to_string_lossy())),
+        Action::Sleep(time) => format!("wait {time}"),
+        Action::Command(words) => {
+            let line: Vec<String> = words.iter().map(|w| quoted(w)).collect();
+            format!("RUN THE COMMAND {}", line.join(" "))
+        }
+    }
+}
+
+/// A word that shows where it begins and ends, and hides nothing.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("{word:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(text: &str) -> String {
+        of(&Workload::from_toml(text).unwrap_or_else(|d| panic!("{}", d.render("t", text))))
+    }
+
+    #[test]
+    fn every_step_is_listed_with_its_words() {
+        let text = r#"
+name = "t"
+seed = "0x2a"
+[[fileset]]
+name = "f"
+files = { list = ["x"] }
+size = { fixed = "1MiB" }
+existing = "replace"
+[[phase]]
+name = "steps"
+before = [
+  "sync", { evict = "f" }, { warm = "f" }, { prepare = "f" }, { recreate = "f" }, { remove = "f" },
+  { remount = "/mnt/a disk" }, { sleep = "2s" }, { command = ["sh", "-c", "rm -rf /tmp/x; echo \u001b"] },
+]
+after = [{ command = ["sysctl", "vm.drop_caches=3"] }]
+"#;
+        let wanted = r#"t: 1 phase, 1 repetition, seed 0x2a
+file x is made and removed; what is there already is overwritten
+phase 0: steps, only the steps below
+  before: write back everything dirty on this machine (sync)
+  before: drop the files of f from the page cache
+  before: read the files of f into the page cache
+  before: write the files of f to their full size
+  before: remove the files of f and make them again, empty
+  before: remove the files of f
+  before: UNMOUNT "/mnt/a disk" and mount it again
+  before: wait 2s
+  before: RUN THE COMMAND sh -c "rm -rf /tmp/x; echo \u{1b}"
+  after: RUN THE COMMAND sysctl vm.drop_caches=3
+"#;
+        assert_eq!(plan(text), wanted);
+    }
+
+    #[test]
+    fn billions_of_files_are_counted_and_not_listed() {
+        let text = r#"
+name = "many"
+repetitions = 2
+[[fileset]]
+name = "f"
+files = { numbered = { prefix = "d/x", count = 4000000000 } }
+size = { fixed = "4KiB" }
+[[phase]]
+name = "p"
+[[phase]]
+name = "q"
+"#;
+        let found = plan(text);
+        assert!(found.starts_with("many: 2 phases, 2 repetitions, "), "{found}");
+        assert_eq!(found.lines().filter(|l| l.starts_with("file ")).count(), 50);
+        assert!(
+            found.contains("... and 3999999950 more of the file set f, up to d/x3999999999\n"),
+            "{found}"
+        );
+        let fifty = plan(&text.replace("4000000000", "50"));
+        assert!(!fifty.contains("..."), "{fifty}");
+    }
+}
