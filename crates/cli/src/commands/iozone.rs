@@ -157,7 +157,7 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) ->
     }
     // Later runs may replace it: it is noted as a file of ours that stays.
     let written = write::runs(&[&finished.run], &beside, true)
-        .and_then(|()| engine.ledger().keep(&beside).map_err(anyhow::Error::from));
+        .and_then(|_| engine.ledger().keep(&beside).map_err(anyhow::Error::from));
     if let Err(e) = written {
         console::warning(&format!("{} was not written: {e:#}", beside.display()));
     }

@@ -2,14 +2,14 @@
 
 use super::write;
 use crate::line::{Common, Report};
-use crate::{console, state};
+use crate::state;
 use std::process::ExitCode;
 
 pub fn run(options: &Report, common: &Common) -> anyhow::Result<ExitCode> {
     write::check_ending(&options.output)?;
     let store = state::store(common.store.as_deref())?;
     let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
-    write::runs(&runs.iter().collect::<Vec<_>>(), &options.output, options.force)?;
-    console::note(&format!("wrote {}", options.output.display()));
+    let files = write::runs(&runs.iter().collect::<Vec<_>>(), &options.output, options.force)?;
+    write::tell(&files);
     Ok(ExitCode::SUCCESS)
 }

@@ -48,8 +48,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     listener.0.finish_and_clear();
     conclude(&finished, options.json);
     if let Some(output) = &options.output {
-        write::runs(&[&finished.run], output, false)?;
-        console::note(&format!("wrote {}", output.display()));
+        write::tell(&write::runs(&[&finished.run], output, false)?);
     }
     Ok(code(&finished))
 }

@@ -56,7 +56,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let written = write::runs(&[&finished.run], &page, false);
     conclude(&finished, options.json);
     match written {
-        Ok(()) => console::note(&format!("page: {}", page.display())),
+        Ok(_) => console::note(&format!("page: {}", page.display())),
         // The measurement is not lost with the page: it is in the store and on the terminal.
         Err(e) => console::error(&format!("the page was not written: {e:#}")),
     }

@@ -3,13 +3,13 @@
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_record::Run;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The endings, for messages.
 const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv";
 
-/// Writes the runs to `path`. An existing file is overwritten only if `replace` says so.
-pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<()> {
+/// Writes the runs to `path` and gives the names of the files written. An existing file is overwritten only if `replace` says so.
+pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let form = Form::of(path)?;
     if !replace {
         must_not_exist(path, FORCE)?;
@@ -21,29 +21,54 @@ pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<()> {
         Form::Csv => fathom_record::export::csv(&runs.iter().map(|r| (*r).clone()).collect::<Vec<_>>()),
         Form::Svg => return pictures(runs, path, replace),
         Form::Xlsx => {
-            return fathom_report::xlsx::write(runs, path)
-                .with_context(|| format!("cannot write {}", path.display()));
+            fathom_report::xlsx::write(runs, path)?;
+            return Ok(vec![path.to_owned()]);
         }
     };
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(vec![path.to_owned()])
 }
 
-/// One picture goes to the file itself; several to files numbered before the ending.
-fn pictures(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<()> {
-    let pictures: Vec<_> = runs.iter().flat_map(|r| fathom_report::svg::of_run(r)).collect();
+/// Says what was written.
+pub fn tell(files: &[PathBuf]) {
+    match files {
+        [] => {}
+        [only] => crate::console::note(&format!("wrote {}", only.display())),
+        [first, .., last] => {
+            crate::console::note(&format!(
+                "wrote {} files, {} to {}",
+                files.len(),
+                first.display(),
+                last.display()
+            ));
+        }
+    }
+}
+
+/// One picture goes to the file itself; several to files named after what they show: out.svg becomes out.heat-map-read.svg, with
+/// the number of the run before it where there are several runs.
+fn pictures(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut pictures = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        let number = if runs.len() > 1 { format!("{}-", i + 1) } else { String::new() };
+        for picture in fathom_report::svg::of_run(run) {
+            pictures.push((path.with_extension(format!("{number}{}.svg", picture.slug)), picture));
+        }
+    }
+    if let [only] = &mut pictures[..] {
+        only.0 = path.to_owned();
+    }
     if pictures.is_empty() {
         return Err(Usage("these runs hold nothing that could be drawn".into()).into());
     }
-    for (i, picture) in pictures.iter().enumerate() {
-        let name =
-            if pictures.len() == 1 { path.to_owned() } else { path.with_extension(format!("{}.svg", i + 1)) };
-        if !replace {
-            must_not_exist(&name, FORCE)?;
-        }
-        std::fs::write(&name, picture.standalone())
+    for (name, _) in pictures.iter().filter(|_| !replace) {
+        must_not_exist(name, FORCE)?;
+    }
+    for (name, picture) in &pictures {
+        std::fs::write(name, picture.standalone())
             .with_context(|| format!("cannot write {}", name.display()))?;
     }
-    Ok(())
+    Ok(pictures.into_iter().map(|p| p.0).collect())
 }
 
 #[derive(Clone, Copy)]
