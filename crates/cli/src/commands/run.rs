@@ -21,7 +21,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let (name, text) = read(&options.file)?;
     let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;
-    if let Err(errors) = workload.check() {
+    if let Err(errors) = workload.check_to_run() {
         let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
         return Err(Usage(lines.join("\n")).into());
     }
