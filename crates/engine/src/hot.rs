@@ -7,7 +7,7 @@
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::shared::{Control, Figures, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, WRITE};
+use crate::shared::{Control, Figures, Live, READ, RESPONSE, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, WRITE};
 use crate::worker::{Fault, Plan};
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
@@ -52,6 +52,8 @@ pub(crate) struct Rare {
     /// Ticks between operations; 0 without a rate.
     pub gap: u64,
     pub due: u64,
+    /// When the operation in hand was due; 0 without a rate.
+    pub intended: u64,
     pub burst_bytes: u64,
     pub burst_left: u64,
     pub burst_pause_ns: u64,
@@ -84,6 +86,7 @@ impl Rare {
             think_counted: s.pace.think.is_some_and(|t| t.counted),
             gap: s.pace.rate.map_or(0, |r| clock.ticks((1e9 / r.operations_per_s) as u64)),
             due: 0,
+            intended: 0,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -269,6 +272,7 @@ fn before<B: Backend>(
         // Late operations are issued at once and not dropped; the schedule itself does not move.
         if let Some(rare) = &mut hot.rare {
             rare.due = due + gap;
+            rare.intended = due;
         }
     }
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
@@ -311,6 +315,10 @@ fn after<B: Backend>(
         }
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
+    if rare.intended > 0 && !matches!(op.kind, OpKind::Sync { .. }) {
+        let response_ns = hot.clock.between(rare.intended, hot.last);
+        hot.figures.stats[RESPONSE].record(response_ns, u64::from(op.bytes));
+    }
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::error::advice;
 use crate::interrupt::StopOnSignal;
 use crate::shared::{
-    Call, End, Figures, Live, READ, STOP_INTERRUPT, SYNC, Shared, WRITE, futex_wait, wake_all,
+    Call, End, Figures, Live, READ, RESPONSE, STOP_INTERRUPT, SYNC, Shared, WRITE, futex_wait, wake_all,
 };
 use crate::worker::{Plan, work};
 use crate::{EngineError, interrupted_by};
@@ -377,7 +377,9 @@ fn collect(
 
 fn stats_of(slot: &Figures) -> Vec<OpStat> {
     let mut stats = Vec::new();
-    for (kind, op) in [(READ, OpKind::Read), (WRITE, OpKind::Write), (SYNC, OpKind::Sync)] {
+    for (kind, op) in
+        [(READ, OpKind::Read), (WRITE, OpKind::Write), (SYNC, OpKind::Sync), (RESPONSE, OpKind::Response)]
+    {
         let s = &slot.stats[kind];
         if s.ops > 0 {
             let latency = Histogram::from_dense(&s.counts, u128::from(s.sum_ns), s.min_ns, s.max_ns);

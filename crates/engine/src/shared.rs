@@ -34,10 +34,12 @@ pub(crate) struct Control {
 }
 
 /// Kinds of operations with a histogram of their own.
-pub(crate) const KINDS: usize = 3;
+pub(crate) const KINDS: usize = 4;
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const SYNC: usize = 2;
+/// From the intended start; only streams with a rate.
+pub(crate) const RESPONSE: usize = 3;
 
 /// Statistics of one kind of operation.
 #[repr(C)]

@@ -239,6 +239,28 @@ fn a_rate_is_not_exceeded() {
 }
 
 #[test]
+fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
+    let bench = Bench::new(80 * KIB);
+    let rate = Some(Rate { operations_per_s: 1e6 });
+    let r = bench.run(Stream {
+        pace: Pace { rate, ..Pace::default() },
+        open: Open { sync: OpenSync::Dsync, ..Open::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    });
+    // No storage does a million durable writes a second: every operation is later than the one before, its service is not.
+    let (service, response) = (r.latency(OpKind::Write), r.latency(OpKind::Response));
+    assert_eq!((service.count(), response.count()), (20, 20));
+    assert!(
+        response.max_ns() >= service.sum_ns() as u64 / 2,
+        "{} of {}",
+        response.max_ns(),
+        service.sum_ns()
+    );
+    let r = bench.run(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
+    assert_eq!(r.latency(OpKind::Response).count(), 0, "without a rate there is no intended start");
+}
+
+#[test]
 fn bursts_pause_outside_the_clock() {
     let bench = Bench::new(64 * KIB);
     let burst = Some(Burst { bytes: Bytes(32 * KIB), pause: Duration(20_000_000) });

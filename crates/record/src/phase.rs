@@ -144,12 +144,23 @@ pub enum OpKind {
     Stat,
     /// unlink.
     Delete,
+    /// A read or write of a stream with a rate, timed from when it was due instead of from when it was issued: what a user who does
+    /// not wait for the one before would see. Service times are under the operation's own kind.
+    Response,
 }
 
 impl OpKind {
     /// Every kind, in the order of the numbers the engine uses for them.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Write, Self::Sync, Self::Open, Self::Close, Self::Stat, Self::Delete];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::Sync,
+        Self::Open,
+        Self::Close,
+        Self::Stat,
+        Self::Delete,
+        Self::Response,
+    ];
 
     /// The word used in tables and exports.
     #[must_use]
@@ -162,6 +173,7 @@ impl OpKind {
             Self::Close => "close",
             Self::Stat => "stat",
             Self::Delete => "delete",
+            Self::Response => "response",
         }
     }
 }
