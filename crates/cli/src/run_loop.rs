@@ -87,8 +87,9 @@ pub fn execute(
                 one_phase(engine, workload, number, repetition, &mut run, &mut seen, listener);
             let outcome = outcome.and_then(|()| place.still_there());
             if let Some(at) = at {
-                listener.ends(&run.phases[at]);
+                // Stored before it is told: what stands on the screen is in the store, whatever happens next.
                 keeper.phase(&run.id, &run.phases[at]);
+                listener.ends(&run.phases[at]);
             }
             if let Err(f) = outcome {
                 failure = Some(f);
