@@ -290,6 +290,7 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
     let synchronous = |s: &&Stream| {
         s.timed.fsync
+            || s.sync_every.is_some_and(|e| e.writes == 1)
             || s.open.sync != fathom_workload::OpenSync::No
             || matches!(s.backend, Backend::Mmap { flush: fathom_workload::MapFlush::Sync, .. })
     };

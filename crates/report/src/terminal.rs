@@ -13,7 +13,7 @@ use crate::{
     writes::Row,
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use fathom_record::{Phase, Run};
+use fathom_record::{Histogram, OpKind, Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -151,13 +151,19 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
     if !doubts.is_empty() {
         page.line(Style::Plain, "");
     }
-    for doubt in doubts {
+    for (i, doubt) in doubts.iter().enumerate() {
         let more = match doubt.sentences.len() {
             0 | 1 => String::new(),
             n => format!(" (and {} more)", n - 1),
         };
         let first = doubt.sentences.first().map_or("", String::as_str);
-        page.paragraph(Style::Warn, "? ", &format!("{}{more}", clean(first)), layout);
+        let text = format!("{}{more}", clean(first));
+        // Half a sentence helps nobody: what has no room is on the page.
+        if wrapped(&text, layout.saturating_sub(2).max(8)).len() >= page.room() {
+            page.line(Style::Warn, &format!("? {} more reasons for doubt are on the page", doubts.len() - i));
+            return;
+        }
+        page.paragraph(Style::Warn, "? ", &text, layout);
     }
 }
 
@@ -173,10 +179,10 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     let mut table = plain_table(layout);
     table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
     for phase in timed.iter().take(MOST_FIGURES) {
-        let latency = phase.latency();
+        let (latency, of) = latency_told(phase);
         let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
         table.add_row([
-            cut(&format!("{}{streams}", clean(&title(phase))), layout.saturating_sub(52).max(12)),
+            cut(&format!("{}{streams}{of}", clean(&title(phase))), layout.saturating_sub(54).max(12)),
             phase.bytes_per_s().map_or("-".to_string(), units::rate),
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
@@ -190,6 +196,23 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     page.table(&table);
     if timed.len() > MOST_FIGURES {
         page.line(Style::Dim, &format!(" ... and {} more", timed.len() - MOST_FIGURES));
+    }
+    if timed.iter().take(MOST_FIGURES).any(|p| !latency_told(p).1.is_empty()) {
+        page.line(Style::Dim, " * latency of the fsync that follows each write");
+    }
+}
+
+/// The latency that tells most about a phase: where every write was followed by its own fsync, that of the fsync.
+fn latency_told(phase: &Phase) -> (Histogram, &'static str) {
+    let latency = phase.latency();
+    let mut syncs = Histogram::default();
+    for repetition in &phase.repetitions {
+        syncs.merge(&repetition.latency(OpKind::Sync));
+    }
+    if phase.writes && !phase.reads && syncs.count() * 2 > latency.count() {
+        (syncs, " *")
+    } else {
+        (latency, "")
     }
 }
 

@@ -255,7 +255,7 @@ impl Plan<'_> {
             };
             self.push(
                 &SCALING,
-                "parallel write to fsync",
+                "parallel writers",
                 axes(record),
                 vec![Action::Recreate(written.clone())],
                 write,
@@ -267,8 +267,7 @@ impl Plan<'_> {
                 open: Open { direct: self.scope.direct, ..Open::default() },
                 ..Stream::new(&read, Direction::Read, Bytes(4 * KIB))
             };
-            let name =
-                if self.scope.direct { "parallel direct random read" } else { "parallel cold random read" };
+            let name = if self.scope.direct { "parallel direct reads" } else { "parallel cold reads" };
             let before = vec![Action::Prepare(read.clone()), Action::Evict(read.clone())];
             self.push(&SCALING, name, axes(4 * KIB), before, random, Duration(CAP.0 / 2));
         }
