@@ -97,6 +97,9 @@ pub fn execute(
             }
         }
     }
+    if let Err(e) = engine.keep(workload) {
+        console::warning(&format!("files that were to be kept are removed: {e}"));
+    }
     for path in engine.clean_up() {
         console::warning(&format!(
             "{} could not be removed; the next run of fathom will try again",
@@ -199,7 +202,8 @@ fn measure(
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
-        let device = counters.until(&now).device_write_bytes()?;
+        let in_clock = counters.until(&now);
+        let device = written::to_storage(&in_clock)?;
         Some(device.min(written::ours_at_most(&measured, before, at_stop)))
     });
     if let Some(steal) = counters.steal_share(&later) {

@@ -48,10 +48,7 @@ impl Contents {
         number: u32,
         depth: u32,
     ) -> Result<Self, Fault> {
-        let rotate = stream.buffer_area.0 as usize;
-        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. });
-        let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
-        let area = if pooled { share.max(rotate) } else { rotate };
+        let (rotate, area) = Self::areas_of(stream, largest, depth);
         let tag = derive_seed(seed, Place { repetition: 0, ..place }, FOR_POOL);
         let mut this = Self {
             data: stream.data.clone(),
@@ -77,6 +74,22 @@ impl Contents {
         let own = derive_seed(tag, Place::default(), u64::from(number));
         this.fill_pool(if common { derive_seed(seed, Place::default(), FOR_POOL) } else { own });
         Ok(this)
+    }
+
+    /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
+    fn areas_of(stream: &Stream, largest: usize, depth: u32) -> (usize, usize) {
+        let rotate = stream.buffer_area.0 as usize;
+        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. });
+        let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
+        (rotate, if pooled { share.max(rotate) } else { rotate })
+    }
+
+    /// Memory that the buffers of one operation in flight take.
+    pub fn bytes(stream: &Stream, largest: usize, depth: u32) -> u64 {
+        let (rotate, area) = Self::areas_of(stream, largest, depth);
+        let write = if stream.direction == Direction::Read { 0 } else { largest + area };
+        let read = if stream.direction == Direction::Write { 0 } else { largest + rotate };
+        (write + read) as u64
     }
 
     fn fill_pool(&mut self, seed: u64) {

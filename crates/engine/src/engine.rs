@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::phase::{self, Moments};
 use crate::worker::Plan;
-use crate::{EngineError, Ledger, action, check};
+use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Action, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload};
@@ -94,6 +94,7 @@ impl Engine {
         self.make_files(workload, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let plans = plans(workload, this, place);
+        memory::check(this, plans.iter().map(|p| &p.2))?;
         let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
         let mut result = phase::run(this, plans, self.clock, log_entries, moments)?;
@@ -117,6 +118,19 @@ impl Engine {
                     }
                     action::ensure(set, &mut self.ledger)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the files of sets that are to be kept, however the run ended.
+    ///
+    /// # Errors
+    /// If the list of kept files cannot be written.
+    pub fn keep(&mut self, workload: &Workload) -> Result<(), EngineError> {
+        for path in workload.filesets.iter().filter(|s| s.keep).flat_map(action::paths) {
+            if self.ledger.owns(&path) {
+                self.ledger.keep(&path)?;
             }
         }
         Ok(())

@@ -73,6 +73,9 @@ pub(crate) fn advice(error: &std::io::Error) -> &'static str {
             ". The file would be larger than the file system or the resource limit (ulimit -f) allows"
         }
         Some(libc::EMFILE) | Some(libc::ENFILE) => ". Raise the limit of open files (ulimit -n)",
+        Some(libc::EOPNOTSUPP) => {
+            ". The file system or device does not offer this (completion_polling needs a device with polled queues)"
+        }
         Some(libc::EIO) => ". The device reported an error; see the kernel log",
         Some(libc::ENODEV) | Some(libc::ENXIO) | Some(libc::ESTALE) => ". The device or mount has gone",
         _ => "",

@@ -67,16 +67,27 @@ fn drive<B: AsyncBackend>(
     let mut free: Vec<u32> = (0..depth as u32).rev().collect();
     let batch = if batch == 0 { depth } else { (batch as usize).min(depth) };
     let mut ended = None;
+    // An fsync covers the writes that are complete when it starts: it waits for those in flight, and the next ones wait for it.
+    let mut held: Option<Op> = None;
+    let mut alone = false;
     loop {
         if ended.is_none() {
             ended = ends(hot);
         }
         let mut queued = 0;
-        while ended.is_none() && queued < batch && !free.is_empty() {
-            let Some(op) = hot.ops.next(&hot.done) else {
+        alone &= free.len() < depth;
+        while ended.is_none() && !alone && queued < batch && !free.is_empty() {
+            let Some(op) = held.take().or_else(|| hot.pending.take()).or_else(|| hot.ops.next(&hot.done))
+            else {
                 ended = Some(Outcome::Completed);
                 break;
             };
+            let syncs = matches!(op.kind, OpKind::Sync { .. });
+            if syncs && free.len() < depth {
+                held = Some(op);
+                break;
+            }
+            alone = syncs;
             if let Some(number) = free.pop() {
                 let flight = &mut flights[number as usize];
                 let target = target(hot, number, &op, flight);
@@ -87,15 +98,22 @@ fn drive<B: AsyncBackend>(
             }
         }
         if free.len() == depth {
-            // Nothing was queued and nothing is in flight.
+            if held.is_some() && ended.is_none() {
+                continue;
+            }
+            // Nothing was queued and nothing is in flight. Who finishes uncounted begins with what was held back.
+            hot.pending = held;
             return Ok(ended.unwrap_or(Outcome::Completed));
         }
-        backend.submit(usize::from(queued == 0 || free.is_empty()))?;
+        backend.submit(usize::from(queued == 0 || free.is_empty() || alone))?;
         let now = hot.clock.now();
         while let Some((number, result)) = backend.reap() {
             let flight = &flights[number as usize];
-            complete(hot, backend.descriptor(), number, flight, result)?;
             free.push(number);
+            if let Err(fault) = complete(hot, backend.descriptor(), number, flight, result) {
+                drain(backend, depth - free.len());
+                return Err(fault);
+            }
             if counted {
                 record(hot, flight, now);
             } else {
@@ -103,6 +121,16 @@ fn drive<B: AsyncBackend>(
             }
         }
         hot.last = now;
+    }
+}
+
+/// After a fault: waits for what is in flight, because the kernel still works with its buffers.
+#[cold]
+fn drain<B: AsyncBackend>(backend: &mut B, mut in_flight: usize) {
+    while in_flight > 0 && backend.submit(1).is_ok() {
+        while backend.reap().is_some() {
+            in_flight -= 1;
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! inode number and time of birth, so that only what we made is ever removed: at the end, on Ctrl-C, and, when we were killed, by
 //! the next run.
 //!
-//! A journal is a text file `files-PID-START` in the state directory, one line a fact, appended and never rewritten:
+//! A journal is a text file `files-PID-START-TIME` in the state directory, one line a fact, appended and never rewritten:
 //! `intent PATH`, `made DEV INODE BORN_NS PATH`, `gone PATH`; paths are percent-encoded. It is locked as long as its process
 //! lives. `kept` holds files that the user asked to keep: they are ours to overwrite later, and never removed unasked.
 //! docs/safety.md explains it for users.
@@ -210,9 +210,11 @@ impl Ledger {
         if self.journal.is_none() {
             fs::create_dir_all(&self.directory)
                 .map_err(|e| EngineError::file("create", &self.directory, e))?;
-            let path = self.directory.join(format!("files-{}", owner_name(std::process::id())));
+            // In containers that share the directory two runs may have the same number and start: the time makes the name ours.
+            let since = std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_nanos());
+            let path = self.directory.join(format!("files-{}-{since}", owner_name(std::process::id())));
             let file = OpenOptions::new()
-                .create(true)
+                .create_new(true)
                 .append(true)
                 .open(&path)
                 .map_err(|e| EngineError::file("open", &path, e))?;
@@ -290,13 +292,14 @@ fn read_facts(journal: &Path) -> Facts {
     facts
 }
 
-/// "PID-START": a process is the same only if its start time is, because numbers are used again.
+/// "PID-START" (the file's name adds the time): a process is the same only if its start time is, because numbers are used again.
 fn owner_name(pid: u32) -> String {
     format!("{pid}-{}", start_time(pid).unwrap_or(0))
 }
 
 fn owner_lives(owner: &str) -> bool {
-    let Some((pid, start)) = owner.split_once('-') else { return false };
+    let mut parts = owner.split('-');
+    let (Some(pid), Some(start)) = (parts.next(), parts.next()) else { return false };
     let (Ok(pid), Ok(start)) = (pid.parse(), start.parse::<u64>()) else { return false };
     start_time(pid) == Some(start)
 }
@@ -304,7 +307,13 @@ fn owner_lives(owner: &str) -> bool {
 /// Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its closing bracket.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+    let fields = stat.rsplit_once(')')?.1;
+    // A process that is dead and only not waited for holds nothing any more.
+    let state = fields.split_ascii_whitespace().next()?;
+    if matches!(state, "Z" | "X") {
+        return None;
+    }
+    fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 fn identity_of(path: &Path) -> Option<Identity> {

@@ -19,6 +19,7 @@ mod hot;
 mod hot_async;
 mod interrupt;
 pub mod ledger;
+mod memory;
 mod phase;
 mod shared;
 mod worker;

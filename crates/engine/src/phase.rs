@@ -442,7 +442,13 @@ fn error_of(live: &Live, slot: &Figures, path: &std::path::Path) -> OpError {
         } else {
             String::new()
         };
-        format!("cannot {what} {path_text}{at}: {error}{moved}{}", advice(&error))
+        let advice = match (slot.fault_call, slot.fault_errno) {
+            (Call::Ring, libc::ENOMEM) => {
+                ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
+            }
+            _ => advice(&error),
+        };
+        format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")
     } else {
         match slot.fault_call {
             Call::Verify => format!(

@@ -40,6 +40,15 @@ pub(crate) struct Plan<'a> {
     pub raise: Option<Raise>,
 }
 
+impl Plan<'_> {
+    /// Operations that can be in flight at once: no more than there are.
+    pub fn depth(&self) -> u32 {
+        let all = StreamOps::new(self.stream, self.region, self.seed, self.place)
+            .and_then(|o| o.remaining_operations());
+        all.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX).clamp(1, self.stream.queue_depth.max(1))
+    }
+}
+
 /// An operation that failed, as numbers: it has to go through shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -203,7 +212,7 @@ fn batch(stream: &Stream) -> u32 {
 
 /// Buffers for every operation that may be in flight.
 fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
-    let depth = plan.stream.queue_depth;
+    let depth = plan.depth();
     // The data belong to the file: two workers on one file write the same at the same place.
     let place = Place { worker: plan.file, ..plan.place };
     (0..depth).map(|n| Contents::of_several(plan.stream, plan.largest, plan.seed, place, n, depth)).collect()
@@ -303,7 +312,7 @@ fn live<B: Handle, D: Drive<B>>(
         D::finish(&mut hot, &mut b, stream)?;
         open_still = Some(b);
     }
-    finish_outside_clock(plan, hot.figures, clock, start, open_still)?;
+    finish_outside_clock(plan, shared, hot.figures, clock, start, open_still)?;
     Ok(match outcome {
         Outcome::Completed => End::Completed,
         Outcome::Stopped => End::Stopped,
@@ -413,6 +422,7 @@ fn finish_in_clock<B: Handle>(
 
 fn finish_outside_clock<B: Handle>(
     plan: &Plan,
+    shared: &Shared,
     slot: &mut Figures,
     clock: Clock,
     start: u64,
@@ -420,6 +430,14 @@ fn finish_outside_clock<B: Handle>(
 ) -> Result<(), Fault> {
     let Some(mut b) = backend else { return Ok(()) };
     if plan.stream.sync_after {
+        // Others may still be timed: what is written back now would fall into their clocks, and slow them.
+        let control = shared.control();
+        while (control.clocked.load(Ordering::Acquire) as usize) < shared.workers()
+            && control.seen.load(Ordering::Acquire) == 0
+            && control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT
+        {
+            futex_wait(&control.seen, 0, 20_000_000);
+        }
         sync_and_mark(slot, clock, start, &mut b)?;
     }
     close_and_mark(slot, clock, start, b)

@@ -2,7 +2,7 @@
 //! cache at the two ends of the clock.
 
 use crate::residency::page_bytes;
-use fathom_record::{Repetition, Residency};
+use fathom_record::{Physical, Repetition, Residency};
 
 /// Most of our data that can have reached the device while the clock ran: what was moved, less what still waited in the cache
 /// when the clock stopped. The device's own counter holds everybody's writes, and a neighbour's must not turn a cache number into
@@ -18,10 +18,37 @@ pub fn ours_at_most(measured: &Repetition, before: Option<Residency>, at_stop: O
     if waits == 0 { u64::MAX } else { moved.saturating_add(waited).saturating_sub(waits) }
 }
 
+/// What the file system's own device wrote; of a loop device no more than reached the disk below it, because its backing file may
+/// lie in the page cache.
+#[must_use]
+pub fn to_storage(physical: &Physical) -> Option<u64> {
+    let top = physical.devices.first()?;
+    let below = physical.level(1);
+    if top.kind != "loop" || below.is_empty() {
+        return Some(top.write_bytes);
+    }
+    let below: u64 = below.iter().fold(0, |sum, d| sum.saturating_add(d.write_bytes));
+    Some(top.write_bytes.min(below))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::Worker;
+    use fathom_record::{DeviceDelta, Worker};
+
+    fn device(name: &str, kind: &str, level: u32, write_bytes: u64) -> DeviceDelta {
+        DeviceDelta { name: name.into(), kind: kind.into(), level, write_bytes, ..DeviceDelta::default() }
+    }
+
+    #[test]
+    fn a_loop_device_wrote_what_reached_the_disk_below() {
+        let on = |devices| Physical { devices, ..Physical::default() };
+        let looped = on(vec![device("loop0", "loop", 0, 100), device("vda", "disk", 1, 7)]);
+        assert_eq!(to_storage(&looped), Some(7));
+        let part = on(vec![device("vda1", "partition", 0, 100), device("vda", "disk", 1, 300)]);
+        assert_eq!(to_storage(&part), Some(100));
+        assert_eq!(to_storage(&on(vec![])), None);
+    }
 
     fn moved(pages: u64) -> Repetition {
         let worker = Worker { bytes: pages * page_bytes(), ..Worker::default() };

@@ -85,6 +85,10 @@ impl Origin {
                 .into_iter()
                 .filter(|w| w.asked > 0)
                 .collect(),
+            // What is written uncounted after the clock has stopped is in neither figure.
+            (false, true) if physical.written_in_clock_bytes.is_some() && repetition.bytes() > 0 => {
+                vec![Way::of(Direction::Write, repetition.bytes(), physical, device)]
+            }
             (false, true) => vec![Way::of(Direction::Write, all, physical, device)],
             _ => vec![Way::of(Direction::Read, all, physical, device)],
         };

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::exit::{mix, size_error};
-use super::options::{MAX_RECORD_KB, Options, Unit};
+use super::options::{Locking, MAX_RECORD_KB, Options, Unit};
 use super::pass;
 
 /// The first combination that is not allowed.
@@ -13,6 +13,7 @@ pub(super) fn check(o: &Options) -> Result<(), Exit> {
     if o.throughput() {
         throughput(o)?;
     }
+    asynchronous(o)?;
     telemetry(o)?;
     existing(o)?;
     let (low, high) = (o.min_record_kb.unwrap_or(4), o.max_record_kb.unwrap_or(MAX_RECORD_KB));
@@ -41,6 +42,24 @@ fn throughput(o: &Options) -> Result<(), Exit> {
         return Err(size_error(&format!("record length {bytes} is greater than filesize {file_kb} kB")));
     }
     Ok(())
+}
+
+/// With several operations in flight nothing can be done between one and the next.
+fn asynchronous(o: &Options) -> Result<(), Exit> {
+    let between = [
+        (o.think_ms > 0, "-J"),
+        (o.purge, "-p"),
+        (o.disturb, "-K"),
+        (o.rate_ops.is_some(), "-+O"),
+        (o.burst.is_some(), "-+b"),
+        (o.locking == Locking::Record, "-+l and -+L"),
+    ];
+    match between.iter().find(|b| b.0) {
+        Some((_, option)) if o.async_depth.is_some() => {
+            Err(mix(17, &format!("{option} can not be used with asynchronous I/O (-H, -k).")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn telemetry(o: &Options) -> Result<(), Exit> {

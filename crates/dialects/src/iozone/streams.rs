@@ -108,7 +108,10 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
             };
             Backend::Mmap { flush, advice: o.madvise.map(linux_advice) }
         }
-        _ if o.async_depth.is_some() => Backend::Uring(Uring::default()),
+        _ if o.async_depth.is_some() => {
+            // Registered buffers count against the limit of locked memory, which ordinary users soon reach.
+            Backend::Uring(Uring { registered_buffers: false, ..Uring::default() })
+        }
         _ => Backend::Psync(SyncCall::Read),
     }
 }
