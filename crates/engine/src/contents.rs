@@ -277,6 +277,15 @@ fn first_other(record: &[u8], byte: u8) -> Mismatch {
 
 #[inline]
 fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mismatch {
+    // Marks of one word, IOzone's, are compared as one: byte by byte they cost 5 % of a cached read of 64 KiB.
+    if length == 8 && stride >= 8 {
+        let word = [byte; 8];
+        let whole = record.chunks(stride).all(|mark| mark.first_chunk::<8>().is_none_or(|m| *m == word));
+        // A last mark that the record cuts short is looked at below.
+        if whole && (record.len().is_multiple_of(stride) || record.len() % stride >= 8) {
+            return None;
+        }
+    }
     for (i, mark) in record.chunks(stride.max(1)).enumerate() {
         let end = length.min(mark.len());
         if let Some(j) = mark[..end].iter().position(|&b| b != byte) {

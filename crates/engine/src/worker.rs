@@ -371,6 +371,15 @@ fn wait_for_release(plan: &Plan, shared: &Shared, clock: Clock) {
         let home = rustix::thread::sched_getaffinity(None).ok()?;
         bind(cpu).then_some(home)
     });
+    if shared.workers() < std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which are
+        // all of a short phase.
+        const AWAKE_NS: u64 = 1_000_000;
+        let until = clock.now() + clock.ticks(AWAKE_NS);
+        while control.go.load(Ordering::Acquire) == 0 && clock.now() < until {
+            std::hint::spin_loop();
+        }
+    }
     while control.go.load(Ordering::Acquire) == 0 {
         futex_wait(&control.go, 0, 100_000_000);
     }
