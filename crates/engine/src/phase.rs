@@ -297,6 +297,7 @@ impl Watch<'_> {
                     width_ns: now_ns - last.0,
                     ops: ops - last.1,
                     bytes: bytes - last.2,
+                    latencies: Vec::new(),
                 });
                 last = (now_ns, ops, bytes);
                 next_ns = (now_ns / width_ns + 1) * width_ns;
@@ -368,6 +369,7 @@ fn collect(
             ending,
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
+            ..Worker::default()
         });
     }
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {

@@ -87,6 +87,7 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             }
             Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Pvsync2(_) => Err(Fault::short(Call::Settle, 0, 0, 0)),
             Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),

@@ -30,7 +30,7 @@ fn processes_and_threads_report_alike() {
 
 #[test]
 fn time_ends_an_endless_stream() {
-    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), first_done: None });
+    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), ..Stop::default() });
     bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
     let r = bench.run(endless(Direction::Read));
     assert_eq!(r.workers[0].ending, Ending::Stopped);
@@ -40,7 +40,7 @@ fn time_ends_an_endless_stream() {
 #[test]
 fn the_interval_series_adds_up() {
     let bench = Bench::new(MIB)
-        .stop(Stop { time: Some(Duration(60_000_000)), first_done: None })
+        .stop(Stop { time: Some(Duration(60_000_000)), ..Stop::default() })
         .interval(Duration(10_000_000));
     bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
     let r = bench.run(endless(Direction::Read));
@@ -54,7 +54,7 @@ fn the_interval_series_adds_up() {
 
 /// Worker 0 has one record to write, worker 1 has very many: the first ends the second's counting.
 fn stonewalled(raise: Raise, when_stopped: WhenStopped) -> fathom_record::Repetition {
-    let stop = Stop { time: None, first_done: Some(Stonewall { raise }) };
+    let stop = Stop { first_done: Some(Stonewall { raise }), ..Stop::default() };
     let bench = Bench::new(16 * MIB).stop(stop);
     let short =
         Stream { amount: Amount::Operations(1), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
@@ -136,7 +136,12 @@ fn a_full_device_is_one_clear_error() {
     let Some(tmp) = fathom_testkit::TmpFs::mount("a_full_device_is_one_clear_error", 1 << 20) else { return };
     for backend in [
         fathom_workload::Backend::default(),
-        fathom_workload::Backend::Mmap { flush: fathom_workload::MapFlush::No, advice: None },
+        fathom_workload::Backend::Mmap {
+            flush: fathom_workload::MapFlush::No,
+            flush_every: 1,
+            populate: false,
+            advice: None,
+        },
     ] {
         let bench = Bench::new_in(tmp.path(), 4 * MIB);
         let r = bench.run(Stream { backend, ..Stream::new("f", Direction::Write, Bytes(64 * KIB)) });
@@ -149,8 +154,11 @@ fn a_full_device_is_one_clear_error() {
 
 #[test]
 fn a_rate_does_not_outlast_the_phase() {
-    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), first_done: None });
-    let slow = Pace { rate: Some(Rate { operations_per_s: 0.1 }), ..Pace::default() };
+    let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), ..Stop::default() });
+    let slow = Pace {
+        rate: Some(Rate { operations_per_s: 0.1, arrivals: fathom_workload::Arrivals::Even }),
+        ..Pace::default()
+    };
     let r = bench.run(Stream { pace: slow, ..endless(Direction::Write) });
     assert_eq!((&r.workers[0].ending, r.workers[0].ops), (&Ending::Stopped, 1));
     assert!((29_000_000..5_000_000_000).contains(&r.workers[0].elapsed_ns), "{}", r.workers[0].elapsed_ns);
@@ -162,13 +170,16 @@ fn a_rate_does_not_outlast_the_phase() {
 
 #[test]
 fn who_ignores_the_flag_keeps_its_pace() {
-    let bench = Bench::new(MIB).stop(Stop { time: None, first_done: Some(Stonewall::default()) });
+    let bench = Bench::new(MIB).stop(Stop { first_done: Some(Stonewall::default()), ..Stop::default() });
     let first =
         Stream { amount: Amount::Operations(1), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
     let paced = Stream {
         amount: Amount::Operations(21),
         when_stopped: WhenStopped::Ignore,
-        pace: Pace { rate: Some(Rate { operations_per_s: 1000.0 }), ..Pace::default() },
+        pace: Pace {
+            rate: Some(Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even }),
+            ..Pace::default()
+        },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     };
     let r = bench.run_all(vec![first, paced]);

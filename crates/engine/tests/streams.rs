@@ -19,14 +19,13 @@ const PLAIN: Uring = Uring {
 };
 
 /// Back-ends with the queue depth to try them at.
-const BACKENDS: [(Backend, u32); 14] = [
+const BACKENDS: [(Backend, u32); 13] = [
     (Backend::Psync(SyncCall::Read), 1),
     (Backend::Psync(SyncCall::Pread), 1),
-    (Backend::Psync(SyncCall::Preadv2), 1),
     (Backend::Stdio { buffer: Bytes(0) }, 1),
     (Backend::Stdio { buffer: Bytes(3 * KIB) }, 1),
-    (Backend::Mmap { flush: MapFlush::No, advice: None }, 1),
-    (Backend::Mmap { flush: MapFlush::Sync, advice: Some(2) }, 1),
+    (Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }, 1),
+    (Backend::Mmap { flush: MapFlush::Sync, flush_every: 1, populate: false, advice: Some(2) }, 1),
     (Backend::Aio { batch: 0 }, 1),
     (Backend::Aio { batch: 3 }, 8),
     (Backend::Uring(PLAIN), 1),
@@ -232,7 +231,10 @@ fn thinking_is_left_out_of_the_clock_unless_it_counts() {
 fn a_rate_is_not_exceeded() {
     let bench = Bench::new(80 * KIB);
     let r = bench.run(Stream {
-        pace: Pace { rate: Some(Rate { operations_per_s: 1000.0 }), ..Pace::default() },
+        pace: Pace {
+            rate: Some(Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even }),
+            ..Pace::default()
+        },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     });
     assert!(only(&r).elapsed_ns >= 19 * 1_000_000, "20 operations took {} ns", only(&r).elapsed_ns);
@@ -241,7 +243,7 @@ fn a_rate_is_not_exceeded() {
 #[test]
 fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
     let bench = Bench::new(80 * KIB);
-    let rate = Some(Rate { operations_per_s: 1e6 });
+    let rate = Some(Rate { operations_per_s: 1e6, arrivals: fathom_workload::Arrivals::Even });
     let r = bench.run(Stream {
         pace: Pace { rate, ..Pace::default() },
         open: Open { sync: OpenSync::Dsync, ..Open::default() },
@@ -371,8 +373,8 @@ fn asynchronous_reads_past_the_end_and_wrong_data_are_found() {
 
 #[test]
 fn asynchronous_writes_sync_and_stop() {
-    let bench =
-        Bench::new(MIB).stop(fathom_workload::Stop { time: Some(Duration(20_000_000)), first_done: None });
+    let bench = Bench::new(MIB)
+        .stop(fathom_workload::Stop { time: Some(Duration(20_000_000)), ..fathom_workload::Stop::default() });
     for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0 }] {
         let r = bench.run(Stream {
             backend,

@@ -1,7 +1,7 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `doubt`), the SQLite store (`store`) and the
+//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `steady`, `doubt`, `trust`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -12,14 +12,23 @@ pub mod origin;
 pub mod phase;
 pub mod physical;
 pub mod run;
+pub mod steady;
 pub mod store;
+pub mod trust;
 
 pub use doubt::Doubt;
 pub use histogram::Histogram;
 pub use origin::{Origin, Regime};
 pub use phase::{
-    Axes, Ending, Interval, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat, Phase, Repetition, Worker,
+    Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,
+    Phase, Repetition, SteadyState, Worker,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use run::{Clock, Run, Status};
 pub use store::{Store, StoreError};
+pub use trust::{Trust, Verdict};
+
+/// Whether a value need not be written because it is the default.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

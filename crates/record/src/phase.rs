@@ -62,6 +62,21 @@ pub struct Repetition {
     pub workers: Vec<Worker>,
     /// Counters sampled while it ran.
     pub intervals: Vec<Interval>,
+    /// Warm-up after the release whose operations are not counted, ns.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub ramp_ns: u64,
+    /// Whether the figures came to a steady state, where that was asked for or there were enough intervals to judge by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyState>,
+    /// What the machine itself did to programs meanwhile: see [`Jitter`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    /// What the page cache was meant to hold of the files at the start.
+    #[serde(default)]
+    pub cache: CacheIntent,
+    /// Holes and unwritten extents of the files at the start, where the file system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extents: Option<Extents>,
     /// What the block layer moved meanwhile.
     pub physical: Physical,
     /// Page-cache residency of the files just before the start, where the kernel tells.
@@ -94,6 +109,18 @@ pub struct Worker {
     pub cpu_system_ns: u64,
     /// Where the time went after the first operation.
     pub marks: Marks,
+    /// Operations that were in flight when a stop rule came: waited for, and counted.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub drained_ops: u64,
+    /// Operations of the warm-up, not counted anywhere else.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub ramp_ops: u64,
+    /// Queue depth that an adaptive stream settled on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_depth: Option<u32>,
+    /// With a rate: the longest stretch during which operation after operation was issued late, ns.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub behind_ns: u64,
     /// Latencies by kind of operation.
     pub stats: Vec<OpStat>,
     /// How it ended.
@@ -147,11 +174,20 @@ pub enum OpKind {
     /// A read or write of a stream with a rate, timed from when it was due instead of from when it was issued: what a user who does
     /// not wait for the one before would see. Service times are under the operation's own kind.
     Response,
+    /// Asynchronous reads: from when one was prepared until it was given to the kernel ("slat"). With io_uring that is the entry
+    /// into the call that carried it, with aio the return of io_submit.
+    ReadSubmission,
+    /// Asynchronous reads: from there until the program could know of the completion ("clat"). Both add up to the kind `Read` ("lat").
+    ReadCompletion,
+    /// As [`OpKind::ReadSubmission`], for writes.
+    WriteSubmission,
+    /// As [`OpKind::ReadCompletion`], for writes.
+    WriteCompletion,
 }
 
 impl OpKind {
     /// Every kind, in the order of the numbers the engine uses for them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Read,
         Self::Write,
         Self::Sync,
@@ -160,6 +196,10 @@ impl OpKind {
         Self::Stat,
         Self::Delete,
         Self::Response,
+        Self::ReadSubmission,
+        Self::ReadCompletion,
+        Self::WriteSubmission,
+        Self::WriteCompletion,
     ];
 
     /// The word used in tables and exports.
@@ -174,6 +214,10 @@ impl OpKind {
             Self::Stat => "stat",
             Self::Delete => "delete",
             Self::Response => "response",
+            Self::ReadSubmission => "read-submission",
+            Self::ReadCompletion => "read-completion",
+            Self::WriteSubmission => "write-submission",
+            Self::WriteCompletion => "write-completion",
         }
     }
 }
@@ -235,7 +279,7 @@ pub struct OpLogEntry {
 }
 
 /// A sample of the counters of all workers together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// End of the interval, ns after the release of the first worker.
     pub end_ns: u64,
@@ -245,6 +289,69 @@ pub struct Interval {
     pub ops: u64,
     /// File data moved in it.
     pub bytes: u64,
+    /// Latencies of what finished in it, by kind of operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<(OpKind, Histogram)>,
+}
+
+/// What the machine does to any program, measured beside the phase: stalls that are not the storage's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Jitter {
+    /// Gaps between one reading of the clock and the next in short spins, ns: a stall of the CPU (interrupts, the hypervisor).
+    pub gaps: Histogram,
+    /// How late timed sleeps ended, ns: the scheduler, timers and a CPU that slept.
+    pub wakes: Histogram,
+    /// Time that was watched by spinning, ns.
+    pub watched_ns: u64,
+}
+
+/// What the page cache was meant to hold of a phase's files when it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheIntent {
+    /// Whatever was there.
+    #[default]
+    AsFound,
+    /// Nothing.
+    Cold,
+    /// All.
+    Warm,
+}
+
+/// What a phase's files are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extents {
+    /// Bytes looked at: the regions the streams work on.
+    pub bytes: u64,
+    /// Of those, holes: no block belongs to them.
+    pub hole_bytes: u64,
+    /// Of those, extents that are allocated and were never written.
+    pub unwritten_bytes: u64,
+    /// Bytes of holes and unwritten extents that were filled with data before.
+    pub filled_bytes: u64,
+}
+
+/// Whether a figure came to a steady state; see [`crate::steady`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// Whether both criteria held in the last window.
+    pub reached: bool,
+    /// Whether it was asked for as a stop rule; otherwise it was judged afterwards from the intervals.
+    pub asked: bool,
+    /// "operations", "bytes" or "latency".
+    pub figure: String,
+    /// Length of a round, ns.
+    pub round_ns: u64,
+    /// The figure in each round, per second (latency: mean, ns).
+    pub rounds: Vec<f64>,
+    /// Rounds in the window.
+    pub window: u32,
+    /// Mean over the last window.
+    pub mean: f64,
+    /// Largest minus least in the last window, in percent of the mean.
+    pub range_percent: f64,
+    /// Change of the fitted line over the last window, in percent of the mean.
+    pub slope_percent: f64,
 }
 
 impl Worker {

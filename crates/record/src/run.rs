@@ -1,6 +1,6 @@
 //! A run: one invocation's complete record.
 
-use crate::{Doubt, Phase};
+use crate::{Doubt, Phase, Trust};
 use serde::{Deserialize, Serialize};
 
 /// How a run ended.
@@ -79,6 +79,9 @@ pub struct Run {
     pub phases: Vec<Phase>,
     /// Reasons for doubt.
     pub doubts: Vec<Doubt>,
+    /// Every check that was made, passed or not.
+    #[serde(default)]
+    pub trust: Vec<Trust>,
     /// The error that ended the run, if one did.
     pub error: Option<String>,
 }

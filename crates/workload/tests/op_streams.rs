@@ -78,7 +78,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 filesets: vec![fileset(file)],
                 phases: vec![Phase {
                     name: "p".into(),
-                    stop: Stop { time: timed.then_some(Duration(1)), first_done: None },
+                    stop: Stop { time: timed.then_some(Duration(1)), ..Stop::default() },
                     groups: vec![Group {
                         name: "g".into(),
                         instances: 1,

@@ -109,9 +109,7 @@ impl Plan<'_> {
             name: name.into(),
             axes,
             before,
-            after: Vec::new(),
-            stop: Stop { time: Some(time), first_done: None },
-            stagger: Duration(0),
+            stop: Stop { time: Some(time), ..Stop::default() },
             interval: Duration(if time >= CAP { 50_000_000 } else { 0 }),
             groups: vec![Group {
                 name: name.into(),
@@ -121,6 +119,7 @@ impl Plan<'_> {
                 pinning: Pinning::Free,
                 threads: vec![thread],
             }],
+            ..Phase::default()
         });
     }
 

@@ -183,7 +183,7 @@ fn block_phase(
         axes: axes(c.file_kb, c.record_kb, Some(n)),
         before: vec![Action::Sync],
         after: pause(o),
-        stop: Stop { time: None, first_done: stonewalled.then_some(Stonewall { raise }) },
+        stop: Stop { first_done: stonewalled.then_some(Stonewall { raise }), ..Stop::default() },
         stagger: Duration(o.release_gap_us.saturating_mul(1000)),
         groups,
         ..Phase::default()

@@ -106,7 +106,7 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
                 Msync::Async => MapFlush::Async,
                 Msync::Sync => MapFlush::Sync,
             };
-            Backend::Mmap { flush, advice: o.madvise.map(linux_advice) }
+            Backend::Mmap { flush, flush_every: 1, populate: false, advice: o.madvise.map(linux_advice) }
         }
         _ if o.async_depth.is_some() => {
             // Registered buffers count against the limit of locked memory, which ordinary users soon reach.
@@ -172,7 +172,9 @@ fn pace(o: &Options) -> Pace {
             time: Duration(o.think_ms.saturating_mul(1_000_000)),
             counted: o.think_counted,
         }),
-        rate: o.rate_ops.map(|n| Rate { operations_per_s: n as f64 }),
+        rate: o
+            .rate_ops
+            .map(|n| Rate { operations_per_s: n as f64, arrivals: fathom_workload::Arrivals::Even }),
         burst: o.burst.map(|b| Burst {
             bytes: Bytes(b.kb << 10),
             pause: Duration(b.pause_ms.saturating_mul(1_000_000)),

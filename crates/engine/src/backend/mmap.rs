@@ -24,7 +24,7 @@ unsafe impl Send for Mmap {}
 impl Handle for Mmap {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let (flush, advice) = match plan.stream.backend {
-            fathom_workload::Backend::Mmap { flush, advice } => (flush, advice),
+            fathom_workload::Backend::Mmap { flush, advice, .. } => (flush, advice),
             _ => (MapFlush::No, None),
         };
         let file = files::open(plan)?;

@@ -1,5 +1,4 @@
-//! One synchronous system call after the other: read and write (with lseek where the position is elsewhere), pread and pwrite,
-//! preadv2 and pwritev2.
+//! One synchronous system call after the other: read and write (with lseek where the position is elsewhere), or pread and pwrite.
 //!
 //! A call that moves less than asked is followed up: the next call tells why (end of file, no space, size limit).
 
@@ -9,8 +8,7 @@ use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_workload::SyncCall;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::io::{Errno, ReadWriteFlags};
-use std::io::{IoSlice, IoSliceMut};
+use rustix::io::Errno;
 
 pub(crate) struct Psync {
     file: OwnedFd,
@@ -38,10 +36,6 @@ impl Psync {
                 self.position += n as u64;
                 Ok(n)
             }
-            SyncCall::Preadv2 => {
-                let mut vector = [IoSliceMut::new(buffer)];
-                rustix::io::preadv2(&self.file, &mut vector, offset, ReadWriteFlags::empty())
-            }
         }
     }
 
@@ -53,9 +47,6 @@ impl Psync {
                 let n = rustix::io::write(&self.file, buffer)?;
                 self.position += n as u64;
                 Ok(n)
-            }
-            SyncCall::Preadv2 => {
-                rustix::io::pwritev2(&self.file, &[IoSlice::new(buffer)], offset, ReadWriteFlags::empty())
             }
         }
     }

@@ -181,6 +181,7 @@ fn interval(r: &Row) -> rusqlite::Result<Interval> {
         width_ns: count(r, "width_ns")?,
         ops: count(r, "ops")?,
         bytes: count(r, "bytes")?,
+        latencies: Vec::new(),
     })
 }
 

@@ -95,7 +95,13 @@ fn write_phase() -> Phase {
         elapsed_ns: 2_600_000,
         start_skew_ns: 700,
         workers: vec![worker(0, Ending::Completed), worker(1, full)],
-        intervals: vec![Interval { end_ns: 2_600_000, width_ns: 2_600_000, ops: 8, bytes: 524_288 }],
+        intervals: vec![Interval {
+            end_ns: 2_600_000,
+            width_ns: 2_600_000,
+            ops: 8,
+            bytes: 524_288,
+            latencies: Vec::new(),
+        }],
         physical: Physical {
             method: "diskstats".into(),
             devices: vec![device],
@@ -303,6 +309,7 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
         width_ns: n[1],
         ops: n[2],
         bytes: n[3],
+        latencies: Vec::new(),
     });
     (
         (any::<u32>(), number(), number(), number()),

@@ -219,7 +219,7 @@ fn intervals(rate: f64, seconds: u64) -> Vec<Interval> {
         .map(|i| {
             let dip = if i % 7 == 0 { 0.3 } else { 1.0 };
             let bytes = (rate * 0.5 * dip * wobble(i, 5, 9)) as u64;
-            Interval { end_ns: i * width_ns, width_ns, ops: bytes / MIB, bytes }
+            Interval { end_ns: i * width_ns, width_ns, ops: bytes / MIB, bytes, latencies: Vec::new() }
         })
         .collect()
 }

@@ -15,11 +15,12 @@ pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Value};
 pub use group::{Group, Isolation, Pinning, Program, Thread};
-pub use phase::{Axes, Phase, Raise, Stonewall, Stop};
+pub use phase::{Axes, CacheState, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop};
 pub use random::{RandomVariable, Row, Shape};
 pub use stream::{
-    Access, Amount, Backend, Burst, Direction, ListedOp, Lock, MapFlush, Mix, Open, OpenSync, Pace, Pick,
-    Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, WhenStopped,
+    Access, AdaptiveDepth, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp, Lock,
+    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Stream, SyncCall,
+    SyncEvery, Think, Timed, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

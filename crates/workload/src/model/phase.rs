@@ -20,6 +20,15 @@ pub struct Phase {
     /// Steps after the last worker is gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Action>,
+    /// What the page cache holds of its files when it begins.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cache: CacheState,
+    /// What happens to holes and unwritten extents in what is to be read: reading them moves nothing at a device.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub holes: Holes,
+    /// Warm-up after the release: what is done in it is not counted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ramp: Duration,
     /// What ends it before its programs are done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stop: Stop,
@@ -52,16 +61,95 @@ pub struct Axes {
     pub tags: BTreeMap<String, String>,
 }
 
+/// What the page cache should hold of a phase's files when it begins. What it did hold is measured and in the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheState {
+    /// Whatever earlier phases left.
+    #[default]
+    AsFound,
+    /// Nothing: written back, then dropped (fadvise).
+    Cold,
+    /// All: read once.
+    Warm,
+}
+
+/// Holes and unwritten extents of files that are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holes {
+    /// Filled with data before, in files that we made; in others they are counted and told.
+    #[default]
+    Fill,
+    /// Left, counted and told.
+    Leave,
+}
+
 /// What ends a phase early. Several may be given; the first to come true ends it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
     /// Time since the release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
+    /// Counted operations of all workers together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// Counted bytes of all workers together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Steady state, or the most rounds spent on waiting for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<Steady>,
     /// The first worker that is done ends the others' counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_done: Option<Stonewall>,
+}
+
+/// Steady state as the Solid State Storage Performance Test Specification of SNIA defines it: over the last `window` rounds the
+/// largest figure is at most `range_percent` of the mean above the least, and the line fitted to them changes by at most
+/// `slope_percent` of the mean from the first to the last. Rounds begin after the warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Steady {
+    /// Which figure.
+    pub of: SteadyFigure,
+    /// Length of a round.
+    pub round: Duration,
+    /// Number of rounds looked at.
+    pub window: u32,
+    /// Rounds after which it is given up; the record says so.
+    pub most_rounds: u32,
+    /// Allowed largest minus least, in percent of the mean.
+    pub range_percent: f64,
+    /// Allowed change of the fitted line over the window, in percent of the mean.
+    pub slope_percent: f64,
+}
+
+impl Default for Steady {
+    fn default() -> Self {
+        Self {
+            of: SteadyFigure::default(),
+            round: Duration(60_000_000_000),
+            window: 5,
+            most_rounds: 25,
+            range_percent: 20.0,
+            slope_percent: 10.0,
+        }
+    }
+}
+
+/// The figure whose steadiness is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyFigure {
+    /// Operations per second.
+    #[default]
+    Operations,
+    /// Bytes per second.
+    Bytes,
+    /// Mean latency.
+    Latency,
 }
 
 /// The rule "the first to finish stops the clock of all".

@@ -35,6 +35,12 @@ pub struct Stream {
     /// Operations in flight at once. Above 1 only with asynchronous back-ends (uring, aio) and null.
     #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
     pub queue_depth: u32,
+    /// Let the engine find the depth, from 1 up to `queue_depth`; without it the depth is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive_depth: Option<AdaptiveDepth>,
+    /// What the I/O buffers are made of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub buffers: Buffers,
     /// How the file is opened.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Open,
@@ -97,6 +103,8 @@ impl Stream {
             amount: Amount::default(),
             backend: Backend::default(),
             queue_depth: 1,
+            adaptive_depth: None,
+            buffers: Buffers::default(),
             open: Open::default(),
             sync_before: false,
             warm_first_record: false,
@@ -183,8 +191,31 @@ pub enum Access {
         /// The exponent, above 0.
         theta: f64,
     },
+    /// Self-similar: the share `1 - h` of the operations goes to the share `h` of the records (of a permutation keyed by the seed), and
+    /// so on inside that share.
+    Pareto {
+        /// The share, above 0 and below 0.5 (0.2 is "80 % to 20 %").
+        h: f64,
+    },
+    /// Normally distributed around the middle of the region; what falls outside is drawn again.
+    Normal {
+        /// Standard deviation in percent of the region.
+        deviation_percent: f64,
+    },
+    /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
+    Zoned(Vec<Zone>),
     /// The listed operations, in order; record size and region are taken from the list.
     Listed(Vec<ListedOp>),
+}
+
+/// A part of the region and how often it is visited.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the operations, in percent.
+    pub operations_percent: f64,
+    /// Share of the region, in percent.
+    pub region_percent: f64,
 }
 
 /// One operation of a given list.
@@ -264,6 +295,8 @@ pub enum Backend {
     Null,
     /// One system call after the other.
     Psync(SyncCall),
+    /// preadv2 and pwritev2 with one vector and flags for each call.
+    Pvsync2(Pvsync2),
     /// The C library's buffered streams (fread, fwrite) with a buffer of this size; 0: the record size.
     Stdio {
         /// Buffer size given to setvbuf.
@@ -280,13 +313,28 @@ pub enum Backend {
     },
     /// The file mapped shared (writes) or private (reads), records copied in or out.
     Mmap {
-        /// What is flushed after each record.
+        /// How what was written is flushed.
         #[serde(default)]
         flush: MapFlush,
+        /// Flush after so many written records (what they wrote, and no more).
+        #[serde(default = "every", skip_serializing_if = "is_every")]
+        flush_every: u64,
+        /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
+        #[serde(default, skip_serializing_if = "is_default")]
+        populate: bool,
         /// madvise advice given after mapping, by its Linux number (0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<u8>,
     },
+}
+
+fn every() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_every(n: &u64) -> bool {
+    *n == 1
 }
 
 impl Default for Backend {
@@ -338,11 +386,104 @@ pub enum SyncCall {
     /// pread and pwrite.
     #[default]
     Pread,
-    /// preadv2 and pwritev2 with one vector.
-    Preadv2,
 }
 
-/// msync after each record of a mapped file.
+/// Flags of every preadv2 and pwritev2 (RWF_ in linux/fs.h). Those that only mean something when writing are not given to reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pvsync2 {
+    /// RWF_HIPRI: poll for the completion; O_DIRECT only.
+    #[serde(skip_serializing_if = "is_default")]
+    pub high_priority: bool,
+    /// RWF_DSYNC: this write is durable when the call returns, as with O_DSYNC.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dsync: bool,
+    /// RWF_SYNC: likewise as with O_SYNC.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sync: bool,
+    /// RWF_NOWAIT: fail instead of waiting; a call that would have waited is repeated without the flag, inside the clock.
+    #[serde(skip_serializing_if = "is_default")]
+    pub nowait: bool,
+    /// RWF_DONTCACHE (Linux 6.14): through the page cache, but leave nothing there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub uncached: bool,
+    /// RWF_ATOMIC (Linux 6.11): the write is whole or not at all after a loss of power; O_DIRECT on devices that can.
+    #[serde(skip_serializing_if = "is_default")]
+    pub atomic: bool,
+}
+
+/// How the engine finds a queue depth while it runs. It starts at 1; each window is one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveDepth {
+    /// What it looks for.
+    pub goal: DepthGoal,
+    /// Length of a trial.
+    #[serde(default = "trial")]
+    pub window: Duration,
+}
+
+fn trial() -> Duration {
+    Duration(200_000_000)
+}
+
+/// What an adaptive queue depth looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DepthGoal {
+    /// The largest depth at which this percentile of the latency stays within the limit.
+    Latency {
+        /// Percentile, above 0 and at most 100.
+        percentile: f64,
+        /// Limit.
+        at_most: Duration,
+    },
+    /// The least depth beyond which doubling gains less than so many percent operations per second.
+    Knee {
+        /// Least gain that counts.
+        gain_percent: f64,
+    },
+}
+
+/// What I/O buffers are made of. They are always populated before the clock starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Buffers {
+    /// Size of the pages.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pages: Pages,
+    /// NUMA node they lie on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub node: Node,
+}
+
+/// Pages of I/O buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pages {
+    /// Buffers of 2 MiB and more are aligned to 2 MiB with the advice to use transparent huge pages; smaller ones have base pages.
+    #[default]
+    Auto,
+    /// Base pages, also where the kernel would make huge ones of itself.
+    Base,
+    /// Reserved huge pages (MAP_HUGETLB); an error if too few are reserved.
+    Huge,
+}
+
+/// NUMA node of I/O buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Node {
+    /// That of the CPU the worker runs on when it prepares.
+    #[default]
+    Local,
+    /// This one.
+    Number(u32),
+    /// That of the device under the file; local where the device has none.
+    Device,
+}
+
+/// msync after written records of a mapped file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapFlush {
@@ -435,12 +576,27 @@ pub struct Think {
     pub counted: bool,
 }
 
-/// A limit of operations per second; evenly spaced.
+/// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their
+/// response time counts from when they were due.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// Operations per second and stream.
+    /// Operations per second and worker.
     pub operations_per_s: f64,
+    /// How they are spaced.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arrivals: Arrivals,
+}
+
+/// Gaps between operations of a stream with a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// All the same.
+    #[default]
+    Even,
+    /// Exponentially distributed, as of many independent users.
+    Poisson,
 }
 
 /// Bursts.

@@ -40,7 +40,9 @@ impl Order {
                 ranks: rand_distr::Zipf::new(n as f64, *theta).ok()?,
                 map: Feistel::new(n, key),
             },
-            Access::Listed(_) => return None,
+            Access::Pareto { .. } | Access::Normal { .. } | Access::Zoned(_) | Access::Listed(_) => {
+                return None;
+            }
         })
     }
 

@@ -178,8 +178,20 @@ fn axes() -> BoxedStrategy<Axes> {
 
 fn stop() -> BoxedStrategy<Stop> {
     let raise = prop::sample::select(vec![Raise::AfterLastOp, Raise::AfterFinish]);
-    (option::of(time()), option::of(raise.prop_map(|raise| Stonewall { raise })))
-        .prop_map(|(time, first_done)| Stop { time, first_done })
+    (
+        option::of(time()),
+        option::of(number()),
+        option::of(bytes()),
+        option::of(steady()),
+        option::of(raise.prop_map(|raise| Stonewall { raise })),
+    )
+        .prop_map(|(time, operations, bytes, steady, first_done)| Stop {
+            time,
+            operations,
+            bytes,
+            steady,
+            first_done,
+        })
         .boxed()
 }
 
@@ -199,6 +211,40 @@ pub fn listed() -> BoxedStrategy<ListedOp> {
         .boxed()
 }
 
+fn zone() -> BoxedStrategy<Zone> {
+    (float(), float())
+        .prop_map(|(operations_percent, region_percent)| Zone { operations_percent, region_percent })
+        .boxed()
+}
+
+fn adaptive_depth() -> BoxedStrategy<AdaptiveDepth> {
+    let goal = prop_oneof![
+        (float(), time()).prop_map(|(percentile, at_most)| DepthGoal::Latency { percentile, at_most }),
+        float().prop_map(|gain_percent| DepthGoal::Knee { gain_percent }),
+    ];
+    (goal, time()).prop_map(|(goal, window)| AdaptiveDepth { goal, window }).boxed()
+}
+
+fn buffers() -> BoxedStrategy<Buffers> {
+    let pages = prop::sample::select(vec![Pages::Auto, Pages::Base, Pages::Huge]);
+    let node = prop_oneof![Just(Node::Local), any::<u32>().prop_map(Node::Number), Just(Node::Device)];
+    (pages, node).prop_map(|(pages, node)| Buffers { pages, node }).boxed()
+}
+
+fn steady() -> BoxedStrategy<Steady> {
+    let of = prop::sample::select(vec![SteadyFigure::Operations, SteadyFigure::Bytes, SteadyFigure::Latency]);
+    (of, time(), any::<u32>(), any::<u32>(), float(), float())
+        .prop_map(|(of, round, window, most_rounds, range_percent, slope_percent)| Steady {
+            of,
+            round,
+            window,
+            most_rounds,
+            range_percent,
+            slope_percent,
+        })
+        .boxed()
+}
+
 pub fn access() -> BoxedStrategy<Access> {
     prop_oneof![
         Just(Access::Sequential),
@@ -209,6 +255,9 @@ pub fn access() -> BoxedStrategy<Access> {
         Just(Access::Permuted),
         Just(Access::Uniform),
         float().prop_map(|theta| Access::Zipf { theta }),
+        float().prop_map(|h| Access::Pareto { h }),
+        float().prop_map(|deviation_percent| Access::Normal { deviation_percent }),
+        vec(zone(), 0..4).prop_map(Access::Zoned),
         vec(listed(), 0..4).prop_map(Access::Listed),
     ]
     .boxed()
@@ -235,13 +284,27 @@ pub fn amount() -> BoxedStrategy<Amount> {
 }
 
 fn backend() -> BoxedStrategy<Backend> {
-    let call = prop::sample::select(vec![SyncCall::Read, SyncCall::Pread, SyncCall::Preadv2]);
+    let call = prop::sample::select(vec![SyncCall::Read, SyncCall::Pread]);
     let flush = prop::sample::select(vec![MapFlush::No, MapFlush::Async, MapFlush::Sync]);
     prop_oneof![
         Just(Backend::Null),
         call.prop_map(Backend::Psync),
         bytes().prop_map(|buffer| Backend::Stdio { buffer }),
-        (flush, option::of(any::<u8>())).prop_map(|(flush, advice)| Backend::Mmap { flush, advice }),
+        (flush, option::of(any::<u8>()), number(), any::<bool>()).prop_map(
+            |(flush, advice, flush_every, populate)| {
+                Backend::Mmap { flush, flush_every, populate, advice }
+            }
+        ),
+        any::<[bool; 6]>().prop_map(|b| {
+            Backend::Pvsync2(Pvsync2 {
+                high_priority: b[0],
+                dsync: b[1],
+                sync: b[2],
+                nowait: b[3],
+                uncached: b[4],
+                atomic: b[5],
+            })
+        }),
         any::<u32>().prop_map(|batch| Backend::Aio { batch }),
         (any::<u32>(), any::<[bool; 5]>()).prop_map(|(batch, b)| {
             Backend::Uring(Uring {
@@ -272,7 +335,9 @@ fn open() -> BoxedStrategy<Open> {
 
 fn pace() -> BoxedStrategy<Pace> {
     let think = (time(), any::<bool>()).prop_map(|(time, counted)| Think { time, counted });
-    let rate = float().prop_map(|operations_per_s| Rate { operations_per_s });
+    let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
+    let rate =
+        (float(), arrivals).prop_map(|(operations_per_s, arrivals)| Rate { operations_per_s, arrivals });
     let burst = (bytes(), time()).prop_map(|(bytes, pause)| Burst { bytes, pause });
     (option::of(think), option::of(rate), option::of(burst))
         .prop_map(|(think, rate, burst)| Pace { think, rate, burst })
@@ -295,7 +360,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     let what = (fileset, pick(), direction(), access(), record(), bytes(), option::of(bytes()), amount());
     let how = (
         (
-            (backend(), any::<u32>()),
+            (backend(), any::<u32>(), option::of(adaptive_depth()), buffers()),
             open(),
             any::<bool>(),
             any::<bool>(),
@@ -321,7 +386,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 (fileset, pick, direction, access, record, start, length, amount),
                 (
                     (
-                        (backend, queue_depth),
+                        (backend, queue_depth, adaptive_depth, buffers),
                         open,
                         sync_before,
                         warm_first_record,
@@ -352,6 +417,8 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 amount,
                 backend,
                 queue_depth,
+                adaptive_depth,
+                buffers,
                 open,
                 sync_before,
                 warm_first_record,
@@ -477,16 +544,12 @@ fn group() -> BoxedStrategy<Group> {
 
 fn phase() -> BoxedStrategy<Phase> {
     let actions = || vec(action(), 0..4);
-    (text(), axes(), actions(), actions(), stop(), time(), time(), vec(group(), 0..3))
-        .prop_map(|(name, axes, before, after, stop, stagger, interval, groups)| Phase {
-            name,
-            axes,
-            before,
-            after,
-            stop,
-            stagger,
-            interval,
-            groups,
+    let cache = prop::sample::select(vec![CacheState::AsFound, CacheState::Cold, CacheState::Warm]);
+    let holes = prop::sample::select(vec![Holes::Fill, Holes::Leave]);
+    let around = (cache, holes, time());
+    (text(), axes(), actions(), actions(), around, stop(), time(), time(), vec(group(), 0..3))
+        .prop_map(|(name, axes, before, after, (cache, holes, ramp), stop, stagger, interval, groups)| {
+            Phase { name, axes, before, after, cache, holes, ramp, stop, stagger, interval, groups }
         })
         .boxed()
 }

@@ -1,0 +1,42 @@
+//! Whether a result can be trusted: every check that fathom makes of every run, with what it found. A check never changes a number;
+//! one that fails has a [`Doubt`](crate::Doubt) of the same code, which says what to do.
+//!
+//! The list is made by `observe` at the end of a run and stored with it.
+
+use serde::{Deserialize, Serialize};
+
+/// One check of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    /// Stable word for machines: see docs/formats/record-json.md for the list.
+    pub code: String,
+    /// What came out.
+    pub verdict: Verdict,
+    /// For a person: what was measured, with figures.
+    pub sentence: String,
+}
+
+/// What a check came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing against the result.
+    Good,
+    /// A reason to trust it less, or to read it differently than one would.
+    Doubtful,
+    /// It could not be found out; the sentence says why.
+    #[default]
+    Unknown,
+}
+
+impl Verdict {
+    /// The word in the store, in lists and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Doubtful => "doubtful",
+            Self::Unknown => "unknown",
+        }
+    }
+}
