@@ -3,6 +3,7 @@
 //!
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 
+mod arrivals;
 mod feistel;
 mod flow;
 mod mt19937_64;
@@ -10,6 +11,7 @@ mod order;
 mod random;
 mod stream;
 
+pub use arrivals::Arrivals;
 pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
 pub use random::Sampler;

@@ -1,0 +1,180 @@
+//! When the operations of a stream with a rate are due: intended starts, in ns from the start of the stream. They follow from the
+//! rate, the seed and the place alone, never from how long operations take. Waiting until then is the executor's part.
+
+use super::{Place, derive_seed};
+use crate::Rate;
+use rand_distr::Distribution as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
+
+/// Purpose of the seed of the gaps.
+const FOR_ARRIVALS: u64 = 4;
+/// Even gaps are added up with this many bits behind the point: 2^40 operations later the sum is less than 2^-24 ns off.
+const FRACTION_BITS: u32 = 64;
+const NS_PER_S: u128 = 1_000_000_000;
+
+/// Intended starts of one operation after the other. About 1 ns a start if they are even, 4 ns if they are a Poisson process.
+pub struct Arrivals(Gaps);
+
+enum Gaps {
+    /// `due` is that of the next operation, with half a nanosecond added so that dropping the fraction rounds.
+    Even { due: u128, gap: u128 },
+    /// The fraction is carried apart, so that a sum of days has the precision of a single gap.
+    Poisson { due_ns: u64, fraction_ns: f64, mean_ns: f64, rng: Box<Xoshiro256PlusPlus> },
+}
+
+impl Arrivals {
+    /// The starts of the worker at `place`. A rate that is not above 0 is never due.
+    #[must_use]
+    pub fn new(rate: &Rate, seed: u64, place: Place) -> Self {
+        let per_s = rate.operations_per_s;
+        Self(match rate.arrivals {
+            crate::Arrivals::Even => Gaps::Even {
+                due: if per_s > 0.0 { 1 << (FRACTION_BITS - 1) } else { u128::MAX },
+                gap: even_gap(per_s),
+            },
+            crate::Arrivals::Poisson => Gaps::Poisson {
+                due_ns: if per_s > 0.0 { 0 } else { u64::MAX },
+                fraction_ns: 0.0,
+                mean_ns: if per_s > 0.0 { NS_PER_S as f64 / per_s } else { f64::MAX },
+                rng: Box::new(Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS))),
+            },
+        })
+    }
+
+    /// When the next operation is due. Even starts begin at 0; those of a Poisson process one gap after it, as the process has no
+    /// event at its start. Never less than the time before; `u64::MAX` if it lies beyond 584 years.
+    #[inline]
+    pub fn next_due_ns(&mut self) -> u64 {
+        match &mut self.0 {
+            Gaps::Even { due, gap } => {
+                let now = *due;
+                *due = due.saturating_add(*gap);
+                (now >> FRACTION_BITS) as u64
+            }
+            Gaps::Poisson { due_ns, fraction_ns, mean_ns, rng } => {
+                let unit: f64 = rand_distr::Exp1.sample(rng);
+                let gap_ns = *fraction_ns + unit * *mean_ns;
+                let whole_ns = gap_ns as u64;
+                *fraction_ns = gap_ns - whole_ns as f64;
+                *due_ns = due_ns.saturating_add(whole_ns);
+                *due_ns
+            }
+        }
+    }
+}
+
+/// 1e9 / rate as a fixed-point number, cut off behind its last bit. The rate is a whole number of 53 bits times a power of two, so the
+/// division is one of whole numbers: 1e9 * 2^98 has 128 bits.
+fn even_gap(per_s: f64) -> u128 {
+    if !(per_s > 0.0) {
+        return u128::MAX;
+    }
+    if !per_s.is_finite() {
+        return 0;
+    }
+    let bits = per_s.to_bits();
+    let exponent = (bits >> 52) as i32;
+    let mantissa = bits & ((1 << 52) - 1);
+    // rate = mantissa * 2^power
+    let (mantissa, power) =
+        if exponent == 0 { (mantissa, -1074) } else { (mantissa | 1 << 52, exponent - 1075) };
+    let quotient = (NS_PER_S << 98) / u128::from(mantissa);
+    let shift = FRACTION_BITS as i32 - 98 - power;
+    match u32::try_from(shift) {
+        Ok(left) if left > quotient.leading_zeros() => u128::MAX,
+        Ok(left) => quotient << left,
+        Err(_) => quotient.checked_shr(shift.unsigned_abs()).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn arrivals(per_s: f64, arrivals: crate::Arrivals, seed: u64) -> Arrivals {
+        Arrivals::new(&Rate { operations_per_s: per_s, arrivals }, seed, Place::default())
+    }
+
+    fn even(per_s: f64) -> Arrivals {
+        arrivals(per_s, crate::Arrivals::Even, 1)
+    }
+
+    #[test]
+    fn even_starts_are_multiples_of_the_gap_and_do_not_drift() {
+        let mut a = even(1000.0);
+        assert_eq!([(); 4].map(|()| a.next_due_ns()), [0, 1_000_000, 2_000_000, 3_000_000]);
+        let mut third = even(3.0);
+        for n in 0..3_000_000u64 {
+            // 11 days of three operations a second, rounded to the nearest nanosecond.
+            assert_eq!(third.next_due_ns(), (n * 1_000_000_000 + 1) / 3, "operation {n}");
+        }
+        // One operation every three seconds: the rate itself is rounded to 53 bits, and nothing beyond that.
+        let mut slow = even(1.0 / 3.0);
+        for n in 0..1_000_000u64 {
+            assert_eq!(slow.next_due_ns(), n * 3_000_000_000, "operation {n}");
+        }
+    }
+
+    #[test]
+    fn rates_at_the_ends_saturate_and_do_not_panic() {
+        for (rate, second) in
+            [(1e9, 1), (f64::MAX, 0), (f64::INFINITY, 0), (f64::MIN_POSITIVE, u64::MAX), (5e-324, u64::MAX)]
+        {
+            let mut a = even(rate);
+            assert_eq!((a.next_due_ns(), a.next_due_ns()), (0, second), "{rate}");
+        }
+        for rate in [0.0, -1.0, f64::NAN] {
+            assert_eq!(even(rate).next_due_ns(), u64::MAX);
+            assert_eq!(arrivals(rate, crate::Arrivals::Poisson, 1).next_due_ns(), u64::MAX);
+        }
+    }
+
+    #[test]
+    fn poisson_gaps_are_exponential_and_counts_have_the_variance_of_their_mean() {
+        const RATE: f64 = 123_456.0;
+        const N: usize = 400_000;
+        let mut a = arrivals(RATE, crate::Arrivals::Poisson, 3);
+        let due: Vec<u64> = (0..N).map(|_| a.next_due_ns()).collect();
+        let mean = 1e9 / RATE;
+        let last = *due.last().unwrap() as f64 / (N as f64 * mean);
+        assert!((last - 1.0).abs() < 4.0 / (N as f64).sqrt(), "the mean gap is {last} of what it should be");
+        // Twenty bins of equal probability: 43.8 is the 0.1 % point of chi-square with 19 degrees of freedom.
+        let mut bins = [0u32; 20];
+        for pair in due.windows(2) {
+            let gap = (pair[1] - pair[0]) as f64 / mean;
+            bins[(20.0 * (1.0 - (-gap).exp())) as usize] += 1;
+        }
+        let expected = (N - 1) as f64 / 20.0;
+        let chi2: f64 = bins.iter().map(|&b| (f64::from(b) - expected).powi(2) / expected).sum();
+        assert!(chi2 < 43.8, "{chi2}: {bins:?}");
+        // Arrivals in windows of ten gaps: mean and variance 10.
+        let windows = (*due.last().unwrap() as f64 / (10.0 * mean)) as usize;
+        let mut counts = vec![0u32; windows];
+        for d in &due {
+            if let Some(c) = counts.get_mut((*d as f64 / (10.0 * mean)) as usize) {
+                *c += 1;
+            }
+        }
+        let variance = counts.iter().map(|&c| (f64::from(c) - 10.0).powi(2)).sum::<f64>() / windows as f64;
+        assert!((variance - 10.0).abs() < 0.4, "variance {variance}");
+    }
+
+    proptest! {
+        #[test]
+        fn starts_never_go_back_and_follow_from_the_seed(
+            rate in prop_oneof![1e-3..1e9, any::<f64>()], poisson in any::<bool>(), seed in any::<u64>()
+        ) {
+            let kind = if poisson { crate::Arrivals::Poisson } else { crate::Arrivals::Even };
+            let (mut a, mut b) = (arrivals(rate, kind, seed), arrivals(rate, kind, seed));
+            let mut before = 0;
+            for _ in 0..200 {
+                let due = a.next_due_ns();
+                prop_assert!(due >= before);
+                prop_assert_eq!(due, b.next_due_ns());
+                before = due;
+            }
+        }
+    }
+}
