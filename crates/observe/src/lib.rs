@@ -4,6 +4,7 @@
 //! * [`device`]: from a path to the block devices below it.
 //! * [`counters`]: what those devices and this process moved between two moments.
 //! * [`residency`]: how much of a file lies in the page cache.
+//! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`doubts`]: what of all that makes a result doubtful. Pure: figures in, sentences out.
@@ -15,6 +16,7 @@ pub mod counters;
 pub mod device;
 pub mod doubts;
 pub mod environment;
+pub mod extents;
 pub mod files;
 pub mod foreign;
 pub mod residency;

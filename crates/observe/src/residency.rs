@@ -133,7 +133,7 @@ fn of_open(path: &Path, file: &File) -> Result<Residency, ResidencyError> {
     if total_pages == 0 {
         return Ok(Residency::default());
     }
-    let mut residency = match cachestat(file) {
+    let mut residency = match cachestat(file, WHOLE) {
         Ok(residency) => residency,
         Err(source) if may_ask_mincore(path, &metadata) => {
             let cached = mincore(file, metadata.len())
@@ -166,6 +166,8 @@ struct CachestatRange {
     len: u64,
 }
 
+const WHOLE: CachestatRange = CachestatRange { off: 0, len: 0 };
+
 /// The kernel's answer, in pages.
 #[repr(C)]
 #[derive(Default)]
@@ -177,8 +179,13 @@ struct Cachestat {
     nr_recently_evicted: u64,
 }
 
-fn cachestat(file: &File) -> io::Result<Residency> {
-    let range = CachestatRange { off: 0, len: 0 };
+/// Whether the kernel says that nothing of a part of the file is dirty or being written back.
+pub(crate) fn is_clean(file: &File, start: u64, length: u64) -> bool {
+    let told = cachestat(file, CachestatRange { off: start, len: length });
+    told.is_ok_and(|r| r.dirty_pages == 0 && r.writeback_pages == 0)
+}
+
+fn cachestat(file: &File, range: CachestatRange) -> io::Result<Residency> {
     let mut answer = Cachestat::default();
     // SAFETY: the descriptor is open, both structures have the kernel's layout and live through the call, flags are 0.
     let done =
@@ -296,7 +303,7 @@ mod tests {
         let file = open(&path).expect("opens");
         let by_mapping = mincore(&file, 64 * 4096).expect("mincore is as old as Linux");
         assert!(by_mapping <= 64);
-        match cachestat(&file) {
+        match cachestat(&file, WHOLE) {
             // Reclaim may take pages between the two questions.
             Ok(by_call) => assert!(
                 by_call.cached_pages.abs_diff(by_mapping) <= 16,

@@ -14,6 +14,8 @@ pub enum Kind {
     Ext4,
     /// XFS, made by mkfs.xfs.
     Xfs,
+    /// btrfs, made by mkfs.btrfs.
+    Btrfs,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
         match self {
             Self::Ext4 => "ext4",
             Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
         }
     }
 
@@ -28,14 +31,16 @@ impl Kind {
         match self {
             Self::Ext4 => "mkfs.ext4",
             Self::Xfs => "mkfs.xfs",
+            Self::Btrfs => "mkfs.btrfs",
         }
     }
 
-    /// mkfs.xfs refuses less than 300 MiB; the image is sparse, so the size costs nothing.
+    /// mkfs.xfs refuses less than 300 MiB, mkfs.btrfs less than 110; the image is sparse, so the size costs nothing.
     fn default_mib(self) -> u64 {
         match self {
             Self::Ext4 => 64,
             Self::Xfs => 320,
+            Self::Btrfs => 256,
         }
     }
 }

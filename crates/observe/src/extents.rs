@@ -1,0 +1,330 @@
+//! What the file system has below a region of a file: data, a hole, or an extent that is allocated and was never written. Reading the
+//! latter two moves nothing at a device: what is measured then is the kernel. Regions come from whoever knows what will be read; the
+//! answer goes into a record, and its gaps to whoever may fill them. Nothing is written here.
+//!
+//! FIEMAP tells the extents and which of them are unwritten, but it is the state on disk: data that lie only in the page cache (dirty
+//! over an unwritten extent, or being written back) may look like a gap. lseek(SEEK_DATA) knows those, but takes clean cached pages of
+//! an unwritten extent for data, too. So FIEMAP is asked first; a file without gaps, the ordinary one, costs nothing more. Each gap is
+//! then held against SEEK_DATA, and what that calls data is believed only if something of it is dirty or under way.
+//!
+//! A file of one extent costs an open, an fstat, one FIEMAP and a close: 1.2 µs where an empty system call costs 0.2 (see the test
+//! `a_look_at_one_extent_is_cheap`).
+
+use crate::files::c_string;
+use crate::residency;
+use fathom_record::Extents;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Why it is not known what lies below a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtentsError {
+    /// The file could not be opened or examined.
+    #[error("the extents of {} could not be examined: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A directory, a device, a pipe.
+    #[error("{} is no regular file, so no file system can tell what lies below it", path.display())]
+    NotRegular {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Neither call helps.
+    #[error("the file system of {} does not tell holes from data: FIEMAP answers {source}, and SEEK_HOLE finds none, which may mean that it does not look", path.display())]
+    NotTold {
+        /// The file.
+        path: PathBuf,
+        /// What FIEMAP answered.
+        source: io::Error,
+    },
+}
+
+/// A part of a file that holds no data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The file.
+    pub path: PathBuf,
+    /// First byte.
+    pub start: u64,
+    /// Length in bytes.
+    pub length: u64,
+    /// Whether blocks belong to it (an unwritten extent) or not (a hole).
+    pub unwritten: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The sums. Nothing was filled.
+    pub extents: Extents,
+    /// The holes and unwritten extents.
+    pub gaps: Vec<Gap>,
+}
+
+/// Holes and unwritten extents in regions of files, given as (path, first byte, length); `None` where the file system does not tell.
+/// [`look`] says why, and where they are.
+#[must_use]
+pub fn of(regions: &[(PathBuf, u64, u64)]) -> Option<Extents> {
+    look(regions).ok().map(|found| found.extents)
+}
+
+/// Looks at regions of files. What lies beyond the end of a file, or in a file that is not there, does not count; what several
+/// regions share counts once.
+///
+/// # Errors
+/// If one of the files is no regular file, cannot be opened, or lies on a file system that does not tell.
+pub fn look(regions: &[(PathBuf, u64, u64)]) -> Result<Found, ExtentsError> {
+    let mut found = Found::default();
+    let mut order: Vec<&(PathBuf, u64, u64)> = regions.iter().filter(|r| r.2 > 0).collect();
+    order.sort();
+    let mut rest = order.as_slice();
+    while let Some((path, ..)) = rest.first() {
+        let count = rest.iter().take_while(|r| r.0 == *path).count();
+        let (these, others) = rest.split_at(count);
+        rest = others;
+        let Some(file) = open(path)? else { continue };
+        // Sorted by start: what an earlier region has covered is behind `done`.
+        let mut done = 0;
+        for (_, start, length) in these {
+            let from = done.max(*start);
+            let to = start.saturating_add(*length).min(file.bytes);
+            if from < to {
+                done = to;
+                let part = file.look(from, to, &mut found.gaps)?;
+                found.extents.bytes += part.bytes;
+                found.extents.hole_bytes += part.hole_bytes;
+                found.extents.unwritten_bytes += part.unwritten_bytes;
+            }
+        }
+    }
+    found.gaps.sort_by(|a, b| (&a.path, a.start).cmp(&(&b.path, b.start)));
+    Ok(found)
+}
+
+/// An open regular file; `None` if it is not there.
+fn open(path: &Path) -> Result<Option<Opened<'_>>, ExtentsError> {
+    let failed = |source| ExtentsError::File { path: path.into(), source };
+    let c_path = c_string(path).map_err(failed)?;
+    // A pipe must not block us.
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
+    // SAFETY: the path is a C string that lives through the call.
+    let descriptor = unsafe { libc::open(c_path.as_ptr(), flags) };
+    if descriptor < 0 {
+        let source = io::Error::last_os_error();
+        return if source.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(failed(source)) };
+    }
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    let about = file.metadata().map_err(failed)?;
+    if !about.is_file() {
+        return Err(ExtentsError::NotRegular { path: path.into() });
+    }
+    Ok(Some(Opened { path, file, bytes: about.size() }))
+}
+
+struct Opened<'a> {
+    path: &'a Path,
+    file: File,
+    bytes: u64,
+}
+
+/// Part of a file: first byte, byte after the last.
+type Span = (u64, u64);
+
+impl Opened<'_> {
+    /// Looks at one region, which lies inside the file.
+    fn look(&self, from: u64, to: u64, gaps: &mut Vec<Gap>) -> Result<Extents, ExtentsError> {
+        let mut extents = Extents { bytes: to - from, ..Extents::default() };
+        let mut note = |span: Span, unwritten: bool| {
+            let length = span.1 - span.0;
+            *(if unwritten { &mut extents.unwritten_bytes } else { &mut extents.hole_bytes }) += length;
+            match gaps.last_mut() {
+                Some(last)
+                    if last.start + last.length == span.0
+                        && last.unwritten == unwritten
+                        && last.path == self.path =>
+                {
+                    last.length += length;
+                }
+                _ => gaps.push(Gap { path: self.path.into(), start: span.0, length, unwritten }),
+            }
+        };
+        let failed = |source| ExtentsError::File { path: self.path.into(), source };
+        let mut suspects = Vec::new();
+        match fiemap_gaps(&self.file, from, to, &mut suspects) {
+            Ok(()) => {
+                for (span, unwritten) in suspects {
+                    self.examine(span, unwritten, &mut note).map_err(failed)?;
+                }
+            }
+            Err(source) => {
+                let mut any = false;
+                seek_gaps(&self.file, from, to, |span| {
+                    any = true;
+                    note(span, false);
+                })
+                .map_err(failed)?;
+                // A file system that does not look says that all is data; one that shows a hole does look.
+                if !any && !seeks_truly(&self.file) {
+                    return Err(ExtentsError::NotTold { path: self.path.into(), source });
+                }
+            }
+        }
+        Ok(extents)
+    }
+
+    /// Holds a gap that FIEMAP told of against what the page cache knows.
+    fn examine(&self, span: Span, unwritten: bool, note: &mut impl FnMut(Span, bool)) -> io::Result<()> {
+        let mut at = span.0;
+        let mut cached = Vec::new();
+        seek_gaps(&self.file, span.0, span.1, |gap| {
+            if at < gap.0 {
+                cached.push((at, gap.0));
+            }
+            note(gap, unwritten);
+            at = gap.1;
+        })?;
+        if at < span.1 {
+            cached.push((at, span.1));
+        }
+        for part in cached {
+            // Dirty, or on its way to the disk: data.
+            if !unwritten || !residency::is_clean(&self.file, part.0, part.1 - part.0) {
+                continue;
+            }
+            // Nothing is under way, so now the state on disk is the truth: what was being written before is written there by now.
+            let mut still = Vec::new();
+            fiemap_gaps(&self.file, part.0, part.1, &mut still)?;
+            still.into_iter().for_each(|(gap, unwritten)| note(gap, unwritten));
+        }
+        Ok(())
+    }
+}
+
+/// Calls `gap` for every part of the region that SEEK_DATA skips.
+fn seek_gaps(file: &File, from: u64, to: u64, mut gap: impl FnMut(Span)) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        // No data any more: ENXIO.
+        let data = seek(file, at, libc::SEEK_DATA)?.unwrap_or(to).min(to);
+        if at < data {
+            gap((at, data));
+        }
+        if data >= to {
+            break;
+        }
+        at = seek(file, data, libc::SEEK_HOLE)?.unwrap_or(to).max(data + 1);
+    }
+    Ok(())
+}
+
+fn seek(file: &File, at: u64, whence: libc::c_int) -> io::Result<Option<u64>> {
+    let offset = libc::off64_t::try_from(at).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the descriptor is open; the call takes no pointer.
+    let found = unsafe { libc::lseek64(file.as_raw_fd(), offset, whence) };
+    match u64::try_from(found) {
+        Ok(found) => Ok(Some(found)),
+        Err(_) => match io::Error::last_os_error() {
+            e if e.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+            e => Err(e),
+        },
+    }
+}
+
+/// Whether SEEK_HOLE is known to look on a file system without FIEMAP.
+fn seeks_truly(file: &File) -> bool {
+    const TMPFS: u64 = 0x0102_1994;
+    const ZFS: u64 = 0x2fc1_2fc1;
+    let mut about = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the descriptor is open and the structure has room for the answer.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: a structure of integers, filled by the kernel, zero where it did not.
+    let kind = unsafe { about.assume_init() }.f_type;
+    [TMPFS, ZFS].contains(&(kind as u64 & 0xffff_ffff))
+}
+
+/// Extents asked for at once. More than 64 would take longer to copy than a second call.
+const BATCH: usize = 64;
+
+/// `struct fiemap_extent` of linux/fiemap.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct FiemapExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` with room for the answer.
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [MaybeUninit<FiemapExtent>; BATCH],
+}
+
+/// `_IOWR('f', 11, struct fiemap)`; the structure's 32 bytes without its extents are part of the number.
+const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
+const EXTENT_LAST: u32 = 0x1;
+const EXTENT_UNWRITTEN: u32 = 0x800;
+
+/// The parts of the region that hold no data on disk, and whether blocks belong to them.
+fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(Span, bool)>) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let mut map = Fiemap {
+            start: at,
+            length: to - at,
+            flags: 0,
+            mapped_extents: 0,
+            extent_count: BATCH as u32,
+            reserved: 0,
+            extents: [const { MaybeUninit::uninit() }; BATCH],
+        };
+        // SAFETY: the descriptor is open; the structure has the kernel's layout and room for `extent_count` extents.
+        if unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let count = (map.mapped_extents as usize).min(BATCH);
+        let mut last = count < BATCH;
+        for extent in &map.extents[..count] {
+            // SAFETY: the kernel has filled as many as it counts.
+            let extent = unsafe { extent.assume_init() };
+            let start = extent.logical.clamp(at, to);
+            let end = extent.logical.saturating_add(extent.length).clamp(at, to);
+            if at < start {
+                gaps.push(((at, start), false));
+            }
+            if extent.flags & EXTENT_UNWRITTEN != 0 && start < end {
+                gaps.push(((start, end), true));
+            }
+            at = end;
+            last |= extent.flags & EXTENT_LAST != 0;
+        }
+        if last {
+            if at < to {
+                gaps.push(((at, to), false));
+            }
+            return Ok(());
+        }
+    }
+    Ok(())
+}
