@@ -67,7 +67,7 @@ impl Arrivals {
 /// 1e9 / rate as a fixed-point number, cut off behind its last bit. The rate is a whole number of 53 bits times a power of two, so the
 /// division is one of whole numbers: 1e9 * 2^98 has 128 bits.
 fn even_gap(per_s: f64) -> u128 {
-    if !(per_s > 0.0) {
+    if per_s.is_nan() || per_s <= 0.0 {
         return u128::MAX;
     }
     if !per_s.is_finite() {

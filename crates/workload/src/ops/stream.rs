@@ -251,7 +251,7 @@ fn drawn(cumulative: &[(f64, u32)], rng: &mut Xoshiro256PlusPlus) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bytes, SyncEvery};
+    use crate::{Bytes, SyncEvery, Zone};
     use proptest::prelude::*;
 
     fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
@@ -327,7 +327,13 @@ mod tests {
             Just(Access::Backward),
             Just(Access::Permuted),
             Just(Access::Uniform),
-            Just(Access::Zipf { theta: 0.9 }),
+            (0.01f64..3.0).prop_map(|theta| Access::Zipf { theta }),
+            (0.001f64..0.499).prop_map(|h| Access::Pareto { h }),
+            (0.001f64..100.0).prop_map(|deviation_percent| Access::Normal { deviation_percent }),
+            Just(Access::Zoned(vec![
+                Zone { operations_percent: 90.0, region_percent: 10.0 },
+                Zone { operations_percent: 10.0, region_percent: 90.0 },
+            ])),
             Just(Access::Strided { step: 17 }),
             Just(Access::Shuffled { key: vec![1, 2] }),
         ]

@@ -1,9 +1,20 @@
 //! The order in which records are visited. One enum and one match per operation: a few nanoseconds.
 
+mod alias;
+mod falling;
+mod normal;
+mod pareto;
+mod zipf;
+mod zoned;
+
+use self::alias::Alias;
+use self::falling::Falling;
+use self::normal::Normal;
+use self::pareto::Pareto;
+use self::zipf::Zipf;
 use super::feistel::Feistel;
 use super::{Mt19937_64, Place, derive_seed};
 use crate::Access;
-use rand_distr::Distribution as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -20,13 +31,18 @@ pub(super) enum Order {
     Shuffled { list: Vec<u64>, at: usize },
     Permuted { map: Feistel, at: u64, pass: u64, key: u64 },
     Uniform { rng: Xoshiro256PlusPlus },
-    Zipf { rng: Xoshiro256PlusPlus, ranks: rand_distr::Zipf<f64>, map: Feistel },
+    Zipf { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Zipf>>, map: Feistel },
+    Pareto { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Pareto>>, map: Feistel },
+    Normal { rng: Xoshiro256PlusPlus, bell: Normal },
+    Zoned { rng: Xoshiro256PlusPlus, zones: Alias },
 }
 
 impl Order {
-    /// `n` is the number of records. A list of operations has no order of records: `None`.
+    /// `n` is the number of records. `None` for a list of operations, which has no order of records, and for
+    /// parameters outside their ranges.
     pub(super) fn new(access: &Access, n: u64, seed: u64, place: Place) -> Option<Self> {
         let key = derive_seed(seed, place, FOR_ORDER);
+        let rng = Xoshiro256PlusPlus::seed_from_u64;
         Some(match access {
             Access::Sequential => Self::Sequential { next: 0 },
             Access::Backward => Self::Backward { done: 0 },
@@ -34,15 +50,22 @@ impl Order {
             Access::Strided { step } => Self::Strided { p: 0, lap: 0, step: *step },
             Access::Shuffled { key } => Self::Shuffled { list: shuffled(n, key), at: 0 },
             Access::Permuted => Self::Permuted { map: Feistel::new(n, key), at: 0, pass: 0, key },
-            Access::Uniform => Self::Uniform { rng: Xoshiro256PlusPlus::seed_from_u64(key) },
+            Access::Uniform => Self::Uniform { rng: rng(key) },
             Access::Zipf { theta } => Self::Zipf {
-                rng: Xoshiro256PlusPlus::seed_from_u64(key),
-                ranks: rand_distr::Zipf::new(n as f64, *theta).ok()?,
+                rng: rng(key),
+                ranks: Box::new(Falling::new(Zipf::new(*theta)?, n)?),
                 map: Feistel::new(n, key),
             },
-            Access::Pareto { .. } | Access::Normal { .. } | Access::Zoned(_) | Access::Listed(_) => {
-                return None;
+            Access::Pareto { h } => Self::Pareto {
+                rng: rng(key),
+                ranks: Box::new(Falling::new(Pareto::new(*h)?, n)?),
+                map: Feistel::new(n, key),
+            },
+            Access::Normal { deviation_percent } => {
+                Self::Normal { rng: rng(key), bell: Normal::new(*deviation_percent, n)? }
             }
+            Access::Zoned(zones) => Self::Zoned { rng: rng(key), zones: zoned::table(zones, n)? },
+            Access::Listed(_) => return None,
         })
     }
 
@@ -86,7 +109,10 @@ impl Order {
                 map.at(*at - 1)
             }
             Self::Uniform { rng } => below(rng, n),
-            Self::Zipf { rng, ranks, map } => map.at((ranks.sample(rng) as u64).clamp(1, n) - 1),
+            Self::Zipf { rng, ranks, map } => map.at(ranks.draw(rng)),
+            Self::Pareto { rng, ranks, map } => map.at(ranks.draw(rng)),
+            Self::Normal { rng, bell } => bell.draw(n, rng),
+            Self::Zoned { rng, zones } => zones.draw(rng).1,
         }
     }
 }
@@ -153,14 +179,71 @@ mod tests {
         assert_ne!(two[..50], two[50..]);
     }
 
-    #[test]
-    fn zipf_prefers_few_records() {
-        let draws = first(&Access::Zipf { theta: 1.1 }, 1000, 10_000);
-        let mut counts = vec![0u32; 1000];
-        for d in draws {
-            counts[d as usize] += 1;
+    /// Fails if the counts differ from the probabilities by more than chance allows in one of a thousand samples. Cells in
+    /// which less than ten are expected are put together.
+    pub(super) fn chi_square(counts: &[u32], probabilities: &[f64]) {
+        assert_eq!(counts.len(), probabilities.len());
+        let sum: f64 = probabilities.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-6, "the probabilities add up to {sum}");
+        let total = f64::from(counts.iter().sum::<u32>());
+        let (mut cells, mut rest) = (Vec::new(), (0.0, 0.0));
+        for (&count, probability) in counts.iter().zip(probabilities) {
+            rest.0 += f64::from(count);
+            rest.1 += probability * total;
+            if rest.1 >= 10.0 {
+                cells.push(std::mem::take(&mut rest));
+            }
         }
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        assert!(counts[..10].iter().sum::<u32>() > 4000, "{:?}", &counts[..10]);
+        match cells.last_mut() {
+            Some(last) => *last = (last.0 + rest.0, last.1 + rest.1),
+            None => cells.push(rest),
+        }
+        let chi2: f64 = cells.iter().map(|(seen, expected)| (seen - expected).powi(2) / expected).sum();
+        // Wilson and Hilferty's approximation of the 0.1 % point.
+        let freedom = (cells.len() as f64 - 1.0).max(1.0);
+        let spread = 2.0 / (9.0 * freedom);
+        let limit = freedom * (1.0 - spread + 3.09 * spread.sqrt()).powi(3);
+        assert!(
+            chi2 < limit,
+            "chi-square {chi2:.1} of {freedom} degrees of freedom, limit {limit:.1}: {cells:?}"
+        );
+    }
+
+    #[test]
+    fn hot_records_are_scattered_and_come_as_often_as_their_ranks() {
+        const N: u64 = 1000;
+        for (access, hottest) in [
+            (Access::Zipf { theta: 1.0 }, 1.0 / 7.485_470_860_550_345),
+            (Access::Pareto { h: 0.2 }, 0.001f64.powf(0.8f64.ln() / 0.2f64.ln())),
+        ] {
+            let map = Feistel::new(N, derive_seed(7, Place::default(), FOR_ORDER));
+            let mut counts = vec![0u32; N as usize];
+            for record in first(&access, N, 100_000) {
+                counts[record as usize] += 1;
+            }
+            let seen = f64::from(counts[map.at(0) as usize]) / 100_000.0;
+            assert!((seen / hottest - 1.0).abs() < 0.03, "{access:?}: {seen} against {hottest}");
+            assert_eq!(counts.iter().max(), Some(&counts[map.at(0) as usize]));
+            assert_ne!(map.at(0) + 1, map.at(1), "neighbours in rank are no neighbours in the file");
+        }
+    }
+
+    #[test]
+    fn a_table_of_many_records_is_made_at_once() {
+        for access in [Access::Zipf { theta: 0.99 }, Access::Pareto { h: 0.1 }] {
+            assert!(first(&access, 1 << 62, 100).iter().all(|&record| record < 1 << 62));
+        }
+    }
+
+    #[test]
+    fn parameters_outside_their_ranges_are_no_order() {
+        let wrong = [
+            Access::Zipf { theta: 0.0 },
+            Access::Pareto { h: 0.5 },
+            Access::Normal { deviation_percent: f64::NAN },
+            Access::Zoned(vec![]),
+            Access::Listed(vec![]),
+        ];
+        assert!(wrong.iter().all(|access| Order::new(access, 10, 1, Place::default()).is_none()));
     }
 }
