@@ -2,9 +2,10 @@
 //! silently left out.
 
 use crate::EngineError;
+use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, Existing, FileSet, Files, Pick, Program, Record, Share, Sizing, Stream, Verify,
-    Workload,
+    Access, Amount, Data, Existing, FileSet, Files, MapFlush, Pick, Program, Record, Share, Sizing, Stream,
+    Verify, Workload,
 };
 
 pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
@@ -15,6 +16,7 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
     for set in &workload.filesets {
         check_set(set)?;
     }
+    let mut tried = Tried::default();
     for (number, phase) in workload.phases.iter().enumerate() {
         for group in &phase.groups {
             for thread in &group.threads {
@@ -35,6 +37,16 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
                             ));
                         }
                         check_stream(&place, stream)?;
+                        let set = workload.fileset(&stream.fileset);
+                        let asked = Asked {
+                            stream,
+                            set,
+                            workers: u64::from(group.instances) * u64::from(thread.instances),
+                            buffer_bytes: least_buffer_bytes(stream, set),
+                        };
+                        if let Some(sentence) = tried.refusal(&asked) {
+                            return Err(unsupported(&place, &sentence));
+                        }
                     }
                 }
             }
@@ -83,9 +95,6 @@ fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<()
 fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
-    if matches!(stream.backend, fathom_workload::Backend::Pvsync2(_)) {
-        return refuse("pvsync2 is not executed by this version");
-    }
     if stream.pick == Pick::All {
         return refuse(
             "requests over all files of a set are not executed by this version; pick one file, or one by worker",
@@ -116,11 +125,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     if matches!(stream.access, Access::Listed(_)) && (stream.start.0 > 0 || stream.length.is_some()) {
         return refuse("a list of operations says where it works; start and length do not go with it");
     }
-    if let fathom_workload::Backend::Mmap { advice: Some(n), .. } = stream.backend
-        && crate::backend::known_advice(n).is_none()
-    {
-        return refuse("madvise advice is a number from 0 to 4");
-    }
+    check_backend(place, stream)?;
     if let Access::Listed(list) = &stream.access
         && list.iter().any(|op| op.bytes == 0)
     {
@@ -132,6 +137,45 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
         return refuse("a rate lies above 0 and at most at 1e9 operations per second");
     }
     Ok(())
+}
+
+/// What back-ends exclude by themselves, on every machine.
+fn check_backend(place: &str, stream: &Stream) -> Result<(), EngineError> {
+    use fathom_workload::Backend::{Mmap, Pvsync2};
+    let refuse = |message: &str| Err(unsupported(place, message));
+    match stream.backend {
+        Mmap { flush_every: 0, .. } => refuse("flush_every is 0; at least 1 is needed"),
+        Mmap { flush: MapFlush::No, flush_every: 2.., .. } => {
+            refuse("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed")
+        }
+        Pvsync2(o) if o.high_priority && !stream.open.direct => {
+            refuse("high_priority polls for completions of the device, which only direct = true waits for")
+        }
+        Pvsync2(o) if o.atomic && !stream.open.direct => refuse("atomic writes need direct = true"),
+        Pvsync2(o) if o.uncached && stream.open.direct => {
+            refuse("uncached is about the page cache, which direct = true goes around; take one of the two")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of buffers that each worker of a stream has at least.
+fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>) -> u64 {
+    let largest = match &stream.access {
+        Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),
+        _ => stream.record.largest().0,
+    };
+    let region = stream
+        .length
+        .map_or_else(|| set.map_or(0, crate::action::size).saturating_sub(stream.start.0), |length| length.0);
+    let operations = match (&stream.access, stream.amount) {
+        (_, Amount::Operations(n)) => n,
+        (_, Amount::Endless) => u64::MAX,
+        (Access::Listed(list), _) => list.len() as u64,
+        (_, Amount::Bytes(bytes)) => bytes.0 / largest.max(1),
+        (_, Amount::Pass | Amount::Passes(_)) => region / largest.max(1),
+    };
+    largest.saturating_mul(operations.min(stream.queue_depth.into()))
 }
 
 /// Most operations in flight: twice as many buffers may be registered, and the kernel takes 16384.
@@ -168,7 +212,7 @@ fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
         || listed_think;
     if rare && (asynchronous || stream.queue_depth > 1) {
         return refuse(
-            "pauses, rates, purging, record locks and disturbed reads are executed only one operation after the other (psync, stdio, mmap)",
+            "pauses, rates, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
         );
     }
     Ok(())

@@ -24,6 +24,7 @@ mod phase;
 mod shared;
 mod worker;
 
+pub use backend::probe::{Capability, State, capabilities, capabilities_in};
 pub use clock::Clock;
 pub use engine::Engine;
 pub use error::EngineError;

@@ -433,7 +433,9 @@ fn error_of(live: &Live, slot: &Figures, path: &std::path::Path) -> OpError {
     let ops = live.ops.load(Ordering::Relaxed);
     let (what, path_text) = (slot.fault_call.word(), path.display());
     let place = match slot.fault_call {
-        Call::Read | Call::Write | Call::Verify | Call::Lock => Some(slot.fault_offset),
+        Call::Read | Call::Write | Call::FlaggedRead | Call::FlaggedWrite | Call::Verify | Call::Lock => {
+            Some(slot.fault_offset)
+        }
         _ => None,
     };
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
@@ -445,6 +447,7 @@ fn error_of(live: &Live, slot: &Figures, path: &std::path::Path) -> OpError {
             String::new()
         };
         let advice = match (slot.fault_call, slot.fault_errno) {
+            (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(slot.fault_found),
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }

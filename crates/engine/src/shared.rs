@@ -97,6 +97,9 @@ pub(crate) enum Call {
     Ring = 11,
     Submit = 12,
     Settle = 13,
+    /// A read or write refused for its flags; `fault_found` holds them.
+    FlaggedRead = 14,
+    FlaggedWrite = 15,
 }
 
 impl Call {
@@ -104,8 +107,8 @@ impl Call {
         match self {
             Self::Nothing => "start",
             Self::Open => "open",
-            Self::Read => "read",
-            Self::Write => "write",
+            Self::Read | Self::FlaggedRead => "read",
+            Self::Write | Self::FlaggedWrite => "write",
             Self::Sync => "fsync",
             Self::Close => "close",
             Self::Verify => "verify",

@@ -1,7 +1,9 @@
 //! The life of one worker, from opening its file to its last figure. The order of the steps is the model's: what is inside the
 //! clock stands between the two lines that set `start` and `elapsed_ns`.
 
-use crate::backend::{Aio, AsyncBackend, AsyncNull, Backend, Handle, Mmap, Null, Psync, Stdio, Uring};
+use crate::backend::{
+    Aio, AsyncBackend, AsyncNull, Backend, Handle, Mmap, Null, Psync, Pvsync2, Stdio, Uring,
+};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::hot::{self, Hot, Outcome, Rare};
@@ -87,7 +89,7 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             }
             Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Pvsync2(_) => Err(Fault::short(Call::Settle, 0, 0, 0)),
+            Kind::Pvsync2(_) => live::<Pvsync2, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),

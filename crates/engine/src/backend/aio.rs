@@ -1,6 +1,7 @@
 //! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered operations
 //! are done inside io_submit; only O_DIRECT is asynchronous in fact.
 
+use super::probe::{Capability, Ground, State, number_in, text};
 use super::{AsyncBackend, Handle, Target};
 use crate::files;
 use crate::shared::Call;
@@ -198,5 +199,79 @@ impl Aio {
                 return Err(fault);
             }
         }
+    }
+}
+
+const MOST: &str = "/proc/sys/fs/aio-max-nr";
+const TAKEN: &str = "/proc/sys/fs/aio-nr";
+
+/// What io_setup answers for so many operations; the context is given back.
+fn attempt(operations: libc::c_long) -> Result<(), Errno> {
+    let mut context = 0usize;
+    // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
+    if unsafe { libc::syscall(libc::SYS_io_setup, operations, &raw mut context) } != 0 {
+        let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        return Err(Errno::from_raw_os_error(errno));
+    }
+    // SAFETY: the context was just made and nothing is in flight.
+    unsafe { libc::syscall(libc::SYS_io_destroy, context) };
+    Ok(())
+}
+
+fn refused(error: Errno) -> String {
+    match error {
+        Errno::NOSYS => "this kernel is built without native aio; use the back-end uring or psync".into(),
+        Errno::PERM => {
+            "io_setup is forbidden here, as by a container's system call filter; use the back-end psync"
+                .into()
+        }
+        Errno::AGAIN => {
+            "all operations that the sysctl fs.aio-max-nr allows are taken by other programs; raise it".into()
+        }
+        error => format!("io_setup fails: {}", text(error)),
+    }
+}
+
+/// Why so many operations in flight cannot be had. No context is made for it: giving one back takes the kernel milliseconds.
+pub(super) fn refusal(operations: u64) -> Option<String> {
+    // A context for no operation at all is refused as such, if only the call is there and allowed.
+    if let Err(e) = attempt(0)
+        && e != Errno::INVAL
+    {
+        return Some(refused(e));
+    }
+    let (most, taken) = (number_in(MOST)?, number_in(TAKEN)?);
+    (taken.saturating_add(operations) > most).then(|| {
+        format!(
+            "its workers need room for {operations} aio operations, and of the {most} that the sysctl fs.aio-max-nr allows {taken} are taken; raise it, or choose a smaller queue_depth"
+        )
+    })
+}
+
+/// What of this works here.
+pub(super) fn probe(_: &Ground) -> Vec<Capability> {
+    let (state, mut sentence) = match attempt(1) {
+        Ok(()) => (
+            State::Works,
+            "io_setup takes a queue; operations are asynchronous only with direct = true".into(),
+        ),
+        Err(e) => (State::Lacks, refused(e)),
+    };
+    if let (Some(most), Some(taken)) = (number_in(MOST), number_in(TAKEN)) {
+        sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are taken");
+    }
+    vec![Capability { backend: "aio", feature: "queues", state, sentence }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_operations_than_the_system_allows_are_refused() {
+        if attempt(1).is_err() {
+            return fathom_testkit::skip("more_operations_than_the_system_allows", "no native aio here");
+        }
+        assert!(refusal(u64::MAX).unwrap().contains("fs.aio-max-nr"));
     }
 }

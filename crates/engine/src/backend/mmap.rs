@@ -1,21 +1,51 @@
 //! The file mapped into memory: shared for writing, private for reading; records are copied in or out.
 //!
+//! With a flush, every so many written records msync is given the range from the first to the last byte written since the flush
+//! before. For sequential writes that is just what was written; scattered writes have clean pages between them, which the kernel
+//! looks over and does not write. What is left below that number is flushed with the next fsync, or when the file is closed: no
+//! record that was to be flushed ends unflushed.
+//!
 //! A full file system or a shortened file shows as SIGBUS here, which cannot be turned into an error inside a thread. So workers
 //! with this back-end always run in processes of their own (see phase.rs), and the parent reports the signal.
 
+use super::probe::{Capability, Ground, State, text};
 use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
-use fathom_workload::MapFlush;
+use fathom_workload::{Backend as Kind, MapFlush};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
+
+const PAGE: usize = 4096;
 
 pub(crate) struct Mmap {
     file: OwnedFd,
     base: *mut u8,
     length: usize,
-    flush: MapFlush,
+    /// `None`: never.
+    flush: Option<MsyncFlags>,
+    flush_every: u64,
+    pending: Pending,
+}
+
+/// What was written since the last flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pending {
+    records: u64,
+    from: usize,
+    to: usize,
+}
+
+impl Pending {
+    const NOTHING: Self = Self { records: 0, from: usize::MAX, to: 0 };
+
+    #[inline(always)]
+    fn add(&mut self, offset: usize, bytes: usize) {
+        self.records += 1;
+        self.from = self.from.min(offset);
+        self.to = self.to.max(offset + bytes);
+    }
 }
 
 // SAFETY: the mapping has one owner.
@@ -23,9 +53,9 @@ unsafe impl Send for Mmap {}
 
 impl Handle for Mmap {
     fn open(plan: &Plan) -> Result<Self, Fault> {
-        let (flush, advice) = match plan.stream.backend {
-            fathom_workload::Backend::Mmap { flush, advice, .. } => (flush, advice),
-            _ => (MapFlush::No, None),
+        let (flush, flush_every, populate, advice) = match plan.stream.backend {
+            Kind::Mmap { flush, flush_every, populate, advice } => (flush, flush_every, populate, advice),
+            _ => (MapFlush::No, 1, false, None),
         };
         let file = files::open(plan)?;
         let fault = |e| Fault::of(Call::Map, e, 0);
@@ -39,19 +69,31 @@ impl Handle for Mmap {
             rustix::fs::ftruncate(&file, end).map_err(fault)?;
         }
         let length = usize::try_from(end).map_err(|_| fault(rustix::io::Errno::OVERFLOW))?;
-        let (protection, flags) = if writes {
+        let (protection, mut flags) = if writes {
             (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED)
         } else {
             (ProtFlags::READ, MapFlags::PRIVATE)
         };
+        flags.set(MapFlags::POPULATE, populate);
         // SAFETY: a new mapping at an address of the kernel's choice, of a file that is at least this long.
         let base = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, &file, 0) }
             .map_err(fault)?;
-        if let Some(advice) = advice.and_then(advice_of) {
+        if let Some(advised) = advice.and_then(advised) {
             // SAFETY: inside the mapping just made; the advices offered do not change contents of shared or unwritten pages.
-            unsafe { rustix::mm::madvise(base, length, advice) }.map_err(fault)?;
+            unsafe { rustix::mm::madvise(base, length, advised.advice) }.map_err(fault)?;
         }
-        Ok(Self { file, base: base.cast(), length, flush })
+        Ok(Self {
+            file,
+            base: base.cast(),
+            length,
+            flush: match flush {
+                MapFlush::No => None,
+                MapFlush::Async => Some(MsyncFlags::ASYNC),
+                MapFlush::Sync => Some(MsyncFlags::SYNC),
+            },
+            flush_every,
+            pending: Pending::NOTHING,
+        })
     }
 
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
@@ -59,10 +101,14 @@ impl Handle for Mmap {
     }
 
     fn sync(&mut self, _data_only: bool) -> Result<(), Fault> {
-        self.flush_record(0, self.length, MsyncFlags::SYNC)
+        self.pending = Pending::NOTHING;
+        self.msync(0, self.length, MsyncFlags::SYNC)
     }
 
-    fn close(self) -> Result<(), Fault> {
+    fn close(mut self) -> Result<(), Fault> {
+        if let Some(how) = self.flush {
+            self.flush_pending(how)?;
+        }
         // SAFETY: mapped in `open` with this length and not used again.
         unsafe { rustix::mm::munmap(self.base.cast(), self.length) }
             .map_err(|e| Fault::of(Call::Close, e, 0))?;
@@ -92,32 +138,226 @@ impl Backend for Mmap {
         unsafe {
             std::ptr::copy_nonoverlapping(buffer.as_ptr(), self.base.add(offset as usize), buffer.len())
         };
-        match self.flush {
-            MapFlush::No => Ok(()),
-            MapFlush::Async => self.flush_record(offset, buffer.len(), MsyncFlags::ASYNC),
-            MapFlush::Sync => self.flush_record(offset, buffer.len(), MsyncFlags::SYNC),
-        }
+        let Some(how) = self.flush else { return Ok(()) };
+        self.pending.add(offset as usize, buffer.len());
+        if self.pending.records < self.flush_every { Ok(()) } else { self.flush_pending(how) }
     }
 }
 
 impl Mmap {
-    fn flush_record(&self, offset: u64, bytes: usize, flags: MsyncFlags) -> Result<(), Fault> {
-        let start = offset as usize / 4096 * 4096;
-        let length = (offset as usize + bytes - start).min(self.length - start);
+    /// Flushes the range written since the last flush.
+    fn flush_pending(&mut self, how: MsyncFlags) -> Result<(), Fault> {
+        let Pending { records, from, to } = std::mem::replace(&mut self.pending, Pending::NOTHING);
+        if records == 0 {
+            return Ok(());
+        }
+        let start = from / PAGE * PAGE;
+        self.msync(start, to - start, how)
+    }
+
+    fn msync(&self, start: usize, length: usize, how: MsyncFlags) -> Result<(), Fault> {
         // SAFETY: a page-aligned part of the mapping.
-        unsafe { rustix::mm::msync(self.base.add(start).cast(), length, flags) }
-            .map_err(|e| Fault::of(Call::Sync, e, offset))
+        unsafe { rustix::mm::msync(self.base.add(start).cast(), length, how) }
+            .map_err(|e| Fault::of(Call::Sync, e, start as u64))
     }
 }
 
-/// madvise advice by its Linux number.
-pub(crate) fn advice_of(number: u8) -> Option<Advice> {
-    Some(match number {
-        0 => Advice::Normal,
-        1 => Advice::Random,
-        2 => Advice::Sequential,
-        3 => Advice::WillNeed,
-        4 => Advice::LinuxDontNeed,
-        _ => return None,
+/// An advice that streams may give.
+struct Advised {
+    /// Its Linux number, which workloads use.
+    number: u8,
+    name: &'static str,
+    advice: Advice,
+    /// The Linux version it came with.
+    since: &'static str,
+    meaning: &'static str,
+}
+
+/// The advices that change how a file's pages are read, kept or mapped. Others concern anonymous memory, forks and dumps.
+const ADVICES: [Advised; 10] = [
+    Advised {
+        number: 0,
+        name: "MADV_NORMAL",
+        advice: Advice::Normal,
+        since: "2.4",
+        meaning: "the usual read-ahead",
+    },
+    Advised {
+        number: 1,
+        name: "MADV_RANDOM",
+        advice: Advice::Random,
+        since: "2.4",
+        meaning: "no read-ahead",
+    },
+    Advised {
+        number: 2,
+        name: "MADV_SEQUENTIAL",
+        advice: Advice::Sequential,
+        since: "2.4",
+        meaning: "more read-ahead, and pages behind go first",
+    },
+    Advised {
+        number: 3,
+        name: "MADV_WILLNEED",
+        advice: Advice::WillNeed,
+        since: "2.4",
+        meaning: "starts to read all of it into the page cache",
+    },
+    Advised {
+        number: 4,
+        name: "MADV_DONTNEED",
+        advice: Advice::LinuxDontNeed,
+        since: "2.4",
+        meaning: "empties the page tables; what is cached stays cached",
+    },
+    Advised {
+        number: 14,
+        name: "MADV_HUGEPAGE",
+        advice: Advice::LinuxHugepage,
+        since: "2.6.38",
+        meaning: "huge pages, where the file system has them in the page cache",
+    },
+    Advised {
+        number: 20,
+        name: "MADV_COLD",
+        advice: Advice::LinuxCold,
+        since: "5.4",
+        meaning: "its mapped pages are the first to go when memory gets short",
+    },
+    Advised {
+        number: 21,
+        name: "MADV_PAGEOUT",
+        advice: Advice::LinuxPageOut,
+        since: "5.4",
+        meaning: "evicts its mapped pages (with populate = true: all of them)",
+    },
+    Advised {
+        number: 22,
+        name: "MADV_POPULATE_READ",
+        advice: Advice::LinuxPopulateRead,
+        since: "5.14",
+        meaning: "reads all of it and fills the page tables",
+    },
+    Advised {
+        number: 23,
+        name: "MADV_POPULATE_WRITE",
+        advice: Advice::LinuxPopulateWrite,
+        since: "5.14",
+        meaning: "the same for writing: no write faults in the clock; streams that write only",
+    },
+];
+
+fn advised(number: u8) -> Option<&'static Advised> {
+    ADVICES.iter().find(|a| a.number == number)
+}
+
+/// Why an advice cannot be given here.
+pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
+    let Some(asked) = advised(number) else {
+        let known: Vec<String> = ADVICES.iter().map(|a| format!("{} ({})", a.number, &a.name[5..])).collect();
+        return Some(format!("madvise advice {number} is not offered; these are: {}", known.join(", ")));
+    };
+    if asked.advice as u32 == Advice::LinuxPopulateWrite as u32 && !writes {
+        return Some("advice 23 (POPULATE_WRITE) is for streams that write; 22 (POPULATE_READ) fills the page tables for reading".into());
+    }
+    // SAFETY: an empty range: the kernel looks at the number and touches nothing.
+    let tried = unsafe { rustix::mm::madvise(std::ptr::null_mut(), 0, asked.advice) };
+    tried.err().map(|e| {
+        format!(
+            "this kernel refuses {} (advice = {number}): {}; it came with Linux {}",
+            asked.name,
+            text(e),
+            asked.since
+        )
     })
+}
+
+/// What of this works on the ground.
+pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+    let found = |feature, state, sentence| Capability { backend: "mmap", feature, state, sentence };
+    let outcome = |tried: Result<(), rustix::io::Errno>, works: String| match tried {
+        Ok(()) => (State::Works, works),
+        Err(e) => (State::Lacks, format!("refused on {} ({})", ground.name(), text(e))),
+    };
+    let mut all = Vec::new();
+    let map = match Mapping::new(ground, MapFlags::SHARED) {
+        Ok(map) => map,
+        Err(e) => {
+            let sentence = format!("{} cannot be mapped: {}", ground.name(), text(e));
+            return vec![found("mapping", State::Lacks, sentence)];
+        }
+    };
+    // SAFETY: a page of the mapping.
+    let flushed = unsafe { rustix::mm::msync(map.base, PAGE, MsyncFlags::ASYNC) };
+    let (state, sentence) = outcome(flushed, format!("mmap and msync: work on {}", ground.name()));
+    all.push(found("mapping", state, sentence));
+    let populated = Mapping::new(ground, MapFlags::SHARED | MapFlags::POPULATE).map(drop);
+    let (state, sentence) =
+        outcome(populated, "populate = true: page tables are filled while mapping".into());
+    all.push(found("MAP_POPULATE", state, sentence));
+    all.extend(ADVICES.iter().map(|a| {
+        // SAFETY: the mapping just made; nothing else uses it.
+        let tried = unsafe { rustix::mm::madvise(map.base, map.length, a.advice) };
+        let (state, sentence) = match tried {
+            Ok(()) => (State::Works, a.meaning.to_owned()),
+            Err(e) => (
+                State::Lacks,
+                format!(
+                    "refused ({}); it came with Linux {}, and a kernel may be built without it",
+                    text(e),
+                    a.since
+                ),
+            ),
+        };
+        found(a.name, state, format!("advice = {}: {sentence}", a.number))
+    }));
+    all
+}
+
+/// The ground, mapped for a while.
+struct Mapping {
+    base: *mut std::ffi::c_void,
+    length: usize,
+}
+
+impl Mapping {
+    fn new(ground: &Ground, flags: MapFlags) -> Result<Self, rustix::io::Errno> {
+        let (length, protection) = (ground.bytes(), ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: a new mapping at an address of the kernel's choice, of a file of that length.
+        let base =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, ground.file(), 0) }?;
+        Ok(Self { base, length })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this length and not used again.
+        let _ = unsafe { rustix::mm::munmap(self.base, self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pending_records_are_one_range() {
+        let mut pending = Pending::NOTHING;
+        pending.add(8192, 100);
+        pending.add(4096, 4096);
+        pending.add(20_000, 1);
+        assert_eq!(pending, Pending { records: 3, from: 4096, to: 20_001 });
+    }
+
+    #[test]
+    fn advices_are_linuxs_numbers_and_refused_by_name() {
+        for a in &ADVICES {
+            assert_eq!(u32::from(a.number), a.advice as u32, "{}", a.name);
+        }
+        assert_eq!(refusal(1, false), None);
+        let text = refusal(9, true).unwrap();
+        assert!(text.contains("advice 9 is not offered") && text.contains("23 (POPULATE_WRITE)"), "{text}");
+        assert!(refusal(23, false).unwrap().contains("22"));
+    }
 }

@@ -4,7 +4,9 @@
 mod aio;
 mod mmap;
 mod null;
+pub mod probe;
 mod psync;
+mod pvsync2;
 mod stdio;
 mod uring;
 
@@ -12,6 +14,7 @@ pub(crate) use aio::Aio;
 pub(crate) use mmap::Mmap;
 pub(crate) use null::{AsyncNull, Null};
 pub(crate) use psync::Psync;
+pub(crate) use pvsync2::{Pvsync2, advice as flag_advice};
 pub(crate) use stdio::Stdio;
 pub(crate) use uring::Uring;
 
@@ -62,9 +65,4 @@ pub(crate) trait AsyncBackend: Handle {
     fn submit(&mut self, wait: usize) -> Result<(), Fault>;
     /// The next completion: number and result as the system call would give it (negative: error number).
     fn reap(&mut self) -> Option<(u32, i32)>;
-}
-
-/// Whether an madvise number is known.
-pub(crate) fn known_advice(number: u8) -> Option<()> {
-    mmap::advice_of(number).map(|_| ())
 }

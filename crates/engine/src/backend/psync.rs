@@ -2,6 +2,7 @@
 //!
 //! A call that moves less than asked is followed up: the next call tells why (end of file, no space, size limit).
 
+use super::probe::{Capability, Ground, State, text};
 use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
@@ -144,4 +145,24 @@ impl Backend for Psync {
             Err(e) => Err(Fault::of(Call::Write, e, offset)),
         }
     }
+}
+
+/// What of this works on the ground.
+pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+    let mut buffer = [0];
+    let found = |feature, tried: Result<usize, Errno>, asked: &str| {
+        let (state, sentence) = match tried {
+            Ok(_) => (State::Works, format!("{asked}: works on {}", ground.name())),
+            Err(e) => (State::Lacks, format!("{asked}: refused on {} ({})", ground.name(), text(e))),
+        };
+        Capability { backend: "psync", feature, state, sentence }
+    };
+    let placed = rustix::io::pwrite(ground.file(), &buffer, 0)
+        .and_then(|_| rustix::io::pread(ground.file(), &mut buffer, 0));
+    let streamed = rustix::fs::seek(ground.file(), rustix::fs::SeekFrom::Start(0))
+        .and_then(|_| rustix::io::read(ground.file(), &mut buffer));
+    vec![
+        found("pread, pwrite", placed, "psync = \"pread\""),
+        found("read, write, lseek", streamed, "psync = \"read\""),
+    ]
 }

@@ -1,5 +1,6 @@
 //! The C library's buffered streams: fread and fwrite through a fully buffered FILE, fflush and fsync, fclose.
 
+use super::probe::{Capability, Ground, State};
 use super::{Backend, Handle};
 use crate::files;
 use crate::shared::Call;
@@ -116,4 +117,32 @@ impl Backend for Stdio {
         self.position += n as u64;
         if n == buffer.len() { Ok(()) } else { Err(last_error(Call::Write, offset)) }
     }
+}
+
+/// What of this works on the ground.
+pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+    let (state, sentence) = match read_a_byte(ground) {
+        Ok(()) => (State::Works, format!("fread and fwrite: the C library opens {}", ground.name())),
+        Err(e) => (State::Lacks, format!("the C library cannot read {}: {e}", ground.name())),
+    };
+    vec![Capability { backend: "stdio", feature: "streams", state, sentence }]
+}
+
+fn read_a_byte(ground: &Ground) -> std::io::Result<()> {
+    let descriptor = ground.file().try_clone_to_owned()?.into_raw_fd();
+    let failed = std::io::Error::last_os_error;
+    // SAFETY: the descriptor is open and handed over to the stream; the mode is a C string.
+    let stream = unsafe { libc::fdopen(descriptor, c"r+".as_ptr()) };
+    if stream.is_null() {
+        let error = failed();
+        // SAFETY: without a stream the descriptor is still ours.
+        unsafe { libc::close(descriptor) };
+        return Err(error);
+    }
+    // SAFETY: the stream is open until the fclose at the end.
+    let read = unsafe { libc::fseeko(stream, 0, libc::SEEK_SET) == 0 && libc::fgetc(stream) != libc::EOF };
+    let result = if read { Ok(()) } else { Err(failed()) };
+    // SAFETY: the stream is open and not used again.
+    unsafe { libc::fclose(stream) };
+    result
 }

@@ -5,6 +5,7 @@
 //! What the running kernel lacks is an error that names it; nothing is replaced in silence. The flags came with Linux 5.19
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
+use super::probe::{Capability, Ground, State, text};
 use super::{AsyncBackend, Handle, Target};
 use crate::contents::Contents;
 use crate::files;
@@ -156,5 +157,275 @@ impl AsyncBackend for Uring {
     fn reap(&mut self) -> Option<(u32, i32)> {
         let entry = self.ring.completion().next()?;
         Some((entry.user_data() as u32, entry.result()))
+    }
+}
+
+/// What a workload's options ask of a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RingFlags {
+    deferred: bool,
+    submission_polling: bool,
+    completion_polling: bool,
+}
+
+impl RingFlags {
+    pub fn of(options: &Options) -> Self {
+        Self {
+            deferred: options.deferred && !options.submission_polling,
+            submission_polling: options.submission_polling,
+            completion_polling: options.completion_polling,
+        }
+    }
+}
+
+type Ring = IoUring<squeue::Entry, cqueue::Entry>;
+type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
+
+/// A small ring with flags of one's own.
+fn ring(flags: impl FnOnce(&mut Builder)) -> Result<Ring, Errno> {
+    let mut builder = Ring::builder();
+    flags(&mut builder);
+    builder.build(2).map_err(|e| Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::EINVAL)))
+}
+
+fn errno(result: std::io::Result<()>) -> Result<(), Errno> {
+    result.map_err(|e| Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::EINVAL)))
+}
+
+const INSTEAD: &str = "or use the back-end aio or psync";
+
+/// Why there is no ring at all.
+fn no_ring(error: Errno) -> String {
+    let disabled = super::probe::number_in("/proc/sys/kernel/io_uring_disabled");
+    match (error, disabled) {
+        (Errno::PERM, Some(n @ 1..)) => format!(
+            "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, {INSTEAD}"
+        ),
+        (Errno::PERM | Errno::ACCESS, _) => format!(
+            "io_uring is forbidden here, as by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, {INSTEAD}"
+        ),
+        (Errno::NOSYS, _) => {
+            "this kernel has no io_uring: it came with Linux 5.1 and may be left out; use the back-end aio or psync".into()
+        }
+        (Errno::NOMEM, _) => format!(
+            "the limit of locked memory (ulimit -l) has no room for a ring; raise it, {INSTEAD}"
+        ),
+        (error, _) => format!("io_uring_setup fails: {}", text(error)),
+    }
+}
+
+/// Why a ring of this kind cannot be had.
+pub(super) fn refusal(flags: RingFlags) -> Option<String> {
+    let asked = ring(|b| {
+        if flags.submission_polling {
+            b.setup_sqpoll(POLL_IDLE_MS);
+        }
+        if flags.deferred {
+            b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
+        }
+        if flags.completion_polling {
+            b.setup_iopoll();
+        }
+    });
+    let error = match asked {
+        Ok(ring) => return operations(&ring).err(),
+        Err(error) => error,
+    };
+    if let Err(plain) = ring(|_| {}) {
+        return Some(no_ring(plain));
+    }
+    let alone = |set: fn(&mut Builder)| ring(set).err();
+    if let Some(e) = flags.submission_polling.then(|| alone(sqpoll)).flatten() {
+        return Some(format!(
+            "the kernel refuses submission_polling ({}); before Linux 5.13 it belongs to root",
+            text(e)
+        ));
+    }
+    if let Some(e) = flags.deferred.then(|| alone(deferring)).flatten() {
+        return Some(format!(
+            "the kernel refuses deferred task work ({}): it came with Linux 6.1; set deferred = false",
+            text(e)
+        ));
+    }
+    if let Some(e) = flags.completion_polling.then(|| alone(polling)).flatten() {
+        return Some(format!("the kernel refuses completion_polling ({})", text(e)));
+    }
+    Some(format!("the kernel refuses a ring with all of {flags:?} ({})", text(error)))
+}
+
+fn sqpoll(b: &mut Builder) {
+    b.setup_sqpoll(POLL_IDLE_MS);
+}
+
+fn deferring(b: &mut Builder) {
+    b.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
+}
+
+fn polling(b: &mut Builder) {
+    b.setup_iopoll();
+}
+
+/// Whether the kernel knows the operations that streams are made of.
+fn operations(ring: &Ring) -> Result<(), String> {
+    let mut probe = io_uring::Probe::new();
+    let needed = "reading and writing without vectors came with Linux 5.6";
+    errno(ring.submitter().register_probe(&mut probe)).map_err(|e| {
+        format!("the kernel does not tell which operations io_uring knows ({}); {needed}", text(e))
+    })?;
+    let named = [
+        (opcode::Read::CODE, "READ"),
+        (opcode::Write::CODE, "WRITE"),
+        (opcode::ReadFixed::CODE, "READ_FIXED"),
+        (opcode::WriteFixed::CODE, "WRITE_FIXED"),
+        (opcode::Fsync::CODE, "FSYNC"),
+    ];
+    let missing: Vec<&str> = named.iter().filter(|(c, _)| !probe.is_supported(*c)).map(|(_, n)| *n).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!("io_uring lacks the operations {}; {needed}", missing.join(", ")))
+}
+
+/// The limit of locked memory, unless we stand above it.
+fn locked_memory_limit() -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let effective = status.lines().find_map(|l| l.strip_prefix("CapEff:"))?;
+    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
+    const CAP_IPC_LOCK: u64 = 1 << 14;
+    (effective & CAP_IPC_LOCK == 0).then_some(limit)
+}
+
+/// Why buffers of so many bytes cannot be registered.
+pub(super) fn locked_memory_refusal(bytes: u64) -> Option<String> {
+    over_limit(bytes, locked_memory_limit()?)
+}
+
+fn over_limit(bytes: u64, limit: u64) -> Option<String> {
+    (bytes > limit).then(|| {
+        format!(
+            "registered buffers need {} KiB of locked memory, and {} KiB are allowed (ulimit -l); raise the limit, or set registered_buffers = false",
+            bytes.div_ceil(1024),
+            limit / 1024
+        )
+    })
+}
+
+/// Registers the ring with this thread and takes it back: the thread would keep it alive.
+fn register_ring(ring: &Ring) -> Result<(), Errno> {
+    let mut submitter = ring.submitter();
+    errno(submitter.register_ring_fd())?;
+    errno(submitter.unregister_ring_fd())
+}
+
+/// What of this works here.
+pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+    let found = |feature, state, sentence| Capability { backend: "uring", feature, state, sentence };
+    let plain = match ring(|_| {}) {
+        Ok(ring) => ring,
+        Err(e) => return vec![found("rings", State::Lacks, no_ring(e))],
+    };
+    let mut all = vec![found("rings", State::Works, "io_uring_setup makes one".into())];
+    let mut add = |feature, tried: Result<(), Errno>, works: &str, since: &str| {
+        let (state, sentence) = match tried {
+            Ok(()) => (State::Works, works.to_owned()),
+            Err(e) => (State::Lacks, format!("refused ({}); it came with Linux {since}", text(e))),
+        };
+        all.push(found(feature, state, sentence));
+    };
+    let with = |set: fn(&mut Builder)| ring(set).map(drop);
+    add(
+        "SINGLE_ISSUER",
+        with(|b| {
+            b.setup_single_issuer();
+        }),
+        "one thread submits; part of deferred = true",
+        "6.0",
+    );
+    add(
+        "COOP_TASKRUN",
+        with(|b| {
+            b.setup_coop_taskrun();
+        }),
+        "completions do not interrupt; part of deferred = true",
+        "5.19",
+    );
+    add("DEFER_TASKRUN", with(deferring), "completions are worked on when asked for; deferred = true", "6.1");
+    add(
+        "NO_SQARRAY",
+        with(|b| {
+            b.setup_no_sqarray();
+        }),
+        "submissions without a table of indices",
+        "6.6",
+    );
+    add(
+        "SQPOLL",
+        with(sqpoll),
+        "a thread of the kernel submits; submission_polling = true",
+        "5.13 for all users",
+    );
+    let file = ground.file().as_raw_fd();
+    add(
+        "registered files",
+        errno(plain.submitter().register_files(&[file])),
+        "the file is looked up once; registered_file = true",
+        "5.1",
+    );
+    add(
+        "registered ring",
+        register_ring(&plain),
+        "the ring itself is looked up once",
+        "5.18",
+    );
+    let mut page = Box::new(super::probe::Page::zeroed());
+    let vector = libc::iovec { iov_base: page.0.as_mut_ptr().cast(), iov_len: page.0.len() };
+    // SAFETY: the page is dropped after the ring, at the end.
+    let registered = errno(unsafe { plain.submitter().register_buffers(&[vector]) });
+    let limit = match locked_memory_limit() {
+        Some(limit) => format!("up to {} KiB of them (ulimit -l)", limit / 1024),
+        None => "as many as memory holds".into(),
+    };
+    add(
+        "registered buffers",
+        registered,
+        &format!("pages are pinned once, {limit}; registered_buffers = true"),
+        "5.1",
+    );
+    all.push(match operations(&plain) {
+        Ok(()) => found(
+            "operations",
+            State::Works,
+            "READ, WRITE, READ_FIXED, WRITE_FIXED and FSYNC are known".into(),
+        ),
+        Err(sentence) => found("operations", State::Lacks, sentence),
+    });
+    let (state, sentence) = match with(polling) {
+        Ok(()) => super::probe::polling_state(ground, "completion_polling = true: rings take it"),
+        Err(e) => (State::Lacks, format!("refused ({})", text(e))),
+    };
+    all.push(found("IOPOLL", state, sentence));
+    drop(plain);
+    drop(page);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sysctl_is_named_only_if_it_is_to_blame() {
+        let disabled = super::super::probe::number_in("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
+        let expected = if disabled > 0 { "kernel.io_uring_disabled" } else { "seccomp" };
+        assert!(no_ring(Errno::PERM).contains(expected));
+        assert!(no_ring(Errno::NOSYS).contains("5.1"));
+    }
+
+    #[test]
+    fn buffers_beyond_the_limit_are_refused_with_both_figures() {
+        let text = over_limit(64 << 20, 8 << 20).unwrap();
+        assert!(text.contains("65536 KiB") && text.contains("8192 KiB"), "{text}");
+        assert_eq!(over_limit(8 << 20, 8 << 20), None);
     }
 }

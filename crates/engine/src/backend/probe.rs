@@ -1,0 +1,294 @@
+//! What the back-ends can do on this machine, found by trying: every answer comes from a call that was made, on a file without a
+//! name that is gone with its descriptor. The table of all is for people (`fathom backends`); the questions about one workload are
+//! asked before a run, so that it is refused with a sentence instead of failing in the middle. The tries themselves are in the
+//! back-ends' files.
+
+use super::{aio, mmap, psync, pvsync2, stdio, uring};
+use fathom_workload::{Backend, FileSet, Files, Stream};
+use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::Path;
+
+/// Whether something works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was tried and did what it should.
+    Works,
+    /// It was tried and refused.
+    Lacks,
+    /// It could not be tried here.
+    Unknown,
+}
+
+impl State {
+    /// "works", "lacks" or "unknown".
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Lacks => "lacks",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One thing that a back-end can or cannot do here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capability {
+    /// Name of the back-end in workloads.
+    pub backend: &'static str,
+    /// What was tried, by the kernel's name for it where it has one.
+    pub feature: &'static str,
+    /// The outcome.
+    pub state: State,
+    /// What it means: how to ask for it, who refuses it, and what helps.
+    pub sentence: String,
+}
+
+/// What all back-ends can do with files in the directory for temporary files. File systems differ: ask
+/// [`capabilities_in`] about the directory that is to be measured.
+#[must_use]
+pub fn capabilities() -> Vec<Capability> {
+    capabilities_in(&std::env::temp_dir())
+}
+
+/// What all back-ends can do with files in a directory. It is not changed: the file that is written for it never has a name. Where
+/// the directory takes no such file, a file in memory stands in, and the sentences say so. Takes some milliseconds.
+#[must_use]
+pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
+    let ground = match Ground::new(directory) {
+        Ok(ground) => ground,
+        Err(e) => {
+            let sentence =
+                format!("neither {} nor memory takes a file to try it on: {}", directory.display(), text(e));
+            let unknown = |backend| Capability {
+                backend,
+                feature: "calls",
+                state: State::Unknown,
+                sentence: sentence.clone(),
+            };
+            return ["psync", "pvsync2", "stdio", "mmap", "aio", "uring"].map(unknown).into();
+        }
+    };
+    let each: [fn(&Ground) -> Vec<Capability>; 6] =
+        [psync::probe, pvsync2::probe, stdio::probe, mmap::probe, aio::probe, uring::probe];
+    each.into_iter().flat_map(|probe| probe(&ground)).collect()
+}
+
+/// Bytes of the file that is tried on.
+const GROUND_BYTES: usize = 64 << 10;
+
+/// A file to try things on.
+pub(super) struct Ground {
+    file: OwnedFd,
+    name: String,
+}
+
+impl Ground {
+    fn new(directory: &Path) -> Result<Self, Errno> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let named = format!("files in {}", directory.display());
+        let (file, name) = match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => (file, named),
+            Err(e) => (
+                file_in_memory()?,
+                format!(
+                    "a file in memory, as {} takes no file without a name ({})",
+                    directory.display(),
+                    text(e)
+                ),
+            ),
+        };
+        let zeroes = vec![0; GROUND_BYTES];
+        if rustix::io::pwrite(&file, &zeroes, 0)? < GROUND_BYTES {
+            return Err(Errno::NOSPC);
+        }
+        Ok(Self { file, name })
+    }
+
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// "files in DIR", for sentences.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn bytes(&self) -> usize {
+        GROUND_BYTES
+    }
+
+    /// The same file, opened once more with O_DIRECT.
+    pub fn direct(&self) -> Result<Option<OwnedFd>, Errno> {
+        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        rustix::fs::open(path, OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).map(Some)
+    }
+}
+
+/// A file without a name in memory.
+pub(super) fn file_in_memory() -> Result<OwnedFd, Errno> {
+    rustix::fs::memfd_create("fathom-probe", MemfdFlags::CLOEXEC)
+}
+
+/// A page that may be read and written with O_DIRECT.
+#[repr(C, align(4096))]
+pub(super) struct Page(pub [u8; 4096]);
+
+impl Page {
+    pub fn zeroed() -> Self {
+        Self([0; 4096])
+    }
+}
+
+/// The kernel's words for an error.
+pub(super) fn text(error: Errno) -> std::io::Error {
+    std::io::Error::from_raw_os_error(error.raw_os_error())
+}
+
+/// The number in a file of /proc or /sys.
+pub(super) fn number_in(path: impl AsRef<Path>) -> Option<u64> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Whether the device below a file has polled queues, with its name; `None` where the kernel does not tell, as for file systems
+/// that span devices or have none.
+fn polled_queues(device: u64) -> Option<(String, bool)> {
+    let link = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    let found = std::fs::canonicalize(link).ok()?;
+    // A partition has no queue of its own: its disk has.
+    let disk = found.ancestors().take(2).find(|p| p.join("queue/io_poll").exists())?;
+    let polls = number_in(disk.join("queue/io_poll"))? != 0;
+    Some((disk.file_name()?.to_string_lossy().into_owned(), polls))
+}
+
+fn no_polled_queues(disk: &str) -> String {
+    format!(
+        "the device {disk} has no polled queues (/sys/block/{disk}/queue/io_poll is 0); drivers make them when they are loaded, e.g. nvme.poll_queues=2"
+    )
+}
+
+/// The state of something that polls, once the kernel takes it as such.
+pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
+    match rustix::fs::fstat(ground.file()).ok().and_then(|s| polled_queues(s.st_dev)) {
+        Some((disk, true)) => (State::Works, format!("{so_far}, and the device {disk} has polled queues")),
+        Some((disk, false)) => (State::Lacks, format!("{so_far}, but {}", no_polled_queues(&disk))),
+        None => (
+            State::Unknown,
+            format!("{so_far}; which device would have to poll for {} is not known", ground.name()),
+        ),
+    }
+}
+
+/// The questions that the streams of one workload raise, each asked once.
+#[derive(Default)]
+pub(crate) struct Tried {
+    rings: Vec<uring::RingFlags>,
+    aio_operations: u64,
+}
+
+/// What of a stream the questions are about.
+pub(crate) struct Asked<'a> {
+    pub stream: &'a Stream,
+    pub set: Option<&'a FileSet>,
+    /// Workers that execute the stream at the same time.
+    pub workers: u64,
+    /// Bytes of buffers that each of them has at least.
+    pub buffer_bytes: u64,
+}
+
+impl Tried {
+    /// Why this machine cannot execute the stream by the back-end it wants. Streams that want nothing special cost nothing.
+    pub fn refusal(&mut self, asked: &Asked) -> Option<String> {
+        match asked.stream.backend {
+            Backend::Null
+            | Backend::Psync(_)
+            | Backend::Stdio { .. }
+            | Backend::Mmap { advice: None, .. } => None,
+            Backend::Mmap { advice: Some(number), .. } => {
+                mmap::refusal(number, crate::files::writes(asked.stream))
+            }
+            Backend::Pvsync2(options) => pvsync2::refusal(&options).or_else(|| {
+                options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten()
+            }),
+            Backend::Aio { .. } => {
+                let operations = u64::from(asked.stream.queue_depth).saturating_mul(asked.workers);
+                if operations <= self.aio_operations {
+                    return None;
+                }
+                self.aio_operations = operations;
+                aio::refusal(operations)
+            }
+            Backend::Uring(options) => {
+                let flags = uring::RingFlags::of(&options);
+                if !self.rings.contains(&flags) {
+                    if let Some(sentence) = uring::refusal(flags) {
+                        return Some(sentence);
+                    }
+                    self.rings.push(flags);
+                }
+                let registered = options.registered_buffers;
+                let buffers = registered.then(|| asked.buffer_bytes.saturating_mul(asked.workers));
+                buffers.and_then(uring::locked_memory_refusal).or_else(|| {
+                    let polls = options.completion_polling;
+                    polls.then(|| polling_refusal(asked.set, "completion_polling")).flatten()
+                })
+            }
+        }
+    }
+}
+
+/// Why a key that asks for polling cannot be had on the device of a file set.
+fn polling_refusal(set: Option<&FileSet>, key: &str) -> Option<String> {
+    let path = match &set?.files {
+        Files::List(paths) => paths.first()?.clone(),
+        Files::Numbered { prefix, .. } => prefix.clone(),
+        Files::Tree(_) => return None,
+    };
+    let path = std::path::absolute(path).ok()?;
+    let status = path.ancestors().find_map(|p| rustix::fs::stat(p).ok())?;
+    let (disk, polls) = polled_queues(status.st_dev)?;
+    (!polls).then(|| format!("{key} polls the device for completions, but {}", no_polled_queues(&disk)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_backend_answers_and_nothing_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let before = std::fs::read_dir("/proc/self/fd").unwrap().count();
+        let all = capabilities_in(dir.path());
+        let backends: BTreeSet<&str> = all.iter().map(|c| c.backend).collect();
+        assert_eq!(backends.len(), 6, "{backends:?}; null makes no call, so there is nothing to try");
+        let mut features: Vec<_> = all.iter().map(|c| (c.backend, c.feature)).collect();
+        features.sort_unstable();
+        features.dedup();
+        assert_eq!(features.len(), all.len(), "each once");
+        for c in &all {
+            assert!(c.sentence.len() > 10 && !c.sentence.ends_with('.'), "{c:?}");
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        // Other tests of this process open and close files meanwhile; a probe that leaked would leak one of each try.
+        let after = std::fs::read_dir("/proc/self/fd").unwrap().count();
+        assert!(after < before + 10, "{before} descriptors before, {after} after");
+    }
+
+    #[test]
+    fn a_directory_that_takes_no_file_is_stood_in_for_by_memory() {
+        let all = capabilities_in(Path::new("/nonexistent"));
+        let calls = all.iter().find(|c| c.backend == "psync").unwrap();
+        assert_eq!(calls.state, State::Works);
+        assert!(calls.sentence.contains("a file in memory"), "{}", calls.sentence);
+    }
+
+    #[test]
+    fn plain_streams_are_not_asked_about() {
+        let stream = Stream::new("f", fathom_workload::Direction::Read, fathom_workload::Bytes(4096));
+        let asked = Asked { stream: &stream, set: None, workers: 1, buffer_bytes: u64::MAX };
+        assert_eq!(Tried::default().refusal(&asked), None);
+    }
+}

@@ -1,0 +1,424 @@
+//! preadv2 and pwritev2 with one vector and flags for each call (RWF_ of linux/fs.h). Flags that only mean something when writing
+//! are given to writes only.
+//!
+//! Who refuses a flag, kernel or file system, says no more than "not supported". So the first refusal of a run is looked into: the
+//! record is tried with each flag alone, and the error names the one that is not taken and what it needs.
+
+use super::probe::{Capability, Ground, State};
+use super::{Backend, Handle};
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::Pvsync2 as Options;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, ReadWriteFlags};
+use std::io::{IoSlice, IoSliceMut};
+
+/// A flag of these calls.
+struct Flag {
+    bits: u32,
+    name: &'static str,
+    /// The key of the workload that asks for it.
+    key: &'static str,
+    /// The Linux version it came with.
+    since: &'static str,
+    /// What it needs beside the kernel.
+    needs: &'static str,
+    /// Whether reads are given it, too.
+    reads: bool,
+    asked: fn(&Options) -> bool,
+}
+
+const NOWAIT: u32 = 0x08;
+const ATOMIC: u32 = 0x40;
+
+/// The flags on offer, with the numbers of linux/fs.h: what C libraries name ends before the newest.
+const FLAGS: [Flag; 6] = [
+    Flag {
+        bits: 0x01,
+        name: "RWF_HIPRI",
+        key: "high_priority",
+        since: "4.6",
+        needs: "direct = true and a device with polled queues",
+        reads: true,
+        asked: |o| o.high_priority,
+    },
+    Flag {
+        bits: 0x02,
+        name: "RWF_DSYNC",
+        key: "dsync",
+        since: "4.7",
+        needs: "a file system that can make writes durable",
+        reads: false,
+        asked: |o| o.dsync,
+    },
+    Flag {
+        bits: 0x04,
+        name: "RWF_SYNC",
+        key: "sync",
+        since: "4.7",
+        needs: "a file system that can make writes durable",
+        reads: false,
+        asked: |o| o.sync,
+    },
+    Flag {
+        bits: NOWAIT,
+        name: "RWF_NOWAIT",
+        key: "nowait",
+        since: "4.14",
+        needs: "a file system that can tell whether a call would wait; many can for buffered reads and for direct = true, few for buffered writes",
+        reads: true,
+        asked: |o| o.nowait,
+    },
+    Flag {
+        bits: 0x80,
+        name: "RWF_DONTCACHE",
+        key: "uncached",
+        since: "6.14",
+        needs: "a file system that has learnt it, and direct = false",
+        reads: true,
+        asked: |o| o.uncached,
+    },
+    Flag {
+        bits: ATOMIC,
+        name: "RWF_ATOMIC",
+        key: "atomic",
+        since: "6.11",
+        needs: "direct = true, a file system and a device with atomic writes, and records of a power of two bytes within the device's limits",
+        reads: false,
+        asked: |o| o.atomic,
+    },
+];
+
+/// APPEND with NOAPPEND (Linux 6.9): refused as a contradiction, but after unknown flags are refused as unknown.
+const CONTRADICTION: u32 = 0x10 | 0x20;
+
+fn flags(bits: u32) -> ReadWriteFlags {
+    ReadWriteFlags::from_bits_retain(bits)
+}
+
+/// Bits for reads or for writes.
+fn bits_of(options: &Options, write: bool) -> u32 {
+    FLAGS.iter().filter(|f| (f.asked)(options) && (write || f.reads)).fold(0, |bits, f| bits | f.bits)
+}
+
+pub(crate) struct Pvsync2 {
+    file: OwnedFd,
+    read: ReadWriteFlags,
+    write: ReadWriteFlags,
+}
+
+impl Pvsync2 {
+    #[inline(always)]
+    fn read_once(&self, offset: u64, buffer: &mut [u8], flags: ReadWriteFlags) -> Result<usize, Errno> {
+        rustix::io::preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, flags)
+    }
+
+    #[inline(always)]
+    fn write_once(&self, offset: u64, buffer: &[u8], flags: ReadWriteFlags) -> Result<usize, Errno> {
+        rustix::io::pwritev2(&self.file, &[IoSlice::new(buffer)], offset, flags)
+    }
+
+    /// After a short or interrupted read, or one that would have waited: the rest, and without NOWAIT, because waiting is what is
+    /// left to do. Cold.
+    #[cold]
+    fn read_rest(&self, offset: u64, buffer: &mut [u8], mut moved: usize) -> Result<(), Fault> {
+        let patient = self.read.difference(flags(NOWAIT));
+        while moved < buffer.len() {
+            let at = offset + moved as u64;
+            match self.read_once(at, &mut buffer[moved..], patient) {
+                Ok(0) => {
+                    return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64));
+                }
+                Ok(n) => moved += n,
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(self.read_fault(e, at, &mut buffer[moved..])),
+            }
+        }
+        Ok(())
+    }
+
+    /// As `read_rest`. Cold.
+    #[cold]
+    fn write_rest(&self, offset: u64, buffer: &[u8], mut moved: usize) -> Result<(), Fault> {
+        let patient = self.write.difference(flags(NOWAIT));
+        while moved < buffer.len() {
+            let at = offset + moved as u64;
+            match self.write_once(at, &buffer[moved..], patient) {
+                Ok(0) => {
+                    return Err(Fault::short(Call::Write, offset, buffer.len() as u64, moved as u64));
+                }
+                Ok(n) => moved += n,
+                Err(Errno::INTR) => {}
+                Err(e) if moved == 0 => return Err(self.write_fault(e, at, buffer)),
+                Err(e) => {
+                    return Err(Fault {
+                        expected: buffer.len() as u64,
+                        found: moved as u64,
+                        ..Fault::of(Call::Write, e, at)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn read_failed(&self, error: Errno, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        match error {
+            Errno::INTR | Errno::AGAIN => self.read_rest(offset, buffer, 0),
+            error => Err(self.read_fault(error, offset, buffer)),
+        }
+    }
+
+    #[cold]
+    fn write_failed(&self, error: Errno, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
+        match error {
+            Errno::INTR | Errno::AGAIN => self.write_rest(offset, buffer, 0),
+            error => Err(self.write_fault(error, offset, buffer)),
+        }
+    }
+
+    fn read_fault(&self, error: Errno, offset: u64, buffer: &mut [u8]) -> Fault {
+        match culprit(error, self.read, |flags| self.read_once(offset, buffer, flags)) {
+            0 => Fault::of(Call::Read, error, offset),
+            bits => Fault { found: bits.into(), ..Fault::of(Call::FlaggedRead, error, offset) },
+        }
+    }
+
+    fn write_fault(&self, error: Errno, offset: u64, buffer: &[u8]) -> Fault {
+        match culprit(error, self.write, |flags| self.write_once(offset, buffer, flags)) {
+            0 => Fault::of(Call::Write, error, offset),
+            bits => Fault { found: bits.into(), ..Fault::of(Call::FlaggedWrite, error, offset) },
+        }
+    }
+}
+
+/// The flags to blame for an error: one of them, all of them if each alone is taken, none if the call fails without any.
+fn culprit(
+    error: Errno,
+    asked: ReadWriteFlags,
+    mut attempt: impl FnMut(ReadWriteFlags) -> Result<usize, Errno>,
+) -> u32 {
+    if !matches!(error, Errno::OPNOTSUPP | Errno::INVAL) || asked.is_empty() {
+        return 0;
+    }
+    let mut refused = |bits| attempt(flags(bits)).err() == Some(error);
+    if refused(0) {
+        return 0;
+    }
+    let alone = FLAGS.iter().filter(|f| asked.bits() & f.bits != 0).find(|f| refused(f.bits));
+    alone.map_or(asked.bits(), |f| f.bits)
+}
+
+/// What to say about flags that were refused; begins with a full stop, as it follows the kernel's answer.
+pub(crate) fn advice(bits: u64) -> String {
+    let mut blamed = FLAGS.iter().filter(|f| u64::from(f.bits) & bits != 0);
+    match (blamed.next(), blamed.next()) {
+        (Some(f), None) => {
+            format!(
+                ". The kernel or the file system refuses {} ({} = true): it needs Linux {}, and {}",
+                f.name, f.key, f.since, f.needs
+            )
+        }
+        (Some(_), Some(_)) => {
+            let names: Vec<&str> =
+                FLAGS.iter().filter(|f| u64::from(f.bits) & bits != 0).map(|f| f.key).collect();
+            format!(
+                ". The kernel or the file system refuses these flags of pvsync2 together: {}",
+                names.join(", ")
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+impl Handle for Pvsync2 {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let options = match plan.stream.backend {
+            fathom_workload::Backend::Pvsync2(options) => options,
+            _ => Options::default(),
+        };
+        Ok(Self {
+            file: files::open(plan)?,
+            read: flags(bits_of(&options, false)),
+            write: flags(bits_of(&options, true)),
+        })
+    }
+
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        Backend::read(self, offset, buffer)
+    }
+
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        files::sync(self.file.as_fd(), data_only)
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        files::close(self.file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}
+
+impl Backend for Pvsync2 {
+    #[inline(always)]
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        match self.read_once(offset, buffer, self.read) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(n) => self.read_rest(offset, buffer, n),
+            Err(e) => self.read_failed(e, offset, buffer),
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
+        match self.write_once(offset, buffer, self.write) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(n) => self.write_rest(offset, buffer, n),
+            Err(e) => self.write_failed(e, offset, buffer),
+        }
+    }
+}
+
+/// Whether the kernel knows a flag, whatever file systems think of it. Kernels before 6.9 do not know the contradiction and so
+/// answer for no flag; there the flag itself is tried on a file in memory, which takes all that such kernels have.
+fn known(file: BorrowedFd<'_>, flag: &Flag) -> bool {
+    let write = |bits| rustix::io::pwritev2(file, &[IoSlice::new(&[0])], 0, flags(bits)).err();
+    write(flag.bits | CONTRADICTION) == Some(Errno::INVAL)
+        || !matches!(write(flag.bits), Some(Errno::OPNOTSUPP | Errno::INVAL))
+}
+
+/// Why the running kernel cannot do what the options ask for.
+pub(super) fn refusal(options: &Options) -> Option<String> {
+    let asked = bits_of(options, true);
+    if asked == 0 {
+        return None;
+    }
+    let file = super::probe::file_in_memory().ok()?;
+    let unknown = FLAGS.iter().find(|f| f.bits & asked != 0 && !known(file.as_fd(), f))?;
+    Some(format!(
+        "this kernel does not know {} ({} = true): it needs Linux {}",
+        unknown.name, unknown.key, unknown.since
+    ))
+}
+
+/// What of this works on the ground.
+pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+    let found = |feature, state, sentence| Capability { backend: "pvsync2", feature, state, sentence };
+    let mut buffer = [0];
+    let plain =
+        rustix::io::preadv2(ground.file(), &mut [IoSliceMut::new(&mut buffer)], 0, ReadWriteFlags::empty());
+    let mut all = vec![match plain {
+        Ok(_) => found("calls", State::Works, "preadv2 and pwritev2 are there".into()),
+        Err(e) => found("calls", State::Lacks, format!("preadv2 is refused: {}", super::probe::text(e))),
+    }];
+    if plain.is_ok() {
+        let memory = super::probe::file_in_memory().ok();
+        all.extend(FLAGS.iter().map(|f| {
+            let (state, sentence) = probe_flag(ground, memory.as_ref(), f);
+            found(f.name, state, format!("{} = true: {sentence}", f.key))
+        }));
+    }
+    all
+}
+
+fn probe_flag(ground: &Ground, memory: Option<&OwnedFd>, flag: &Flag) -> (State, String) {
+    if memory.is_some_and(|m| !known(m.as_fd(), flag)) {
+        return (State::Lacks, format!("this kernel does not know it; it came with Linux {}", flag.since));
+    }
+    let direct = flag.bits == ATOMIC;
+    let file = match if direct { ground.direct() } else { Ok(None) } {
+        Ok(file) => file,
+        Err(e) => {
+            return (
+                State::Unknown,
+                format!("needs O_DIRECT, which {} does not take ({})", ground.name(), super::probe::text(e)),
+            );
+        }
+    };
+    let file = file.as_ref().map_or(ground.file(), |f| f.as_fd());
+    let page = super::probe::Page::zeroed();
+    let mut own = super::probe::Page::zeroed();
+    let mut refused = None;
+    if flag.reads {
+        let read = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut own.0)], 0, flags(flag.bits));
+        refused = read.err().filter(|&e| e != Errno::AGAIN).map(|e| ("reads", e));
+    }
+    if refused.is_none() {
+        let write = rustix::io::pwritev2(file, &[IoSlice::new(&page.0)], 0, flags(flag.bits));
+        refused = write.err().filter(|&e| e != Errno::AGAIN).map(|e| ("writes", e));
+    }
+    match refused {
+        None => works(ground, flag),
+        Some((what, e)) => (
+            State::Lacks,
+            format!(
+                "{what} with it are refused on {} ({}); it needs {}",
+                ground.name(),
+                super::probe::text(e),
+                flag.needs
+            ),
+        ),
+    }
+}
+
+/// A flag that the kernel takes; polling, however, it takes and forgets where the device cannot.
+fn works(ground: &Ground, flag: &Flag) -> (State, String) {
+    if flag.key == "high_priority" {
+        return super::probe::polling_state(ground, "the calls take it");
+    }
+    (State::Works, format!("taken on {}", ground.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_not_given_the_flags_of_writes() {
+        let all = Options {
+            high_priority: true,
+            dsync: true,
+            sync: true,
+            nowait: true,
+            uncached: true,
+            atomic: true,
+        };
+        assert_eq!(bits_of(&all, true), 0xcf);
+        assert_eq!(bits_of(&all, false), 0x89);
+        assert_eq!(bits_of(&Options::default(), true), 0);
+    }
+
+    #[test]
+    fn the_flag_to_blame_is_found() {
+        let asked = flags(0x02 | 0x08 | 0x80);
+        let refuses = |bad: u32| {
+            move |f: ReadWriteFlags| if f.bits() & bad != 0 { Err(Errno::OPNOTSUPP) } else { Ok(1) }
+        };
+        assert_eq!(culprit(Errno::OPNOTSUPP, asked, refuses(0x80)), 0x80);
+        assert_eq!(culprit(Errno::OPNOTSUPP, asked, |_| Err(Errno::OPNOTSUPP)), 0, "it is not the flags");
+        assert_eq!(culprit(Errno::NOSPC, asked, refuses(0x80)), 0, "another matter");
+        let together = |f: ReadWriteFlags| if f.bits() == 0x8a { Err(Errno::INVAL) } else { Ok(1) };
+        assert_eq!(culprit(Errno::INVAL, asked, together), 0x8a);
+    }
+
+    #[test]
+    fn the_advice_names_flag_key_and_kernel() {
+        let text = advice(0x80);
+        for part in ["RWF_DONTCACHE", "uncached = true", "Linux 6.14"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(advice(0x82).ends_with("together: dsync, uncached"), "{}", advice(0x82));
+    }
+
+    #[test]
+    fn a_flag_that_no_kernel_has_is_unknown() {
+        let file = crate::backend::probe::file_in_memory().unwrap();
+        let flag = |bits| Flag { bits, ..FLAGS[0] };
+        assert!(!known(file.as_fd(), &flag(1 << 30)));
+        assert!(known(file.as_fd(), &flag(0x02)), "every kernel that has preadv2's flags has RWF_DSYNC");
+    }
+}
