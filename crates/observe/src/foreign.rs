@@ -1,7 +1,12 @@
 //! How much of a device's traffic was not ours. An estimate from below, from figures of the whole machine: it misses what hides
 //! behind our own traffic, and it does not take our own metadata for a neighbour.
 
-use fathom_record::Physical;
+use fathom_record::{Phase, Physical, Run};
+
+/// Above this share of the device's bytes a neighbour matters ...
+const SHARE: f64 = 0.02;
+/// ... if it is more than the few metadata blocks every system writes now and then.
+const LEAST_BYTES: u64 = 1 << 20;
 
 /// Bytes that others moved at the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +28,36 @@ impl Foreign {
         }
         self.read_bytes.saturating_add(self.write_bytes) as f64 / self.device_bytes as f64
     }
+}
+
+impl Foreign {
+    /// Whether it is enough to change a figure.
+    #[must_use]
+    pub fn matters(&self) -> bool {
+        self.share() > SHARE && self.read_bytes.saturating_add(self.write_bytes) >= LEAST_BYTES
+    }
+}
+
+/// The estimate for every phase that was measured, the largest of its repetitions: one that matters before one that does not.
+#[must_use]
+pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
+    let mut dirty_before = None;
+    let mut found = Vec::new();
+    for phase in run.phases.iter().filter(|p| !p.repetitions.is_empty()) {
+        let mut worst: Option<Foreign> = None;
+        for repetition in &phase.repetitions {
+            let estimate = estimate(&repetition.physical, dirty_before);
+            dirty_before = repetition.physical.dirty_after_bytes;
+            let worse = |e: &Foreign| {
+                worst.is_none_or(|w| {
+                    e.matters().cmp(&w.matters()).then(e.share().total_cmp(&w.share())).is_gt()
+                })
+            };
+            worst = estimate.filter(worse).or(worst);
+        }
+        found.push((phase, worst));
+    }
+    found
 }
 
 /// What a journal commit may write beside the data, for each flush the device saw: a descriptor, a few metadata blocks, the

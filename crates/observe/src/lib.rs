@@ -7,11 +7,14 @@
 //! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
 //! * [`written`]: how much of what was written can have reached the device in time.
-//! * [`doubts`]: what of all that makes a result doubtful. Pure: figures in, sentences out.
+//! * [`compressible`]: how far a sample of what is written can be compressed.
+//! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
+//! * [`doubts`]: what of all that makes a result doubtful, and what to do. Pure, too.
 //!
 //! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
 //! machine of their own.
 
+pub mod compressible;
 pub mod counters;
 pub mod device;
 pub mod doubts;
@@ -21,6 +24,8 @@ pub mod files;
 pub mod foreign;
 pub mod residency;
 mod sha256;
+pub mod trust;
+mod words;
 pub mod written;
 
 #[cfg(test)]

@@ -1,16 +1,14 @@
 //! Doubts that follow from the machine: memory, space, governor, clock, hypervisor, compressing file systems.
 
-use super::{Seen, about_run, percent};
+use super::{Seen, about_run};
+use crate::trust::{DRIFT_PPM, compresses, shrinks_to};
+use crate::words::percent;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Origin, Phase, Regime, Run};
 use serde_json::Value;
 
 /// Below this share of free space file systems place new files badly.
 const LITTLE_SPACE: f64 = 0.1;
-/// Above this a clock does not keep the kernel's time.
-const DRIFT_PPM: f64 = 100.0;
-/// Below this what compression leaves decides the result on a compressing file system.
-const COMPRESSIBLE: f64 = 0.9;
 
 pub(super) fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
     [
@@ -136,27 +134,19 @@ fn virtual_machine(environment: &Value) -> Option<Doubt> {
 }
 
 fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
-    let kind = word(environment, "filesystem.type")?;
-    let options = word(environment, "filesystem.options").unwrap_or("");
-    let option = options.split(',').find(|o| o.starts_with("compress"));
-    let compresses = match kind {
-        "btrfs" | "f2fs" => option.is_some_and(|o| o != "compress=no" && o != "compress=none"),
-        "zfs" | "bcachefs" => true,
-        _ => false,
-    };
-    if !compresses || !run.phases.iter().any(|p| p.writes || p.reads) {
+    let who = compresses(environment)?;
+    let share = shrinks_to(seen)?;
+    if !run.phases.iter().any(|p| p.writes || p.reads) {
         return None;
     }
-    let named = option.map(|o| format!(" ({o})")).unwrap_or_default();
-    let data = match seen.compressed_share {
-        Some(share) if share >= COMPRESSIBLE => return None,
+    let data = match share {
         Some(share) => format!("the data written shrinks to {} of its size", percent(share)),
         None => "how far the data written can be compressed is not known".into(),
     };
     Some(about_run(
         "compression",
         format!(
-            "The {kind} compresses{named} and {data}: the figures may be those of the compressor, not of the device. Write incompressible data, or switch compression off for this directory."
+            "The {who} and {data}: the figures may be those of the compressor, not of the device. Write incompressible data, or switch compression off for this directory."
         ),
     ))
 }

@@ -1,20 +1,14 @@
 //! Doubts that follow from what happened in the phases.
 
-use super::{Seen, percent};
-use crate::foreign;
+use super::{Seen, grouped, phases_where};
+use crate::foreign::{self, Foreign};
+use crate::trust::{SKEW, STEAL, skew_of};
+use crate::words::{percent, sentence, which};
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 
 /// Below this a phase is as long as a scheduler's tick or a timer's slack.
 const SHORT_NS: u64 = 10_000_000;
-/// Above this share of the phase the workers did not start together.
-const SKEW: f64 = 0.01;
-/// Above this share of the device's bytes a neighbour matters ...
-const FOREIGN: f64 = 0.02;
-/// ... if it is more than the few metadata blocks every system writes now and then.
-const FOREIGN_LEAST_BYTES: u64 = 1 << 20;
-/// Above this share of the CPU time the hypervisor matters.
-const STEAL: f64 = 0.01;
 
 pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
     [
@@ -31,41 +25,6 @@ pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
     .collect()
 }
 
-/// A doubt shared by phases: about the one if it is one, else about the run.
-fn grouped(code: &str, phases: &[&Phase], sentence: String) -> Doubt {
-    let phase = if let [only] = phases { Some(only.seq) } else { None };
-    Doubt { code: code.into(), phase, sentence }
-}
-
-/// "3 of 20 phases (write, read, random read)": each name once, at most four names.
-fn which(run: &Run, phases: &[&Phase]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for phase in phases {
-        if !names.contains(&phase.name.as_str()) {
-            names.push(&phase.name);
-        }
-    }
-    let more = names.len().saturating_sub(4);
-    names.truncate(4);
-    let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };
-    let names = names.join(", ");
-    match (phases.len(), run.phases.len()) {
-        (1, 1) => format!("the only phase ({names})"),
-        (n, all) if n == all => format!("all {all} phases ({names}{more})"),
-        (n, all) => format!("{n} of {all} phases ({names}{more})"),
-    }
-}
-
-/// A sentence begins with a capital letter.
-fn sentence(text: String) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|c| c.to_uppercase().chain(characters).collect()).unwrap_or_default()
-}
-
-fn phases_where(run: &Run, rule: impl Fn(&Phase) -> bool) -> Vec<&Phase> {
-    run.phases.iter().filter(|p| rule(p)).collect()
-}
-
 fn page_cache(run: &Run) -> Option<Doubt> {
     let cached = phases_where(run, |p| p.origin().regime == Regime::PageCache);
     let partly = phases_where(run, |p| p.origin().regime == Regime::Mixed);
@@ -75,20 +34,20 @@ fn page_cache(run: &Run) -> Option<Doubt> {
             "{} ran on a file system in memory: the figures are of memory, not of storage. Name a directory on the storage you mean.",
             which(run, &memory)
         );
-        return Some(grouped("memory", &memory, sentence(text)));
+        return Some(grouped("memory", &memory, &text));
     }
     if cached.is_empty() && partly.is_empty() {
         return None;
     }
     let mut text = String::new();
     if !cached.is_empty() {
-        text += &sentence(format!(
+        text += &sentence(&format!(
             "{} moved at most 5 % of their bytes at the device: these are page-cache figures, not the device's. ",
             which(run, &cached)
         ));
     }
     if !partly.is_empty() {
-        text += &sentence(format!("{} came partly from the page cache. ", which(run, &partly)));
+        text += &sentence(&format!("{} came partly from the page cache. ", which(run, &partly)));
     }
     let all: Vec<&Phase> =
         run.phases.iter().filter(|p| cached.iter().chain(&partly).any(|c| std::ptr::eq(*c, *p))).collect();
@@ -103,7 +62,7 @@ fn page_cache(run: &Run) -> Option<Doubt> {
             "For the device's figures use O_DIRECT; or include an fsync when writing, and read files that are not cached."
         }
     };
-    Some(grouped("page-cache", &all, text))
+    Some(grouped("page-cache", &all, &text))
 }
 
 fn no_counters(run: &Run) -> Option<Doubt> {
@@ -115,7 +74,7 @@ fn no_counters(run: &Run) -> Option<Doubt> {
         "for {} it is not known whether the data came from memory or from a device: {why}. Compare with a run that uses O_DIRECT.",
         which(run, &blind)
     );
-    Some(grouped("no-counters", &blind, sentence(text)))
+    Some(grouped("no-counters", &blind, &text))
 }
 
 /// Length of the shortest repetition of a phase.
@@ -131,19 +90,7 @@ fn short(run: &Run) -> Option<Doubt> {
         which(run, &short),
         least as f64 / 1e6
     );
-    Some(grouped("short-phase", &short, sentence(text)))
-}
-
-/// Largest share of a phase that passed before the last worker had started.
-fn skew_of(phase: &Phase) -> f64 {
-    let share = |r: &fathom_record::Repetition| {
-        if r.workers.len() < 2 || r.elapsed_ns == 0 {
-            0.0
-        } else {
-            r.start_skew_ns as f64 / r.elapsed_ns as f64
-        }
-    };
-    phase.repetitions.iter().map(share).fold(0.0, f64::max)
+    Some(grouped("short-phase", &short, &text))
 }
 
 fn skew(run: &Run) -> Option<Doubt> {
@@ -154,31 +101,16 @@ fn skew(run: &Run) -> Option<Doubt> {
         which(run, &skewed),
         percent(worst)
     );
-    Some(grouped("skew", &skewed, sentence(text)))
+    Some(grouped("skew", &skewed, &text))
 }
 
 fn foreign_io(run: &Run) -> Option<Doubt> {
-    let mut dirty_before = None;
-    let mut disturbed: Vec<&Phase> = Vec::new();
-    let mut worst: Option<foreign::Foreign> = None;
-    for phase in &run.phases {
-        for repetition in &phase.repetitions {
-            let estimate = foreign::estimate(&repetition.physical, dirty_before);
-            dirty_before = repetition.physical.dirty_after_bytes;
-            let Some(estimate) = estimate else { continue };
-            let bytes = estimate.read_bytes.saturating_add(estimate.write_bytes);
-            if estimate.share() <= FOREIGN || bytes < FOREIGN_LEAST_BYTES {
-                continue;
-            }
-            if !disturbed.iter().any(|p| std::ptr::eq(*p, phase)) {
-                disturbed.push(phase);
-            }
-            if worst.is_none_or(|w| estimate.share() > w.share()) {
-                worst = Some(estimate);
-            }
-        }
-    }
-    let worst = worst?;
+    let found: Vec<(&Phase, Foreign)> = foreign::by_phase(run)
+        .into_iter()
+        .filter_map(|(phase, worst)| Some((phase, worst.filter(Foreign::matters)?)))
+        .collect();
+    let disturbed: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
+    let worst = found.iter().map(|(_, f)| *f).max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let text = format!(
         "during {} other programs used the device: in the worst case at least {} of its {} ({} read, {} written) were not ours. Stop what else uses it (pidstat -d 1 names it) and repeat.",
         which(run, &disturbed),
@@ -187,7 +119,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
         bytes_words(worst.read_bytes),
         bytes_words(worst.write_bytes)
     );
-    Some(grouped("foreign-io", &disturbed, sentence(text)))
+    Some(grouped("foreign-io", &disturbed, &text))
 }
 
 fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
@@ -202,7 +134,7 @@ fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
         which(run, &phases),
         percent(worst)
     );
-    Some(grouped("steal", &phases, sentence(text)))
+    Some(grouped("steal", &phases, &text))
 }
 
 fn interrupted(run: &Run) -> Option<Doubt> {
@@ -231,7 +163,7 @@ fn interrupted(run: &Run) -> Option<Doubt> {
         }
         _ => return None,
     };
-    Some(grouped("interrupted", &cut, sentence(text)))
+    Some(grouped("interrupted", &cut, &text))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A phase of 100 ms with one worker that asked for so many bytes, of which the device moved `moved`. It reads, unless its name
 /// says that it writes.
-pub(super) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
+pub(crate) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
     let writes = name.contains("write");
     let (read, written) = if writes { (0, moved) } else { (moved, 0) };
     let device =
@@ -36,24 +36,24 @@ pub(super) fn phase(name: &str, asked: u64, moved: u64) -> Phase {
 }
 
 /// A completed run of these phases.
-pub(super) fn run_of(phases: Vec<Phase>) -> Run {
+pub(crate) fn run_of(phases: Vec<Phase>) -> Run {
     let numbered = phases.into_iter().zip(0..).map(|(p, seq)| Phase { seq, ..p });
     let clock = Clock { source: "tsc".into(), hz: 1e9, ..Clock::default() };
     Run { status: Status::Completed, phases: numbered.collect(), clock, ..Run::default() }
 }
 
 /// The doubts on a machine of which nothing is known.
-pub(super) fn doubts(run: &Run, seen: &Seen) -> Vec<Doubt> {
+pub(crate) fn doubts(run: &Run, seen: &Seen) -> Vec<Doubt> {
     of(run, &Value::Null, seen)
 }
 
 /// The one doubt there is, which must have this code.
-pub(super) fn code(run: &Run, seen: &Seen, code: &str) -> Doubt {
+pub(crate) fn code(run: &Run, seen: &Seen, code: &str) -> Doubt {
     code_in(run, &Value::Null, seen, code)
 }
 
 /// The same in an environment.
-pub(super) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -> Doubt {
+pub(crate) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -> Doubt {
     let mut found = of(run, environment, seen);
     assert_eq!(found.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), [code], "{found:?}");
     let doubt = found.remove(0);
@@ -67,11 +67,11 @@ pub(super) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -
 }
 
 /// There must be none.
-pub(super) fn none(run: &Run, seen: &Seen) {
+pub(crate) fn none(run: &Run, seen: &Seen) {
     none_in(run, &Value::Null, seen);
 }
 
 /// The same in an environment.
-pub(super) fn none_in(run: &Run, environment: &Value, seen: &Seen) {
+pub(crate) fn none_in(run: &Run, environment: &Value, seen: &Seen) {
     assert_eq!(of(run, environment, seen), []);
 }

@@ -1,0 +1,65 @@
+//! What the page cache was meant to hold of the files, and what it held before and after.
+
+use super::{Found, told};
+use crate::words::percent;
+use fathom_record::{CacheIntent, Phase, Repetition, Residency, Run, Trust, Verdict};
+
+/// Above this share of cached pages nothing is called cold, and below one minus this share nothing is called warm: one page in a
+/// hundred already doubles the mean of a random read that costs a hundred times more at the device.
+const MISSED: f64 = 0.01;
+
+pub(super) fn check(run: &Run) -> Trust {
+    let found = run.phases.iter().filter_map(found).collect();
+    told(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
+}
+
+/// How far a repetition's cache was from what was intended, if that is too far: (cached share before, the distance).
+pub(crate) fn missed(repetition: &Repetition) -> Option<(f64, f64)> {
+    let share = repetition.resident_before.as_ref().and_then(Residency::cached_share)?;
+    let distance = distance(repetition.cache, share);
+    // A share of exactly 99 % is warm, whatever its last binary digit.
+    (distance > MISSED + 1e-9).then_some((share, distance))
+}
+
+fn distance(intent: CacheIntent, share: f64) -> f64 {
+    match intent {
+        CacheIntent::AsFound => 0.0,
+        CacheIntent::Cold => share,
+        CacheIntent::Warm => 1.0 - share,
+    }
+}
+
+fn found(phase: &Phase) -> Option<Found<'_>> {
+    let share = |r: &Option<Residency>| r.as_ref().and_then(Residency::cached_share);
+    let away = |r: &Repetition| share(&r.resident_before).map_or(0.0, |s| distance(r.cache, s));
+    let moved = phase.repetitions.iter().filter(|r| r.bytes() > 0);
+    let worst = moved.max_by(|a, b| away(a).total_cmp(&away(b)))?;
+    let (before, after) = (share(&worst.resident_before), share(&worst.resident_after));
+    let missed = missed(worst).is_some();
+    let intent = match (worst.cache, missed) {
+        (CacheIntent::AsFound, _) => "as found",
+        (CacheIntent::Cold, false) => "cold",
+        (CacheIntent::Cold, true) => "not cold",
+        (CacheIntent::Warm, false) => "warm",
+        (CacheIntent::Warm, true) => "not warm",
+    };
+    let absent = worst.resident_before.is_some_and(|r| r.total_pages == 0);
+    let words = match (before, after) {
+        (None, None) => "the kernel did not tell what lay in the page cache".to_string(),
+        (Some(before), Some(after)) => {
+            format!("{intent}: {} cached before, {} after", percent(before), percent(after))
+        }
+        (Some(before), None) => format!("{intent}: {} cached before", percent(before)),
+        (None, Some(after)) if absent => {
+            format!("{intent}: the file was empty before, {} cached after", percent(after))
+        }
+        (None, Some(after)) => format!("{intent}: {} cached after, not known before", percent(after)),
+    };
+    let told = before.is_some() || absent;
+    let verdict = match (told, missed) {
+        (_, true) => Verdict::Doubtful,
+        (true, false) => Verdict::Good,
+        (false, false) => Verdict::Unknown,
+    };
+    Some(Found { phase, verdict, weight: if missed { away(worst) } else { before.unwrap_or(0.0) }, words })
+}

@@ -1,0 +1,33 @@
+//! The clock that latencies were taken with.
+
+use super::one;
+use crate::words::time;
+use fathom_record::{Run, Trust, Verdict};
+
+/// Above this a clock does not keep the kernel's time.
+pub(crate) const DRIFT_PPM: f64 = 100.0;
+
+pub(super) fn check(run: &Run) -> Trust {
+    let clock = &run.clock;
+    if clock.source.is_empty() {
+        return one("clock", Verdict::Unknown, "The clock was not described");
+    }
+    let drift = match clock.drift_ppm {
+        Some(ppm) => format!("drift {ppm:.1} ppm"),
+        None => "drift not known".into(),
+    };
+    let words = format!(
+        "Source {}: a reading costs {}, resolves {}; {drift}",
+        clock.source,
+        time(clock.cost_ns),
+        time(clock.resolution_ns)
+    );
+    let drifts = clock.drift_ppm.is_some_and(|d| d.abs() > DRIFT_PPM);
+    let verdict = match (clock.source.as_str(), clock.drift_ppm) {
+        _ if drifts => Verdict::Doubtful,
+        (source, _) if source != "tsc" => Verdict::Doubtful,
+        (_, None) => Verdict::Unknown,
+        _ => Verdict::Good,
+    };
+    one("clock", verdict, &words)
+}

@@ -1,0 +1,54 @@
+//! What compression leaves of the data that is written: by the rule it is made by, and measured on a sample of it.
+
+use super::one;
+use crate::doubts::Seen;
+use crate::words::percent;
+use fathom_record::{Run, Trust, Verdict};
+use serde_json::Value;
+
+/// Below this what compression leaves decides the result on storage that compresses.
+const COMPRESSIBLE: f64 = 0.9;
+
+/// What is left of it by the rule or in the sample, whichever is less, if that is little; `None` in it if nobody knows.
+pub(crate) fn shrinks_to(seen: &Seen) -> Option<Option<f64>> {
+    let known = [seen.compressed_share, seen.sampled_share].into_iter().flatten().reduce(f64::min);
+    (!known.is_some_and(|share| share >= COMPRESSIBLE)).then_some(known)
+}
+
+/// Whether the file system compresses, and the mount option that says so: "btrfs (compress=zstd:3)".
+pub(crate) fn compresses(environment: &Value) -> Option<String> {
+    let filesystem = environment.get("filesystem")?;
+    let kind = filesystem.get("type")?.as_str()?;
+    let options = filesystem.get("options").and_then(Value::as_str).unwrap_or("");
+    let option = options.split(',').find(|o| o.starts_with("compress"));
+    let compresses = match kind {
+        "btrfs" | "f2fs" => option.is_some_and(|o| o != "compress=no" && o != "compress=none"),
+        "zfs" | "bcachefs" => true,
+        _ => false,
+    };
+    compresses.then(|| format!("{kind} compresses{}", option.map(|o| format!(" ({o})")).unwrap_or_default()))
+}
+
+pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+    if !run.phases.iter().any(|p| p.writes) {
+        return one("data", Verdict::Good, "Nothing was written");
+    }
+    let words = match (seen.sampled_share, seen.compressed_share) {
+        (Some(sample), Some(rule)) => format!(
+            "What is written shrinks to {} by zstd (a sample), to {} by its rule",
+            percent(sample),
+            percent(rule)
+        ),
+        (Some(sample), None) => format!("What is written shrinks to {} by zstd (a sample)", percent(sample)),
+        (None, Some(rule)) => format!("What is written shrinks to {} by its rule", percent(rule)),
+        (None, None) => "How far what is written can be compressed is not known".into(),
+    };
+    match (compresses(environment), shrinks_to(seen)) {
+        (_, None) => one("data", Verdict::Good, &words),
+        (Some(who), Some(_)) => one("data", Verdict::Doubtful, &format!("{words}; the {who}")),
+        (None, Some(None)) => one("data", Verdict::Unknown, &words),
+        (None, Some(Some(_))) => {
+            one("data", Verdict::Unknown, &format!("{words}; whether the device compresses is not known"))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the files are made of: reading a hole or an extent that was never written moves nothing at a device, and a first write costs
+//! more than a rewrite. Of phases that only write it is told where somebody looked.
+
+use super::{Found, told};
+use crate::words::percent;
+use fathom_record::origin::bytes_words;
+use fathom_record::{Extents, Phase, Run, Trust, Verdict};
+
+/// Above this share of what is read, holes and unwritten extents matter.
+const UNBACKED: f64 = 0.01;
+
+pub(super) fn check(run: &Run) -> Trust {
+    let found = run.phases.iter().filter_map(found).collect();
+    told(run, "extents", found, (Verdict::Good, "nothing was read"))
+}
+
+/// The extents of a phase that reads where nothing was written, the worst of its repetitions.
+pub(crate) fn unbacked(phase: &Phase) -> Option<Extents> {
+    let worst = worst(phase).filter(|_| phase.reads)?;
+    (share(&worst) > UNBACKED).then_some(worst)
+}
+
+fn share(e: &Extents) -> f64 {
+    if e.bytes == 0 { 0.0 } else { e.hole_bytes.saturating_add(e.unwritten_bytes) as f64 / e.bytes as f64 }
+}
+
+fn worst(phase: &Phase) -> Option<Extents> {
+    phase.repetitions.iter().filter_map(|r| r.extents).max_by(|a, b| share(a).total_cmp(&share(b)))
+}
+
+fn found(phase: &Phase) -> Option<Found<'_>> {
+    phase.repetitions.iter().find(|r| r.bytes() > 0)?;
+    let Some(extents) = worst(phase) else {
+        if !phase.reads {
+            return None;
+        }
+        let words = "not looked at, or the file system does not tell".into();
+        return Some(Found { phase, verdict: Verdict::Unknown, weight: 0.0, words });
+    };
+    let share = share(&extents);
+    let verdict = if unbacked(phase).is_some() { Verdict::Doubtful } else { Verdict::Good };
+    let parts = format!(
+        "{} of holes and {} unwritten of {} ({})",
+        bytes_words(extents.hole_bytes),
+        bytes_words(extents.unwritten_bytes),
+        bytes_words(extents.bytes),
+        percent(share)
+    );
+    let state = match (phase.reads, extents.bytes) {
+        (_, 0) => "first write, the file was empty".to_string(),
+        (false, _) if share >= 0.995 => format!("first write, {parts}"),
+        (false, _) if share > UNBACKED => format!("partly a first write, {parts}"),
+        (false, n) => format!("rewrite, {} had been written before", bytes_words(n)),
+        (true, n) if extents.hole_bytes + extents.unwritten_bytes == 0 => {
+            format!("all {} were written before", bytes_words(n))
+        }
+        (true, _) => parts,
+    };
+    let filled = match extents.filled_bytes {
+        0 => String::new(),
+        n => format!("; {} were filled first", bytes_words(n)),
+    };
+    Some(Found { phase, verdict, weight: share, words: format!("{state}{filled}") })
+}

@@ -1,0 +1,42 @@
+//! What a latency is: from when an operation was issued (service), or from when it was due (response).
+
+use super::{Found, told};
+use crate::words::time;
+use fathom_record::{Histogram, OpKind, Phase, Run, Trust, Verdict};
+
+pub(super) fn check(run: &Run) -> Trust {
+    let found = run.phases.iter().filter_map(found).collect();
+    told(run, "latency", found, (Verdict::Unknown, "no latencies were taken"))
+}
+
+/// Latencies of some kinds of operation over all repetitions.
+pub(super) fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
+    let mut all = Histogram::default();
+    for repetition in &phase.repetitions {
+        for stat in repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op)) {
+            all.merge(&stat.latency);
+        }
+    }
+    all
+}
+
+fn found(phase: &Phase) -> Option<Found<'_>> {
+    let service = merged(phase, &[OpKind::Read, OpKind::Write]);
+    let response = merged(phase, &[OpKind::Response]);
+    let weight = service.percentile_ns(99.9)?;
+    let split = merged(phase, &[OpKind::ReadSubmission, OpKind::WriteSubmission]).count() > 0;
+    let mut words = if response.count() > 0 {
+        format!("response {}; service {}", figures(&response), figures(&service))
+    } else {
+        format!("service time {}; closed loop, timed from the issue", figures(&service))
+    };
+    if split {
+        words += "; submission and completion also apart";
+    }
+    Some(Found { phase, verdict: Verdict::Good, weight: weight as f64, words })
+}
+
+fn figures(histogram: &Histogram) -> String {
+    let at = |p| histogram.percentile_ns(p).map_or("-".into(), |ns| time(ns as f64));
+    format!("p50 {}, p99.9 {}, max {}", at(50.0), at(99.9), time(histogram.max_ns() as f64))
+}

@@ -1,0 +1,30 @@
+//! What other programs moved at the same device meanwhile.
+
+use super::{Found, told};
+use crate::foreign;
+use crate::words::percent;
+use fathom_record::origin::bytes_words;
+use fathom_record::{Run, Trust, Verdict};
+
+pub(super) fn check(run: &Run) -> Trust {
+    let found = foreign::by_phase(run).into_iter().map(|(phase, worst)| {
+        let (verdict, weight, words) = match worst {
+            Some(f) => {
+                let moved = f.read_bytes.saturating_add(f.write_bytes);
+                let words = format!(
+                    "others moved {} of the device's bytes ({} of {})",
+                    percent(f.share()),
+                    bytes_words(moved),
+                    bytes_words(f.device_bytes)
+                );
+                (if f.matters() { Verdict::Doubtful } else { Verdict::Good }, f.share(), words)
+            }
+            None if phase.repetitions.iter().all(|r| r.physical.is_memory()) => {
+                (Verdict::Good, 0.0, "there is no device to share".into())
+            }
+            None => (Verdict::Unknown, 0.0, "no counters of the device".into()),
+        };
+        Found { phase, verdict, weight, words }
+    });
+    told(run, "neighbours", found.collect(), (Verdict::Unknown, "nothing was measured"))
+}

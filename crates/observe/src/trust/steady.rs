@@ -1,0 +1,166 @@
+//! Whether the figures came to a steady state, by the two criteria of [`fathom_record::steady`]: asked for as a stop rule, or judged
+//! afterwards from the intervals.
+
+use super::{Found, told};
+use crate::words::{percent, time};
+use fathom_record::steady::Steadiness;
+use fathom_record::{Interval, Phase, Repetition, Run, SteadyState, Trust, Verdict};
+
+/// Rounds of the window, and the criteria of SNIA's specification.
+const WINDOW: usize = 5;
+const RANGE_PERCENT: f64 = 20.0;
+const SLOPE_PERCENT: f64 = 10.0;
+/// Fewer operations in a round are too coarse: one more or less would be a tenth of it.
+const FEWEST_OPERATIONS: f64 = 10.0;
+/// Intervals are as wide as their neighbours, within this share: the one that the end cut short is not.
+const UNEQUAL: f64 = 0.1;
+
+pub(super) fn check(run: &Run) -> Trust {
+    let found = run.phases.iter().filter_map(found).collect();
+    told(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
+}
+
+/// Judges a repetition for which no steady state was asked: all of its full intervals after the warm-up, in five rounds, because
+/// its figures are of all of them. `None` if there are fewer than five, or fewer than ten operations in a round.
+#[must_use]
+pub fn judge(repetition: &Repetition) -> Option<SteadyState> {
+    let full = full_intervals(repetition);
+    let each = full.len() / WINDOW;
+    if each == 0 {
+        return None;
+    }
+    let counted = &full[full.len() - each * WINDOW..];
+    let sum = |of: fn(&Interval) -> u64, i: &[&Interval]| {
+        i.iter().fold(0u64, |sum, interval| sum.saturating_add(of(interval)))
+    };
+    if (sum(|i| i.ops, counted) as f64) < FEWEST_OPERATIONS * WINDOW as f64 {
+        return None;
+    }
+    let rounds: Vec<f64> = counted
+        .chunks(each)
+        .map(|c| sum(|i| i.ops, c) as f64 * 1e9 / sum(|i| i.width_ns, c).max(1) as f64)
+        .collect();
+    let found = Steadiness::of(&rounds, WINDOW)?;
+    Some(SteadyState {
+        reached: found.within(RANGE_PERCENT, SLOPE_PERCENT),
+        asked: false,
+        figure: "operations".into(),
+        round_ns: sum(|i| i.width_ns, counted) / WINDOW as u64,
+        rounds,
+        window: WINDOW as u32,
+        mean: found.mean,
+        range_percent: found.range_percent,
+        slope_percent: found.slope_percent,
+    })
+}
+
+fn full_intervals(repetition: &Repetition) -> Vec<&Interval> {
+    let begins = |i: &Interval| i.end_ns.saturating_sub(i.width_ns);
+    let after: Vec<&Interval> =
+        repetition.intervals.iter().filter(|i| i.width_ns > 0 && begins(i) >= repetition.ramp_ns).collect();
+    let mut widths: Vec<u64> = after.iter().map(|i| i.width_ns).collect();
+    widths.sort_unstable();
+    let Some(&width) = widths.get(widths.len() / 2) else { return Vec::new() };
+    let equal = |i: &&Interval| (i.width_ns as f64 - width as f64).abs() <= width as f64 * UNEQUAL;
+    after.into_iter().filter(equal).collect()
+}
+
+/// The steady state that a phase was to reach and did not.
+pub(crate) fn last_asked(phase: &Phase) -> Option<&SteadyState> {
+    phase.repetitions.iter().filter_map(|r| r.steady.as_ref()).find(|s| s.asked && !s.reached)
+}
+
+fn found(phase: &Phase) -> Option<Found<'_>> {
+    let of_each = phase.repetitions.iter().map(finding);
+    let worse = |a: &(u8, f64, String), b: &(u8, f64, String)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+    let (rank, weight, words) = of_each.max_by(worse)?;
+    let verdict = [Verdict::Good, Verdict::Unknown, Verdict::Doubtful][usize::from(rank)];
+    Some(Found { phase, verdict, weight, words })
+}
+
+/// (how bad, range, words).
+fn finding(repetition: &Repetition) -> (u8, f64, String) {
+    let ramp = match repetition.ramp_ns {
+        0 => String::new(),
+        ns => format!("; warm-up of {} left out", time(ns as f64)),
+    };
+    let judged = repetition.steady.clone().or_else(|| judge(repetition));
+    let Some(state) = judged else {
+        let why = if full_intervals(repetition).len() < WINDOW {
+            "shorter than five intervals"
+        } else {
+            "fewer than ten operations a round"
+        };
+        return (1, 0.0, format!("not judged: {why}{ramp}"));
+    };
+    let spread = format!(
+        "{} within {}, trend {}, over {} rounds of {}",
+        state.figure,
+        percent(state.range_percent / 100.0),
+        percent(state.slope_percent / 100.0),
+        state.window,
+        time(state.round_ns as f64)
+    );
+    let (rank, words) = match (state.reached, state.asked) {
+        (true, _) => (0, format!("yes: {spread}{ramp}")),
+        (false, true) => (2, format!("asked for and not reached: {spread}{ramp}")),
+        (false, false) => {
+            (2, format!("no: {spread}{ramp}; the mean hides a change, look at its course over time"))
+        }
+    };
+    (rank, state.range_percent, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intervals(ops: &[u64]) -> Vec<Interval> {
+        let widths = ops.iter().zip(1..);
+        widths
+            .map(|(&ops, n)| Interval {
+                end_ns: n * 1_000_000_000,
+                width_ns: 1_000_000_000,
+                ops,
+                ..Interval::default()
+            })
+            .collect()
+    }
+
+    fn of(ops: &[u64]) -> Repetition {
+        Repetition { intervals: intervals(ops), ..Repetition::default() }
+    }
+
+    #[test]
+    fn all_of_the_phase_is_judged_in_five_rounds() {
+        let state = judge(&of(&[100, 110, 100, 110, 100, 110, 100, 110, 100, 110])).expect("judged");
+        assert!(state.reached && !state.asked, "{state:?}");
+        assert_eq!((state.rounds.as_slice(), state.round_ns), ([105.0; 5].as_slice(), 2_000_000_000));
+        // Steady at the end, and not as a whole.
+        let late = judge(&of(&[900, 900, 100, 100, 100, 100, 100, 100, 100, 100])).expect("judged");
+        assert!(!late.reached, "{late:?}");
+    }
+
+    #[test]
+    fn warm_up_and_a_last_interval_that_was_cut_short_are_left_out() {
+        let mut repetition = of(&[900, 100, 100, 100, 100, 100]);
+        assert!(judge(&repetition).is_some_and(|s| s.rounds == [100.0; 5]), "the earliest is left over");
+        repetition.intervals.pop();
+        assert!(judge(&repetition).is_some_and(|s| !s.reached));
+        repetition.ramp_ns = 1_000_000_000;
+        assert_eq!(judge(&repetition), None, "four are left");
+        let mut short = of(&[100; 6]);
+        short.intervals[5].width_ns = 100_000_000;
+        assert!(judge(&short).is_some_and(|s| s.rounds == [100.0; 5]));
+    }
+
+    #[test]
+    fn too_little_is_not_judged() {
+        assert_eq!(judge(&of(&[100; 4])), None);
+        assert_eq!(judge(&of(&[9; 5])), None);
+        assert_eq!(judge(&of(&[0; 5])), None);
+        assert_eq!(judge(&of(&[])), None);
+        assert!(finding(&of(&[100; 4])).2.contains("shorter than five intervals"));
+        assert!(finding(&of(&[9; 5])).2.contains("fewer than ten operations"));
+    }
+}

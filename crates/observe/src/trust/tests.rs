@@ -1,0 +1,382 @@
+//! The whole list, of made-up runs.
+
+use super::of;
+use crate::doubts::{self, Seen, test_runs};
+use fathom_record::{
+    CacheIntent, DeviceDelta, Extents, Histogram, Interval, Jitter, OpKind, OpStat, Phase, Physical,
+    Repetition, Residency, Run, SteadyState, Trust, Verdict, Worker,
+};
+use serde_json::{Value, json};
+
+const MIB: u64 = 1 << 20;
+const CODES: [&str; 13] = [
+    "device",
+    "cache",
+    "extents",
+    "sync",
+    "latency",
+    "clock",
+    "machine",
+    "neighbours",
+    "data",
+    "steady",
+    "repeats",
+    "overload",
+    "start",
+];
+
+/// A read and a write about which everything is known and good.
+fn good() -> Run {
+    let mut run = test_runs::run_of(vec![
+        test_runs::phase("read", 100 * MIB, 100 * MIB),
+        test_runs::phase("write", 100 * MIB, 100 * MIB),
+    ]);
+    run.clock.cost_ns = 13.0;
+    run.clock.resolution_ns = 10.0;
+    run.clock.drift_ppm = Some(0.4);
+    run.phases[1].sync_in_clock = true;
+    for phase in &mut run.phases {
+        let op = phase.main_op();
+        improve(&mut phase.repetitions[0], op);
+        let again = phase.repetitions[0].clone();
+        phase.repetitions.push(Repetition { n: 1, ..again });
+    }
+    run
+}
+
+fn improve(r: &mut Repetition, op: OpKind) {
+    r.cache = CacheIntent::Cold;
+    r.resident_before = Some(Residency { total_pages: 1000, ..Residency::default() });
+    r.resident_after = Some(Residency { total_pages: 1000, cached_pages: 31, ..Residency::default() });
+    r.extents = Some(Extents { bytes: 100 * MIB, ..Extents::default() });
+    let latency = Histogram::from_values((0..2000).map(|i| if i < 1990 { 100_000 } else { 5_000_000 }));
+    r.workers[0].ops = 1600;
+    r.workers[0].stats = vec![OpStat { op, ops: 2000, bytes: 0, latency }];
+    r.jitter = Some(Jitter {
+        gaps: Histogram::from_values([20; 100]),
+        wakes: Histogram::from_values((0..1000).map(|i| if i < 990 { 60_000 } else { 90_000 })),
+        watched_ns: 2000,
+    });
+    r.intervals = (1..=10)
+        .map(|n| Interval { end_ns: n * 10_000_000, width_ns: 10_000_000, ops: 160, ..Interval::default() })
+        .collect();
+    r.physical.devices[0].read_ios = 800;
+    r.physical.devices[0].write_ios = 800;
+}
+
+fn seen() -> Seen {
+    Seen { steal: vec![(0, 0.001), (1, 0.0)], compressed_share: Some(1.0), sampled_share: Some(1.0) }
+}
+
+fn list(run: &Run) -> Vec<Trust> {
+    let list = of(run, &Value::Null, &seen());
+    assert_eq!(list.iter().map(|t| t.code.as_str()).collect::<Vec<_>>(), CODES);
+    for trust in &list {
+        let text = &trust.sentence;
+        assert!(text.ends_with('.') && !text.ends_with(".."), "{text}");
+        let named = text.starts_with("read: ") || text.starts_with("write: ") || text.starts_with("write, ");
+        assert!(named || text.starts_with(|c: char| c.is_uppercase() || c.is_numeric()), "{text}");
+    }
+    list
+}
+
+/// One check of a run.
+fn of_code(run: &Run, code: &str) -> Trust {
+    list(run).into_iter().find(|t| t.code == code).expect("in the list")
+}
+
+fn change(phase: usize, change: impl Fn(&mut Repetition)) -> Run {
+    let mut run = good();
+    run.phases[phase].repetitions.iter_mut().for_each(change);
+    run
+}
+
+#[track_caller]
+fn expect(run: &Run, code: &str, verdict: Verdict, words: &str) {
+    let found = of_code(run, code);
+    assert!(found.verdict == verdict && found.sentence.contains(words), "{found:?}");
+}
+
+#[test]
+fn a_good_run_is_good_throughout_and_says_why() {
+    let said: Vec<String> =
+        list(&good()).iter().map(|t| format!("{} {}: {}", t.verdict.word(), t.code, t.sentence)).collect();
+    let expected = [
+        "good device: 100 % at sda: 100 MiB in 800 I/Os; asked 100 MiB in 1600 operations.",
+        "good cache: Cold: 0.0 % cached before, 3.1 % after.",
+        "good extents: read: all 100 MiB were written before; write: rewrite, 100 MiB had been written before.",
+        "good sync: Fsync or synchronous writes inside the clock.",
+        "good latency: Service time p50 100 us, p99.9 5.00 ms, max 5.00 ms; closed loop, timed from the issue.",
+        "good clock: Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm.",
+        "good machine: read: steal 0.1 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us); write: steal 0.0 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us).",
+        "good neighbours: Others moved 0.0 % of the device's bytes (0 B of 100 MiB).",
+        "good data: What is written shrinks to 100 % by zstd (a sample), to 100 % by its rule.",
+        "good steady: Yes: operations within 0.0 %, trend 0.0 %, over 5 rounds of 20.0 ms.",
+        "good repeats: 2 repetitions, least to most 0.0 % of the median.",
+        "good overload: No rate was asked for.",
+        "good start: One worker at a time.",
+    ];
+    assert_eq!(said, expected, "{said:#?}");
+}
+
+#[test]
+fn device_tells_what_reached_it() {
+    let cached = change(0, |r| r.physical.devices[0].read_bytes = 0);
+    expect(&cached, "device", Verdict::Doubtful, "read: 0.0 % at sda: 0 B in 800 I/Os");
+    let memory = change(0, |r| r.physical = Physical { method: "memory".into(), ..Physical::default() });
+    expect(&memory, "device", Verdict::Doubtful, "read: the file system lies in memory");
+    let blind = change(0, |r| r.physical = Physical::default());
+    expect(&blind, "device", Verdict::Unknown, "read: not known: no block device");
+    let in_clock = change(1, |r| r.physical.written_in_clock_bytes = Some(MIB));
+    expect(&in_clock, "device", Verdict::Doubtful, "1.0 % at sda while timed");
+}
+
+#[test]
+fn cache_is_beside_what_was_intended() {
+    let at = |intent, pages| {
+        change(0, move |r| {
+            r.cache = intent;
+            r.resident_before =
+                Some(Residency { total_pages: 1000, cached_pages: pages, ..Residency::default() });
+        })
+    };
+    expect(&at(CacheIntent::Cold, 11), "cache", Verdict::Doubtful, "read: not cold: 1.1 % cached before");
+    expect(
+        &at(CacheIntent::Warm, 980),
+        "cache",
+        Verdict::Doubtful,
+        "not warm: 98 % cached before, 3.1 % after",
+    );
+    expect(&at(CacheIntent::Warm, 1000), "cache", Verdict::Good, "warm: 100 %");
+    expect(&at(CacheIntent::AsFound, 500), "cache", Verdict::Good, "as found: 50 %");
+    expect(&change(0, |r| r.resident_before = None), "cache", Verdict::Unknown, "not known before");
+    let new = change(1, |r| r.resident_before = Some(Residency::default()));
+    expect(&new, "cache", Verdict::Good, "the file was empty before, 3.1 % cached after");
+}
+
+#[test]
+fn extents_tell_reads_of_nothing_and_first_writes() {
+    let with = |phase, hole_bytes, filled_bytes| {
+        let extents = Extents { bytes: 100 * MIB, hole_bytes, unwritten_bytes: 0, filled_bytes };
+        change(phase, move |r| r.extents = Some(extents))
+    };
+    expect(&with(0, 50 * MIB, 0), "extents", Verdict::Doubtful, "read: 50 MiB of holes and 0 B unwritten");
+    expect(&with(0, 0, 50 * MIB), "extents", Verdict::Good, "; 50 MiB were filled first");
+    expect(&with(1, 100 * MIB, 0), "extents", Verdict::Good, "write: first write, 100 MiB of holes");
+    expect(&with(1, 50 * MIB, 0), "extents", Verdict::Good, "partly a first write");
+    expect(&change(0, |r| r.extents = None), "extents", Verdict::Unknown, "not looked at");
+}
+
+#[test]
+fn sync_tells_what_was_safe() {
+    let mut run = change(1, |r| {
+        r.physical.devices[0].write_bytes = 0;
+        r.physical.dirty_after_bytes = Some(99 * MIB);
+    });
+    run.phases[1].sync_in_clock = false;
+    expect(&run, "sync", Verdict::Doubtful, "may still be in memory; 99 MiB dirty at the end");
+    run.phases[1].repetitions.iter_mut().for_each(|r| r.workers[0].marks.fsync_ns = 1);
+    expect(&run, "sync", Verdict::Doubtful, "Fsync after the clock, told beside");
+    let mut direct = good();
+    direct.phases[1].sync_in_clock = false;
+    direct.phases[1].direct = true;
+    expect(&direct, "sync", Verdict::Good, "O_DIRECT");
+    let mut reads = good();
+    reads.phases.pop();
+    expect(&reads, "sync", Verdict::Good, "Nothing was written");
+    expect(&reads, "data", Verdict::Good, "Nothing was written");
+}
+
+#[test]
+fn latency_is_service_or_response() {
+    let more = |op, ns: u64| {
+        move |r: &mut Repetition| {
+            let latency = Histogram::from_values([ns; 10]);
+            r.workers[0].stats.push(OpStat { op, ops: 10, bytes: 0, latency });
+        }
+    };
+    let paced = change(0, more(OpKind::Response, 7_000_000));
+    expect(
+        &paced,
+        "latency",
+        Verdict::Good,
+        "response p50 7.00 ms, p99.9 7.00 ms, max 7.00 ms; service p50 100 us",
+    );
+    let split = change(0, more(OpKind::ReadSubmission, 500));
+    expect(&split, "latency", Verdict::Good, "submission and completion also apart");
+    let mut none = change(0, |r| r.workers[0].stats.clear());
+    none.phases.pop();
+    expect(&none, "latency", Verdict::Unknown, "No latencies");
+}
+
+#[test]
+fn clock_tells_source_cost_and_drift() {
+    let mut run = good();
+    run.clock.source = "clock_gettime".into();
+    expect(&run, "clock", Verdict::Doubtful, "Source clock_gettime: a reading costs 13 ns");
+    run.clock.source = "tsc".into();
+    run.clock.drift_ppm = Some(-300.0);
+    expect(&run, "clock", Verdict::Doubtful, "drift -300.0 ppm");
+    run.clock.drift_ppm = None;
+    expect(&run, "clock", Verdict::Unknown, "drift not known");
+    run.clock.source.clear();
+    expect(&run, "clock", Verdict::Unknown, "not described");
+}
+
+#[test]
+fn machine_sets_its_stalls_beside_the_tail() {
+    let stalled = change(0, |r| {
+        let late = (0..1000).map(|i| if i < 990 { 60_000 } else { 4_000_000 });
+        r.jitter.as_mut().expect("watched").wakes = Histogram::from_values(late);
+    });
+    expect(&stalled, "machine", Verdict::Doubtful, "read: steal 0.1 %; p99.9 5.00 ms beside stalls of 4.0");
+    let unwatched = change(0, |r| r.jitter = None);
+    expect(&unwatched, "machine", Verdict::Good, "its stalls were not watched");
+    let robbed = of(&good(), &Value::Null, &Seen { steal: vec![(0, 0.02)], ..seen() });
+    assert_eq!((robbed[6].code.as_str(), robbed[6].verdict), ("machine", Verdict::Doubtful));
+    let mut nothing = change(0, |r| r.jitter = None);
+    nothing.phases.pop();
+    let nothing = of(&nothing, &Value::Null, &Seen::default());
+    assert_eq!((nothing[6].code.as_str(), nothing[6].verdict), ("machine", Verdict::Unknown));
+}
+
+#[test]
+fn neighbours_are_counted() {
+    let beside = change(0, |r| r.physical.devices[0].read_bytes += 10 * MIB);
+    expect(
+        &beside,
+        "neighbours",
+        Verdict::Doubtful,
+        "read: others moved 9.1 % of the device's bytes (10 MiB of 110 MiB)",
+    );
+    let blind = change(0, |r| r.physical.devices = Vec::<DeviceDelta>::new());
+    expect(&blind, "neighbours", Verdict::Unknown, "no counters");
+}
+
+#[test]
+fn data_is_measured_beside_its_rule() {
+    let on = |kind: &str| json!({"filesystem": {"type": kind, "options": "rw,compress=zstd"}});
+    let check = |environment: &Value, rule, sample| {
+        let seen = Seen { compressed_share: rule, sampled_share: sample, ..seen() };
+        let list = of(&good(), environment, &seen);
+        (list[8].verdict, list[8].sentence.clone())
+    };
+    let (verdict, words) = check(&on("ext4"), Some(0.002), Some(0.0004));
+    assert_eq!(verdict, Verdict::Unknown, "{words}");
+    assert!(
+        words.starts_with(
+            "What is written shrinks to 0.0 % by zstd (a sample), to 0.2 % by its rule; whether the device"
+        ),
+        "{words}"
+    );
+    assert_eq!(check(&on("btrfs"), Some(1.0), Some(0.5)).0, Verdict::Doubtful);
+    assert_eq!(check(&on("btrfs"), Some(1.0), Some(1.0)).0, Verdict::Good);
+    assert_eq!(check(&on("btrfs"), None, None).0, Verdict::Doubtful);
+    assert_eq!(check(&on("ext4"), None, None).0, Verdict::Unknown);
+}
+
+#[test]
+fn steadiness_is_asked_for_or_judged() {
+    let falling = change(0, |r| r.intervals.iter_mut().zip(1..).for_each(|(i, n)| i.ops = 200 - n * 15));
+    expect(&falling, "steady", Verdict::Doubtful, "read: no: operations within ");
+    let short = change(0, |r| r.intervals.clear());
+    expect(&short, "steady", Verdict::Unknown, "read: not judged: shorter than five intervals");
+    let asked = |reached| {
+        let figure = "latency".into();
+        let state = SteadyState { reached, asked: true, figure, window: 5, ..SteadyState::default() };
+        change(0, move |r| {
+            r.steady = Some(state.clone());
+            r.ramp_ns = 10_000_000;
+        })
+    };
+    expect(&asked(false), "steady", Verdict::Doubtful, "read: asked for and not reached: latency within");
+    expect(&asked(true), "steady", Verdict::Good, "; warm-up of 10.0 ms left out");
+}
+
+#[test]
+fn repeats_overload_and_start_are_told() {
+    let mut once = good();
+    once.phases.iter_mut().for_each(|p| p.repetitions.truncate(1));
+    expect(&once, "repeats", Verdict::Unknown, "Done once");
+    let mut apart = good();
+    apart.phases[0].repetitions[1].workers[0].elapsed_ns *= 2;
+    expect(&apart, "repeats", Verdict::Doubtful, "read: 2 repetitions, least to most 67 % of the median");
+    let late = |ns| change(0, move |r| r.workers[0].behind_ns = ns);
+    expect(&late(300), "overload", Verdict::Good, "The rate was kept, behind for 300 ns at most");
+    expect(&late(2_000_000_000), "overload", Verdict::Doubtful, "behind the rate for 2.00 s on end");
+    let several = |skew| {
+        change(0, move |r| {
+            r.workers.push(Worker::default());
+            r.start_skew_ns = skew;
+        })
+    };
+    expect(&several(12_000), "start", Verdict::Good, "2 workers began within 12.0 us (0.0 % of the time)");
+    expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the time)");
+}
+
+/// What fails has a reason for doubt that says what to do.
+#[test]
+fn every_doubtful_check_has_a_doubt() {
+    let robbed = Seen { steal: vec![(0, 0.1)], ..seen() };
+    let constant = Seen { sampled_share: Some(0.1), ..seen() };
+    let btrfs = json!({"filesystem": {"type": "zfs"}});
+    let cases: Vec<(Run, Value, Seen, &str, &str)> = vec![
+        (change(0, |r| r.physical.devices[0].read_bytes = 0), Value::Null, seen(), "device", "page-cache"),
+        (
+            change(0, |r| r.resident_before.as_mut().expect("told").cached_pages = 99),
+            Value::Null,
+            seen(),
+            "cache",
+            "not-cold",
+        ),
+        (
+            change(0, |r| r.extents.as_mut().expect("told").hole_bytes = 9 * MIB),
+            Value::Null,
+            seen(),
+            "extents",
+            "holes",
+        ),
+        (good(), Value::Null, robbed, "machine", "steal"),
+        (good(), btrfs, constant, "data", "compression"),
+        (
+            change(0, |r| r.workers[0].behind_ns = 9_000_000_000),
+            Value::Null,
+            seen(),
+            "overload",
+            "overloaded",
+        ),
+    ];
+    for (run, environment, seen, trust, doubt) in cases {
+        let doubtful: Vec<String> = of(&run, &environment, &seen)
+            .into_iter()
+            .filter(|t| t.verdict == Verdict::Doubtful)
+            .map(|t| t.code)
+            .collect();
+        assert_eq!(doubtful, [trust]);
+        let reasons: Vec<String> =
+            doubts::of(&run, &environment, &seen).into_iter().map(|d| d.code).collect();
+        assert_eq!(reasons, [doubt]);
+    }
+    assert_eq!(doubts::of(&good(), &Value::Null, &seen()), []);
+}
+
+#[test]
+fn many_phases_are_told_by_their_worst() {
+    let mut phases: Vec<Phase> = Vec::new();
+    for n in 0..40u64 {
+        phases.push(test_runs::phase(["read", "random read"][n as usize % 2], 100 * MIB, 100 * MIB - n));
+    }
+    phases[7] = test_runs::phase("random read", 100 * MIB, 0);
+    phases[9] = test_runs::phase("random read", 100 * MIB, MIB);
+    let run = test_runs::run_of(phases);
+    let device = of(&run, &Value::Null, &Seen::default()).remove(0);
+    assert_eq!(
+        device.sentence,
+        "2 of 40 phases (random read) at worst: 0.0 % at sda: 0 B in 0 I/Os; asked 100 MiB in 1 operation; 38 others: 100 % at sda: 100 MiB in 0 I/Os; asked 100 MiB in 1 operation."
+    );
+}
+
+#[test]
+fn before_anything_was_measured_there_is_no_list() {
+    assert_eq!(of(&Run::default(), &Value::Null, &Seen::default()), []);
+}

@@ -1,0 +1,78 @@
+//! Figures and lists of phases as words, for sentences about a run. Pure.
+
+use fathom_record::{Phase, Run};
+
+/// "1.4 %": one decimal below ten.
+pub(crate) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value < 9.95 { format!("{value:.1} %") } else { format!("{value:.0} %") }
+}
+
+/// "812 ns", "1.24 us", "3.50 ms", "12.0 s".
+pub(crate) fn time(ns: f64) -> String {
+    if ns < 999.5 {
+        return format!("{ns:.0} ns");
+    }
+    let (mut value, mut unit) = (ns, "ns");
+    for next in ["us", "ms", "s"] {
+        if value >= 999.5 {
+            (value, unit) = (value / 1000.0, next);
+        }
+    }
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// "1 operation", "4096 operations".
+pub(crate) fn operations(n: u64) -> String {
+    if n == 1 { "1 operation".into() } else { format!("{n} operations") }
+}
+
+/// Each name once, in order; how many are left out after `most`.
+pub(crate) fn names<'r>(phases: &[&'r Phase], most: usize) -> (Vec<&'r str>, usize) {
+    let mut names: Vec<&str> = Vec::new();
+    for phase in phases {
+        if !names.contains(&phase.name.as_str()) {
+            names.push(&phase.name);
+        }
+    }
+    let more = names.len().saturating_sub(most);
+    names.truncate(most);
+    (names, more)
+}
+
+/// "3 of 20 phases (write, read, random read)": each name once, at most four names.
+pub(crate) fn which(run: &Run, phases: &[&Phase]) -> String {
+    let (names, more) = names(phases, 4);
+    let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };
+    let names = names.join(", ");
+    match (phases.len(), run.phases.len()) {
+        (1, 1) => format!("the only phase ({names})"),
+        (n, all) if n == all => format!("all {all} phases ({names}{more})"),
+        (n, all) => format!("{n} of {all} phases ({names}{more})"),
+    }
+}
+
+/// A sentence begins with a capital letter.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|c| c.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_their_unit() {
+        let said: Vec<String> =
+            [0.4, 812.0, 999.6, 1_240.0, 45_600.0, 3.5e6, 12.0e9, 4e12].map(time).to_vec();
+        assert_eq!(said, ["0 ns", "812 ns", "1.00 us", "1.24 us", "45.6 us", "3.50 ms", "12.0 s", "4000 s"]);
+    }
+}
