@@ -318,6 +318,21 @@ pub enum CacheIntent {
     Warm,
 }
 
+impl CacheIntent {
+    /// Every intent.
+    pub const ALL: [Self; 3] = [Self::AsFound, Self::Cold, Self::Warm];
+
+    /// The word in the store and in exports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AsFound => "as-found",
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+        }
+    }
+}
+
 /// What a phase's files are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {

@@ -30,6 +30,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 3] = [Self::Good, Self::Doubtful, Self::Unknown];
+
     /// The word in the store, in lists and in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {

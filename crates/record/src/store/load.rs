@@ -3,10 +3,10 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, hdr, op_log};
+use super::{Store, course, latency, op_log};
 use crate::{
-    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpStat, Phase,
-    Physical, Repetition, Residency, Run, Worker,
+    Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
+    Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -25,7 +25,7 @@ impl Store {
 }
 
 /// Reading fails in the database, or because a row holds what we never write.
-enum Failure {
+pub(super) enum Failure {
     Database(rusqlite::Error),
     Content(String),
 }
@@ -37,25 +37,25 @@ impl From<rusqlite::Error> for Failure {
 }
 
 /// A JSON column.
-fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
+pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| Failure::Content(format!("{column} ({e})")))
 }
 
-fn count(row: &Row, column: &str) -> rusqlite::Result<u64> {
+pub(super) fn count(row: &Row, column: &str) -> rusqlite::Result<u64> {
     row.get(column).map(uint)
 }
 
-fn maybe(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
+pub(super) fn maybe(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(uint))
 }
 
 /// A figure that is NULL where it was not a number.
-fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
+pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
 /// All rows of a query with one parameter, in order.
-fn rows<T>(
+pub(super) fn rows<T>(
     db: &Connection,
     sql: &str,
     key: i64,
@@ -87,7 +87,16 @@ fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
             Ok(Doubt { code: r.get("code")?, phase: r.get("phase_seq")?, sentence: r.get("sentence")? })
         })?
         .collect::<Result<_, _>>()?;
+    let mut statement = db.prepare_cached("SELECT * FROM trust WHERE run_id = ?1 ORDER BY seq")?;
+    run.trust = statement.query_map([id], trust)?.collect::<Result<_, _>>()?;
     Ok(run)
+}
+
+fn trust(r: &Row) -> rusqlite::Result<Trust> {
+    let word: String = r.get("verdict")?;
+    // The table's CHECK allows no other.
+    let verdict = Verdict::ALL.into_iter().find(|v| v.word() == word).unwrap_or_default();
+    Ok(Trust { code: r.get("code")?, verdict, sentence: r.get("sentence")? })
 }
 
 /// The run without what hangs on it, and its texts that are still to be parsed: argv, seed, environment.
@@ -143,8 +152,7 @@ fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failur
     let mut all = Vec::with_capacity(heads.len());
     for (id, mut repetition) in heads {
         repetition.workers = workers(db, id)?;
-        repetition.intervals =
-            rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
+        course::load(db, id, &mut repetition)?;
         repetition.physical.devices =
             rows(db, "SELECT * FROM device WHERE repetition_id = ?1 ORDER BY position", id, device)?;
         repetition.resident_before = residency(db, id, "before")?;
@@ -170,19 +178,29 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         elapsed_ns: count(r, "elapsed_ns")?,
         start_skew_ns: count(r, "start_skew_ns")?,
         physical,
+        ramp_ns: count(r, "ramp_ns")?,
+        cache: cache(&r.get::<_, String>("cache")?),
+        extents: extents(r)?,
+        jitter: course::jitter_head(r)?,
         ..Repetition::default()
     };
     Ok((r.get("id")?, repetition))
 }
 
-fn interval(r: &Row) -> rusqlite::Result<Interval> {
-    Ok(Interval {
-        end_ns: count(r, "end_ns")?,
-        width_ns: count(r, "width_ns")?,
-        ops: count(r, "ops")?,
-        bytes: count(r, "bytes")?,
-        latencies: Vec::new(),
-    })
+/// The intent of a stored word. The table's CHECK allows no other.
+fn cache(word: &str) -> CacheIntent {
+    CacheIntent::ALL.into_iter().find(|c| c.word() == word).unwrap_or_default()
+}
+
+/// NULL in the first column stands for all four.
+fn extents(r: &Row) -> rusqlite::Result<Option<Extents>> {
+    let Some(bytes) = maybe(r, "extents_bytes")? else { return Ok(None) };
+    Ok(Some(Extents {
+        bytes,
+        hole_bytes: count(r, "hole_bytes")?,
+        unwritten_bytes: count(r, "unwritten_bytes")?,
+        filled_bytes: count(r, "filled_bytes")?,
+    }))
 }
 
 fn device(r: &Row) -> rusqlite::Result<DeviceDelta> {
@@ -250,6 +268,10 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Worker)> {
             close_ns: count(r, "close_ns")?,
         },
         ending,
+        drained_ops: count(r, "drained_ops")?,
+        ramp_ops: count(r, "ramp_ops")?,
+        settled_depth: r.get("settled_depth")?,
+        behind_ns: count(r, "behind_ns")?,
         ..Worker::default()
     };
     Ok((r.get("id")?, worker))
@@ -277,24 +299,19 @@ fn stats(db: &Connection, worker_id: i64) -> Result<Vec<OpStat>, Failure> {
 }
 
 fn stat(r: &Row) -> Result<OpStat, Failure> {
+    Ok(OpStat {
+        op: op_kind(r)?,
+        ops: count(r, "ops")?,
+        bytes: count(r, "bytes")?,
+        latency: latency::read(r)?,
+    })
+}
+
+/// The column `op`.
+pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
     let word: String = r.get("op")?;
     let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
-    let op = op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))?;
-    let exact: Option<String> = r.get("exact")?;
-    let latency = match exact {
-        Some(text) => json("an exact histogram", &text)?,
-        None => {
-            let body: Vec<u8> = r.get("hdr")?;
-            let counts = hdr::decode(&body).map_err(Failure::Content)?;
-            let sum = u128::from(count(r, "sum_ns")?);
-            let histogram = Histogram::from_dense(&counts, sum, count(r, "min_ns")?, count(r, "max_ns")?);
-            if histogram.count() != count(r, "timed")? {
-                return Err(Failure::Content("a histogram (its count and its column `timed` differ)".into()));
-            }
-            histogram
-        }
-    };
-    Ok(OpStat { op, ops: count(r, "ops")?, bytes: count(r, "bytes")?, latency })
+    op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))
 }
 
 fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, Failure> {

@@ -2,7 +2,8 @@
 //!
 //! A run is written as it happens: [`Store::begin`], then [`Store::append_phase`] after each phase (one transaction), then
 //! [`Store::finish`]; SIGKILL loses at most the phase that was being measured. What is stored is lossless: [`Store::load`] gives
-//! back the same [`Run`](crate::Run). The tables are described in docs/formats/store.md, their definition is `schema.sql`.
+//! back the same [`Run`](crate::Run). The tables are described in docs/formats/store.md, their definition is `schema.sql` and the
+//! steps after it in `schema.rs`.
 //!
 //! Not here: what the figures mean (the types of this crate) and any output format (`export`).
 //!
@@ -10,9 +11,11 @@
 //! that is dropped there does nothing.
 
 mod bits;
+mod course;
 mod error;
 mod hdr;
 mod id;
+mod latency;
 mod list;
 mod load;
 mod op_log;
@@ -20,6 +23,7 @@ mod place;
 mod process;
 mod schema;
 mod write;
+mod write_phase;
 
 pub use error::StoreError;
 pub use id::new_run_id;

@@ -9,15 +9,16 @@ use std::path::Path;
 use std::time::Duration;
 
 /// "FTHM": what `file` and SQLite show for a store.
-const APPLICATION_ID: i64 = 0x4654_484d;
+pub(super) const APPLICATION_ID: i64 = 0x4654_484d;
 
 /// The steps from an empty file to the present schema: step `n` leads from version `n` to `n + 1`. A published step is never
 /// changed; a change of the schema is a new step at the end.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
     // Until then it was not kept what a device is and whether it carries another. Unknown kinds change no verdict.
     "ALTER TABLE device ADD COLUMN level INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN kind TEXT NOT NULL DEFAULT '';",
+    include_str!("schema_3.sql"),
 ];
 
 /// The schema version this program writes.

@@ -3,8 +3,9 @@
 
 use super::*;
 use crate::{
-    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpLogEntry, OpStat,
-    Phase, Physical, Repetition, Residency, Run, Status, Worker,
+    Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Histogram, Interval, Jitter, Marks,
+    OpError, OpKind, OpLogEntry, OpStat, Phase, Physical, Repetition, Residency, Run, Status, SteadyState,
+    Trust, Verdict, Worker,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -43,6 +44,23 @@ pub(crate) fn sample_run() -> Run {
             },
             Doubt { code: "steal".into(), phase: None, sentence: "3 % of the CPU was stolen.".into() },
         ],
+        trust: vec![
+            Trust {
+                code: "cache".into(),
+                verdict: Verdict::Doubtful,
+                sentence: "The read never reached the device.".into(),
+            },
+            Trust {
+                code: "latency".into(),
+                verdict: Verdict::Good,
+                sentence: "4 of 4 writes were timed; the slowest took 250 µs.".into(),
+            },
+            Trust {
+                code: "machine".into(),
+                verdict: Verdict::Unknown,
+                sentence: "The kernel does not tell the CPU's governor.".into(),
+            },
+        ],
         error: Some("the disk is full".into()),
     }
 }
@@ -68,6 +86,10 @@ fn write_phase() -> Phase {
         cpu_user_ns: 1000,
         cpu_system_ns: 400_000,
         marks: Marks { last_op_ns: 253_300, fsync_ns: 2_253_300, close_ns: 2_254_000 },
+        drained_ops: u64::from(index) * 2,
+        ramp_ops: 1,
+        settled_depth: (index == 1).then_some(16),
+        behind_ns: u64::from(index) * 12_000,
         stats: stats.clone(),
         ending,
         op_log: Vec::new(),
@@ -100,8 +122,35 @@ fn write_phase() -> Phase {
             width_ns: 2_600_000,
             ops: 8,
             bytes: 524_288,
-            latencies: Vec::new(),
+            latencies: vec![
+                (OpKind::Write, Histogram::from_values([900, 900, 1100, 1100, 1300, 1300, 250_000, 250_000])),
+                (OpKind::Sync, Histogram::from_values([2_000_000, 2_000_000])),
+            ],
         }],
+        ramp_ns: 500_000,
+        steady: Some(SteadyState {
+            reached: false,
+            asked: true,
+            figure: "bytes".into(),
+            round_ns: 500_000,
+            rounds: vec![1e8, 2e8, 2.5e8],
+            window: 2,
+            mean: 2.25e8,
+            range_percent: 22.5,
+            slope_percent: 22.5,
+        }),
+        jitter: Some(Jitter {
+            gaps: Histogram::from_values([31, 32, 33, 40_000]),
+            wakes: Histogram::from_values([52_000, 61_000]),
+            watched_ns: 200_000,
+        }),
+        cache: CacheIntent::Cold,
+        extents: Some(Extents {
+            bytes: 524_288,
+            hole_bytes: 4096,
+            unwritten_bytes: 8192,
+            filled_bytes: 12_288,
+        }),
         physical: Physical {
             method: "diskstats".into(),
             devices: vec![device],
@@ -223,8 +272,9 @@ fn any_worker() -> impl Strategy<Value = Worker> {
         (words(), any::<u32>(), any_ending(), stats, log),
         (number(), number(), countable(), countable(), countable()),
         (number(), number(), number(), number(), number()),
+        (number(), number(), prop::option::of(any::<u32>()), number()),
     )
-        .prop_map(|((group, index, ending, stats, op_log), a, b)| Worker {
+        .prop_map(|((group, index, ending, stats, op_log), a, b, c)| Worker {
             group,
             index,
             start_ns: a.0,
@@ -235,6 +285,10 @@ fn any_worker() -> impl Strategy<Value = Worker> {
             cpu_user_ns: b.0,
             cpu_system_ns: b.1,
             marks: Marks { last_op_ns: b.2, fsync_ns: b.3, close_ns: b.4 },
+            drained_ops: c.0,
+            ramp_ops: c.1,
+            settled_depth: c.2,
+            behind_ns: c.3,
             stats,
             ending,
             op_log,
@@ -303,32 +357,88 @@ fn any_residency() -> impl Strategy<Value = Option<Residency>> {
     }))
 }
 
-fn any_repetition() -> impl Strategy<Value = Repetition> {
-    let interval = prop::array::uniform4(number()).prop_map(|n| Interval {
-        end_ns: n[0],
-        width_ns: n[1],
-        ops: n[2],
-        bytes: n[3],
-        latencies: Vec::new(),
-    });
+fn any_histogram() -> impl Strategy<Value = Histogram> {
+    prop::collection::vec(number(), 0..8).prop_map(Histogram::from_values)
+}
+
+fn any_interval() -> impl Strategy<Value = Interval> {
+    let kind = prop::sample::select(OpKind::ALL.to_vec());
+    (prop::array::uniform4(number()), prop::collection::vec((kind, any_histogram()), 0..3)).prop_map(
+        |(n, latencies)| Interval { end_ns: n[0], width_ns: n[1], ops: n[2], bytes: n[3], latencies },
+    )
+}
+
+fn any_steady() -> impl Strategy<Value = SteadyState> {
     (
-        (any::<u32>(), number(), number(), number()),
+        any::<[bool; 2]>(),
+        words(),
+        number(),
+        prop::collection::vec(figure(), 0..5),
+        any::<u32>(),
+        figure(),
+        figure(),
+        figure(),
+    )
+        .prop_map(|(flags, figure, round_ns, rounds, window, mean, range_percent, slope_percent)| {
+            SteadyState {
+                reached: flags[0],
+                asked: flags[1],
+                figure,
+                round_ns,
+                rounds,
+                window,
+                mean,
+                range_percent,
+                slope_percent,
+            }
+        })
+}
+
+fn any_jitter() -> impl Strategy<Value = Jitter> {
+    (any_histogram(), any_histogram(), number()).prop_map(|(gaps, wakes, watched_ns)| Jitter {
+        gaps,
+        wakes,
+        watched_ns,
+    })
+}
+
+fn any_extents() -> impl Strategy<Value = Extents> {
+    prop::array::uniform4(number()).prop_map(|n| Extents {
+        bytes: n[0],
+        hole_bytes: n[1],
+        unwritten_bytes: n[2],
+        filled_bytes: n[3],
+    })
+}
+
+fn any_repetition() -> impl Strategy<Value = Repetition> {
+    (
+        (any::<u32>(), number(), number(), number(), number()),
         prop::collection::vec(any_worker(), 0..3),
-        prop::collection::vec(interval, 0..4),
+        prop::collection::vec(any_interval(), 0..4),
+        (prop::option::of(any_steady()), prop::option::of(any_jitter()), prop::option::of(any_extents())),
+        prop::sample::select(CacheIntent::ALL.to_vec()),
         any_physical(),
         any_residency(),
         any_residency(),
     )
-        .prop_map(|(n, workers, intervals, physical, resident_before, resident_after)| Repetition {
-            n: n.0,
-            started_ns: n.1,
-            elapsed_ns: n.2,
-            start_skew_ns: n.3,
-            workers,
-            intervals,
-            physical,
-            resident_before,
-            resident_after,
+        .prop_map(|(n, workers, intervals, course, cache, physical, resident_before, resident_after)| {
+            Repetition {
+                n: n.0,
+                started_ns: n.1,
+                elapsed_ns: n.2,
+                start_skew_ns: n.3,
+                workers,
+                intervals,
+                ramp_ns: n.4,
+                steady: course.0,
+                jitter: course.1,
+                cache,
+                extents: course.2,
+                physical,
+                resident_before,
+                resident_after,
+            }
         })
 }
 
@@ -366,6 +476,9 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
     let statuses = vec![Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
     let doubt = (words(), prop::option::of(any::<u32>()), words())
         .prop_map(|(code, phase, sentence)| Doubt { code, phase, sentence });
+    let verdict = prop::sample::select(Verdict::ALL.to_vec());
+    let trust =
+        (words(), verdict, words()).prop_map(|(code, verdict, sentence)| Trust { code, verdict, sentence });
     let clock = (words(), figure(), figure(), figure(), prop::option::of(figure())).prop_map(
         |(source, hz, cost_ns, resolution_ns, drift_ppm)| Clock {
             source,
@@ -383,9 +496,10 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
         (environment, clock, prop::option::of(words())),
         prop::collection::vec(any_phase(), 0..3),
         prop::collection::vec(doubt, 0..3),
+        prop::collection::vec(trust, 0..3),
     )
-        .prop_map(|(t, (status, argv, seed, workload), (environment, clock, error), phases, doubts)| {
-            Run {
+        .prop_map(
+            |(t, (status, argv, seed, workload), (environment, clock, error), phases, doubts, trust)| Run {
                 id: t.0,
                 label: t.1,
                 dialect: t.2,
@@ -401,9 +515,10 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
                 clock,
                 phases,
                 doubts,
+                trust,
                 error,
-            }
-        })
+            },
+        )
 }
 
 // ---- round trips
@@ -455,6 +570,9 @@ fn a_run_of_several_rounds_comes_back_to_its_phases() {
     for doubt in &run.doubts {
         store.append_doubt(&run.id, doubt).unwrap();
     }
+    for trust in &run.trust {
+        store.append_trust(&run.id, trust).unwrap();
+    }
     store.finish(&run).unwrap();
     assert_eq!(store.load("last").unwrap(), run);
 }
@@ -489,6 +607,9 @@ fn a_run_written_step_by_step_equals_one_saved_whole() {
     }
     for doubt in &run.doubts {
         store.append_doubt(&run.id, doubt).expect("appends");
+    }
+    for trust in &run.trust {
+        store.append_trust(&run.id, trust).expect("appends");
     }
     assert_eq!(store.load(&run.id).expect("loads"), head);
     store.finish(&run).expect("finishes");
@@ -663,6 +784,11 @@ fn a_removed_run_leaves_nothing_behind() {
         "op_stat",
         "op_total",
         "interval",
+        "interval_latency",
+        "steady",
+        "steady_round",
+        "jitter",
+        "trust",
         "device",
         "residency",
         "doubt",
@@ -712,21 +838,111 @@ fn a_newer_store_is_refused() {
     assert!(error.contains("version 99") && error.contains("newer fathom"), "{error}");
 }
 
+/// A file as a fathom of schema version `version` left it: the steps up to there, and of the sample run what they have columns for.
+fn store_of_version(version: usize, path: &Path) {
+    let present = path.with_extension("present");
+    Store::open(&present).expect("opens").save(&sample_run()).expect("saves");
+    let old = Connection::open(path).expect("opens");
+    for step in &schema::MIGRATIONS[..version] {
+        old.execute_batch(step).expect("the steps of then");
+    }
+    old.execute("ATTACH ?1 AS present", [present.to_str().expect("UTF-8")]).expect("attaches");
+    let list = |sql: &str| -> Vec<String> {
+        let mut statement = old.prepare(sql).expect("prepares");
+        statement.query_map([], |r| r.get(0)).expect("asks").map(|r| r.expect("answers")).collect()
+    };
+    for table in list("SELECT name FROM main.sqlite_schema WHERE type = 'table'") {
+        let columns = list(&format!("SELECT name FROM pragma_table_info('{table}', 'main')")).join(", ");
+        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM present.{table}");
+        old.execute(&copy, []).expect("copies");
+    }
+    let marks = format!("PRAGMA application_id={}; PRAGMA user_version={version}", schema::APPLICATION_ID);
+    old.execute_batch(&marks).expect("marks");
+}
+
+/// The sample run as schema version 2 kept it.
+fn sample_of_second_version() -> Run {
+    let mut run = Run { trust: Vec::new(), ..sample_run() };
+    for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+        r.intervals.iter_mut().for_each(|i| i.latencies.clear());
+        for w in &mut r.workers {
+            *w = Worker { drained_ops: 0, ramp_ops: 0, settled_depth: None, behind_ns: 0, ..w.clone() };
+        }
+        let defaults = Repetition::default();
+        r.ramp_ns = defaults.ramp_ns;
+        r.steady = defaults.steady;
+        r.jitter = defaults.jitter;
+        r.cache = defaults.cache;
+        r.extents = defaults.extents;
+    }
+    run
+}
+
 #[test]
-fn a_store_of_the_first_version_is_brought_up_to_date() {
-    let (_dir, path) = scratch();
-    let mut store = Store::open(&path).expect("opens");
+fn stores_of_older_versions_are_brought_up_to_date() {
+    let second = sample_of_second_version();
+    let mut first = second.clone();
+    first.phases[0].repetitions[0].physical.devices[0].kind.clear();
+    for (version, wanted) in [(1, first), (2, second)] {
+        let (_dir, path) = scratch();
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
+        store_of_version(version, &path);
+        let mut store = Store::open(&path).expect("opens");
+        assert_eq!(store.load(&wanted.id).expect("loads"), wanted, "version {version}");
+        store.save(&run_named("later")).expect("saves");
+        assert_eq!(store.load("later").expect("loads"), run_named("later"), "version {version}");
+        store.remove(&wanted.id).expect("what is old can be removed");
+        drop(store);
+        let found: i64 = Connection::open(&path)
+            .expect("opens")
+            .query_row("PRAGMA user_version", [], |r| r.get(0))
+            .expect("asks");
+        assert_eq!(found, SCHEMA_VERSION);
+    }
+}
+
+#[test]
+fn nothing_is_written_for_what_was_not_watched() {
+    let mut store = Store::open(":memory:").expect("opens");
+    let mut run = sample_of_second_version();
+    // Watched, and nothing seen: the column says so, and there is no row.
+    run.phases[1].repetitions[0].jitter = Some(Jitter::default());
+    store.save(&run).expect("saves");
+    for table in ["interval_latency", "steady", "steady_round", "jitter", "trust"] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let rows: i64 = store.connection().expect("open").query_row(&sql, [], |r| r.get(0)).expect("counts");
+        assert_eq!(rows, 0, "{table}");
+    }
+    assert_eq!(store.load("last").expect("loads"), run);
+}
+
+#[test]
+fn the_course_of_a_repetition_can_be_asked_for() {
+    let mut store = Store::open(":memory:").expect("opens");
     store.save(&sample_run()).expect("saves");
-    let old =
-        "ALTER TABLE device DROP COLUMN level; ALTER TABLE device DROP COLUMN kind; PRAGMA user_version=1";
-    store.connection().expect("open").execute_batch(old).expect("as the first version left it");
-    drop(store);
-    let mut wanted = sample_run();
-    wanted.phases[0].repetitions[0].physical.devices[0].kind.clear();
-    let mut store = Store::open(&path).expect("opens");
-    assert_eq!(store.load(&wanted.id).expect("loads"), wanted);
-    store.save(&run_named("later")).expect("saves");
-    assert_eq!(store.load("later").expect("loads"), run_named("later"));
+    let ask = |sql: &str| -> String {
+        store.connection().expect("open").query_row(sql, [], |r| r.get(0)).expect(sql)
+    };
+    assert_eq!(
+        ask("SELECT group_concat(op || ' ' || timed || ' ' || max_ns, ', ') FROM interval_latency
+             JOIN interval USING (repetition_id, position)"),
+        "write 8 250000, sync 2 2000000"
+    );
+    assert_eq!(ask("SELECT what || ' ' || max_ns FROM jitter WHERE what = 'gap'"), "gap 40000");
+    assert_eq!(
+        ask("SELECT cache || ' ' || ramp_ns || ' ' || hole_bytes FROM repetition LIMIT 1"),
+        "cold 500000 4096"
+    );
+    assert_eq!(
+        ask(
+            "SELECT figure || ' ' || reached || ' ' || count(*) FROM steady JOIN steady_round USING (repetition_id)"
+        ),
+        "bytes 0 3"
+    );
+    assert_eq!(
+        ask("SELECT group_concat(seq || ' ' || verdict, ', ') FROM trust"),
+        "0 doubtful, 1 good, 2 unknown"
+    );
 }
 
 #[test]
@@ -792,6 +1008,10 @@ fn a_changed_row_is_reported_and_not_guessed() {
         ("UPDATE artifact SET body = x'00'", "operation log"),
         ("UPDATE phase SET tags = '['", "tags"),
         ("UPDATE run SET seed = 'x'", "seed"),
+        ("UPDATE interval_latency SET timed = timed + 1", "timed"),
+        ("UPDATE interval_latency SET op = 'think'", "think"),
+        ("UPDATE interval_latency SET position = 7", "interval 7"),
+        ("UPDATE jitter SET hdr = x'00'", "histogram"),
     ] {
         let mut store = Store::open(":memory:").expect("opens");
         store.save(&run_named("a")).expect("saves");
@@ -806,6 +1026,8 @@ fn a_run_is_begun_once_and_before_its_phases() {
     let (_dir, path) = scratch();
     let mut store = Store::open(&path).expect("opens");
     let missing = store.append_phase("a", &sample_run().phases[0]);
+    assert!(matches!(missing, Err(StoreError::NoSuchRun { .. })));
+    let missing = store.append_trust("a", &sample_run().trust[0]);
     assert!(matches!(missing, Err(StoreError::NoSuchRun { .. })));
     store.begin(&run_named("a")).expect("begins");
     assert!(matches!(store.begin(&run_named("a")), Err(StoreError::Exists { .. })));

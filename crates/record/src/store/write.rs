@@ -1,19 +1,17 @@
-//! Putting a run into the store, step by step while it happens.
+//! Putting a run into the store, step by step while it happens: its head, its end, what is said about it as a whole. The rows of
+//! a phase are written by `write_phase`.
 
-use super::bits::{digest, int};
+use super::Store;
+use super::bits::digest;
 use super::error::{StoreError, explain};
 use super::process::{Life, Writer};
-use super::{Store, hdr, op_log};
-use crate::{Doubt, Ending, Histogram, OpKind, OpStat, Origin, Phase, Repetition, Residency, Run, Worker};
+use super::write_phase::append_phase;
+use crate::{Doubt, Phase, Run, Trust};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
-use std::collections::BTreeMap;
-
-/// Largest integer SQLite holds.
-const I64_MAX: u64 = i64::MAX as u64;
 
 impl Store {
-    /// Writes the head of a run, with the status it carries (normally running) and the mark of this process. Phases and doubts
-    /// that the run holds already are not written: use [`Store::save`] for a run that is complete.
+    /// Writes the head of a run, with the status it carries (normally running) and the mark of this process. Phases, doubts and
+    /// checks that the run holds already are not written: use [`Store::save`] for a run that is complete.
     pub fn begin(&mut self, run: &Run) -> Result<(), StoreError> {
         self.in_transaction(|t| begin(t, run))
     }
@@ -30,7 +28,13 @@ impl Store {
         self.in_transaction(|t| append_doubt(t, run_id, doubt))
     }
 
-    /// Writes the head again as it is at the end: status, end, clock drift, error. Phases and doubts are left as they are.
+    /// Writes a check that was made of the run, after those that are there.
+    pub fn append_trust(&mut self, run_id: &str, trust: &Trust) -> Result<(), StoreError> {
+        self.require(run_id)?;
+        self.in_transaction(|t| append_trust(t, run_id, trust))
+    }
+
+    /// Writes the head again as it is at the end: status, end, clock drift, error. Phases, doubts and checks are left as they are.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
         self.require(&run.id)?;
         self.in_transaction(|t| finish(t, run))
@@ -45,6 +49,9 @@ impl Store {
             }
             for doubt in &run.doubts {
                 append_doubt(t, &run.id, doubt)?;
+            }
+            for trust in &run.trust {
+                append_trust(t, &run.id, trust)?;
             }
             finish(t, run)
         })
@@ -90,15 +97,15 @@ impl Store {
     fn require(&self, run_id: &str) -> Result<(), StoreError> {
         let found = self
             .connection()?
-            .query_row("SELECT 1 FROM run WHERE id = ?1", [run_id], |_| Ok(()))
-            .optional()
+            .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([run_id], |_| Ok(())).optional())
             .map_err(|e| explain(&self.path, e))?;
         found.ok_or_else(|| StoreError::NoSuchRun { path: self.path.clone(), wanted: run_id.to_string() })
     }
 }
 
 /// A step inside a transaction fails in the database or for a reason of ours.
-enum Failure {
+pub(super) enum Failure {
     Database(rusqlite::Error),
     Store(StoreError),
 }
@@ -224,321 +231,20 @@ fn documents(t: &Transaction, run: &Run) -> rusqlite::Result<(i64, i64)> {
 }
 
 fn append_doubt(t: &Transaction, run_id: &str, doubt: &Doubt) -> Result<(), Failure> {
-    t.execute(
-        "INSERT INTO doubt (run_id, code, phase_seq, sentence) VALUES (?1, ?2, ?3, ?4)",
-        params![run_id, doubt.code, doubt.phase, doubt.sentence],
-    )?;
+    t.prepare_cached("INSERT INTO doubt (run_id, code, phase_seq, sentence) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run_id, doubt.code, doubt.phase, doubt.sentence])?;
     Ok(())
 }
 
-/// A phase that is there already gets the repetitions it does not have yet: a run of several rounds comes back to its phases.
-fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), Failure> {
-    let there: Option<i64> = t
-        .prepare_cached("SELECT id FROM phase WHERE run_id = ?1 AND seq = ?2")?
-        .query_row(params![run_id, phase.seq], |r| r.get(0))
-        .optional()?;
-    let phase_id = match there {
-        Some(id) => id,
-        None => insert_phase(t, run_id, phase)?,
-    };
-    let stored: i64 = t
-        .prepare_cached("SELECT count(*) FROM repetition WHERE phase_id = ?1")?
-        .query_row([phase_id], |r| r.get(0))?;
-    for repetition in phase.repetitions.iter().skip(usize::try_from(stored).unwrap_or(0)) {
-        append_repetition(t, run_id, phase_id, phase, repetition)?;
-    }
-    Ok(())
-}
-
-fn insert_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<i64, Failure> {
-    let axes = &phase.axes;
+fn append_trust(t: &Transaction, run_id: &str, trust: &Trust) -> Result<(), Failure> {
     t.prepare_cached(
-        "INSERT INTO phase (run_id, seq, name, file_bytes, record_bytes, streams, queue_depth, tags, reads, writes,
-             sync_in_clock, direct) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO trust (run_id, seq, code, verdict, sentence)
+         SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4 FROM trust WHERE run_id = ?1",
     )?
-    .execute(params![
-        run_id,
-        phase.seq,
-        phase.name,
-        axes.file_bytes.map(int),
-        axes.record_bytes.map(int),
-        axes.streams.map(int),
-        axes.queue_depth.map(int),
-        json_tags(&axes.tags),
-        phase.reads,
-        phase.writes,
-        phase.sync_in_clock,
-        phase.direct,
-    ])?;
-    Ok(t.last_insert_rowid())
-}
-
-fn append_repetition(
-    t: &Transaction,
-    run_id: &str,
-    phase_id: i64,
-    phase: &Phase,
-    r: &Repetition,
-) -> Result<(), Failure> {
-    let origin = Origin::of(phase, r);
-    let physical = &r.physical;
-    t.prepare_cached(
-        "INSERT INTO repetition (phase_id, n, started_ns, elapsed_ns, start_skew_ns, bytes, ops, bytes_per_s, ops_per_s,
-             parent_bytes_per_s, regime, device_share, evidence, physical_method, physical_note, own_read_bytes,
-             own_write_bytes, written_in_clock_bytes, dirty_after_bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-    )?
-    .execute(params![
-        phase_id,
-        r.n,
-        int(r.started_ns),
-        int(r.elapsed_ns),
-        int(r.start_skew_ns),
-        int(r.workers.iter().fold(0, |sum, w| sum.saturating_add(w.bytes))),
-        int(r.workers.iter().fold(0, |sum, w| sum.saturating_add(w.ops))),
-        r.bytes_per_s(),
-        r.ops_per_s(),
-        r.parent_bytes_per_s(),
-        origin.regime.words(),
-        origin.device_share,
-        origin.evidence,
-        physical.method,
-        physical.note,
-        physical.own_read_bytes.map(int),
-        physical.own_write_bytes.map(int),
-        physical.written_in_clock_bytes.map(int),
-        physical.dirty_after_bytes.map(int),
-    ])?;
-    let repetition_id = t.last_insert_rowid();
-    for worker in &r.workers {
-        append_worker(t, run_id, repetition_id, phase, r, worker)?;
-    }
-    append_totals(t, repetition_id, r)?;
-    append_series(t, repetition_id, r)?;
-    for (moment, residency) in [("before", r.resident_before), ("after", r.resident_after)] {
-        if let Some(residency) = residency {
-            append_residency(t, repetition_id, moment, residency)?;
-        }
-    }
+    .execute(params![run_id, trust.code, trust.verdict.word(), trust.sentence])?;
     Ok(())
-}
-
-fn append_series(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
-    let mut interval =
-        t.prepare_cached("INSERT INTO interval (repetition_id, position, end_ns, width_ns, ops, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-    for (position, i) in r.intervals.iter().enumerate() {
-        interval.execute(params![
-            repetition_id,
-            position as i64,
-            int(i.end_ns),
-            int(i.width_ns),
-            int(i.ops),
-            int(i.bytes)
-        ])?;
-    }
-    let mut device = t.prepare_cached(
-        "INSERT INTO device (repetition_id, position, name, read_ios, read_bytes, read_merges, write_ios, write_bytes,
-             write_merges, flush_ios, discard_ios, busy_ms, level, kind)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-    )?;
-    for (position, d) in r.physical.devices.iter().enumerate() {
-        device.execute(params![
-            repetition_id,
-            position as i64,
-            d.name,
-            int(d.read_ios),
-            int(d.read_bytes),
-            int(d.read_merges),
-            int(d.write_ios),
-            int(d.write_bytes),
-            int(d.write_merges),
-            int(d.flush_ios),
-            int(d.discard_ios),
-            int(d.busy_ms),
-            d.level,
-            d.kind,
-        ])?;
-    }
-    Ok(())
-}
-
-fn append_residency(
-    t: &Transaction,
-    repetition_id: i64,
-    moment: &str,
-    residency: Residency,
-) -> rusqlite::Result<()> {
-    t.execute(
-        "INSERT INTO residency (repetition_id, moment, total_pages, cached_pages, dirty_pages, writeback_pages)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            repetition_id,
-            moment,
-            int(residency.total_pages),
-            int(residency.cached_pages),
-            int(residency.dirty_pages),
-            int(residency.writeback_pages),
-        ],
-    )?;
-    Ok(())
-}
-
-fn append_worker(
-    t: &Transaction,
-    run_id: &str,
-    repetition_id: i64,
-    phase: &Phase,
-    r: &Repetition,
-    worker: &Worker,
-) -> Result<(), Failure> {
-    let (ending, error) = match &worker.ending {
-        Ending::Completed => ("completed", None),
-        Ending::Stopped => ("stopped", None),
-        Ending::Interrupted => ("interrupted", None),
-        Ending::Failed(error) => ("failed", Some(error)),
-    };
-    t.prepare_cached(
-        "INSERT INTO worker (repetition_id, group_name, number, start_ns, elapsed_ns, bytes, ops, uncounted_bytes,
-             cpu_user_ns, cpu_system_ns, last_op_ns, fsync_ns, close_ns, ending, error_call, error_path, error_offset,
-             error_after_ops, error_errno, error_message)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-    )?
-    .execute(params![
-        repetition_id,
-        worker.group,
-        worker.index,
-        int(worker.start_ns),
-        int(worker.elapsed_ns),
-        int(worker.bytes),
-        int(worker.ops),
-        int(worker.uncounted_bytes),
-        int(worker.cpu_user_ns),
-        int(worker.cpu_system_ns),
-        int(worker.marks.last_op_ns),
-        int(worker.marks.fsync_ns),
-        int(worker.marks.close_ns),
-        ending,
-        error.map(|e| &e.call),
-        error.map(|e| &e.path),
-        error.and_then(|e| e.offset).map(int),
-        error.map(|e| int(e.after_ops)),
-        error.map(|e| e.errno),
-        error.map(|e| &e.message),
-    ])?;
-    let worker_id = t.last_insert_rowid();
-    for stat in &worker.stats {
-        append_stat(t, worker_id, stat)?;
-    }
-    if !worker.op_log.is_empty() {
-        let name =
-            format!("op log of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);
-        let body = op_log::encode(&worker.op_log)
-            .map_err(|e| Failure::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
-        t.execute(
-            "INSERT INTO artifact (run_id, worker_id, name, media_type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![run_id, worker_id, name, op_log::MEDIA_TYPE, body],
-        )?;
-    }
-    Ok(())
-}
-
-fn append_stat(t: &Transaction, worker_id: i64, stat: &OpStat) -> rusqlite::Result<()> {
-    let latency = &stat.latency;
-    let sum = u64::try_from(latency.sum_ns()).ok().filter(|&s| s <= I64_MAX);
-    let plain = sum.is_some() && latency.max_ns() <= I64_MAX && latency.min_ns() <= I64_MAX;
-    let hdr = hdr::encode(latency);
-    // What HdrHistogram or an integer column cannot hold is kept beside them, whole.
-    let exact = if plain && hdr.is_some() {
-        None
-    } else {
-        Some(
-            serde_json::to_string(latency)
-                .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?,
-        )
-    };
-    let p = percentiles(latency);
-    t.prepare_cached(
-        "INSERT INTO op_stat (worker_id, op, ops, bytes, timed, sum_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns,
-             max_ns, hdr, exact) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-    )?
-    .execute(params![
-        worker_id,
-        stat.op.word(),
-        int(stat.ops),
-        int(stat.bytes),
-        capped(latency.count()),
-        sum.map_or(i64::MAX, int),
-        capped(latency.min_ns()),
-        latency.mean_ns(),
-        p[0],
-        p[1],
-        p[2],
-        p[3],
-        capped(latency.max_ns()),
-        hdr,
-        exact,
-    ])?;
-    Ok(())
-}
-
-/// All workers together, for the view `result`.
-fn append_totals(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
-    let mut insert = t.prepare_cached(
-        "INSERT INTO op_total (repetition_id, op, ops, bytes, bytes_per_s, ops_per_s, mean_ns, min_ns, p50_ns, p90_ns, p99_ns,
-             p999_ns, max_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?;
-    for op in OpKind::ALL {
-        let mine =
-            || r.workers.iter().flat_map(|w| w.stats.iter().map(move |s| (w, s))).filter(|(_, s)| s.op == op);
-        if mine().next().is_none() {
-            continue;
-        }
-        let rate = |figure: fn(&OpStat) -> u64| {
-            let rates = mine()
-                .filter(|(w, _)| w.elapsed_ns > 0)
-                .map(|(w, s)| figure(s) as f64 * 1e9 / w.elapsed_ns as f64);
-            rates.reduce(|a, b| a + b)
-        };
-        let total =
-            |figure: fn(&OpStat) -> u64| mine().fold(0u64, |sum, (_, s)| sum.saturating_add(figure(s)));
-        let latency = r.latency(op);
-        let full = latency.count() > 0;
-        let p = percentiles(&latency);
-        insert.execute(params![
-            repetition_id,
-            op.word(),
-            int(total(|s| s.ops)),
-            int(total(|s| s.bytes)),
-            rate(|s| s.bytes),
-            rate(|s| s.ops),
-            latency.mean_ns(),
-            full.then(|| capped(latency.min_ns())),
-            p[0],
-            p[1],
-            p[2],
-            p[3],
-            full.then(|| capped(latency.max_ns())),
-        ])?;
-    }
-    Ok(())
-}
-
-/// p50, p90, p99, p99.9.
-fn percentiles(latency: &Histogram) -> [Option<i64>; 4] {
-    [50.0, 90.0, 99.0, 99.9].map(|p| latency.percentile_ns(p).map(capped))
-}
-
-/// For columns people compute with: 2^63 - 1 at most.
-fn capped(value: u64) -> i64 {
-    int(value.min(I64_MAX))
 }
 
 fn json_words(words: &[String]) -> String {
     serde_json::Value::from(words.to_vec()).to_string()
-}
-
-fn json_tags(tags: &BTreeMap<String, String>) -> String {
-    let map: serde_json::Map<String, serde_json::Value> =
-        tags.iter().map(|(k, v)| (k.clone(), v.clone().into())).collect();
-    serde_json::Value::Object(map).to_string()
 }

@@ -1,0 +1,171 @@
+//! How a repetition went over its time: the intervals with their latencies, the rounds of a steady state, and what the machine did
+//! to programs meanwhile (jitter). Both ways. Nothing is written for what was not watched.
+
+use super::bits::int;
+use super::latency;
+use super::load::{Failure, count, maybe, op_kind, real, rows};
+use crate::{Histogram, Interval, Jitter, Repetition, SteadyState};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+/// Writes all of it.
+pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
+    append_intervals(t, repetition_id, &r.intervals)?;
+    if let Some(steady) = &r.steady {
+        append_steady(t, repetition_id, steady)?;
+    }
+    if let Some(jitter) = &r.jitter {
+        append_jitter(t, repetition_id, jitter)?;
+    }
+    Ok(())
+}
+
+/// Reads all of it into a repetition whose `jitter` stands already if there was one (its row says so).
+pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), Failure> {
+    r.intervals =
+        rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
+    if !r.intervals.is_empty() {
+        load_latencies(db, id, &mut r.intervals)?;
+    }
+    r.steady = load_steady(db, id)?;
+    if let Some(jitter) = &mut r.jitter {
+        load_jitter(db, id, jitter)?;
+    }
+    Ok(())
+}
+
+fn append_intervals(t: &Transaction, repetition_id: i64, intervals: &[Interval]) -> rusqlite::Result<()> {
+    if intervals.is_empty() {
+        return Ok(());
+    }
+    let mut insert = t.prepare_cached(
+        "INSERT INTO interval (repetition_id, position, end_ns, width_ns, ops, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (position, i) in (0i64..).zip(intervals) {
+        insert.execute(params![
+            repetition_id,
+            position,
+            int(i.end_ns),
+            int(i.width_ns),
+            int(i.ops),
+            int(i.bytes)
+        ])?;
+    }
+    if intervals.iter().all(|i| i.latencies.is_empty()) {
+        return Ok(());
+    }
+    let mut insert = t.prepare_cached(
+        "INSERT INTO interval_latency (repetition_id, position, op, timed, sum_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns,
+             p999_ns, max_ns, hdr, exact) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    )?;
+    for (position, i) in (0i64..).zip(intervals) {
+        for (op, histogram) in &i.latencies {
+            latency::insert(&mut insert, &[&repetition_id, &position, &op.word()], histogram)?;
+        }
+    }
+    Ok(())
+}
+
+fn interval(r: &Row) -> rusqlite::Result<Interval> {
+    Ok(Interval {
+        end_ns: count(r, "end_ns")?,
+        width_ns: count(r, "width_ns")?,
+        ops: count(r, "ops")?,
+        bytes: count(r, "bytes")?,
+        latencies: Vec::new(),
+    })
+}
+
+fn load_latencies(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), Failure> {
+    let mut statement =
+        db.prepare_cached("SELECT * FROM interval_latency WHERE repetition_id = ?1 ORDER BY position, id")?;
+    let mut found = statement.query([repetition_id])?;
+    while let Some(r) = found.next()? {
+        let position: i64 = r.get("position")?;
+        let interval = usize::try_from(position).ok().and_then(|n| intervals.get_mut(n));
+        let interval = interval.ok_or_else(|| {
+            Failure::Content(format!("a latency of interval {position} (there is no such interval)"))
+        })?;
+        interval.latencies.push((op_kind(r)?, latency::read(r)?));
+    }
+    Ok(())
+}
+
+fn append_steady(t: &Transaction, repetition_id: i64, steady: &SteadyState) -> rusqlite::Result<()> {
+    // Not a number becomes NULL by SQLite's own rule.
+    t.prepare_cached(
+        "INSERT INTO steady (repetition_id, reached, asked, figure, round_ns, window_rounds, mean, range_percent, slope_percent)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        repetition_id,
+        steady.reached,
+        steady.asked,
+        steady.figure,
+        int(steady.round_ns),
+        steady.window,
+        steady.mean,
+        steady.range_percent,
+        steady.slope_percent,
+    ])?;
+    let mut insert =
+        t.prepare_cached("INSERT INTO steady_round (repetition_id, position, value) VALUES (?1, ?2, ?3)")?;
+    for (position, value) in (0i64..).zip(&steady.rounds) {
+        insert.execute(params![repetition_id, position, value])?;
+    }
+    Ok(())
+}
+
+fn load_steady(db: &Connection, repetition_id: i64) -> rusqlite::Result<Option<SteadyState>> {
+    let head = db
+        .prepare_cached("SELECT * FROM steady WHERE repetition_id = ?1")?
+        .query_row([repetition_id], |r| {
+            Ok(SteadyState {
+                reached: r.get("reached")?,
+                asked: r.get("asked")?,
+                figure: r.get("figure")?,
+                round_ns: count(r, "round_ns")?,
+                rounds: Vec::new(),
+                window: r.get("window_rounds")?,
+                mean: real(r, "mean")?,
+                range_percent: real(r, "range_percent")?,
+                slope_percent: real(r, "slope_percent")?,
+            })
+        })
+        .optional()?;
+    let Some(mut steady) = head else { return Ok(None) };
+    let sql = "SELECT value FROM steady_round WHERE repetition_id = ?1 ORDER BY position";
+    steady.rounds = rows(db, sql, repetition_id, |r| real(r, "value"))?;
+    Ok(Some(steady))
+}
+
+/// The time watched is a column of the repetition; an empty histogram needs no row.
+fn append_jitter(t: &Transaction, repetition_id: i64, jitter: &Jitter) -> rusqlite::Result<()> {
+    for (what, histogram) in [("gap", &jitter.gaps), ("wake", &jitter.wakes)] {
+        if *histogram == Histogram::default() {
+            continue;
+        }
+        let mut insert = t.prepare_cached(
+            "INSERT INTO jitter (repetition_id, what, timed, sum_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns,
+                 hdr, exact) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?;
+        latency::insert(&mut insert, &[&repetition_id, &what], histogram)?;
+    }
+    Ok(())
+}
+
+/// What the repetition's own row tells of the jitter: whether it was watched, and for how long.
+pub(super) fn jitter_head(r: &Row) -> rusqlite::Result<Option<Jitter>> {
+    Ok(maybe(r, "jitter_watched_ns")?.map(|watched_ns| Jitter { watched_ns, ..Jitter::default() }))
+}
+
+fn load_jitter(db: &Connection, repetition_id: i64, jitter: &mut Jitter) -> Result<(), Failure> {
+    let mut statement = db.prepare_cached("SELECT * FROM jitter WHERE repetition_id = ?1")?;
+    let mut found = statement.query([repetition_id])?;
+    while let Some(r) = found.next()? {
+        match r.get::<_, String>("what")?.as_str() {
+            "gap" => jitter.gaps = latency::read(r)?,
+            _ => jitter.wakes = latency::read(r)?,
+        }
+    }
+    Ok(())
+}
