@@ -5,7 +5,7 @@ mod support;
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, Amount, Backend, Burst, Bytes, Data, Direction, Duration, ListedOp, Lock, MapFlush, Mix, Open,
-    OpenSync, Pace, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
+    OpenSync, Pace, Pvsync2, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
 };
 use support::{Bench, KIB, MIB, only};
 
@@ -18,14 +18,27 @@ const PLAIN: Uring = Uring {
     completion_polling: false,
 };
 
+const NO_FLAGS: Pvsync2 = Pvsync2 {
+    high_priority: false,
+    dsync: false,
+    sync: false,
+    nowait: false,
+    uncached: false,
+    atomic: false,
+};
+
 /// Back-ends with the queue depth to try them at.
-const BACKENDS: [(Backend, u32); 13] = [
+const BACKENDS: [(Backend, u32); 17] = [
     (Backend::Psync(SyncCall::Read), 1),
     (Backend::Psync(SyncCall::Pread), 1),
+    (Backend::Pvsync2(NO_FLAGS), 1),
+    (Backend::Pvsync2(Pvsync2 { dsync: true, sync: true, ..NO_FLAGS }), 1),
     (Backend::Stdio { buffer: Bytes(0) }, 1),
     (Backend::Stdio { buffer: Bytes(3 * KIB) }, 1),
     (Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }, 1),
     (Backend::Mmap { flush: MapFlush::Sync, flush_every: 1, populate: false, advice: Some(2) }, 1),
+    (Backend::Mmap { flush: MapFlush::Sync, flush_every: 3, populate: true, advice: None }, 1),
+    (Backend::Mmap { flush: MapFlush::Async, flush_every: 100, populate: true, advice: Some(4) }, 1),
     (Backend::Aio { batch: 0 }, 1),
     (Backend::Aio { batch: 3 }, 8),
     (Backend::Uring(PLAIN), 1),

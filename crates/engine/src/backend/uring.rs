@@ -372,12 +372,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         "the file is looked up once; registered_file = true",
         "5.1",
     );
-    add(
-        "registered ring",
-        register_ring(&plain),
-        "the ring itself is looked up once",
-        "5.18",
-    );
+    add("registered ring", register_ring(&plain), "the ring itself is looked up once", "5.18");
     let mut page = Box::new(super::probe::Page::zeroed());
     let vector = libc::iovec { iov_base: page.0.as_mut_ptr().cast(), iov_len: page.0.len() };
     // SAFETY: the page is dropped after the ring, at the end.

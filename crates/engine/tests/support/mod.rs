@@ -98,6 +98,12 @@ impl Bench {
         self.engine.borrow_mut().execute(&workload, 0, 0, &mut ()).unwrap_err().to_string()
     }
 
+    /// The sentence with which the engine says beforehand that it cannot execute the stream.
+    pub fn unsupported(&self, stream: Stream) -> Option<String> {
+        let workload = self.workload(vec![(self.workers, stream)]);
+        self.engine.borrow().check(&workload).err().map(|e| e.to_string())
+    }
+
     /// Runs one phase in which every worker executes the stream.
     pub fn run(&self, stream: Stream) -> Repetition {
         self.phase(vec![(self.workers, stream)])
