@@ -9,6 +9,7 @@ mod console;
 mod exit;
 mod line;
 mod run_loop;
+mod sampled;
 mod state;
 
 use clap::Parser as _;

@@ -2,12 +2,12 @@
 //! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
 
 use crate::line::Common;
-use crate::{console, state};
+use crate::{console, sampled, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
-use fathom_observe::{device, doubts, environment, residency, written};
+use fathom_observe::{device, doubts, environment, residency, trust, written};
 use fathom_record::{Axes, Phase, Repetition, Residency, Run, Status, Store};
 use fathom_workload::{Backend, Data, Direction, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
@@ -77,7 +77,7 @@ pub fn execute(
     let mut keeper = Keeper::open(common, &run);
     let mut failure = None;
     let place = Place::of(&head.directory);
-    let mut seen = Seen { steal: Vec::new(), compressed_share: compressed_share(workload) };
+    let mut seen = Seen { compressed_share: compressed_share(workload), ..Seen::default() };
     'rounds: for repetition in 0..workload.repetitions {
         for number in 0..workload.phases.len() {
             if interrupted_by().is_some() {
@@ -115,7 +115,9 @@ pub fn execute(
     run.error = failure.as_ref().map(ToString::to_string);
     run.ended_at = rfc3339(&jiff::Zoned::now());
     run.clock = engine.describe_clock();
+    seen.sampled_share = sampled::share(workload, streams(workload.phases.iter()));
     run.doubts = doubts::of(&run, &run.environment, &seen);
+    run.trust = trust::of(&run, &run.environment, &seen);
     let stored = keeper.close(&run);
     Ok(Finished { run, stored, failure, signal })
 }
@@ -198,6 +200,7 @@ fn measure(
     let writes = streams(std::iter::once(&workload.phases[number])).any(|s| s.direction != Direction::Read);
     let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
+    measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
@@ -356,6 +359,7 @@ impl Keeper {
             .doubts
             .iter()
             .try_for_each(|d| store.append_doubt(&run.id, d))
+            .and_then(|()| run.trust.iter().try_for_each(|t| store.append_trust(&run.id, t)))
             .and_then(|()| store.finish(run))
             .and_then(|()| store.close());
         if let Err(e) = &done {

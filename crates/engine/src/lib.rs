@@ -21,6 +21,7 @@ mod interrupt;
 pub mod ledger;
 mod memory;
 mod phase;
+mod sample;
 mod shared;
 mod worker;
 
@@ -31,3 +32,4 @@ pub use error::EngineError;
 pub use interrupt::{interrupted_by, watch_signals};
 pub use ledger::Ledger;
 pub use phase::Moments;
+pub use sample::sample;

@@ -8,8 +8,11 @@ pub(crate) fn percent(share: f64) -> String {
     if value < 9.95 { format!("{value:.1} %") } else { format!("{value:.0} %") }
 }
 
-/// "812 ns", "1.24 us", "3.50 ms", "12.0 s".
+/// "0.4 ns", "812 ns", "1.24 us", "3.50 ms", "12.0 s".
 pub(crate) fn time(ns: f64) -> String {
+    if ns < 9.95 && ns.fract() != 0.0 {
+        return format!("{ns:.1} ns");
+    }
     if ns < 999.5 {
         return format!("{ns:.0} ns");
     }
@@ -73,6 +76,6 @@ mod tests {
     fn times_have_three_digits_and_their_unit() {
         let said: Vec<String> =
             [0.4, 812.0, 999.6, 1_240.0, 45_600.0, 3.5e6, 12.0e9, 4e12].map(time).to_vec();
-        assert_eq!(said, ["0 ns", "812 ns", "1.00 us", "1.24 us", "45.6 us", "3.50 ms", "12.0 s", "4000 s"]);
+        assert_eq!(said, ["0.4 ns", "812 ns", "1.00 us", "1.24 us", "45.6 us", "3.50 ms", "12.0 s", "4000 s"]);
     }
 }

@@ -13,7 +13,8 @@ pub(super) fn check(run: &Run) -> Trust {
         return one("clock", Verdict::Unknown, "The clock was not described");
     }
     let drift = match clock.drift_ppm {
-        Some(ppm) => format!("drift {ppm:.1} ppm"),
+        // Without a sign before what is rounded to nothing.
+        Some(ppm) => format!("drift {:.1} ppm", if ppm.abs() < 0.05 { 0.0 } else { ppm }),
         None => "drift not known".into(),
     };
     let words = format!(
