@@ -76,6 +76,9 @@ mod tests {
     fn times_have_three_digits_and_their_unit() {
         let said: Vec<String> =
             [0.4, 812.0, 999.6, 1_240.0, 45_600.0, 3.5e6, 12.0e9, 4e12].map(time).to_vec();
-        assert_eq!(said, ["0.4 ns", "812 ns", "1.00 us", "1.24 us", "45.6 us", "3.50 ms", "12.0 s", "4000 s"]);
+        assert_eq!(
+            said,
+            ["0.4 ns", "812 ns", "1.00 us", "1.24 us", "45.6 us", "3.50 ms", "12.0 s", "4000 s"]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `steady`, `doubt`, `trust`), the SQLite store (`store`) and the
+//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `steady`, `tail`, `doubt`, `trust`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -14,6 +14,7 @@ pub mod physical;
 pub mod run;
 pub mod steady;
 pub mod store;
+pub mod tail;
 pub mod trust;
 
 pub use doubt::Doubt;
@@ -26,6 +27,7 @@ pub use phase::{
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use run::{Clock, Run, Status};
 pub use store::{Store, StoreError};
+pub use tail::Tail;
 pub use trust::{Trust, Verdict};
 
 /// Whether a value need not be written because it is the default.

@@ -2,10 +2,10 @@
 //! steady state, repetitions that agree, a machine that does not interrupt.
 
 use super::{grouped, phases_where};
-use crate::trust::{SPREAD, Tail, behind, last_asked, missed, spread, unbacked};
+use crate::trust::{SPREAD, behind, last_asked, missed, spread, unbacked};
 use crate::words::{percent, time, which};
 use fathom_record::origin::bytes_words;
-use fathom_record::{CacheIntent, Doubt, Phase, Run};
+use fathom_record::{CacheIntent, Doubt, Phase, Run, Tail};
 
 pub(super) fn of(run: &Run) -> Vec<Doubt> {
     [not_cold(run), not_warm(run), holes(run), overloaded(run), not_steady(run), apart(run), jitter(run)]

@@ -10,7 +10,7 @@ pub(super) fn check(run: &Run) -> Trust {
 }
 
 /// Latencies of some kinds of operation over all repetitions.
-pub(super) fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
+fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
     let mut all = Histogram::default();
     for repetition in &phase.repetitions {
         for stat in repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op)) {

@@ -1,83 +1,17 @@
 //! What the machine does to any program, beside what was measured: a tail that is no longer than the machine's own stalls says
 //! nothing about the storage.
 
-use super::{Found, latency::merged, told};
+use super::{Found, told};
 use crate::doubts::Seen;
 use crate::words::{percent, time};
-use fathom_record::{Histogram, Jitter, OpKind, Phase, Regime, Run, Trust, Verdict};
+use fathom_record::{Phase, Run, Tail, Trust, Verdict};
 
 /// Above this share of the CPU time the hypervisor matters.
 pub(crate) const STEAL: f64 = 0.01;
-/// One operation in a thousand: what p99.9 is about.
-const ONE_IN: f64 = 0.001;
-/// Fewer operations or sleeps than this have no p99.9.
-const FEWEST: u64 = 1000;
 
 pub(super) fn check(run: &Run, seen: &Seen) -> Trust {
     let found = run.phases.iter().filter(|p| !p.repetitions.is_empty()).map(|p| found(p, seen)).collect();
     told(run, "machine", found, (Verdict::Unknown, "nothing was measured"))
-}
-
-/// The end of a phase's latencies beside what the machine would have made of operations that wait for nothing, ns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tail {
-    pub p999_ns: u64,
-    pub max_ns: u64,
-    /// One operation in a thousand would have been stalled for so long.
-    pub machine_p999_ns: u64,
-    pub machine_max_ns: u64,
-    p50_ns: u64,
-}
-
-impl Tail {
-    /// `None` where stalls were not watched, or too few operations or stalls were seen to tell.
-    pub(crate) fn of(phase: &Phase) -> Option<Self> {
-        let latency = merged(phase, &[OpKind::Read, OpKind::Write]);
-        let jitter = jitter(phase).filter(|_| latency.count() >= FEWEST)?;
-        // Who waits for a device sleeps once per operation; who reads from the page cache keeps its CPU.
-        let sleeps = matches!(phase.origin().regime, Regime::Device | Regime::Mixed);
-        let (machine_p999_ns, machine_max_ns) = if sleeps {
-            let enough = jitter.wakes.count() >= FEWEST;
-            (jitter.wakes.percentile_ns(99.9).filter(|_| enough)?, jitter.wakes.max_ns())
-        } else {
-            (stall_ns(&jitter.gaps, jitter.watched_ns, latency.mean_ns()?)?, jitter.gaps.max_ns())
-        };
-        Some(Self {
-            p999_ns: latency.percentile_ns(99.9)?,
-            max_ns: latency.max_ns(),
-            machine_p999_ns,
-            machine_max_ns,
-            p50_ns: latency.percentile_ns(50.0)?,
-        })
-    }
-
-    /// Whether there is a tail, and no more of one than twice the machine's own.
-    pub(crate) fn is_the_machines(&self) -> bool {
-        self.p999_ns > self.p50_ns.saturating_mul(2) && self.p999_ns <= self.machine_p999_ns.saturating_mul(2)
-    }
-}
-
-/// Stalls of all repetitions.
-fn jitter(phase: &Phase) -> Option<Jitter> {
-    let mut all = Jitter::default();
-    for jitter in phase.repetitions.iter().filter_map(|r| r.jitter.as_ref()) {
-        all.gaps.merge(&jitter.gaps);
-        all.wakes.merge(&jitter.wakes);
-        all.watched_ns = all.watched_ns.saturating_add(jitter.watched_ns);
-    }
-    (all != Jitter::default()).then_some(all)
-}
-
-/// The stall that one in a thousand operations of this length meets: the longer an operation keeps its CPU, the likelier one falls
-/// into it. `None` if the watch was too short to have met it once.
-fn stall_ns(gaps: &Histogram, watched_ns: u64, operation_ns: f64) -> Option<u64> {
-    let wanted = ONE_IN * watched_ns as f64 / operation_ns.max(1.0);
-    let buckets: Vec<(u64, u64, u64)> = gaps.buckets().collect();
-    let mut met = 0u64;
-    buckets.iter().rev().filter(|_| wanted >= 1.0).find_map(|&(low, _, n)| {
-        met = met.saturating_add(n);
-        (met as f64 >= wanted).then_some(low)
-    })
 }
 
 fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
@@ -106,25 +40,4 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
     };
     let nearness = tail.map_or(0.0, |t| t.machine_p999_ns as f64 / t.p999_ns.max(1) as f64);
     Found { phase, verdict, weight: steal.unwrap_or(0.0) + nearness, words: format!("{stolen}; {stalls}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_operations_meet_longer_stalls() {
-        // In one second: a thousand stalls of 5 us, ten of 1 ms, and the loop's own step of 20 ns.
-        let gaps = Histogram::from_values(
-            std::iter::repeat_n(20, 50_000)
-                .chain(std::iter::repeat_n(5_000, 1000))
-                .chain(std::iter::repeat_n(1_000_000, 10)),
-        );
-        let at = |operation_ns| stall_ns(&gaps, 1_000_000_000, operation_ns).map(|ns| ns / 1000);
-        // One in a thousand of 100 us: ten in the second.
-        assert!(at(100_000.0).is_some_and(|us| (980..=1000).contains(&us)), "{:?}", at(100_000.0));
-        assert_eq!(at(1_000.0), Some(4), "a thousand in the second, in the bucket from 4.99 us");
-        assert_eq!(at(100.0), Some(0), "ten thousand: the step of the loop");
-        assert_eq!(at(10_000_000.0), None, "a tenth of one");
-    }
 }

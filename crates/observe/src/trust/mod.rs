@@ -26,7 +26,7 @@ pub(crate) use cache::missed;
 pub(crate) use clock::DRIFT_PPM;
 pub(crate) use data::{compresses, shrinks_to};
 pub(crate) use extents::unbacked;
-pub(crate) use machine::{STEAL, Tail};
+pub(crate) use machine::STEAL;
 pub(crate) use overload::behind;
 pub(crate) use repeats::{SPREAD, spread};
 pub(crate) use start::{SKEW, skew_of};
