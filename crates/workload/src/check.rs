@@ -1,6 +1,7 @@
 //! Whether a workload makes sense: names that resolve, sizes that divide, ends that come. Executors add what they cannot do;
 //! nothing is left to be discovered half-way through a run.
 
+mod stop;
 mod stream;
 
 use crate::ops::Sampler;
@@ -113,6 +114,9 @@ impl Workload {
                 _ => {}
             }
         }
+        for message in stop::errors(phase) {
+            errors.push(error(&place, &message));
+        }
         let workers = phase.groups.iter().map(|g| {
             g.threads.iter().map(|t| u64::from(t.instances)).sum::<u64>().saturating_mul(g.instances.into())
         });
@@ -207,6 +211,10 @@ mod tests {
 
     /// What `check` says of a valid text of which `old` was replaced by `new`.
     fn said(old: &str, new: &str) -> String {
+        said_of_all(&[(old, new)])
+    }
+
+    fn said_of_all(changes: &[(&str, &str)]) -> String {
         const TEXT: &str = r#"
 name = "t"
 [variables.size]
@@ -237,8 +245,11 @@ direction = "read"
 record = { fixed = "4KiB" }
 data = { reducible = { duplicate_percent = 100 } }
 "#;
-        assert!(TEXT.contains(old), "{old} is not in the text");
-        let text = TEXT.replacen(old, new, 1);
+        let mut text = TEXT.to_owned();
+        for (old, new) in changes {
+            assert!(text.contains(old), "{old} is not in the text");
+            text = text.replacen(old, new, 1);
+        }
         let workload = Workload::from_toml(&text).unwrap_or_else(|d| panic!("{}", d.render("t", &text)));
         match workload.check() {
             Ok(()) => String::new(),
@@ -285,6 +296,88 @@ data = { reducible = { duplicate_percent = 100 } }
                 "permuted visits each record once",
             ),
             ("\"pass\"", "\"endless\"", "it never ends: give an amount"),
+            ("\"sequential\"", "{ zipf = { theta = 0.0 } }", "theta 0 is not above 0"),
+            ("\"sequential\"", "{ pareto = { h = 0.5 } }", "h 0.5 of the pareto access"),
+            ("\"sequential\"", "{ pareto = { h = nan } }", "h NaN of the pareto access"),
+            (
+                "\"sequential\"",
+                "{ normal = { deviation_percent = 0.0 } }",
+                "deviation_percent 0 is not above 0",
+            ),
+            ("\"sequential\"", "{ normal = { deviation_percent = 101.0 } }", "at most 100"),
+            ("\"sequential\"", "{ zoned = [] }", "has no zone"),
+            (
+                "\"sequential\"",
+                "{ zoned = [{ operations_percent = 100.0, region_percent = 99.9 }] }",
+                "region_percent add up to 99.9; 100 is needed",
+            ),
+            (
+                "\"sequential\"",
+                "{ zoned = [{ operations_percent = 0, region_percent = 10 }, { operations_percent = 100, region_percent = 90 }] }",
+                "every zone needs a share",
+            ),
+            (
+                "access = \"sequential\"",
+                "length = 4096\naccess = { zoned = [{ operations_percent = 50, region_percent = 50 }, { operations_percent = 50, region_percent = 50 }] }",
+                "2 zones are more than the region's records, of which there are 1",
+            ),
+            ("amount", "pace = { rate = { operations_per_s = inf } }\namount", "a rate of inf"),
+            ("amount", "pace = { rate = { operations_per_s = 0.0 } }\namount", "a rate of 0"),
+            ("amount", "queue_depth = 0\namount", "queue_depth is 0"),
+            (
+                "amount",
+                "adaptive_depth = { goal = { knee = { gain_percent = 5 } } }\namount",
+                "nothing to choose",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 0 } }, window = 0 }\namount",
+                "the window of adaptive_depth is 0",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 0 } } }\namount",
+                "gain_percent 0 of adaptive_depth",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { latency = { percentile = 100.1, at_most = 1 } } }\namount",
+                "percentile 100.1 of adaptive_depth",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { latency = { percentile = 99, at_most = 0 } } }\namount",
+                "no operation takes no time",
+            ),
+            ("amount", "backend = { mmap = { flush_every = 0 } }\namount", "flush_every is 0"),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nramp = \"2s\"\nstop = { time = \"2s\" }",
+                "a ramp of 2s is not shorter",
+            ),
+            ("name = \"p\"", "name = \"p\"\nstop = { operations = 0 }", "stop after 0 operations"),
+            ("name = \"p\"", "name = \"p\"\nstop = { bytes = 0 }", "stop after 0 bytes"),
+            ("name = \"p\"", "name = \"p\"\nstop = { steady = { round = 0 } }", "the round of steady is 0"),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { window = 1 } }",
+                "a window of steady of 1 rounds",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { most_rounds = 4 } }",
+                "less than its window of 5 rounds",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { range_percent = 0 } }",
+                "range_percent 0 of steady",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { slope_percent = -1 } }",
+                "slope_percent -1 of steady",
+            ),
             (
                 "\"pass\"",
                 "\"endless\"\nwhen_stopped = \"finish-uncounted\"",
@@ -294,6 +387,44 @@ data = { reducible = { duplicate_percent = 100 } }
         for (old, new, expected) in cases {
             let said = said(old, new);
             assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
+        }
+    }
+
+    #[test]
+    fn what_ends_a_phase_ends_an_endless_stream() {
+        let stops = ["time = \"1s\"", "operations = 1", "bytes = 1", "steady = {}"];
+        for stop in stops {
+            let text = format!("stop = {{ {stop} }}\n[[phase.group]]");
+            assert_eq!(
+                said_of_all(&[("[[phase.group]]", text.as_str()), ("\"pass\"", "\"endless\"")]),
+                "",
+                "{stop}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_new_in_a_stream_is_accepted() {
+        let accepted = [
+            ("\"sequential\"", "{ pareto = { h = 0.2 } }"),
+            ("\"sequential\"", "{ normal = { deviation_percent = 100.0 } }"),
+            (
+                "\"sequential\"",
+                "{ zoned = [{ operations_percent = 33.333, region_percent = 50 }, { operations_percent = 66.667, region_percent = 50.009 }] }",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { latency = { percentile = 100, at_most = \"1ms\" } } }\namount",
+            ),
+            ("amount", "pace = { rate = { operations_per_s = 0.1, arrivals = \"poisson\" } }\namount"),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nramp = \"2s\"\nstop = { time = \"3s\", steady = { most_rounds = 5 } }",
+            ),
+            ("name = \"p\"", "name = \"p\"\nramp = \"2s\"\ncache = \"cold\"\nholes = \"leave\""),
+        ];
+        for (old, new) in accepted {
+            assert_eq!(said(old, new), "", "{new}");
         }
     }
 

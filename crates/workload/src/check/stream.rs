@@ -1,9 +1,10 @@
-//! Whether a stream makes sense: its file, its region, its records, and that it ends.
+//! Whether a stream makes sense: its file, its region, its records and their order, its depth and pace, and that it ends.
 
 use super::{LARGEST_OFFSET, data_error};
+use crate::ops::WIDEST_PERCENT;
 use crate::{
-    Access, Amount, Direction, ListedOp, Mix, Phase, Pick, Program, Record, Sizing, Stream, WhenStopped,
-    Workload,
+    Access, Amount, Backend, DepthGoal, Direction, Duration, ListedOp, Mix, Phase, Pick, Program, Record,
+    Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -36,8 +37,14 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         _ => {}
     }
     errors.extend(endless_error(phase, stream));
-    if stream.queue_depth == 0 {
-        errors.push("queue_depth is 0; 1 is the least".into());
+    errors.extend(depth_errors(stream));
+    if let Some(rate) = stream.pace.rate
+        && !(rate.operations_per_s > 0.0 && rate.operations_per_s.is_finite())
+    {
+        errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
+    }
+    if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
+        errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
     }
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
         errors.push("sync_every after 0 writes; leave it out instead".into());
@@ -109,19 +116,78 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             "a shuffle of {records} records is too large to hold in memory; permuted visits each record once without a list"
         ));
     }
+    if let Access::Zoned(zones) = &stream.access
+        && records < zones.len() as u64
+    {
+        errors.push(format!(
+            "{} zones are more than the region's records, of which there are {records}",
+            zones.len()
+        ));
+    }
     errors
 }
 
 fn access_error(stream: &Stream) -> Option<String> {
-    match stream.access {
-        Access::Zipf { theta } if !(theta > 0.0 && theta.is_finite()) => {
+    match &stream.access {
+        Access::Zipf { theta } if !(*theta > 0.0 && theta.is_finite()) => {
             Some(format!("theta {theta} is not above 0"))
         }
+        Access::Pareto { h } if !(*h > 0.0 && *h < 0.5) => {
+            Some(format!("h {h} of the pareto access does not lie between 0 and 0.5"))
+        }
+        Access::Normal { deviation_percent: d } if !(*d > 0.0 && *d <= WIDEST_PERCENT) => {
+            Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))
+        }
+        Access::Zoned(zones) => zone_error(zones),
         Access::Shuffled { .. } | Access::Strided { .. } if !matches!(stream.record, Record::Fixed(_)) => {
             Some("this order of access needs a fixed record size".into())
         }
         _ => None,
     }
+}
+
+fn zone_error(zones: &[Zone]) -> Option<String> {
+    if zones.is_empty() {
+        return Some("the zoned access has no zone".into());
+    }
+    if !zones.iter().all(|z| z.operations_percent > 0.0 && z.region_percent > 0.0) {
+        return Some("every zone needs a share of the operations and of the region above 0".into());
+    }
+    let sums: [(&str, f64); 2] = [
+        ("operations_percent", zones.iter().map(|z| z.operations_percent).sum()),
+        ("region_percent", zones.iter().map(|z| z.region_percent).sum()),
+    ];
+    let wrong = sums.into_iter().find(|(_, sum)| (sum - 100.0).abs() > 0.01)?;
+    let rounded = (wrong.1 * 1000.0).round() / 1000.0;
+    Some(format!("the zones' {} add up to {rounded}; 100 is needed", wrong.0))
+}
+
+fn depth_errors(stream: &Stream) -> Vec<String> {
+    let mut errors = Vec::new();
+    if stream.queue_depth == 0 {
+        errors.push("queue_depth is 0; 1 is the least".into());
+    }
+    let Some(adaptive) = stream.adaptive_depth else { return errors };
+    if stream.queue_depth == 1 {
+        errors
+            .push("adaptive_depth has nothing to choose: queue_depth, the largest it may take, is 1".into());
+    }
+    if adaptive.window.0 == 0 {
+        errors.push("the window of adaptive_depth is 0; 200ms is the default".into());
+    }
+    match adaptive.goal {
+        DepthGoal::Latency { percentile, .. } if !(percentile > 0.0 && percentile <= 100.0) => {
+            errors.push(format!("percentile {percentile} of adaptive_depth is not above 0 and at most 100"));
+        }
+        DepthGoal::Latency { at_most: Duration(0), .. } => {
+            errors.push("adaptive_depth with a latency of at_most 0; no operation takes no time".into());
+        }
+        DepthGoal::Knee { gain_percent } if !(gain_percent > 0.0 && gain_percent.is_finite()) => {
+            errors.push(format!("gain_percent {gain_percent} of adaptive_depth is not above 0"));
+        }
+        _ => {}
+    }
+    errors
 }
 
 /// A stream without an end of its own needs a stop rule that ends it for certain.
@@ -134,7 +200,10 @@ fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
             "it never ends: finish-uncounted goes on to the end of an amount, and it has none".into(),
         );
     }
-    if phase.stop.time.is_some() {
+    // These end a phase whatever its workers do: operations and bytes are counted over all of them, and waiting for a steady state is
+    // given up after so many rounds.
+    let Stop { time, operations, bytes, steady, first_done: _ } = &phase.stop;
+    if time.is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
         return None;
     }
     // The first to be done ends the others only if one can be done, and only those that obey.
@@ -144,5 +213,7 @@ fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
             Program::Stream(other) => other.amount != Amount::Endless,
             Program::Flow(flow) => flow.loops.is_some(),
         });
-    (!first_done).then(|| "it never ends: give an amount, or the phase a time".into())
+    (!first_done).then(|| {
+        "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()
+    })
 }

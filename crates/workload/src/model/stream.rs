@@ -316,13 +316,15 @@ pub enum Backend {
         /// How what was written is flushed.
         #[serde(default)]
         flush: MapFlush,
-        /// Flush after so many written records (what they wrote, and no more).
+        /// Flush after so many written records: the range from the first to the last byte they wrote. What is left of them at the end
+        /// is flushed when the file is synced or closed.
         #[serde(default = "every", skip_serializing_if = "is_every")]
         flush_every: u64,
         /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
         #[serde(default, skip_serializing_if = "is_default")]
         populate: bool,
-        /// madvise advice given after mapping, by its Linux number (0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed).
+        /// madvise advice given after mapping, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
+        /// 14 hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<u8>,
     },

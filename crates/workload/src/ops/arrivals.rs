@@ -9,18 +9,20 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 
 /// Purpose of the seed of the gaps.
 const FOR_ARRIVALS: u64 = 4;
-/// Even gaps are added up with this many bits behind the point: 2^40 operations later the sum is less than 2^-24 ns off.
+/// Gaps are added up with this many bits behind the point: 2^40 even ones later the sum is less than 2^-24 ns off.
 const FRACTION_BITS: u32 = 64;
+/// Added once, so that dropping the fraction rounds.
+const HALF_NS: u128 = 1 << (FRACTION_BITS - 1);
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// Intended starts of one operation after the other. About 1 ns a start if they are even, 4 ns if they are a Poisson process.
 pub struct Arrivals(Gaps);
 
 enum Gaps {
-    /// `due` is that of the next operation, with half a nanosecond added so that dropping the fraction rounds.
+    /// `due` is that of the next operation.
     Even { due: u128, gap: u128 },
-    /// The fraction is carried apart, so that a sum of days has the precision of a single gap.
-    Poisson { due_ns: u64, fraction_ns: f64, mean_ns: f64, rng: Box<Xoshiro256PlusPlus> },
+    /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap is a whole number of 63 bits.
+    Poisson { due: u128, mean: f64, shift: u32, rng: Box<Xoshiro256PlusPlus> },
 }
 
 impl Arrivals {
@@ -28,17 +30,14 @@ impl Arrivals {
     #[must_use]
     pub fn new(rate: &Rate, seed: u64, place: Place) -> Self {
         let per_s = rate.operations_per_s;
+        let first = if per_s > 0.0 { HALF_NS } else { u128::MAX };
         Self(match rate.arrivals {
-            crate::Arrivals::Even => Gaps::Even {
-                due: if per_s > 0.0 { 1 << (FRACTION_BITS - 1) } else { u128::MAX },
-                gap: even_gap(per_s),
-            },
-            crate::Arrivals::Poisson => Gaps::Poisson {
-                due_ns: if per_s > 0.0 { 0 } else { u64::MAX },
-                fraction_ns: 0.0,
-                mean_ns: if per_s > 0.0 { NS_PER_S as f64 / per_s } else { f64::MAX },
-                rng: Box::new(Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS))),
-            },
+            crate::Arrivals::Even => Gaps::Even { due: first, gap: even_gap(per_s) },
+            crate::Arrivals::Poisson => {
+                let (mean, shift) = scaled_mean(per_s);
+                let rng = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS));
+                Gaps::Poisson { due: first, mean, shift, rng: Box::new(rng) }
+            }
         })
     }
 
@@ -52,13 +51,11 @@ impl Arrivals {
                 *due = due.saturating_add(*gap);
                 (now >> FRACTION_BITS) as u64
             }
-            Gaps::Poisson { due_ns, fraction_ns, mean_ns, rng } => {
+            Gaps::Poisson { due, mean, shift, rng } => {
                 let unit: f64 = rand_distr::Exp1.sample(rng);
-                let gap_ns = *fraction_ns + unit * *mean_ns;
-                let whole_ns = gap_ns as u64;
-                *fraction_ns = gap_ns - whole_ns as f64;
-                *due_ns = due_ns.saturating_add(whole_ns);
-                *due_ns
+                let gap = (unit * *mean) as i64;
+                *due = due.saturating_add(u128::from(gap.unsigned_abs()) << *shift);
+                (*due >> FRACTION_BITS) as u64
             }
         }
     }
@@ -86,6 +83,14 @@ fn even_gap(per_s: f64) -> u128 {
         Ok(left) => quotient << left,
         Err(_) => quotient.checked_shr(shift.unsigned_abs()).unwrap_or(0),
     }
+}
+
+/// The mean gap as a number to multiply with, and the power of two that makes ns with [`FRACTION_BITS`] of the product. No gap drawn
+/// is above 2^6 times the mean, so a mean of 2^57 units leaves room; a longer one than 2^57 ns is cut off by the cast.
+fn scaled_mean(per_s: f64) -> (f64, u32) {
+    let mean_ns = if per_s > 0.0 { NS_PER_S as f64 / per_s } else { f64::MAX };
+    let bits = mean_ns.max(1.0).log2().ceil().min(57.0);
+    ((mean_ns * (57.0 - bits).exp2()).min(f64::MAX), FRACTION_BITS - 57 + bits as u32)
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! A keyed permutation of 0..n without memory: a balanced Feistel network over the next even power of two, walked until the value
-//! falls inside the range (at most 4 x n values, so fewer than four steps on average). About 8 ns a value. It stands in for a
-//! bitmap of visited records.
+//! A keyed permutation of 0..n without memory: a Feistel network over rows x columns, columns being a power of two and rows just as many
+//! as n needs, walked until the value falls inside the range. As rows x columns is less than one row above n, a second step is as
+//! rare as 1 in the square root of n, whatever n is. About 5 ns a value. It stands in for a bitmap of visited records.
 
 /// The permutation.
 pub struct Feistel {
     n: u64,
-    half_bits: u32,
+    rows: u64,
+    column_bits: u32,
     keys: [u64; 4],
 }
 
@@ -15,13 +16,14 @@ impl Feistel {
     pub fn new(n: u64, key: u64) -> Self {
         assert!(n > 0, "a permutation needs at least one value");
         let bits = (64 - (n - 1).leading_zeros()).max(2);
+        let column_bits = bits / 2;
         let mut keys = [0; 4];
         let mut state = key;
         for k in &mut keys {
             state = super::splitmix(state);
             *k = state;
         }
-        Self { n, half_bits: bits.div_ceil(2), keys }
+        Self { n, rows: ((n - 1) >> column_bits) + 1, column_bits, keys }
     }
 
     /// Where `value` (below n) goes.
@@ -38,21 +40,30 @@ impl Feistel {
         }
     }
 
+    /// Rows are shifted modulo their number by what the column says, columns are flipped by what the row says; twice each.
     #[inline]
     fn once(&self, value: u64) -> u64 {
-        let mask = (1u64 << self.half_bits) - 1;
-        let (mut left, mut right) = (value >> self.half_bits, value & mask);
-        for key in self.keys {
-            let mixed = (right ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let round = (mixed >> 32) & mask;
-            (left, right) = (right, left ^ round);
+        let (mut row, mut column) = (value >> self.column_bits, value & ((1 << self.column_bits) - 1));
+        for keys in self.keys.chunks_exact(2) {
+            row += ((mixed(column, keys[0]) >> 32) * self.rows) >> 32;
+            row -= if row >= self.rows { self.rows } else { 0 };
+            column ^= mixed(row, keys[1]) >> (64 - self.column_bits);
         }
-        (left << self.half_bits) | right
+        (row << self.column_bits) | column
     }
+}
+
+/// The upper bits of the result depend on all bits of `value`, and not as a straight line: after a lone product neighbours were found
+/// at a few distances far too often (the test below), also with both halves of the product or a third pair of rounds.
+#[inline]
+fn mixed(value: u64, key: u64) -> u64 {
+    let product = (value ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product ^ (product >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::order::tests::chi_square;
     use super::*;
     use proptest::prelude::*;
 
@@ -66,6 +77,33 @@ mod tests {
                 prop_assert!(!seen[v]);
                 seen[v] = true;
             }
+        }
+    }
+
+    /// Where a value and its neighbour go is as independent as in a random order.
+    #[test]
+    fn neighbours_go_anywhere() {
+        for (n, distance) in [(1 << 16, 1), (100_000, 1), (1 << 17, 1), (1 << 40, 1), (1 << 40, 1 << 20)] {
+            let map = Feistel::new(n, 9);
+            let (mut pairs, mut gaps) = ([0u32; 1024], [0u32; 1024]);
+            let cell =
+                |value: u64, cells: u64| (u128::from(value) * u128::from(cells) / u128::from(n)) as usize;
+            for i in 0..(1 << 16) - distance.min(1 << 15) {
+                let (one, other) = (map.at(i), map.at(i + distance));
+                pairs[cell(one, 32) * 32 + cell(other, 32)] += 1;
+                gaps[cell(other.wrapping_sub(one).wrapping_add(if other < one { n } else { 0 }), 1024)] += 1;
+            }
+            chi_square(&pairs, &[1.0 / 1024.0; 1024]);
+            chi_square(&gaps, &[1.0 / 1024.0; 1024]);
+        }
+    }
+
+    #[test]
+    fn hardly_a_value_takes_a_second_step() {
+        for n in [100_000, (1 << 17) + 1, 1 << 19] {
+            let map = Feistel::new(n, 3);
+            let outside = (0..n).filter(|&v| map.once(v) >= n).count() as f64;
+            assert!(outside / (n as f64) < 0.01, "{outside} of {n}");
         }
     }
 

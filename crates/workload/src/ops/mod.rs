@@ -14,6 +14,7 @@ mod stream;
 pub use arrivals::Arrivals;
 pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
+pub(crate) use order::WIDEST_PERCENT;
 pub use random::Sampler;
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
 

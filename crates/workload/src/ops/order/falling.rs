@@ -135,7 +135,7 @@ pub(super) mod tests {
                 starts.zip(&ends).map(|(start, &end)| w.mass(start, end) / total).collect();
             let mut counts = vec![0u32; ends.len()];
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
-            for _ in 0..400_000 {
+            for _ in 0..200_000 {
                 let rank = falling.draw(&mut rng);
                 assert!(rank < n);
                 counts[ends.partition_point(|&end| end <= rank)] += 1;

@@ -18,6 +18,8 @@ use crate::Access;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+pub(crate) use self::normal::WIDEST_PERCENT;
+
 /// Purposes of derived seeds; a new purpose gets a new number so that old streams stay as they are.
 pub(super) const FOR_ORDER: u64 = 1;
 pub(super) const FOR_MIX: u64 = 2;
@@ -134,7 +136,7 @@ fn shuffled(n: u64, key: &[u64]) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn first(access: &Access, n: u64, count: usize) -> Vec<u64> {
@@ -181,7 +183,7 @@ mod tests {
 
     /// Fails if the counts differ from the probabilities by more than chance allows in one of a thousand samples. Cells in
     /// which less than ten are expected are put together.
-    pub(super) fn chi_square(counts: &[u32], probabilities: &[f64]) {
+    pub(in crate::ops) fn chi_square(counts: &[u32], probabilities: &[f64]) {
         assert_eq!(counts.len(), probabilities.len());
         let sum: f64 = probabilities.iter().sum();
         assert!((sum - 1.0).abs() < 1e-6, "the probabilities add up to {sum}");
@@ -203,10 +205,7 @@ mod tests {
         let freedom = (cells.len() as f64 - 1.0).max(1.0);
         let spread = 2.0 / (9.0 * freedom);
         let limit = freedom * (1.0 - spread + 3.09 * spread.sqrt()).powi(3);
-        assert!(
-            chi2 < limit,
-            "chi-square {chi2:.1} of {freedom} degrees of freedom, limit {limit:.1}: {cells:?}"
-        );
+        assert!(chi2 < limit, "chi-square {chi2:.1} of {freedom} degrees of freedom, limit {limit:.1}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::falling::Weights;
 
 /// Sums up to this long are added up; longer ones come from an integral.
-const ADDED: u64 = 512;
+const ADDED: u64 = 32;
 /// An integral is used from this rank on: there the first term that is left out is below 1e-16 of the sum for any theta that gives
 /// such ranks a weight to speak of.
 const SMOOTH_FROM: u64 = 512;
@@ -30,8 +30,9 @@ impl Weights for Zipf {
             return (from..to).rev().map(|rank| self.weight(rank)).sum();
         }
         if from < SMOOTH_FROM {
-            return self.mass(SMOOTH_FROM, to)
-                + (from..SMOOTH_FROM).rev().map(|r| self.weight(r)).sum::<f64>();
+            let border = SMOOTH_FROM.min(to);
+            let first: f64 = (from..border).rev().map(|rank| self.weight(rank)).sum();
+            return if border < to { self.mass(border, to) + first } else { first };
         }
         // Euler and Maclaurin's formula for the sum over a <= k < b: the integral, minus half the difference of the ends, plus those of the
         // first and the third derivative by 12 and -720.
