@@ -1,11 +1,13 @@
 //! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
-//! so that a data frame needs no join. Units are in the header. What does not apply, or was not measured, is an empty cell.
+//! so that a data frame needs no join. Intervals are observations of another kind and have a table of their own. Units are in the header. What does not apply, or was not measured, is an empty cell.
 
-use crate::{DeviceDelta, Ending, Mark, OpStat, Origin, Phase, Repetition, Run, Worker};
+use crate::{
+    DeviceDelta, Ending, Histogram, Interval, Mark, OpStat, Origin, Phase, Repetition, Run, Verdict, Worker,
+};
 use std::collections::BTreeSet;
 
 /// The columns before those of the tags.
-const HEAD: [&str; 17] = [
+const HEAD: [&str; 20] = [
     "run_id",
     "label",
     "dialect",
@@ -14,6 +16,9 @@ const HEAD: [&str; 17] = [
     "status",
     "seed",
     "directory",
+    "trust_checks",
+    "trust_doubtful",
+    "trust_unknown",
     "phase_seq",
     "phase",
     "direct",
@@ -26,10 +31,26 @@ const HEAD: [&str; 17] = [
 ];
 
 /// The columns after them.
-const TAIL: [&str; 43] = [
+const TAIL: [&str; 63] = [
     "phase_started_ns",
     "phase_elapsed_ns",
     "start_skew_ns",
+    "ramp_ns",
+    "cache",
+    "extents_bytes",
+    "hole_bytes",
+    "unwritten_bytes",
+    "filled_bytes",
+    "steady",
+    "steady_asked",
+    "steady_figure",
+    "steady_mean",
+    "steady_range_percent",
+    "steady_slope_percent",
+    "jitter_watched_ns",
+    "jitter_gap_p99.9_ns",
+    "jitter_gap_max_ns",
+    "jitter_wake_max_ns",
     "regime",
     "device_share",
     "device",
@@ -49,6 +70,10 @@ const TAIL: [&str; 43] = [
     "worker_bytes",
     "worker_ops",
     "worker_uncounted_bytes",
+    "worker_drained_ops",
+    "worker_ramp_ops",
+    "worker_settled_depth",
+    "worker_behind_ns",
     "cpu_user_ns",
     "cpu_system_ns",
     "last_op_ns",
@@ -89,6 +114,75 @@ pub fn csv(runs: &[Run]) -> String {
         }
     }
     table.text()
+}
+
+/// The columns of [`interval_csv`].
+const INTERVAL_HEAD: [&str; 21] = [
+    "run_id",
+    "label",
+    "phase_seq",
+    "phase",
+    "repetition",
+    "interval",
+    "end_ns",
+    "width_ns",
+    "ops",
+    "bytes",
+    "ops_per_s",
+    "bytes_per_s",
+    "op",
+    "timed_ops",
+    "latency_mean_ns",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99.9_ns",
+    "latency_max_ns",
+];
+
+/// The runs' intervals as one table: one row per interval and kind of operation that was timed in it, and one with an empty `op`
+/// for an interval without latencies. The counts of the interval (`ops` to `bytes_per_s`) are repeated on each of its rows.
+#[must_use]
+pub fn interval_csv(runs: &[Run]) -> String {
+    let mut table = Table { out: csv::Writer::from_writer(Vec::new()) };
+    table.row(INTERVAL_HEAD.map(String::from).into_iter());
+    for run in runs {
+        for phase in &run.phases {
+            for repetition in &phase.repetitions {
+                for (n, interval) in repetition.intervals.iter().enumerate() {
+                    let shared = interval_cells(run, phase, repetition, n, interval);
+                    if interval.latencies.is_empty() {
+                        table.row(shared.iter().cloned().chain((0..9).map(|_| String::new())));
+                    }
+                    for (op, latency) in &interval.latencies {
+                        let own = [op.word().to_string(), latency.count().to_string()];
+                        let cells = own.into_iter().chain(latency_cells(latency));
+                        table.row(shared.iter().cloned().chain(cells));
+                    }
+                }
+            }
+        }
+    }
+    table.text()
+}
+
+fn interval_cells(run: &Run, phase: &Phase, repetition: &Repetition, n: usize, i: &Interval) -> Vec<String> {
+    let rate = |count: u64| maybe((i.width_ns > 0).then(|| count as f64 * 1e9 / i.width_ns as f64));
+    vec![
+        run.id.clone(),
+        run.label.clone(),
+        phase.seq.to_string(),
+        phase.name.clone(),
+        repetition.n.to_string(),
+        n.to_string(),
+        i.end_ns.to_string(),
+        i.width_ns.to_string(),
+        i.ops.to_string(),
+        i.bytes.to_string(),
+        rate(i.ops),
+        rate(i.bytes),
+    ]
 }
 
 /// The writer, which cannot fail: the rows are built with one length, and memory takes everything.
@@ -141,6 +235,9 @@ fn shared_cells(run: &Run, phase: &Phase, repetition: &Repetition, tags: &BTreeS
         run.status.word().into(),
         run.seed.to_string(),
         run.directory.clone(),
+        run.trust.len().to_string(),
+        checks(run, Verdict::Doubtful),
+        checks(run, Verdict::Unknown),
         phase.seq.to_string(),
         phase.name.clone(),
         phase.direct.to_string(),
@@ -163,10 +260,13 @@ fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
         if physical.lowest_level() > 0 { physical.level(physical.lowest_level()) } else { Vec::new() };
     let names: Vec<&str> = lowest.iter().map(|d| d.name.as_str()).collect();
     let sum = |figure: fn(&DeviceDelta) -> u64| lowest.iter().map(|d| figure(d)).reduce(u64::saturating_add);
-    vec![
+    let mut cells = vec![
         repetition.started_ns.to_string(),
         repetition.elapsed_ns.to_string(),
         repetition.start_skew_ns.to_string(),
+    ];
+    cells.extend(condition_cells(repetition));
+    cells.extend([
         origin.regime.words().into(),
         maybe(origin.device_share),
         physical.devices.first().map(|d| d.name.clone()).unwrap_or_default(),
@@ -178,7 +278,41 @@ fn repetition_cells(phase: &Phase, repetition: &Repetition) -> Vec<String> {
         maybe(sum(|d| d.write_bytes)),
         maybe(repetition.resident_before.and_then(|r| r.cached_share())),
         maybe(repetition.resident_after.and_then(|r| r.cached_share())),
+    ]);
+    cells
+}
+
+/// Under which conditions it ran: warm-up, cache, extents, steadiness, jitter.
+fn condition_cells(repetition: &Repetition) -> Vec<String> {
+    let extents = repetition.extents.as_ref();
+    let steady = repetition.steady.as_ref();
+    let jitter = repetition.jitter.as_ref();
+    let most = |h: &Histogram| (h.count() > 0).then(|| h.max_ns());
+    vec![
+        repetition.ramp_ns.to_string(),
+        repetition.cache.word().into(),
+        maybe(extents.map(|e| e.bytes)),
+        maybe(extents.map(|e| e.hole_bytes)),
+        maybe(extents.map(|e| e.unwritten_bytes)),
+        maybe(extents.map(|e| e.filled_bytes)),
+        maybe(steady.map(|s| s.reached)),
+        maybe(steady.map(|s| s.asked)),
+        maybe(steady.map(|s| s.figure.as_str())),
+        maybe(steady.map(|s| s.mean)),
+        maybe(steady.map(|s| s.range_percent)),
+        maybe(steady.map(|s| s.slope_percent)),
+        maybe(jitter.map(|j| j.watched_ns)),
+        maybe(jitter.and_then(|j| j.gaps.percentile_ns(99.9))),
+        maybe(jitter.and_then(|j| most(&j.gaps))),
+        maybe(jitter.and_then(|j| most(&j.wakes))),
     ]
+}
+
+/// The codes of a run's checks that came to a verdict.
+fn checks(run: &Run, verdict: Verdict) -> String {
+    let codes: Vec<&str> =
+        run.trust.iter().filter(|t| t.verdict == verdict).map(|t| t.code.as_str()).collect();
+    codes.join("+")
 }
 
 fn worker_cells(phase: &Phase, worker: &Worker) -> Vec<String> {
@@ -199,6 +333,10 @@ fn worker_cells(phase: &Phase, worker: &Worker) -> Vec<String> {
         worker.bytes.to_string(),
         worker.ops.to_string(),
         worker.uncounted_bytes.to_string(),
+        worker.drained_ops.to_string(),
+        worker.ramp_ops.to_string(),
+        maybe(worker.settled_depth),
+        worker.behind_ns.to_string(),
         worker.cpu_user_ns.to_string(),
         worker.cpu_system_ns.to_string(),
         worker.marks.last_op_ns.to_string(),
@@ -212,14 +350,22 @@ fn worker_cells(phase: &Phase, worker: &Worker) -> Vec<String> {
 
 fn op_cells(worker: &Worker, stat: &OpStat) -> Vec<String> {
     let rate = |n: u64| (worker.elapsed_ns > 0).then(|| n as f64 * 1e9 / worker.elapsed_ns as f64);
-    let latency = &stat.latency;
-    let full = latency.count() > 0;
-    vec![
+    let mut cells = vec![
         stat.op.word().into(),
         stat.ops.to_string(),
         stat.bytes.to_string(),
         maybe(rate(stat.bytes)),
         maybe(rate(stat.ops)),
+    ];
+    cells.extend(latency_cells(&stat.latency));
+    cells.push(stat.latency.count().to_string());
+    cells
+}
+
+/// Mean, minimum, percentiles, maximum; empty cells where nothing was timed.
+fn latency_cells(latency: &Histogram) -> [String; 7] {
+    let full = latency.count() > 0;
+    [
         maybe(latency.mean_ns()),
         maybe(full.then(|| latency.min_ns())),
         maybe(latency.percentile_ns(50.0)),
@@ -227,7 +373,6 @@ fn op_cells(worker: &Worker, stat: &OpStat) -> Vec<String> {
         maybe(latency.percentile_ns(99.0)),
         maybe(latency.percentile_ns(99.9)),
         maybe(full.then(|| latency.max_ns())),
-        latency.count().to_string(),
     ]
 }
 
@@ -282,8 +427,20 @@ mod tests {
     }
 
     #[test]
+    fn the_table_of_intervals_is_as_published() {
+        let mut run = sample_run();
+        // The second repetition's intervals without latencies, one of them without a width.
+        run.phases[1].repetitions[1].intervals = vec![
+            Interval { end_ns: 25_000, width_ns: 25_000, ops: 1, bytes: 4096, latencies: Vec::new() },
+            Interval { end_ns: 25_000, ..Interval::default() },
+        ];
+        assert_golden("intervals.csv", &interval_csv(&[run]));
+    }
+
+    #[test]
     fn no_runs_give_a_header() {
         assert_eq!(csv(&[]).lines().count(), 1);
+        assert_eq!(interval_csv(&[]).lines().count(), 1);
     }
 
     proptest! {
@@ -294,6 +451,10 @@ mod tests {
             let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
             let workers = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.workers);
             prop_assert_eq!(rows.len(), workers.map(|w| w.stats.len().max(1)).sum::<usize>());
+            let text = interval_csv(std::slice::from_ref(&run));
+            let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
+            let intervals = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.intervals);
+            prop_assert_eq!(rows.len(), intervals.map(|i| i.latencies.len().max(1)).sum::<usize>());
         }
     }
 }

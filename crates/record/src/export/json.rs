@@ -85,6 +85,39 @@ mod tests {
         assert_eq!(from_json(&text).expect("reads"), sample_run());
     }
 
+    /// Takes fields out of every object of a tree.
+    fn without(value: &mut serde_json::Value, fields: &[&str]) {
+        match value {
+            serde_json::Value::Object(map) => {
+                map.retain(|name, _| !fields.contains(&name.as_str()));
+                map.values_mut().for_each(|v| without(v, fields));
+            }
+            serde_json::Value::Array(all) => all.iter_mut().for_each(|v| without(v, fields)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn a_file_from_before_trust_and_steady_state_is_read() {
+        let later = [
+            "trust",
+            "ramp_ns",
+            "steady",
+            "jitter",
+            "cache",
+            "extents",
+            "latencies",
+            "drained_ops",
+            "ramp_ops",
+            "settled_depth",
+            "behind_ns",
+        ];
+        let mut old: serde_json::Value = serde_json::from_str(&json(&sample_run())).expect("reads");
+        without(&mut old, &later);
+        let run = from_json(&old.to_string()).expect("reads");
+        assert_eq!(run, crate::store::tests::sample_of_second_version());
+    }
+
     /// The text with its numbers listed: where each begins and ends.
     fn numbers(text: &str) -> Vec<(usize, usize)> {
         let digit = |i: usize| text.as_bytes().get(i).is_some_and(u8::is_ascii_digit);

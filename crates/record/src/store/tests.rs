@@ -860,8 +860,8 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
-/// The sample run as schema version 2 kept it.
-fn sample_of_second_version() -> Run {
+/// The sample run without what came after schema version 2.
+pub(crate) fn sample_of_second_version() -> Run {
     let mut run = Run { trust: Vec::new(), ..sample_run() };
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
         r.intervals.iter_mut().for_each(|i| i.latencies.clear());

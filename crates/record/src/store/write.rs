@@ -18,26 +18,22 @@ impl Store {
 
     /// Writes a phase that was measured, in one transaction; of a phase that is there already, the repetitions that are new.
     pub fn append_phase(&mut self, run_id: &str, phase: &Phase) -> Result<(), StoreError> {
-        self.require(run_id)?;
-        self.in_transaction(|t| append_phase(t, run_id, phase))
+        self.in_transaction_of(run_id, |t| append_phase(t, run_id, phase))
     }
 
     /// Writes a reason for doubt.
     pub fn append_doubt(&mut self, run_id: &str, doubt: &Doubt) -> Result<(), StoreError> {
-        self.require(run_id)?;
-        self.in_transaction(|t| append_doubt(t, run_id, doubt))
+        self.in_transaction_of(run_id, |t| append_doubt(t, run_id, doubt))
     }
 
     /// Writes a check that was made of the run, after those that are there.
     pub fn append_trust(&mut self, run_id: &str, trust: &Trust) -> Result<(), StoreError> {
-        self.require(run_id)?;
-        self.in_transaction(|t| append_trust(t, run_id, trust))
+        self.in_transaction_of(run_id, |t| append_trust(t, run_id, trust))
     }
 
     /// Writes the head again as it is at the end: status, end, clock drift, error. Phases, doubts and checks are left as they are.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.require(&run.id)?;
-        self.in_transaction(|t| finish(t, run))
+        self.in_transaction_of(&run.id, |t| finish(t, run))
     }
 
     /// Writes a complete run in one transaction; for imports.
@@ -93,14 +89,21 @@ impl Store {
         }
     }
 
-    /// The run must be there: a phase without a head would be refused by the foreign key, in words nobody understands.
-    fn require(&self, run_id: &str) -> Result<(), StoreError> {
-        let found = self
-            .connection()?
-            .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([run_id], |_| Ok(())).optional())
-            .map_err(|e| explain(&self.path, e))?;
-        found.ok_or_else(|| StoreError::NoSuchRun { path: self.path.clone(), wanted: run_id.to_string() })
+    /// The same for a run that must be there: a phase without a head would be refused by the foreign key, in words nobody
+    /// understands.
+    fn in_transaction_of(
+        &mut self,
+        run_id: &str,
+        work: impl FnOnce(&Transaction) -> Result<(), Failure>,
+    ) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        self.in_transaction(|t| {
+            let mut find = t.prepare_cached("SELECT 1 FROM run WHERE id = ?1")?;
+            if !find.exists([run_id])? {
+                return Err(Failure::Store(StoreError::NoSuchRun { path, wanted: run_id.to_string() }));
+            }
+            work(t)
+        })
     }
 }
 
