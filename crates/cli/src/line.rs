@@ -18,6 +18,7 @@ use std::path::PathBuf;
   fathom run workload.toml               a workload of your own
   fathom list                            what was measured so far
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
+  fathom backends                        which calls and flags work here, and why others do not
 
 Results go to stdout, progress and warnings to stderr. Every run is kept in one SQLite file
 ($FATHOM_STORE, else ~/.local/share/fathom/fathom.db)."
@@ -59,6 +60,12 @@ pub enum Command {
     Export(Export),
     /// Remove stored runs
     Rm(Rm),
+    /// Which calls and flags work here, and why others do not
+    ///
+    /// A back-end is a way of asking the kernel for I/O; a workload names one with `backend = ...`. Which of them work, and with
+    /// which flags, depends on the kernel, on what this user or container may do, on the file system and on the device. So
+    /// everything is tried, on a file in DIR that never has a name and is gone afterwards.
+    Backends(Backends),
 }
 
 #[derive(Debug, Args)]
@@ -161,6 +168,29 @@ pub struct Rm {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "States:
+  works    it was tried and did what it should
+  lacks    it was tried and refused; the text says by whom and what helps
+  unknown  it could not be tried here
+
+A workload that asks for what this machine lacks is refused before it starts, with the same reason.
+What only the file system refuses shows at the first operation, which ends the run with the reason.
+The back-end null makes no call at all, so there is nothing to try.
+
+Examples:
+  fathom backends                        with files in the working directory
+  fathom backends /mnt/data              file systems differ: ask about the one to be measured
+  fathom backends --json                 for scripts: backend, feature, state, sentence")]
+pub struct Backends {
+    /// Directory whose file system and device are asked about
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -9,7 +9,7 @@ use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
 use fathom_observe::{device, doubts, environment, residency, trust, written};
 use fathom_record::{Axes, Phase, Repetition, Residency, Run, Status, Store};
-use fathom_workload::{Backend, Data, Direction, Program, Stream, Workload};
+use fathom_workload::{Backend, Data, Direction, MapFlush, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -299,7 +299,9 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
         s.timed.fsync
             || s.sync_every.is_some_and(|e| e.writes == 1)
             || s.open.sync != fathom_workload::OpenSync::No
-            || matches!(s.backend, Backend::Mmap { flush: fathom_workload::MapFlush::Sync, .. })
+            || matches!(s.backend, Backend::Pvsync2(o) if o.dsync || o.sync)
+            // What is left of more than one record is flushed when the file is closed.
+            || matches!(s.backend, Backend::Mmap { flush: MapFlush::Sync, flush_every, .. } if flush_every == 1 || s.timed.close)
     };
     Phase {
         seq: number as u32,

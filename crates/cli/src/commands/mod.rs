@@ -1,5 +1,6 @@
 //! The commands, one file each: what `fathom COMMAND` does, from its options to its exit code. This file only chooses.
 
+mod backends;
 mod export;
 pub mod iozone;
 mod list;
@@ -33,5 +34,6 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Show(o) => show::run(&o, &common),
         Command::Export(o) => export::run(&o, &common),
         Command::Rm(o) => rm::run(&o, &common),
+        Command::Backends(o) => backends::run(&o),
     }
 }

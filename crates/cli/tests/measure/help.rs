@@ -5,7 +5,7 @@ use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, TestDir};
 
 /// Every command with its options, written down a second time: an option that is added, lost or renamed must be looked at here.
-const COMMANDS: [(&str, &[&str]); 8] = [
+const COMMANDS: [(&str, &[&str]); 9] = [
     ("", &["--store", "--no-store", "--help", "--version"]),
     ("survey", &["[DIR]", "--output", "--quick", "--seed", "--json", "--store", "--no-store"]),
     ("run", &["<FILE>", "--plan", "--output", "--json", "--store", "--no-store"]),
@@ -14,6 +14,7 @@ const COMMANDS: [(&str, &[&str]); 8] = [
     ("show", &["[RUN]...", "--json", "--original", "--store"]),
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),
+    ("backends", &["[DIR]", "--json", "States:", "--store"]),
 ];
 
 fn help(fathom: &Fathom, command: &str) -> String {

@@ -1,5 +1,6 @@
 //! Measuring, as a user meets it: `fathom survey`, `fathom run`, what they print, write and keep, and the help that leads there.
 
+mod backends;
 mod help;
 mod kept;
 mod run;

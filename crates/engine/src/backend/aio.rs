@@ -251,16 +251,15 @@ pub(super) fn refusal(operations: u64) -> Option<String> {
 /// What of this works here.
 pub(super) fn probe(_: &Ground) -> Vec<Capability> {
     let (state, mut sentence) = match attempt(1) {
-        Ok(()) => (
-            State::Works,
-            "io_setup takes a queue; operations are asynchronous only with direct = true".into(),
-        ),
+        Ok(()) => {
+            (State::Works, "queues are to be had; operations are asynchronous only with direct = true".into())
+        }
         Err(e) => (State::Lacks, refused(e)),
     };
     if let (Some(most), Some(taken)) = (number_in(MOST), number_in(TAKEN)) {
         sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are taken");
     }
-    vec![Capability { backend: "aio", feature: "queues", state, sentence }]
+    vec![Capability { backend: "aio", feature: "io_setup", state, sentence }]
 }
 
 #[cfg(test)]

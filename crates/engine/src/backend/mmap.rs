@@ -277,20 +277,20 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "mmap", feature, state, sentence };
     let outcome = |tried: Result<(), rustix::io::Errno>, works: String| match tried {
         Ok(()) => (State::Works, works),
-        Err(e) => (State::Lacks, format!("refused on {} ({})", ground.name(), text(e))),
+        Err(e) => (State::Lacks, format!("refused for {} ({})", ground.name(), text(e))),
     };
     let mut all = Vec::new();
     let map = match Mapping::new(ground, MapFlags::SHARED) {
         Ok(map) => map,
         Err(e) => {
             let sentence = format!("{} cannot be mapped: {}", ground.name(), text(e));
-            return vec![found("mapping", State::Lacks, sentence)];
+            return vec![found("mmap, msync", State::Lacks, sentence)];
         }
     };
     // SAFETY: a page of the mapping.
     let flushed = unsafe { rustix::mm::msync(map.base, PAGE, MsyncFlags::ASYNC) };
-    let (state, sentence) = outcome(flushed, format!("mmap and msync: work on {}", ground.name()));
-    all.push(found("mapping", state, sentence));
+    let (state, sentence) = outcome(flushed, format!("{}, mapped and flushed", ground.name()));
+    all.push(found("mmap, msync", state, sentence));
     let populated = Mapping::new(ground, MapFlags::SHARED | MapFlags::POPULATE).map(drop);
     let (state, sentence) =
         outcome(populated, "populate = true: page tables are filled while mapping".into());

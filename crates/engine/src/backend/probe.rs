@@ -54,7 +54,8 @@ pub fn capabilities() -> Vec<Capability> {
 }
 
 /// What all back-ends can do with files in a directory. It is not changed: the file that is written for it never has a name. Where
-/// the directory takes no such file, a file in memory stands in, and the sentences say so. Takes some milliseconds.
+/// the directory takes no such file, a file in memory stands in, and the sentences say so. Takes some
+/// milliseconds, and some tens more where the kernel is slow to take an aio queue back.
 #[must_use]
 pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
     let ground = match Ground::new(directory) {
@@ -91,13 +92,9 @@ impl Ground {
         let named = format!("files in {}", directory.display());
         let (file, name) = match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => (file, named),
-            Err(e) => (
+            Err(_) => (
                 file_in_memory()?,
-                format!(
-                    "a file in memory, as {} takes no file without a name ({})",
-                    directory.display(),
-                    text(e)
-                ),
+                format!("a file in memory ({} takes none without a name)", directory.display()),
             ),
         };
         let zeroes = vec![0; GROUND_BYTES];
@@ -121,9 +118,9 @@ impl Ground {
     }
 
     /// The same file, opened once more with O_DIRECT.
-    pub fn direct(&self) -> Result<Option<OwnedFd>, Errno> {
+    pub fn direct(&self) -> Result<OwnedFd, Errno> {
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        rustix::fs::open(path, OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).map(Some)
+        rustix::fs::open(path, OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())
     }
 }
 
@@ -142,9 +139,10 @@ impl Page {
     }
 }
 
-/// The kernel's words for an error.
-pub(super) fn text(error: Errno) -> std::io::Error {
-    std::io::Error::from_raw_os_error(error.raw_os_error())
+/// The kernel's words for an error, without its number.
+pub(super) fn text(error: Errno) -> String {
+    let words = std::io::Error::from_raw_os_error(error.raw_os_error()).to_string();
+    words.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 /// The number in a file of /proc or /sys.

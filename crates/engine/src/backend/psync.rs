@@ -152,8 +152,8 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let mut buffer = [0];
     let found = |feature, tried: Result<usize, Errno>, asked: &str| {
         let (state, sentence) = match tried {
-            Ok(_) => (State::Works, format!("{asked}: works on {}", ground.name())),
-            Err(e) => (State::Lacks, format!("{asked}: refused on {} ({})", ground.name(), text(e))),
+            Ok(_) => (State::Works, format!("{asked}, for {}", ground.name())),
+            Err(e) => (State::Lacks, format!("{asked}: refused for {} ({})", ground.name(), text(e))),
         };
         Capability { backend: "psync", feature, state, sentence }
     };

@@ -312,57 +312,76 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let plain =
         rustix::io::preadv2(ground.file(), &mut [IoSliceMut::new(&mut buffer)], 0, ReadWriteFlags::empty());
     let mut all = vec![match plain {
-        Ok(_) => found("calls", State::Works, "preadv2 and pwritev2 are there".into()),
-        Err(e) => found("calls", State::Lacks, format!("preadv2 is refused: {}", super::probe::text(e))),
+        Ok(_) => found("preadv2, pwritev2", State::Works, "the calls themselves, without a flag".into()),
+        Err(e) => {
+            found("preadv2, pwritev2", State::Lacks, format!("preadv2 is refused: {}", super::probe::text(e)))
+        }
     }];
     if plain.is_ok() {
         let memory = super::probe::file_in_memory().ok();
-        all.extend(FLAGS.iter().map(|f| {
-            let (state, sentence) = probe_flag(ground, memory.as_ref(), f);
-            found(f.name, state, format!("{} = true: {sentence}", f.key))
-        }));
+        for f in &FLAGS {
+            for (feature, reads, writes) in rows(f) {
+                let (state, sentence) = probe_flag(ground, memory.as_ref(), f, reads, writes);
+                all.push(found(feature, state, format!("{} = true: {sentence}", f.key)));
+            }
+        }
     }
     all
 }
 
-fn probe_flag(ground: &Ground, memory: Option<&OwnedFd>, flag: &Flag) -> (State, String) {
+/// Rows for a flag: a name, and whether reads and writes are tried for it. File systems that cannot write without waiting may well
+/// read so; other flags are taken for both or for none.
+fn rows(flag: &Flag) -> Vec<(&'static str, bool, bool)> {
+    match flag.bits {
+        NOWAIT => vec![("RWF_NOWAIT reads", true, false), ("RWF_NOWAIT writes", false, true)],
+        _ => vec![(flag.name, flag.reads, true)],
+    }
+}
+
+fn probe_flag(
+    ground: &Ground,
+    memory: Option<&OwnedFd>,
+    flag: &Flag,
+    reads: bool,
+    writes: bool,
+) -> (State, String) {
     if memory.is_some_and(|m| !known(m.as_fd(), flag)) {
         return (State::Lacks, format!("this kernel does not know it; it came with Linux {}", flag.since));
     }
     let direct = flag.bits == ATOMIC;
-    let file = match if direct { ground.direct() } else { Ok(None) } {
+    let file = match if direct { ground.direct().map(Some) } else { Ok(None) } {
         Ok(file) => file,
         Err(e) => {
             return (
                 State::Unknown,
-                format!("needs O_DIRECT, which {} does not take ({})", ground.name(), super::probe::text(e)),
+                format!(
+                    "needs direct = true, which cannot be had with {} ({})",
+                    ground.name(),
+                    super::probe::text(e)
+                ),
             );
         }
     };
     let file = file.as_ref().map_or(ground.file(), |f| f.as_fd());
-    let page = super::probe::Page::zeroed();
-    let mut own = super::probe::Page::zeroed();
-    let mut refused = None;
-    if flag.reads {
-        let read = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut own.0)], 0, flags(flag.bits));
-        refused = read.err().filter(|&e| e != Errno::AGAIN).map(|e| ("reads", e));
-    }
-    if refused.is_none() {
-        let write = rustix::io::pwritev2(file, &[IoSlice::new(&page.0)], 0, flags(flag.bits));
-        refused = write.err().filter(|&e| e != Errno::AGAIN).map(|e| ("writes", e));
-    }
-    match refused {
-        None => works(ground, flag),
-        Some((what, e)) => (
-            State::Lacks,
-            format!(
-                "{what} with it are refused on {} ({}); it needs {}",
-                ground.name(),
-                super::probe::text(e),
-                flag.needs
-            ),
-        ),
-    }
+    let mut page = super::probe::Page::zeroed();
+    let read = reads
+        .then(|| rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut page.0)], 0, flags(flag.bits)).err());
+    let write =
+        writes.then(|| rustix::io::pwritev2(file, &[IoSlice::new(&page.0)], 0, flags(flag.bits)).err());
+    // EAGAIN is what NOWAIT is for.
+    let refusal = |tried: Option<Option<Errno>>| tried.flatten().filter(|&e| e != Errno::AGAIN);
+    let (what, error) = match (refusal(read), refusal(write)) {
+        (None, None) => return works(ground, flag),
+        (Some(e), _) => ("reads", e),
+        (None, Some(e)) => ("writes", e),
+    };
+    let sentence = format!(
+        "{what} with it are refused for {} ({}); it needs {}",
+        ground.name(),
+        super::probe::text(error),
+        flag.needs
+    );
+    (State::Lacks, sentence)
 }
 
 /// A flag that the kernel takes; polling, however, it takes and forgets where the device cannot.
@@ -370,7 +389,7 @@ fn works(ground: &Ground, flag: &Flag) -> (State, String) {
     if flag.key == "high_priority" {
         return super::probe::polling_state(ground, "the calls take it");
     }
-    (State::Works, format!("taken on {}", ground.name()))
+    (State::Works, format!("taken for {}", ground.name()))
 }
 
 #[cfg(test)]

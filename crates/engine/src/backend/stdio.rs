@@ -121,14 +121,14 @@ impl Backend for Stdio {
 
 /// What of this works on the ground.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
-    let (state, sentence) = match read_a_byte(ground) {
-        Ok(()) => (State::Works, format!("fread and fwrite: the C library opens {}", ground.name())),
-        Err(e) => (State::Lacks, format!("the C library cannot read {}: {e}", ground.name())),
+    let (state, sentence) = match pass_a_byte(ground) {
+        Ok(()) => (State::Works, format!("the C library reads and writes {}", ground.name())),
+        Err(e) => (State::Lacks, format!("the C library's streams fail for {}: {e}", ground.name())),
     };
-    vec![Capability { backend: "stdio", feature: "streams", state, sentence }]
+    vec![Capability { backend: "stdio", feature: "fread, fwrite", state, sentence }]
 }
 
-fn read_a_byte(ground: &Ground) -> std::io::Result<()> {
+fn pass_a_byte(ground: &Ground) -> std::io::Result<()> {
     let descriptor = ground.file().try_clone_to_owned()?.into_raw_fd();
     let failed = std::io::Error::last_os_error;
     // SAFETY: the descriptor is open and handed over to the stream; the mode is a C string.
@@ -140,8 +140,13 @@ fn read_a_byte(ground: &Ground) -> std::io::Result<()> {
         return Err(error);
     }
     // SAFETY: the stream is open until the fclose at the end.
-    let read = unsafe { libc::fseeko(stream, 0, libc::SEEK_SET) == 0 && libc::fgetc(stream) != libc::EOF };
-    let result = if read { Ok(()) } else { Err(failed()) };
+    let passed = unsafe {
+        libc::fseeko(stream, 0, libc::SEEK_SET) == 0
+            && libc::fputc(0, stream) != libc::EOF
+            && libc::fseeko(stream, 0, libc::SEEK_SET) == 0
+            && libc::fgetc(stream) != libc::EOF
+    };
+    let result = if passed { Ok(()) } else { Err(failed()) };
     // SAFETY: the stream is open and not used again.
     unsafe { libc::fclose(stream) };
     result

@@ -323,9 +323,9 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "uring", feature, state, sentence };
     let plain = match ring(|_| {}) {
         Ok(ring) => ring,
-        Err(e) => return vec![found("rings", State::Lacks, no_ring(e))],
+        Err(e) => return vec![found("io_uring_setup", State::Lacks, no_ring(e))],
     };
-    let mut all = vec![found("rings", State::Works, "io_uring_setup makes one".into())];
+    let mut all = vec![found("io_uring_setup", State::Works, "rings are to be had".into())];
     let mut add = |feature, tried: Result<(), Errno>, works: &str, since: &str| {
         let (state, sentence) = match tried {
             Ok(()) => (State::Works, works.to_owned()),
@@ -339,7 +339,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         with(|b| {
             b.setup_single_issuer();
         }),
-        "one thread submits; part of deferred = true",
+        "deferred = true: one thread submits",
         "6.0",
     );
     add(
@@ -347,10 +347,15 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         with(|b| {
             b.setup_coop_taskrun();
         }),
-        "completions do not interrupt; part of deferred = true",
+        "deferred = true: completions do not interrupt",
         "5.19",
     );
-    add("DEFER_TASKRUN", with(deferring), "completions are worked on when asked for; deferred = true", "6.1");
+    add(
+        "DEFER_TASKRUN",
+        with(deferring),
+        "deferred = true: completions are worked on when they are asked for",
+        "6.1",
+    );
     add(
         "NO_SQARRAY",
         with(|b| {
@@ -362,14 +367,14 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     add(
         "SQPOLL",
         with(sqpoll),
-        "a thread of the kernel submits; submission_polling = true",
+        "submission_polling = true: a thread of the kernel submits",
         "5.13 for all users",
     );
     let file = ground.file().as_raw_fd();
     add(
         "registered files",
         errno(plain.submitter().register_files(&[file])),
-        "the file is looked up once; registered_file = true",
+        "registered_file = true: the file is looked up once",
         "5.1",
     );
     add("registered ring", register_ring(&plain), "the ring itself is looked up once", "5.18");
@@ -379,20 +384,16 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let registered = errno(unsafe { plain.submitter().register_buffers(&[vector]) });
     let limit = match locked_memory_limit() {
         Some(limit) => format!("up to {} KiB of them (ulimit -l)", limit / 1024),
-        None => "as many as memory holds".into(),
+        None => "as many as memory holds (no limit of locked memory stands in the way)".into(),
     };
     add(
         "registered buffers",
         registered,
-        &format!("pages are pinned once, {limit}; registered_buffers = true"),
+        &format!("registered_buffers = true: pages are pinned once, {limit}"),
         "5.1",
     );
     all.push(match operations(&plain) {
-        Ok(()) => found(
-            "operations",
-            State::Works,
-            "READ, WRITE, READ_FIXED, WRITE_FIXED and FSYNC are known".into(),
-        ),
+        Ok(()) => found("operations", State::Works, "READ, WRITE, READ_FIXED, WRITE_FIXED and FSYNC".into()),
         Err(sentence) => found("operations", State::Lacks, sentence),
     });
     let (state, sentence) = match with(polling) {
