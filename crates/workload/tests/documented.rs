@@ -54,19 +54,25 @@ fn the_examples_make_sense_say_what_they_show_and_differ() {
 }
 
 /// Keys whose values are words of the format when they are texts (`sync` is a switch in flows).
-const CHOICES: [&str; 20] = [
+const CHOICES: [&str; 26] = [
     "access",
     "act",
     "after",
     "amount",
+    "arrivals",
     "backend",
     "before",
+    "cache",
     "data",
     "direction",
     "existing",
     "flush",
+    "holes",
     "isolation",
     "lock",
+    "node",
+    "of",
+    "pages",
     "pick",
     "pinning",
     "psync",
@@ -163,9 +169,16 @@ fn all_words() -> BTreeSet<String> {
 #[test]
 fn every_word_of_the_format_occurs_in_the_page() {
     let found = all_words();
-    for certain in
-        ["leaf_directories", "finish-uncounted", "log-normal", "preadv2", "no_readahead", "after-last-op"]
-    {
+    for certain in [
+        "leaf_directories",
+        "finish-uncounted",
+        "log-normal",
+        "pvsync2",
+        "no_readahead",
+        "poisson",
+        "cold",
+        "after-last-op",
+    ] {
         assert!(found.contains(certain), "the arbitrary workloads lost {certain}");
     }
     let page = page();

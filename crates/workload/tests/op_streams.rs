@@ -41,9 +41,28 @@ fn likely_access() -> BoxedStrategy<Access> {
     prop_oneof![
         2 => support::access(),
         1 => (0.01..9.0f64).prop_map(|theta| Access::Zipf { theta }),
+        1 => (0.0..0.5f64).prop_map(|h| Access::Pareto { h }),
+        1 => (0.0..=100.0f64).prop_map(|deviation_percent| Access::Normal { deviation_percent }),
+        1 => likely_zones().prop_map(Access::Zoned),
         1 => prop::collection::vec(listed, 1..5).prop_map(Access::Listed),
     ]
     .boxed()
+}
+
+/// Zones whose shares add up, as far as floats do.
+fn likely_zones() -> BoxedStrategy<Vec<Zone>> {
+    prop::collection::vec((1u32..100, 1u32..100), 1..6)
+        .prop_map(|weights| {
+            let (operations, region) =
+                weights.iter().fold((0, 0), |sums, weight| (sums.0 + weight.0, sums.1 + weight.1));
+            let percent = |weight: u32, sum: u32| 100.0 * f64::from(weight) / f64::from(sum);
+            let zone = |weight: &(u32, u32)| Zone {
+                operations_percent: percent(weight.0, operations),
+                region_percent: percent(weight.1, region),
+            };
+            weights.iter().map(zone).collect()
+        })
+        .boxed()
 }
 
 /// A workload of one stream, wild in every field but likely to be accepted.
@@ -71,6 +90,9 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 plain => plain,
             };
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0);
+            // What these ask for changes nothing about the operations.
+            stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0);
+            stream.adaptive_depth = None;
             Workload {
                 name: "one stream".into(),
                 seed: Seed(seed),
