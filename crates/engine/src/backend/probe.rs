@@ -84,6 +84,8 @@ const GROUND_BYTES: usize = 64 << 10;
 pub(super) struct Ground {
     file: OwnedFd,
     name: String,
+    /// The device of the directory, also where its file is in memory.
+    device: Option<u64>,
 }
 
 impl Ground {
@@ -101,7 +103,8 @@ impl Ground {
         if rustix::io::pwrite(&file, &zeroes, 0)? < GROUND_BYTES {
             return Err(Errno::NOSPC);
         }
-        Ok(Self { file, name })
+        let device = rustix::fs::stat(directory).ok().map(|s| s.st_dev);
+        Ok(Self { file, name, device })
     }
 
     pub fn file(&self) -> BorrowedFd<'_> {
@@ -169,7 +172,7 @@ fn no_polled_queues(disk: &str) -> String {
 
 /// The state of something that polls, once the kernel takes it as such.
 pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
-    match rustix::fs::fstat(ground.file()).ok().and_then(|s| polled_queues(s.st_dev)) {
+    match ground.device.and_then(polled_queues) {
         Some((disk, true)) => (State::Works, format!("{so_far}, and the device {disk} has polled queues")),
         Some((disk, false)) => (State::Lacks, format!("{so_far}, but {}", no_polled_queues(&disk))),
         None => (
