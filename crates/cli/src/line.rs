@@ -161,6 +161,8 @@ pub enum ExportFormat {
     Json,
     /// Tidy table: one observation a row
     Csv,
+    /// Tidy table of the intervals: rates and latencies over time
+    Intervals,
 }
 
 #[derive(Debug, Args)]
