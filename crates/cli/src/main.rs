@@ -8,6 +8,7 @@ mod commands;
 mod console;
 mod exit;
 mod line;
+mod readying;
 mod run_loop;
 mod sampled;
 mod state;

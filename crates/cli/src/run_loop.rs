@@ -165,10 +165,16 @@ fn one_phase(
             return (None, Ok(()));
         }
     }
-    let measured = match measure(engine, workload, number, repetition, seen) {
+    let ready = match crate::readying::ready(engine, workload, phase) {
+        Ok(_) if interrupted_by().is_some() => return (None, Ok(())),
+        Ok(ready) => ready,
+        Err(e) => return (None, Err(Failure::Engine(e))),
+    };
+    let mut measured = match measure(engine, workload, number, repetition, seen) {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
+    ready.note_in(&mut measured);
     let error = measured.error().cloned();
     let at = run.phases.iter().position(|p| p.seq == number as u32).unwrap_or_else(|| {
         run.phases.push(described(phase, number));

@@ -143,7 +143,7 @@ impl Engine {
 }
 
 /// Each thread of each process of a group, with the number of its process inside the group.
-fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u32)> {
+pub(crate) fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u32)> {
     (0..group.instances).flat_map(move |process| {
         group.threads.iter().flat_map(move |t| (0..t.instances).map(move |_| (t, process)))
     })
@@ -158,7 +158,7 @@ fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
     }
 }
 
-fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
+pub(crate) fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
     workload.fileset(&stream.fileset)?.files.path(file_of(workload, stream, worker))
 }
 
@@ -215,7 +215,7 @@ fn spread(plans: &mut [(Isolation, u32, Plan<'_>)]) {
     }
 }
 
-fn region_of(stream: &Stream, file_bytes: u64) -> Region {
+pub(crate) fn region_of(stream: &Stream, file_bytes: u64) -> Region {
     let start = stream.start.0;
     if let Access::Listed(list) = &stream.access {
         let end = list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! Explaining, as a user meets it: what a figure is worth, and what was measured before.
 
 mod documented;
+mod extents;
 mod kept;
 mod truth;
 #[path = "../measure/workloads.rs"]

@@ -7,8 +7,8 @@ use super::pass::{self, Pass};
 use super::sizes::{Combination, Grid};
 use super::streams::{self, Lists, data};
 use fathom_workload::{
-    Action, Axes, Bytes, Direction, Duration, Existing, FileSet, Files, Group, Isolation, Phase, Pinning,
-    Program, Raise, Seed, Sizing, Stonewall, Stop, Stream, Thread, WhenStopped, Workload,
+    Action, Axes, Bytes, Direction, Duration, Existing, FileSet, Files, Group, Holes, Isolation, Phase,
+    Pinning, Program, Raise, Seed, Sizing, Stonewall, Stop, Stream, Thread, WhenStopped, Workload,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -77,6 +77,8 @@ fn table_phase(o: &Options, pass: &'static Pass, c: Combination, lists: Lists<'_
         axes: axes(c.file_kb, c.record_kb, None),
         before,
         after: pause(o),
+        // IOzone reads what is there.
+        holes: Holes::Leave,
         groups: vec![group(o, "file", 1, s)],
         ..Phase::default()
     }
@@ -185,6 +187,7 @@ fn block_phase(
         after: pause(o),
         stop: Stop { first_done: stonewalled.then_some(Stonewall { raise }), ..Stop::default() },
         stagger: Duration(o.release_gap_us.saturating_mul(1000)),
+        holes: Holes::Leave,
         groups,
         ..Phase::default()
     }

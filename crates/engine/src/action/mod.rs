@@ -1,15 +1,14 @@
-//! The steps between phases: laying files out, evicting, warming, removing. None of them is inside a clock.
+//! The steps between phases: laying files out, evicting ([`cache`]), warming, filling holes ([`fill`]), removing. None of them is
+//! inside a clock.
+
+mod cache;
+mod fill;
 
 use crate::check::unsupported;
-use crate::contents::Contents;
-use crate::worker::Fault;
 use crate::{EngineError, Ledger, interrupted_by};
-use fathom_workload::ops::Place;
-use fathom_workload::{Action, Bytes, Direction, Existing, FileSet, Sizing, Stream, Workload};
-use rustix::fs::Advice;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
+use fathom_workload::{Action, Bytes, Existing, FileSet, Sizing, Workload};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -23,8 +22,8 @@ pub(crate) fn act(workload: &Workload, action: &Action, ledger: &mut Ledger) -> 
             rustix::fs::sync();
             Ok(())
         }
-        Action::Evict(set) => each(workload, set, evict),
-        Action::Warm(set) => each(workload, set, warm),
+        Action::Evict(set) => each(workload, set, cache::evict),
+        Action::Warm(set) => each(workload, set, cache::warm),
         Action::Prepare(set) => prepare(workload, set_of(workload, set)?, ledger),
         Action::Recreate(set) => recreate(set_of(workload, set)?, ledger),
         Action::Remove(set) => remove(set_of(workload, set)?, ledger),
@@ -39,6 +38,11 @@ pub(crate) fn act(workload: &Workload, action: &Action, ledger: &mut Ledger) -> 
 
 fn set_of<'a>(workload: &'a Workload, name: &str) -> Result<&'a FileSet, EngineError> {
     workload.fileset(name).ok_or_else(|| unsupported("workload", &format!("no file set is named {name:?}")))
+}
+
+/// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
+fn open_for_data(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
 }
 
 /// The paths of a set.
@@ -60,27 +64,6 @@ fn each(
     act: impl Fn(&Path) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     paths(set_of(workload, set)?).iter().try_for_each(|p| act(p))
-}
-
-/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first.
-fn evict(path: &Path) -> Result<(), EngineError> {
-    let file = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
-    rustix::fs::fdatasync(&file).map_err(|e| EngineError::file("write back", path, e))?;
-    rustix::fs::fadvise(&file, 0, None, Advice::DontNeed).map_err(|e| EngineError::file("evict", path, e))
-}
-
-fn warm(path: &Path) -> Result<(), EngineError> {
-    let mut file = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(_) if interrupted_by().is_some() => return Ok(()),
-            Ok(_) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(EngineError::file("read", path, e)),
-        }
-    }
 }
 
 /// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.
@@ -157,13 +140,7 @@ fn prepare(workload: &Workload, set: &FileSet, ledger: &mut Ledger) -> Result<()
         }
         make_way(set, &path, ledger)?;
         let file = ledger.create(&path, set.mode)?;
-        let mut stream = Stream::new(&set.name, Direction::Write, Bytes(CHUNK as u64));
-        stream.data = set.data.clone();
-        let place = Place { worker: i as u32, ..Place::default() };
-        let memory = |f: Fault| {
-            EngineError::system("get memory for the data", std::io::Error::from_raw_os_error(f.errno))
-        };
-        let mut contents = Contents::new(&stream, CHUNK, workload.seed.0, place).map_err(memory)?;
+        let mut contents = fill::contents_of(workload, set, set.data.clone(), i as u32)?;
         let mut at = 0;
         while at < size && interrupted_by().is_none() {
             let n = (size - at).min(CHUNK as u64) as usize;

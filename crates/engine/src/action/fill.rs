@@ -1,0 +1,165 @@
+//! Holes and unwritten extents of what a phase will read. Reading them costs no device anything (a direct random read of a sparse
+//! file ran 50 times as fast as of a written one), so in files of ours they are filled with the data that laying the file out would
+//! have written. Where they are is looked up elsewhere: the engine says which regions it will read, and is told which ranges to fill.
+
+use super::{CHUNK, open_for_data, paths};
+use crate::contents::Contents;
+use crate::engine::{instances, path_of, region_of};
+use crate::worker::Fault;
+use crate::{Engine, EngineError, Ledger, interrupted_by};
+use fathom_workload::ops::Place;
+use fathom_workload::{
+    Access, Backend, Bytes, Data, Direction, FileSet, ListedOp, Phase, Program, Stream, Verify, Workload,
+};
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+impl Engine {
+    /// The parts of files that a phase will read, as (path, first byte, length); what several workers read stands there once.
+    #[must_use]
+    pub fn regions_read(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
+        let mut regions = Vec::new();
+        let mut index = 0;
+        for group in &phase.groups {
+            for (thread, _) in instances(group) {
+                if let Program::Stream(stream) = &thread.program
+                    && stream.backend != Backend::Null
+                    && crate::files::reads(stream)
+                    && let Some(set) = workload.fileset(&stream.fileset)
+                    && let Some(path) = path_of(workload, stream, index)
+                {
+                    regions.extend(
+                        parts(stream, super::size(set)).into_iter().map(|p| (path.clone(), p.0, p.1)),
+                    );
+                }
+                index += 1;
+            }
+        }
+        regions.sort_unstable();
+        regions.dedup();
+        regions
+    }
+
+    /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and has them written to the
+    /// disk. Answers how many bytes that were. Files that are not ours are left as they are; a signal ends it early.
+    ///
+    /// # Errors
+    /// If a file of ours cannot be written.
+    pub fn fill(&mut self, workload: &Workload, ranges: &[(PathBuf, u64, u64)]) -> Result<u64, EngineError> {
+        let mut of_path: BTreeMap<&Path, Vec<(u64, u64)>> = BTreeMap::new();
+        for (path, start, length) in ranges {
+            of_path.entry(path).or_default().push((*start, *length));
+        }
+        let mut filled = 0;
+        for set in &workload.filesets {
+            for (number, path) in paths(set).into_iter().enumerate() {
+                let Some(ranges) = of_path.get(path.as_path()) else { continue };
+                let file = Filling { workload, set, number: number as u32, path: &path };
+                filled += file.fill(ranges, self.ledger())?;
+                // A path may stand in several sets.
+                of_path.remove(path.as_path());
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// First byte and length of every part that a stream may read.
+fn parts(stream: &Stream, file_bytes: u64) -> Vec<(u64, u64)> {
+    if let Access::Listed(list) = &stream.access {
+        return merged(list);
+    }
+    let region = region_of(stream, file_bytes);
+    vec![(region.start, region.length)]
+}
+
+/// Listed operations as the parts of the file that they cover.
+fn merged(list: &[ListedOp]) -> Vec<(u64, u64)> {
+    let mut spans: Vec<(u64, u64)> = list.iter().map(|op| (op.offset, u64::from(op.bytes))).collect();
+    spans.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (start, length) in spans {
+        match merged.last_mut() {
+            Some(last) if start <= last.0 + last.1 => last.1 = last.1.max(start + length - last.0),
+            _ => merged.push((start, length)),
+        }
+    }
+    merged
+}
+
+/// A file to be filled.
+struct Filling<'a> {
+    workload: &'a Workload,
+    set: &'a FileSet,
+    number: u32,
+    path: &'a Path,
+}
+
+impl Filling<'_> {
+    fn fill(&self, ranges: &[(u64, u64)], ledger: &Ledger) -> Result<u64, EngineError> {
+        if !ledger.owns(self.path) {
+            return Ok(0);
+        }
+        let failed = |e: std::io::Error| EngineError::file("fill the holes of", self.path, e);
+        let file = open_for_data(self.path).map_err(failed)?;
+        let mut contents = contents_of(self.workload, self.set, self.data(), self.number)?;
+        let end = file.metadata().map_err(failed)?.len();
+        let mut filled = 0;
+        for &(start, length) in ranges {
+            let mut at = start;
+            let to = start.saturating_add(length).min(end);
+            while at < to && interrupted_by().is_none() {
+                // As if the whole chunk had been laid out: the same byte at the same place, whatever part of it is a hole.
+                let chunk = at / CHUNK as u64 * CHUNK as u64;
+                let until = to.min(chunk + CHUNK as u64);
+                let data = contents.record_to_write(chunk, CHUNK);
+                file.write_all_at(&data[(at - chunk) as usize..(until - chunk) as usize], at)
+                    .map_err(failed)?;
+                filled += until - at;
+                at = until;
+            }
+        }
+        file.sync_all().map_err(|e| EngineError::file("write back", self.path, e))?;
+        Ok(filled)
+    }
+
+    /// What belongs into the file: that of a stream which checks what it reads, or else what laying out would write.
+    fn data(&self) -> Data {
+        let streams = self.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+        let checked = streams.filter_map(|t| match &t.program {
+            Program::Stream(s) if s.fileset == self.set.name && s.verify != Verify::No => Some(&s.data),
+            _ => None,
+        });
+        checked.map(Data::clone).next().unwrap_or_else(|| self.set.data.clone())
+    }
+}
+
+/// The data that file `number` of a set is laid out with, in records of a chunk.
+pub(super) fn contents_of(
+    workload: &Workload,
+    set: &FileSet,
+    data: Data,
+    number: u32,
+) -> Result<Contents, EngineError> {
+    let mut stream = Stream::new(&set.name, Direction::Write, Bytes(CHUNK as u64));
+    stream.data = data;
+    let place = Place { worker: number, ..Place::default() };
+    let failed =
+        |f: Fault| EngineError::system("get memory for the data", std::io::Error::from_raw_os_error(f.errno));
+    Contents::new(&stream, CHUNK, workload.seed.0, place).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_operations_cover_the_parts_they_touch() {
+        let op = |(offset, bytes)| ListedOp { offset, bytes, think: fathom_workload::Duration(0) };
+        let of = |list: &[(u64, u32)]| merged(&list.iter().copied().map(op).collect::<Vec<_>>());
+        assert_eq!(of(&[]), []);
+        assert_eq!(of(&[(8, 4), (0, 4), (4, 4)]), [(0, 12)]);
+        assert_eq!(of(&[(0, 100), (10, 5), (200, 1), (100, 1)]), [(0, 101), (200, 1)]);
+    }
+}

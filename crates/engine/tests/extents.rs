@@ -1,0 +1,143 @@
+//! What the engine says it will read, and what it writes into holes: the bytes that laying the file out would have written, in files
+//! of ours and in no other.
+
+use fathom_engine::{Engine, Ledger};
+use fathom_testkit::TestDir;
+use fathom_workload::{Action, Workload};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+const MIB: u64 = 1 << 20;
+const BYTES: u64 = 3 * MIB + 1000;
+
+/// A directory with a workload of one file set `f` (files `f0`, `f1`) and one phase of the given streams.
+struct Case {
+    dir: TestDir,
+    engine: Engine,
+    workload: Workload,
+}
+
+impl Case {
+    fn new(set: &str, streams: &[&str]) -> Self {
+        let dir = TestDir::new();
+        let mut text = format!(
+            "name = 't'\nseed = 7\n[[fileset]]\nname = 'f'\nfiles = {{ numbered = {{ prefix = '{}/f', count = 2 }} }}\nsize = {{ fixed = {BYTES} }}\n{set}\n[[phase]]\nname = 'p'\n[[phase.group]]\nname = 'g'\n",
+            dir.path().display()
+        );
+        for stream in streams {
+            text += &format!(
+                "[[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = 'f'\nrecord = {{ fixed = '64KiB' }}\n{stream}\n"
+            );
+        }
+        let workload = Workload::from_toml(&text).unwrap_or_else(|d| panic!("{}", d.render("t", &text)));
+        let engine = Engine::new(Ledger::new(&dir.path().join("state")));
+        Self { dir, engine, workload }
+    }
+
+    fn path(&self, n: u32) -> PathBuf {
+        self.dir.path().join(format!("f{n}"))
+    }
+
+    fn act(&mut self, action: &Action) {
+        self.engine.act(&self.workload, action).unwrap();
+    }
+
+    fn regions(&self) -> Vec<(PathBuf, u64, u64)> {
+        self.engine.regions_read(&self.workload, &self.workload.phases[0])
+    }
+
+    fn fill(&mut self, ranges: &[(PathBuf, u64, u64)]) -> u64 {
+        self.engine.fill(&self.workload, ranges).unwrap()
+    }
+}
+
+/// Makes a hole of a part of a file, with its size as it is.
+fn punch(path: &PathBuf, start: u64, length: u64) {
+    let file = File::options().write(true).open(path).unwrap();
+    // No file system need know how to punch: zeros read alike.
+    file.write_all_at(&vec![0; length as usize], start).unwrap();
+}
+
+#[test]
+fn holes_are_filled_with_what_laying_out_writes() {
+    for data in [
+        "'unique'",
+        "{ positioned = { tag = 3 } }",
+        "{ byte = 7 }",
+        "{ marked = { byte = 1, stride = 3000, length = 10 } }",
+    ] {
+        let mut case = Case::new(&format!("data = {data}"), &["direction = 'read'"]);
+        case.act(&Action::Prepare("f".into()));
+        for n in [0, 1] {
+            let path = case.path(n);
+            let laid_out = std::fs::read(&path).unwrap();
+            let ranges = [(5, 100), (MIB - 4096, 8192), (2 * MIB + 1, BYTES)];
+            for (start, length) in ranges {
+                punch(&path, start, length.min(BYTES - start));
+            }
+            assert_ne!(std::fs::read(&path).unwrap(), laid_out, "{data}");
+            let filled = case.fill(&ranges.map(|(start, length)| (path.clone(), start, length)));
+            assert_eq!(filled, 100 + 8192 + MIB + 999, "{data}");
+            assert!(std::fs::read(&path).unwrap() == laid_out, "{data}, file {n}");
+        }
+    }
+}
+
+#[test]
+fn what_a_stream_will_check_is_what_holes_are_filled_with() {
+    let mut case = Case::new("", &["direction = 'read'\ndata = { byte = 9 }\nverify = 'full'"]);
+    case.act(&Action::Recreate("f".into()));
+    let path = case.path(0);
+    File::options().write(true).open(&path).unwrap().set_len(4096).unwrap();
+    assert_eq!(case.fill(&[(path.clone(), 0, BYTES)]), 4096, "no further than the file goes");
+    assert_eq!(std::fs::read(&path).unwrap(), [9; 4096]);
+}
+
+#[test]
+fn what_is_not_ours_stays_as_it_is() {
+    for existing in ["existing = 'reuse'", "existing = 'replace'"] {
+        let mut case = Case::new(existing, &["direction = 'read'"]);
+        let (theirs, elsewhere) = (case.path(0), case.dir.path().join("elsewhere"));
+        for path in [&theirs, &elsewhere] {
+            File::create(path).unwrap().set_len(BYTES).unwrap();
+        }
+        assert_eq!(case.fill(&[(theirs.clone(), 0, BYTES), (elsewhere.clone(), 0, BYTES)]), 0);
+        // A file of ours in whose place somebody has put a link.
+        case.workload.filesets[0].existing = fathom_workload::Existing::Replace;
+        case.act(&Action::Recreate("f".into()));
+        std::fs::remove_file(&theirs).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &theirs).unwrap();
+        assert_eq!(case.fill(&[(theirs, 0, BYTES)]), 0);
+        assert!(std::fs::read(&elsewhere).unwrap().iter().all(|&b| b == 0));
+    }
+}
+
+#[test]
+fn the_regions_are_those_of_the_streams_that_read() {
+    let case = Case::new(
+        "",
+        &[
+            "direction = 'read'\nstart = '1MiB'\nlength = '1MiB'",
+            "direction = 'write'",
+            "direction = { mix = { read-percent = 50 } }\npick = { one = 0 }",
+            "direction = 'read'\npick = { one = 1 }\nbackend = 'null'",
+            "direction = 'read'\npick = { one = 1 }\naccess = { listed = [{ offset = 8192, bytes = 10 }, { offset = 0, bytes = 8192 }] }",
+            "direction = 'write'",
+            "direction = 'read'\nstart = '1MiB'\nlength = '1MiB'",
+        ],
+    );
+    let (first, second) = (case.path(0), case.path(1));
+    assert_eq!(case.regions(), [(first.clone(), 0, BYTES), (first, MIB, MIB), (second, 0, 8202)]);
+}
+
+#[test]
+fn eviction_and_warming_take_what_is_there_and_leave_what_is_not() {
+    let mut case = Case::new("", &["direction = 'read'"]);
+    case.act(&Action::Prepare("f".into()));
+    let before = std::fs::read(case.path(0)).unwrap();
+    let paths = [case.path(0), case.dir.path().join("missing"), case.path(1)];
+    case.engine.evict(&paths).unwrap();
+    case.engine.warm(&paths).unwrap();
+    assert!(std::fs::read(case.path(0)).unwrap() == before && !paths[1].exists());
+}
