@@ -1,5 +1,28 @@
 //! What it costs to draw one operation: ns of `StreamOps::next` for every order of offsets, and of `Arrivals::next_due_ns`.
 //! `cargo run --release -p fathom-workload --example generators`; the best of several rounds is printed.
+//!
+//! On an AMD EPYC in a virtual machine, ns, of which 2.2 are what every operation costs:
+//!
+//! ```text
+//! records              2^20         2^21         2^36   set-up of 2^36
+//! sequential         2.4 ns       2.4 ns       2.4 ns           0.8 us
+//! backward           2.2 ns       2.2 ns       2.2 ns           0.1 us
+//! strided            2.3 ns       2.3 ns       2.3 ns           0.1 us
+//! permuted           7.2 ns       7.3 ns       7.2 ns           0.1 us
+//! uniform            2.7 ns       2.7 ns       2.7 ns           0.1 us
+//! zipf 0.5          12.0 ns      11.9 ns      11.4 ns          97.7 us
+//! zipf 0.99         12.6 ns      12.7 ns      12.7 ns          71.8 us
+//! zipf 1.2          12.5 ns      12.5 ns      12.4 ns          63.8 us
+//! pareto 0.2        12.6 ns      12.4 ns      12.4 ns          58.5 us
+//! normal 10 %        4.4 ns       4.4 ns       4.4 ns           0.1 us
+//! zoned              6.2 ns       6.3 ns       6.2 ns           0.3 us
+//! even               0.7 ns
+//! poisson            3.9 ns
+//! ```
+//!
+//! Zipf and Pareto are a rank (5 ns) and the permutation that scatters ranks over the region (5 ns). `rand_distr::Zipf`, in their place
+//! before, took 44 ns for the rank on the same machine, and the permutation 2 ns for a power of four of records but 16 to 24 ns
+//! for other numbers.
 
 use fathom_workload::ops::{Arrivals, Done, Place, Region, StreamOps};
 use fathom_workload::{Access, Amount, Bytes, Direction, Rate, Stream, Zone};

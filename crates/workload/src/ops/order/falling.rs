@@ -3,7 +3,7 @@
 //! The first ranks stand alone, the rest in ranges that grow geometrically, so that even 2^40 ranks are some hundred parts of an
 //! [`Alias`] table. Inside a range every rank has at least the probability of the last one: that much is a part of its own and needs
 //! no test. What lies above, a wedge of 2 % or so of the whole, is drawn from a triangle around it and tested; a parabola below the
-//! true curve accepts nearly all of those, so that a power is computed about once in a thousand draws.
+//! true curve accepts nearly all of those, so that a power is computed less than once in a thousand draws.
 
 use super::alias::{Alias, Range};
 use super::below;
