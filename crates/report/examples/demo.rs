@@ -13,13 +13,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (auto, changed) = (samples::auto_run(), samples::auto_run_changed());
     let (throughput, survey) = (samples::throughput_run(), samples::survey_run());
     let (interrupted, hostile) = (samples::interrupted_run(), samples::hostile_run());
-    let sets: [(&str, Vec<&Run>); 6] = [
+    let engine = samples::engine_run();
+    let sets: [(&str, Vec<&Run>); 7] = [
         ("auto", vec![&auto]),
         ("compared", vec![&auto, &changed]),
         ("throughput", vec![&throughput]),
         ("survey", vec![&survey]),
         ("interrupted", vec![&interrupted]),
         ("hostile", vec![&hostile]),
+        ("engine", vec![&engine]),
     ];
     for (name, runs) in sets {
         fs::write(target.join(format!("{name}.html")), html::page(&runs))?;

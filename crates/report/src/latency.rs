@@ -1,6 +1,6 @@
 //! Latency percentiles, one row per phase and kind of operation, read from the merged histograms of its workers.
 
-use crate::section::full_title;
+use crate::section::{brief, full_title};
 use fathom_record::{Histogram, OpKind, Phase, Regime};
 
 /// Percentiles of one kind of operation in one phase, ns.
@@ -8,6 +8,8 @@ use fathom_record::{Histogram, OpKind, Phase, Regime};
 pub struct Row {
     /// The phase, with its sizes.
     pub title: String,
+    /// The phase, without them.
+    pub brief: String,
     /// The kind of operation.
     pub op: OpKind,
     /// How many were timed.
@@ -36,9 +38,26 @@ impl Row {
         [self.p50_ns, self.p90_ns, self.p99_ns, self.p999_ns, self.max_ns]
     }
 
+    /// What is timed, as a part of the operation: "service" and "response" of a stream with a rate, "submission" and "completion"
+    /// of an asynchronous one; the kind of operation where it has no parts.
+    #[must_use]
+    pub fn part(&self, paced: bool) -> &'static str {
+        match self.op {
+            OpKind::Read if paced => "service time",
+            OpKind::Write if paced => "write service",
+            OpKind::Response => "response time",
+            OpKind::ReadSubmission => "submission",
+            OpKind::ReadCompletion => "completion",
+            OpKind::WriteSubmission => "write submission",
+            OpKind::WriteCompletion => "write completion",
+            op => op.word(),
+        }
+    }
+
     fn of(phase: &Phase, op: OpKind, latency: &Histogram, origin: Regime) -> Option<Self> {
         Some(Self {
             title: full_title(phase),
+            brief: brief(phase),
             op,
             ops: latency.count(),
             p50_ns: latency.percentile_ns(50.0)?,
@@ -52,12 +71,35 @@ impl Row {
 }
 
 /// The kinds whose latency is a result; open, close and the like are housekeeping of most workloads.
-const SHOWN: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Sync];
+const SHOWN: [OpKind; 8] = [
+    OpKind::Read,
+    OpKind::Write,
+    OpKind::Sync,
+    OpKind::Response,
+    OpKind::ReadSubmission,
+    OpKind::ReadCompletion,
+    OpKind::WriteSubmission,
+    OpKind::WriteCompletion,
+];
 
 /// One row per phase and kind of operation that has a histogram.
 #[must_use]
 pub fn rows(phases: &[&Phase]) -> Vec<Row> {
     phases.iter().flat_map(|phase| rows_of(phase)).collect()
+}
+
+/// The rows of phases whose latencies have parts: a response beside the service time, submission and completion.
+#[must_use]
+pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
+    let parts = |r: &Row| !matches!(r.op, OpKind::Read | OpKind::Write | OpKind::Sync);
+    let of_each = phases.iter().map(|phase| rows_of(phase));
+    of_each.filter(|rows| rows.iter().any(parts)).flatten().filter(|r| r.op != OpKind::Sync).collect()
+}
+
+/// Whether a row's phase has a rate, and its service times stand beside response times.
+#[must_use]
+pub fn paced(rows: &[Row], row: &Row) -> bool {
+    rows.iter().any(|r| r.op == OpKind::Response && r.title == row.title)
 }
 
 fn rows_of(phase: &Phase) -> Vec<Row> {
@@ -87,5 +129,16 @@ mod tests {
             assert!(row.values_ns().is_sorted(), "{row:?}");
             assert!(row.ops > 0);
         }
+    }
+
+    #[test]
+    fn parts_of_a_latency_have_rows_of_their_own() {
+        let run = samples::engine_run();
+        let phases: Vec<&Phase> = run.phases.iter().collect();
+        let rows = in_parts(&phases);
+        let parts: Vec<&str> = rows.iter().map(|r| r.part(paced(&rows, r))).collect();
+        assert_eq!(parts, ["read", "submission", "completion", "service time", "response time"]);
+        let plain = samples::throughput_run();
+        assert!(in_parts(&plain.phases.iter().collect::<Vec<_>>()).is_empty());
     }
 }

@@ -2,12 +2,13 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency` and `writes` take figures out of a run; `regimes` finds what is disk and
-//! what is memory; `story` says it in words; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units` and `colour`
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
+//! disk and what is memory; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs.
 
 pub mod colour;
 pub mod comparison;
+pub mod conduct;
 pub mod html;
 pub mod latency;
 pub mod machine;
@@ -15,11 +16,13 @@ pub mod markdown;
 pub mod parallel;
 pub mod regimes;
 pub mod section;
+pub mod spark;
 pub mod story;
 pub mod streams;
 pub mod surface;
 pub mod svg;
 pub mod terminal;
+pub mod trust;
 pub mod units;
 pub mod writes;
 pub mod xlsx;

@@ -75,6 +75,13 @@ pub fn title(phase: &Phase) -> String {
     words.join(", ")
 }
 
+/// Title and number of streams, for narrow tables: "write, O_DIRECT x2".
+#[must_use]
+pub fn brief(phase: &Phase) -> String {
+    let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
+    format!("{}{streams}", title(phase))
+}
+
 /// Title and sizes: "write, O_DIRECT, 2 streams, file 1 GiB, record 64 KiB".
 #[must_use]
 pub fn full_title(phase: &Phase) -> String {

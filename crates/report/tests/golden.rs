@@ -3,7 +3,7 @@
 #[path = "support/samples.rs"]
 mod samples;
 
-use fathom_report::{markdown, svg, terminal};
+use fathom_report::{html, markdown, svg, terminal};
 
 #[test]
 fn pictures() {
@@ -24,6 +24,24 @@ fn pictures() {
     }
 }
 
+/// From one text to the next.
+fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
+    let start = html.find(from).unwrap_or_else(|| panic!("no {from}"));
+    let end = html[start..].find(to).unwrap_or_else(|| panic!("no {to} after {from}"));
+    &html[start..start + end]
+}
+
+#[test]
+fn parts_of_a_page() {
+    let html = html::page(&[&samples::engine_run()]);
+    insta::assert_snapshot!("html-trust", part(&html, "<div class=\"trust\">", "<dl class=\"facts\">"));
+    let conduct = part(&html, "\">How it went</h2>", "<h2");
+    insta::assert_snapshot!("html-conduct", conduct);
+    let pictures = svg::of_run(&samples::engine_run());
+    let p99 = pictures.iter().find(|p| p.slug.starts_with("p99-0")).unwrap_or_else(|| panic!("no p99"));
+    insta::assert_snapshot!("p99-over-time", p99.standalone());
+}
+
 #[test]
 fn markdown_summaries() {
     let (auto, changed) = (samples::auto_run(), samples::auto_run_changed());
@@ -31,6 +49,7 @@ fn markdown_summaries() {
     insta::assert_snapshot!("markdown-throughput", markdown::summary(&[&samples::throughput_run()]));
     insta::assert_snapshot!("markdown-synced", markdown::summary(&[&samples::synced_run()]));
     insta::assert_snapshot!("markdown-interrupted", markdown::summary(&[&samples::interrupted_run()]));
+    insta::assert_snapshot!("markdown-engine", markdown::summary(&[&samples::engine_run()]));
     insta::assert_snapshot!("markdown-hostile", markdown::summary(&[&samples::hostile_run()]));
     insta::assert_snapshot!("markdown-compared", markdown::summary(&[&auto, &changed]));
 }
@@ -46,5 +65,10 @@ fn terminal_pages() {
         "terminal-interrupted",
         terminal::summary(&samples::interrupted_run(), 80, false)
     );
+    let engine = samples::engine_run();
+    insta::assert_snapshot!("terminal-engine", terminal::summary(&engine, 80, false));
+    insta::assert_snapshot!("terminal-engine-colour", terminal::summary(&engine, 80, true));
+    let full = fathom_record::Run { trust: samples::trust_list(), ..samples::survey_run() };
+    insta::assert_snapshot!("terminal-survey-trust", terminal::summary(&full, 80, false));
     insta::assert_snapshot!("terminal-hostile", terminal::summary(&samples::hostile_run(), 80, false));
 }

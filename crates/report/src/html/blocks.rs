@@ -16,13 +16,14 @@ use crate::{
 use fathom_record::{Phase, Regime, Residency};
 use std::fmt::Write as _;
 
-type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
+/// A section beside the run it belongs to.
+pub(super) type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
 
 /// More charts over time than this are left to the raw data.
 const MOST_SERIES: usize = 24;
 
 /// Names the run a block belongs to, when there are several.
-fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
+pub(super) fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
     if shown.len() > 1 {
         let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", svg::escape(&view.story.title));
     }
@@ -177,7 +178,8 @@ pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         let mut table =
             Table::new(&format!("Latency percentiles per phase, {}", clean(&view.story.title)), &head);
         for row in &rows {
-            let mut cells = vec![row.op.word().to_string(), units::count(row.ops)];
+            let part = row.part(latency::paced(&rows, row)).to_string();
+            let mut cells = vec![part, units::count(row.ops)];
             cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
             cells.push(badge(row.origin.into()));
             table.row(&row.title, &cells);
@@ -189,8 +191,10 @@ pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
 pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     let mut charts: Vec<(&View<'_>, &Phase, svg::Picture)> = Vec::new();
     for (view, section) in shown {
-        let drawn = section.phases.iter().filter_map(|p| Some((*view, *p, svg::series(p)?)));
-        charts.extend(drawn);
+        for phase in &section.phases {
+            let drawn = [svg::series(phase), svg::latency_series(phase)];
+            charts.extend(drawn.into_iter().flatten().map(|picture| (*view, *phase, picture)));
+        }
     }
     if charts.is_empty() {
         return;
@@ -204,7 +208,7 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         charts.sort_by_key(|(_, p, _)| p.seq);
         let _ = writeln!(
             page.body,
-            "<p class=\"note\">The {MOST_SERIES} longest phases; {left_out} more are in the raw data.</p>"
+            "<p class=\"note\">{MOST_SERIES} charts, of the longest phases; {left_out} more are in the raw data.</p>"
         );
     }
     page.body.push_str("<div class=\"pair\">\n");

@@ -2,16 +2,18 @@
 //! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
-//! `overview` writes the summary, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `plotly` the
-//! figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables,
+//! `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod blocks;
+mod conduct;
 mod environment;
 mod overview;
 mod plotly;
 mod raw;
 mod surfaces;
 mod table;
+mod trust;
 
 pub(crate) use environment::leaves as environment_leaves;
 
@@ -78,6 +80,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         blocks::streams(page, &shown, level);
         blocks::writes(page, &shown, level);
         blocks::latency(page, &shown, level);
+        conduct::write(page, &shown, level);
         blocks::series(page, &shown, level);
         blocks::device(page, &shown, level);
     }
@@ -241,6 +244,7 @@ mod tests {
             ("hostile twice", page(&[&hostile, &hostile])),
             ("survey", page(&[&survey])),
             ("synced", page(&[&samples::synced_run()])),
+            ("engine", page(&[&samples::engine_run()])),
             ("nothing", page(&[])),
         ]
     }
@@ -313,6 +317,25 @@ mod tests {
         }
         let html = page(&[&auto]);
         assert!(html.contains("medians over record sizes") && !html.contains("Surfaces: no fsync."));
+    }
+
+    #[test]
+    fn what_the_engine_tells_is_on_the_page() {
+        let html = page(&[&samples::engine_run()]);
+        for told in [
+            "What the result is worth, what the engine tells: 9 good, 4 doubtful",
+            "How it went",
+            "2.00 s (14 000 operations)",
+            "<td>reached</td>",
+            "the machine&#39;s</td>",
+            "response time",
+            "<td>submission</td>",
+            "p99 latency over time",
+        ] {
+            assert!(html.contains(told), "{told} is missing");
+        }
+        let raw = &html[html.find("Raw figures").expect("raw")..];
+        assert!(raw.contains("\"response_latency\"") && raw.contains("\"trust\":"), "{raw:.600}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{
     Page, View, badge,
     table::{Table, folded, heads},
+    trust,
 };
 use crate::{
     Comparison, Kind,
@@ -74,6 +75,7 @@ fn one(page: &mut Page, view: &View<'_>) {
         page.body.push_str("</ul>\n");
     }
     doubts(page, story);
+    page.body.push_str(&trust::table(view.run));
     page.body.push_str("<dl class=\"facts\">\n");
     for (term, words) in &story.facts {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));

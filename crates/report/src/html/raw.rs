@@ -2,8 +2,8 @@
 //! everything the page draws is.
 
 use super::{Page, View, table::folded};
-use crate::{latency, story::clean, units};
-use fathom_record::{Mark, Phase, Run};
+use crate::{latency, story::clean, svg::p99_ns, units};
+use fathom_record::{Mark, Phase, Run, Tail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -33,10 +33,13 @@ fn figures(run: &Run) -> String {
         "latency": ["operations", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"],
         "bytes_per_s_to": ["last_op", "fsync", "close"],
         "intervals": ["end_ns", "width_ns", "operations", "bytes"],
+        "interval_p99": ["end_ns", "p99_ns"],
+        "tail_beside_stalls_ns": ["p999", "machine_p999", "max", "machine_max"],
     });
     let head = json!({
         "id": run.id, "label": run.label, "dialect": run.dialect, "started_at": run.started_at, "ended_at": run.ended_at,
         "status": run.status.word(), "argv": run.argv, "directory": run.directory, "seed": run.seed, "clock": run.clock,
+        "trust": run.trust,
     });
     format!("{{\"run\": {head},\n\"legend\": {legend},\n\"phases\": [\n{}\n]}}", phases.join(",\n"))
 }
@@ -78,6 +81,23 @@ fn phase(phase: &Phase) -> Value {
         .unwrap_or_default();
     if !intervals.is_empty() {
         map.insert("intervals".into(), intervals.into());
+    }
+    let p99: Vec<(u64, u64)> = last
+        .map(|r| r.intervals.iter().filter_map(|i| Some((i.end_ns, p99_ns(phase, i)?))).collect())
+        .unwrap_or_default();
+    if !p99.is_empty() {
+        map.insert("interval_p99".into(), json!(p99));
+    }
+    let Some(last) = last else { return value };
+    if last.ramp_ns > 0 {
+        map.insert("ramp_ns".into(), last.ramp_ns.into());
+    }
+    if let Some(steady) = &last.steady {
+        map.insert("steady".into(), json!(steady));
+    }
+    if let Some(tail) = Tail::of(phase) {
+        let figures = [tail.p999_ns, tail.machine_p999_ns, tail.max_ns, tail.machine_max_ns];
+        map.insert("tail_beside_stalls_ns".into(), json!(figures));
     }
     value
 }

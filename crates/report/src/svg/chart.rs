@@ -18,7 +18,26 @@ pub(super) struct Frame {
 impl Frame {
     /// Draws title, horizontal rules and the labels of the rate axis.
     pub(super) fn draw(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
-        let step = round_step(highest);
+        Self::ruled(out, title, highest, plot_height, round_step(highest), units::rate_tick)
+    }
+
+    /// The same for times in ns.
+    pub(super) fn of_times(out: &mut String, title: &str, highest_ns: f64, plot_height: f64) -> Self {
+        // Powers of ten all the way: a round number of ns is one of us and ms, too.
+        let rough = (highest_ns / 4.0).max(1.0);
+        let power = 10f64.powf(rough.log10().floor());
+        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
+        Self::ruled(out, title, highest_ns, plot_height, factor * power, units::time_ns)
+    }
+
+    fn ruled(
+        out: &mut String,
+        title: &str,
+        highest: f64,
+        plot_height: f64,
+        step: f64,
+        tick: fn(f64) -> String,
+    ) -> Self {
         let steps = (highest / step).ceil().max(1.0);
         let frame = Self { top_rate: step * steps, plot_height };
         text(out, 8.0, 18.0, Anchor::Start, "t", &shortened(title, 60));
@@ -26,7 +45,7 @@ impl Frame {
             let rate = step * i as f64;
             let y = frame.y(rate);
             line(out, (LEFT, y), (WIDTH - RIGHT, y), if i == 0 { "axis" } else { "" });
-            let label = if i == 0 { "0".to_string() } else { units::rate_tick(rate) };
+            let label = if i == 0 { "0".to_string() } else { tick(rate) };
             text(out, LEFT - 6.0, y + 3.8, Anchor::End, "v", &label);
         }
         frame

@@ -2,7 +2,10 @@
 //! of time.
 
 use super::{Anchor, Picture, heat_map::shortened, line, text};
-use crate::{latency::Row, units};
+use crate::{
+    latency::{Row, paced},
+    units,
+};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 520.0;
@@ -30,7 +33,7 @@ pub fn latency(rows: &[Row]) -> Option<Picture> {
         text(&mut body, x, bottom + 14.0, Anchor::Middle, "v", &decade(power));
     }
     for (i, row) in rows.iter().enumerate() {
-        draw(&mut body, row, TOP + i as f64 * ROW, &axis);
+        draw(&mut body, row, row.part(paced(rows, row)), TOP + i as f64 * ROW, &axis);
     }
     let words: Vec<String> = rows
         .iter()
@@ -38,7 +41,7 @@ pub fn latency(rows: &[Row]) -> Option<Picture> {
             format!(
                 "{}, {}: median {}, p99 {}, slowest {}.",
                 r.title,
-                r.op.word(),
+                r.part(paced(rows, r)),
                 units::time_ns(r.p50_ns as f64),
                 units::time_ns(r.p99_ns as f64),
                 units::time_ns(r.max_ns as f64)
@@ -76,8 +79,8 @@ fn decade(power: i32) -> String {
     format!("{:.0} {unit}", 10f64.powi(rest))
 }
 
-fn draw(out: &mut String, row: &Row, top: f64, axis: &Axis) {
-    let words = format!("{} · {} ({})", shortened(&row.title, 62), row.op.word(), row.origin.words());
+fn draw(out: &mut String, row: &Row, part: &str, top: f64, axis: &Axis) {
+    let words = format!("{} · {part} ({})", shortened(&row.title, 62), row.origin.words());
     text(out, LEFT, top + 9.0, Anchor::Start, "v", &words);
     let y = top + 19.0;
     let places = row.values_ns().map(|ns| axis.x(ns as f64));

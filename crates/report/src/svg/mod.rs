@@ -5,12 +5,14 @@
 mod chart;
 mod heat_map;
 mod latency;
+mod latency_series;
 mod series;
 mod streams;
 mod surface;
 
 pub use heat_map::heat_map;
 pub use latency::latency;
+pub use latency_series::{latency_series, p99_ns};
 pub(crate) use series::rates as series_rates;
 pub use series::series;
 pub use streams::streams;
@@ -85,7 +87,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(Streams::of_phases(&phases).iter().filter_map(streams));
     let (_, single) = crate::surface::on_surfaces(&phases);
     pictures.extend(latency(&crate::latency::rows(&single)));
-    pictures.extend(single.iter().filter_map(|p| series(p)));
+    pictures.extend(single.iter().flat_map(|p| [series(p), latency_series(p)]).flatten());
     number_equal_slugs(&mut pictures);
     pictures
 }
@@ -207,6 +209,7 @@ mod tests {
             samples::hostile_run(),
             samples::interrupted_run(),
             samples::repeated_cell(&[5e6]),
+            samples::engine_run(),
         ]
     }
 

@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs)]
 
 use fathom_record::{
-    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Marks, OpError, OpKind, OpStat, Phase,
-    Physical, Repetition, Residency, Run, Status, Worker,
+    Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Jitter, Marks, OpError, OpKind, OpStat,
+    Phase, Physical, Repetition, Residency, Run, Status, SteadyState, Trust, Verdict, Worker,
 };
 use serde_json::json;
 
@@ -443,4 +443,104 @@ pub fn mixed_run() -> Run {
     (device.read_bytes, device.write_bytes) = (32 * MIB, 32 * MIB);
     run.phases.push(both);
     run
+}
+
+/// What the checks of a run say: of a direct read that found its queue depth, and of a cached one with a rate it could not keep.
+pub fn trust_list() -> Vec<Trust> {
+    use Verdict::{Doubtful, Good};
+    [
+        (Doubtful, "device", "paced read: 0.0 % at vda: 0 B in 0 I/Os; asked 640 MiB in 163840 operations; random read: 100 % at vda: 640 MiB in 163840 I/Os; asked 640 MiB in 163840 operations."),
+        (Good, "cache", "random read: cold: 0.0 % cached before, 0.0 % after; paced read: warm: 100 % cached before, 100 % after."),
+        (Good, "extents", "All 640 MiB were written before; 12 MiB were filled first."),
+        (Good, "sync", "Nothing was written."),
+        (Good, "latency", "paced read: response p50 420 ms, p99.9 1.79 s, max 1.80 s; service p50 1.00 us, p99.9 27.0 us, max 105 us; random read: service time p50 90.6 us, p99.9 2.44 ms, max 9.50 ms; closed loop, timed from the issue; submission and completion also apart."),
+        (Good, "clock", "Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm."),
+        (Doubtful, "machine", "paced read: steal 0.1 %; p99.9 27.0 us beside stalls of 20.0 us (max 105 us beside 20.0 us); random read: steal 0.0 %; p99.9 2.44 ms beside stalls of 80.0 us (max 9.50 ms beside 80.0 us)."),
+        (Good, "neighbours", "Others moved 0.2 % of the device's bytes (1 MiB of 641 MiB)."),
+        (Good, "data", "Nothing was written."),
+        (Doubtful, "steady", "paced read: no: operations within 54 %, trend 12 %, over 5 rounds of 2.00 s; the mean hides a change, look at its course over time; random read: yes: operations within 3.0 %, trend 0.9 %, over 5 rounds of 1.00 s; warm-up of 2.00 s left out."),
+        (Good, "repeats", "5 repetitions, least to most 2.1 % of the median."),
+        (Doubtful, "overload", "Overloaded: behind the rate for 1.80 s on end."),
+        (Good, "start", "One worker at a time."),
+    ]
+    .map(|(verdict, code, sentence)| Trust { code: code.into(), verdict, sentence: sentence.into() })
+    .to_vec()
+}
+
+/// What the engine can tell beyond rates: a direct read with warm-up, a queue depth it found, a steady state that was asked for and
+/// submission apart from completion; and a cached read with a rate it could not keep, whose tail is the machine's.
+pub fn engine_run() -> Run {
+    let mut run = frame("what the engine tells", &["fathom", "run", "engine.toml"]);
+    run.phases.push(asynchronous_read());
+    run.phases.push(paced_read());
+    run.trust = trust_list();
+    run
+}
+
+fn asynchronous_read() -> Phase {
+    let rate = 80.0 * MIB as f64;
+    let mut phase = streams_phase(0, "random read", true, 1, 640 * MIB, rate);
+    phase.direct = true;
+    let repetition = &mut phase.repetitions[0];
+    repetition.ramp_ns = 2_000_000_000;
+    let worker = &mut repetition.workers[0];
+    (worker.ramp_ops, worker.drained_ops, worker.settled_depth) = (14_000, 32, Some(16));
+    worker.stats =
+        [(OpKind::Read, 90_600.0), (OpKind::ReadSubmission, 1_900.0), (OpKind::ReadCompletion, 88_700.0)]
+            .map(|(op, median_ns)| OpStat { op, ops: 2000, bytes: 0, latency: latencies(median_ns, 2000) })
+            .to_vec();
+    repetition.steady = Some(SteadyState {
+        reached: true,
+        asked: true,
+        figure: "operations".into(),
+        round_ns: 1_000_000_000,
+        rounds: vec![31_000.0, 27_000.0, 22_000.0, 20_300.0, 20_100.0, 20_400.0, 20_500.0, 19_900.0],
+        window: 5,
+        mean: 20_240.0,
+        range_percent: 3.0,
+        slope_percent: 0.9,
+    });
+    repetition.jitter = Some(Jitter {
+        gaps: Histogram::from_values([20; 100]),
+        wakes: Histogram::from_values((0..2000).map(|i| if i < 1900 { 55_000 } else { 80_000 })),
+        watched_ns: 1_000_000,
+    });
+    with_latencies(repetition, 90_600.0);
+    phase
+}
+
+fn paced_read() -> Phase {
+    let mut phase = streams_phase(1, "paced read", true, 1, 640 * MIB, 64.0 * MIB as f64);
+    let repetition = &mut phase.repetitions[0];
+    repetition.physical = physical(true, 640 * MIB, 0.0);
+    let worker = &mut repetition.workers[0];
+    worker.behind_ns = 1_800_000_000;
+    worker.stats = [(OpKind::Read, 1_000.0), (OpKind::Response, 420_000_000.0)]
+        .map(|(op, median_ns)| OpStat { op, ops: 2000, bytes: 0, latency: latencies(median_ns, 2000) })
+        .to_vec();
+    repetition.steady = Some(SteadyState {
+        figure: "operations".into(),
+        round_ns: 2_000_000_000,
+        rounds: vec![16_000.0, 12_000.0, 9_000.0, 16_500.0, 16_000.0],
+        window: 5,
+        mean: 13_900.0,
+        range_percent: 54.0,
+        slope_percent: 12.0,
+        ..SteadyState::default()
+    });
+    repetition.jitter = Some(Jitter {
+        gaps: Histogram::from_values((0..52_000).map(|i| if i < 50_000 { 20 } else { 20_000 })),
+        wakes: Histogram::default(),
+        watched_ns: 1_000_000_000,
+    });
+    with_latencies(repetition, 1_000.0);
+    phase
+}
+
+/// Every seventh interval has a stall.
+fn with_latencies(repetition: &mut Repetition, median_ns: f64) {
+    for (i, interval) in repetition.intervals.iter_mut().enumerate() {
+        let slow = if i % 7 == 6 { 12.0 } else { wobble(i as u64, 3, 1) };
+        interval.latencies = vec![(OpKind::Read, latencies(median_ns * slow, 200))];
+    }
 }

@@ -1,11 +1,15 @@
-//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, the first surface as a map,
-//! and the course of a phase as a sparkline. Fits 80 columns by 50 lines; no line is ever wider than asked. The caller decides
+//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, what they are worth, how phases
+//! went, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 50 lines; no line is ever wider than asked. The caller decides
 //! about colour; nothing is printed here.
+
+mod conduct;
+mod trust;
 
 use crate::{
     Mapped, Story,
     colour::Scale,
-    section::{full_title, title},
+    section::{brief, full_title},
+    spark,
     story::clean,
     surface::on_surfaces,
     svg::series_rates,
@@ -39,7 +43,10 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     singles(&mut page, run, layout);
     three_figures(&mut page, run, layout);
     figures(&mut page, &story, layout);
+    trust::list(&mut page, run, layout);
     doubts(&mut page, &story, layout);
+    conduct::parts(&mut page, run, layout);
+    conduct::lines(&mut page, run, layout);
     map(&mut page, run, layout);
     sparklines(&mut page, run, layout);
     page.finish()
@@ -180,9 +187,8 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
     for phase in timed.iter().take(MOST_FIGURES) {
         let (latency, of) = latency_told(phase);
-        let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
         table.add_row([
-            cut(&format!("{}{streams}{of}", clean(&title(phase))), layout.saturating_sub(54).max(12)),
+            cut(&format!("{}{of}", clean(&brief(phase))), layout.saturating_sub(54).max(12)),
             phase.bytes_per_s().map_or("-".to_string(), units::rate),
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
@@ -227,9 +233,8 @@ fn three_figures(page: &mut Page, run: &Run, layout: usize) {
     let mut table = plain_table(layout);
     table.set_header(["writes", "to last write", "to fsync", "to close"]);
     for (phase, row) in rows.iter().take(MOST_WRITES) {
-        let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
         table.add_row([
-            cut(&format!("{}{streams}", clean(&title(phase))), layout.saturating_sub(46).max(12)),
+            cut(&clean(&brief(phase)), layout.saturating_sub(46).max(12)),
             units::rate(row.to_last),
             row.to_fsync.words(),
             row.close_words(),
@@ -396,7 +401,6 @@ fn ramped(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
 
 /// The course of the phases that have intervals, as many as have room.
 fn sparklines(page: &mut Page, run: &Run, layout: usize) {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let mut first = true;
     for phase in &run.phases {
         let Some(rates) = series_rates(phase) else { continue };
@@ -409,13 +413,8 @@ fn sparklines(page: &mut Page, run: &Run, layout: usize) {
             page.line(Style::Bold, "over time (bar height from zero)");
             first = false;
         }
-        let room = (layout / 3).max(8);
-        let every = rates.len().div_ceil(room);
-        let bars: String = rates
-            .chunks(every)
-            .map(|c| c.iter().map(|r| r.1).sum::<f64>() / c.len() as f64)
-            .map(|r| BARS[(r / highest * 7.0).round() as usize])
-            .collect();
+        let figures: Vec<f64> = rates.iter().map(|r| r.1).collect();
+        let bars = spark::bars_in(&figures, (layout / 3).max(8));
         page.line(
             Style::Plain,
             &format!("{bars}  max {}  {}", units::rate(highest), clean(&full_title(phase))),
@@ -487,6 +486,8 @@ mod tests {
             samples::hostile_run(),
             samples::synced_run(),
             samples::mixed_run(),
+            samples::engine_run(),
+            Run { trust: samples::trust_list(), ..samples::survey_run() },
             Run::default(),
         ]
     }

@@ -1,5 +1,7 @@
 //! A run, or several, as Markdown fit for an issue or a pull request: what is disk and what is memory, the main figures, streams,
-//! latencies, warnings. User strings are escaped so that they can neither break a table nor become markup.
+//! latencies, how phases went, what it is worth, warnings. User strings are escaped so that they can neither break a table nor become markup.
+
+mod conduct;
 
 use crate::{
     Comparison, Parallel, Story, Streams,
@@ -67,6 +69,8 @@ fn one(out: &mut String, run: &Run) {
     streams(out, run);
     three_figures(out, run);
     latencies(out, run);
+    conduct::conducts(out, run);
+    conduct::trust_list(out, run);
     if !story.doubts.is_empty() {
         out.push_str("Reasons for doubt:\n\n");
         for doubt in &story.doubts {
@@ -159,14 +163,15 @@ fn three_figures(out: &mut String, run: &Run) {
 
 fn latencies(out: &mut String, run: &Run) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
-    let rows: Vec<Vec<String>> = latency::rows(&on_surfaces(&phases).1).iter().map(latency_row).collect();
+    let all = latency::rows(&on_surfaces(&phases).1);
+    let rows: Vec<Vec<String>> = all.iter().map(|r| latency_row(r, latency::paced(&all, r))).collect();
     if !rows.is_empty() {
         table(out, &["Latency", "Operation", "p50", "p90", "p99", "p99.9", "max", "Served by"], &rows);
     }
 }
 
-fn latency_row(row: &Row) -> Vec<String> {
-    let mut cells = vec![escape(&row.title), row.op.word().to_string()];
+fn latency_row(row: &Row, paced: bool) -> Vec<String> {
+    let mut cells = vec![escape(&row.title), row.part(paced).to_string()];
     cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
     cells.push(row.origin.words().to_string());
     cells
@@ -209,6 +214,16 @@ fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     if rows.len() > MOST_ROWS {
         let _ = writeln!(out, "({} more rows are on the page.)\n", rows.len() - MOST_ROWS);
     }
+}
+
+/// A table of text.
+fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
+    let _ = writeln!(out, "| {} |", heads.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(heads.len()));
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    out.push('\n');
 }
 
 /// Text that stays text: HTML, table bars, code marks and emphasis lose their meaning.

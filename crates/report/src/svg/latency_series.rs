@@ -1,0 +1,80 @@
+//! The 99th percentile of the latency over the time of one phase, from the histograms of its intervals: stalls that the percentiles of the
+//! whole phase hide.
+
+use super::{
+    Anchor, Picture,
+    chart::{Frame, WIDTH},
+    polyline,
+    series::FEWEST_INTERVALS,
+    text,
+};
+use crate::{section::full_title, units};
+use fathom_record::{Histogram, Interval, OpKind, Phase};
+
+/// 99 % of what finished in an interval took no longer: of the response times where there are any, else of the phase's main operation.
+#[must_use]
+pub fn p99_ns(phase: &Phase, interval: &Interval) -> Option<u64> {
+    let of = |kind: OpKind| {
+        let mut all = Histogram::default();
+        for (_, histogram) in interval.latencies.iter().filter(|(k, _)| *k == kind) {
+            all.merge(histogram);
+        }
+        all.percentile_ns(99.0)
+    };
+    of(OpKind::Response).or_else(|| of(phase.main_op()))
+}
+
+/// Draws one phase; `None` if it has too few intervals with latencies.
+#[must_use]
+pub fn latency_series(phase: &Phase) -> Option<Picture> {
+    let of = |i: &Interval| Some((i.end_ns as f64, p99_ns(phase, i)? as f64));
+    let series =
+        phase.repetitions.iter().rev().map(|r| r.intervals.iter().filter_map(of).collect::<Vec<_>>());
+    let points = series.into_iter().find(|points| points.len() >= FEWEST_INTERVALS)?;
+    let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
+    let lowest = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+    let end = points.iter().map(|p| p.0).fold(0.0, f64::max);
+    if highest <= 0.0 || end <= 0.0 {
+        return None;
+    }
+    let mut body = String::new();
+    let title = format!("p99 latency over time: {}", full_title(phase));
+    let frame = Frame::of_times(&mut body, &title, highest, 90.0);
+    let places: Vec<(f64, f64)> = points.iter().map(|(t, ns)| (Frame::x(t / end), frame.y(*ns))).collect();
+    polyline(&mut body, &places, "b");
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end * share) };
+        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
+    }
+    let words = format!(
+        "{} intervals in {}, p99 between {} and {}.",
+        points.len(),
+        units::time_ns(end),
+        units::time_ns(lowest),
+        units::time_ns(highest)
+    );
+    text(&mut body, 8.0, 36.0, Anchor::Start, "s", &words);
+    let slug = format!("p99 {} {}", phase.seq, phase.name);
+    Some(Picture::new(&slug, &title, words, WIDTH, frame.bottom() + 24.0, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_stall_is_seen_in_its_interval() {
+        let run = samples::engine_run();
+        let phase = &run.phases[0];
+        let p99: Vec<u64> = phase.repetitions[0].intervals.iter().filter_map(|i| p99_ns(phase, i)).collect();
+        assert!(p99[6] > 8 * p99[5] && p99[13] > 8 * p99[12], "{p99:?}");
+        let picture = latency_series(phase).expect("drawn");
+        assert!(picture.description.contains("40 intervals in 20.0 s"), "{}", picture.description);
+    }
+
+    #[test]
+    fn without_latencies_by_interval_there_is_no_picture() {
+        assert_eq!(latency_series(&samples::throughput_run().phases[0]), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The trust list on the terminal: a line per check where there is room for it, else a line per check that failed and one for those of
+//! each other verdict. A check that failed is coloured; its mark tells it as well.
+
+use super::{Page, Style, cut};
+use crate::trust::{Line, lines, tally};
+use fathom_record::{Run, Verdict};
+use unicode_width::UnicodeWidthStr as _;
+
+/// Lines that are left for what follows, before the list is shortened: reasons for doubt, the course of phases.
+const KEPT: usize = 10;
+
+pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
+    let lines = lines(run);
+    if lines.is_empty() || page.room() < 4 {
+        return;
+    }
+    page.line(Style::Plain, "");
+    page.line(Style::Bold, &format!("Trust: {}", tally(&lines)));
+    let widest = lines.iter().map(|l| l.code.width()).max().unwrap_or(0).min(layout / 3);
+    let whole = page.room() >= lines.len() + KEPT;
+    for line in lines.iter().filter(|l| whole || l.verdict == Verdict::Doubtful) {
+        let lead = format!("{} {:<widest$} ", line.mark(), cut(&line.code, widest));
+        let words = shortened(&line.sentence, layout.saturating_sub(lead.width()));
+        page.line(style(line.verdict), &format!("{lead}{words}"));
+    }
+    if !whole {
+        for verdict in [Verdict::Unknown, Verdict::Good] {
+            together(page, &lines, verdict, layout);
+        }
+    }
+}
+
+fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Good => Style::Plain,
+        Verdict::Doubtful => Style::Warn,
+        Verdict::Unknown => Style::Dim,
+    }
+}
+
+/// The words of all checks of one verdict.
+fn together(page: &mut Page, lines: &[Line], verdict: Verdict, layout: usize) {
+    let alike: Vec<&Line> = lines.iter().filter(|l| l.verdict == verdict).collect();
+    let Some(first) = alike.first() else { return };
+    let codes: Vec<&str> = alike.iter().map(|l| l.code.as_str()).collect();
+    let text = format!("{}: {}", verdict.word(), codes.join(", "));
+    page.paragraph(style(verdict), &format!("{} ", first.mark()), &text, layout);
+}
+
+/// As many of a sentence's parts, which "; " divides, as have room; the first is cut if it must be.
+fn shortened(sentence: &str, room: usize) -> String {
+    let text = sentence.trim_end_matches('.');
+    if text.width() <= room {
+        return text.to_string();
+    }
+    let ends = text.match_indices("; ").map(|(at, _)| at);
+    let fitting = ends.filter(|&at| text[..at].width() + 2 <= room).last();
+    // A part of few words says less than what has room of the next.
+    match fitting.filter(|&at| text[..at].width() * 2 >= room) {
+        Some(at) => format!("{} …", &text[..at]),
+        None => cut(text, room),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{samples, terminal::summary};
+
+    #[test]
+    fn every_check_has_its_line_where_there_is_room() {
+        let run = samples::engine_run();
+        let text = summary(&run, 80, false);
+        for trust in &run.trust {
+            let start = |l: &str| l.get(2..).is_some_and(|l| l.starts_with(&format!("{} ", trust.code)));
+            assert_eq!(text.lines().filter(|l| start(l)).count(), 1, "{}: {text}", trust.code);
+        }
+        assert!(text.contains("\n! overload   Overloaded"), "{text}");
+        assert!(text.contains("\n+ clock      Source tsc"), "{text}");
+        assert!(summary(&run, 80, true).contains("\u{1b}[33m! overload"), "doubtful in colour");
+    }
+
+    #[test]
+    fn a_full_page_names_every_check() {
+        let run = Run { trust: samples::trust_list(), ..samples::survey_run() };
+        let text = summary(&run, 80, false);
+        let list = &text[text.find("Trust: 9 good, 4 doubtful").expect("the list")..];
+        for trust in &run.trust {
+            assert!(list.contains(&trust.code), "{}: {text}", trust.code);
+        }
+        assert!(list.contains("\n+ good: cache, extents, sync"), "{text}");
+    }
+
+    #[test]
+    fn a_sentence_is_shortened_at_its_parts() {
+        assert_eq!(shortened("All of it.", 20), "All of it");
+        assert_eq!(shortened("The first part; the second.", 20), "The first part …");
+        assert_eq!(shortened("A; the second part is long.", 20), "A; the second part …");
+        assert_eq!(shortened("One part that is too long.", 10), "One part …");
+        assert_eq!(shortened("", 0), "");
+    }
+}
