@@ -205,14 +205,15 @@ fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
         }
     }
     let listed_think = matches!(&stream.access, Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
-    let rare = stream.pace != fathom_workload::Pace::default()
+    let pauses = fathom_workload::Pace { rate: None, ..stream.pace };
+    let rare = pauses != fathom_workload::Pace::default()
         || stream.purge.0 > 0
         || stream.lock == fathom_workload::Lock::Record
         || stream.disturb_every > 0
         || listed_think;
     if rare && (asynchronous || stream.queue_depth > 1) {
         return refuse(
-            "pauses, rates, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
+            "pauses between operations, bursts, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
         );
     }
     Ok(())

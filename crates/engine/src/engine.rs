@@ -1,6 +1,7 @@
 //! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
 
 use crate::clock::Clock;
+use crate::hot::rare::Quota;
 use crate::phase::{self, Moments};
 use crate::worker::Plan;
 use crate::{EngineError, Ledger, action, check, memory};
@@ -99,6 +100,7 @@ impl Engine {
         let started_ns = self.elapsed_ns();
         let mut result = phase::run(this, plans, self.clock, log_entries, moments)?;
         result.n = repetition;
+        result.ramp_ns = this.ramp.0;
         result.started_ns = started_ns;
         Ok(result)
     }
@@ -194,6 +196,11 @@ fn plans<'a>(
                 start_cpu: None,
                 nice: group.nice,
                 time_ns: phase.stop.time.map(|t| t.0),
+                ramp_ns: phase.ramp.0,
+                quota: Quota {
+                    operations: phase.stop.operations,
+                    bytes: phase.stop.bytes.map(|b| b.0),
+                },
                 raise: phase.stop.first_done.map(|s| s.raise),
             };
             plans.push((group.isolation, process_base + process, plan));

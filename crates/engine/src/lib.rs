@@ -16,7 +16,6 @@ mod engine;
 mod error;
 mod files;
 mod hot;
-mod hot_async;
 mod interrupt;
 pub mod ledger;
 mod memory;

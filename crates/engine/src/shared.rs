@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Why the workers should stop; 0 while they should not.
 pub(crate) const STOP_FIRST_DONE: u32 = 1;
 pub(crate) const STOP_INTERRUPT: u32 = 2;
+/// A rule of the phase that the parent watches: steady state.
+pub(crate) const STOP_RULE: u32 = 3;
 
 /// Control words of a phase.
 #[repr(C, align(128))]
@@ -31,38 +33,111 @@ pub(crate) struct Control {
     pub event: AtomicU32,
     /// See the STOP_ constants.
     pub stop: AtomicU32,
+    /// Operations and bytes that workers have taken from the phase's common amount. On a line of their own: they are written by all,
+    /// the words above are read by all.
+    pub taken: Taken,
+}
+
+/// What was taken of an amount that the workers of a phase share.
+#[repr(C, align(128))]
+pub(crate) struct Taken {
+    pub operations: AtomicU64,
+    pub bytes: AtomicU64,
 }
 
 /// Kinds of operations with a histogram of their own.
-pub(crate) const KINDS: usize = 4;
+pub(crate) const KINDS: usize = 8;
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const SYNC: usize = 2;
 /// From the intended start; only streams with a rate.
 pub(crate) const RESPONSE: usize = 3;
+/// The two parts of an asynchronous operation: until it was given to the kernel, and from there on.
+pub(crate) const READ_SUBMISSION: usize = 4;
+pub(crate) const READ_COMPLETION: usize = 5;
+pub(crate) const WRITE_SUBMISSION: usize = 6;
+pub(crate) const WRITE_COMPLETION: usize = 7;
 
-/// Statistics of one kind of operation.
-#[repr(C)]
+/// Statistics of one kind of operation: written by one worker, read by the parent at any time (a sum may then be an operation ahead
+/// of a count; the interval series does not mind).
+#[repr(C, align(64))]
 pub(crate) struct KindStat {
-    pub ops: u64,
-    pub bytes: u64,
-    pub sum_ns: u64,
-    pub min_ns: u64,
-    pub max_ns: u64,
-    pub counts: [u64; BUCKETS],
+    ops: AtomicU64,
+    bytes: AtomicU64,
+    sum_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+    counts: [AtomicU64; BUCKETS],
+}
+
+/// Adds without a lock prefix: there is one writer.
+#[inline(always)]
+fn add(to: &AtomicU64, value: u64) -> u64 {
+    let sum = to.load(Ordering::Relaxed).wrapping_add(value);
+    to.store(sum, Ordering::Relaxed);
+    sum
 }
 
 impl KindStat {
     /// Records one operation. Straight-line code; about 2 ns.
     #[inline(always)]
-    pub fn record(&mut self, ns: u64, bytes: u64) {
-        self.ops += 1;
-        self.bytes += bytes;
-        self.sum_ns += ns;
+    pub fn record(&self, ns: u64, bytes: u64) {
+        let ops = add(&self.ops, 1);
+        add(&self.bytes, bytes);
+        add(&self.sum_ns, ns);
         // The mapping starts as zeroes; a minimum of 0 with one operation recorded is told apart by `ops`.
-        self.min_ns = if self.ops == 1 || ns < self.min_ns { ns } else { self.min_ns };
-        self.max_ns = self.max_ns.max(ns);
-        self.counts[bucket_of(ns)] += 1;
+        let min = self.min_ns.load(Ordering::Relaxed);
+        if ops == 1 || ns < min {
+            self.min_ns.store(ns, Ordering::Relaxed);
+        }
+        if ns > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.store(ns, Ordering::Relaxed);
+        }
+        add(&self.counts[bucket_of(ns)], 1);
+    }
+
+    pub fn ops(&self) -> u64 {
+        self.ops.load(Ordering::Relaxed)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn sum_ns(&self) -> u64 {
+        self.sum_ns.load(Ordering::Relaxed)
+    }
+
+    /// Adds this one's counters to dense ones.
+    pub fn add_counts_to(&self, dense: &mut [u64]) {
+        for (sum, count) in dense.iter_mut().zip(&self.counts) {
+            *sum += count.load(Ordering::Relaxed);
+        }
+    }
+
+    /// The finished histogram.
+    pub fn histogram(&self) -> fathom_record::Histogram {
+        let mut dense = vec![0; BUCKETS];
+        self.add_counts_to(&mut dense);
+        let (min, max) = (self.min_ns.load(Ordering::Relaxed), self.max_ns.load(Ordering::Relaxed));
+        fathom_record::Histogram::from_dense(&dense, u128::from(self.sum_ns()), min, max)
+    }
+
+    /// Forgets everything: the warm-up is over. By the worker itself.
+    pub fn reset(&self) {
+        for figure in [&self.ops, &self.bytes, &self.sum_ns, &self.min_ns, &self.max_ns] {
+            figure.store(0, Ordering::Relaxed);
+        }
+        for count in &self.counts {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Touches every page, so that no page fault falls into the clock.
+    pub fn touch(&self) {
+        for count in self.counts.iter().step_by(4096 / size_of::<AtomicU64>()) {
+            count.store(0, Ordering::Relaxed);
+        }
     }
 }
 
@@ -128,10 +203,8 @@ impl Call {
 pub(crate) struct Live {
     /// When it may start, in ticks; 0 = at once.
     pub start_at: AtomicU64,
-    /// Counted operations so far.
-    pub ops: AtomicU64,
-    /// Counted bytes so far.
-    pub bytes: AtomicU64,
+    /// When it began to count, in ticks; 0 during its warm-up.
+    pub counting_at: AtomicU64,
     /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
     pub end: AtomicU32,
 }
@@ -139,7 +212,15 @@ pub(crate) struct Live {
 /// What a worker writes and the parent reads when the worker is done.
 #[repr(C, align(128))]
 pub(crate) struct Figures {
+    /// When it was released and when its counting began (the end of the warm-up), in ticks.
+    pub released_ticks: u64,
     pub start_ticks: u64,
+    pub ramp_ops: u64,
+    pub drained_ops: u64,
+    /// Depth an adaptive stream settled on; 0 if it is none.
+    pub settled_depth: u32,
+    /// Longest stretch of late operations, with a rate.
+    pub behind_ns: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
     pub cpu_user_ns: u64,
@@ -157,7 +238,6 @@ pub(crate) struct Figures {
     pub fault_found: u64,
     /// Entries of the operation log in use.
     pub logged: u64,
-    pub stats: [KindStat; KINDS],
 }
 
 /// One worker's slot.
@@ -165,6 +245,7 @@ pub(crate) struct Figures {
 struct Slot {
     live: Live,
     figures: UnsafeCell<Figures>,
+    stats: [KindStat; KINDS],
 }
 
 /// The mapping: control, slots, operation logs.
@@ -237,6 +318,11 @@ impl Shared {
     /// What worker and parent share while it runs.
     pub fn live(&self, worker: usize) -> &Live {
         &self.slot(worker).live
+    }
+
+    /// A worker's statistics: it writes them, the parent may read them at any time.
+    pub fn stats(&self, worker: usize) -> &[KindStat; KINDS] {
+        &self.slot(worker).stats
     }
 
     /// A worker's figures, for reading.
@@ -326,14 +412,14 @@ mod tests {
     #[test]
     fn slots_do_not_overlap_and_start_empty() {
         let shared = Shared::new(3, 10).unwrap();
-        // SAFETY: this test is the only writer.
-        let written = unsafe { shared.figures_mut(1) };
-        written.stats[READ].record(500, 4096);
-        written.stats[READ].record(300, 4096);
-        // SAFETY: nobody writes any more.
-        let read = |worker| unsafe { &shared.figures(worker).stats[READ] };
-        assert_eq!((read(1).min_ns, read(1).max_ns), (300, 500));
-        assert_eq!(read(0).ops + read(2).ops, 0);
+        let read = |worker| &shared.stats(worker)[READ];
+        read(1).touch();
+        read(1).record(500, 4096);
+        read(1).record(300, 4096);
+        let histogram = read(1).histogram();
+        assert_eq!((histogram.min_ns(), histogram.max_ns()), (300, 500));
+        assert_eq!((read(1).ops(), read(1).bytes(), read(1).sum_ns()), (2, 8192, 800));
+        assert_eq!(read(0).ops() + read(2).ops(), 0);
         // SAFETY: nobody writes any more.
         assert!(unsafe { shared.log(2) }.is_empty());
         assert!(Shared::new(3, usize::MAX / 4).is_err(), "a log that cannot be is an error");

@@ -6,13 +6,14 @@ use crate::backend::{
 };
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::hot::{self, Hot, Outcome, Rare};
-use crate::hot_async;
+use crate::hot::rare::{Quota, Rare, punctual_sleeps};
+use crate::hot::{Hot, Outcome, one_by_one, several};
 use crate::shared::{
-    Call, End, Figures, STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, add_and_wake, futex_wait,
+    Call, End, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, STOP_FIRST_DONE,
+    STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake, futex_wait,
 };
-use fathom_workload::ops::{Done, Place, Region, StreamOps};
-use fathom_workload::{Backend as Kind, Lock, Raise, Stream, WhenStopped};
+use fathom_workload::ops::{Done, Place, Plain, Region, Source, StreamOps};
+use fathom_workload::{Backend as Kind, Direction, Lock, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ pub(crate) struct Plan<'a> {
     pub start_cpu: Option<usize>,
     pub nice: i32,
     pub time_ns: Option<u64>,
+    pub ramp_ns: u64,
+    /// What all workers of the phase may do together.
+    pub quota: Quota,
     pub raise: Option<Raise>,
 }
 
@@ -175,20 +179,35 @@ fn settle(plan: &Plan) -> Result<(), Fault> {
 
 /// How a stream's operations are driven through an open file.
 trait Drive<H: Handle> {
-    fn run(hot: &mut Hot, handle: &mut H, stream: &Stream) -> Result<Outcome, Fault>;
-    fn finish(hot: &mut Hot, handle: &mut H, stream: &Stream) -> Result<(), Fault>;
+    fn run<S: Source>(
+        hot: &mut Hot,
+        handle: &mut H,
+        source: &mut S,
+        stream: &Stream,
+    ) -> Result<Outcome, Fault>;
+    fn finish<S: Source>(
+        hot: &mut Hot,
+        handle: &mut H,
+        source: &mut S,
+        stream: &Stream,
+    ) -> Result<(), Fault>;
 }
 
 /// One operation after the other.
 struct OneByOne;
 
 impl<B: Backend> Drive<B> for OneByOne {
-    fn run(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<Outcome, Fault> {
-        hot::run(hot, handle, stream.when_stopped)
+    fn run<S: Source>(
+        hot: &mut Hot,
+        handle: &mut B,
+        source: &mut S,
+        stream: &Stream,
+    ) -> Result<Outcome, Fault> {
+        one_by_one::run(hot, handle, source, stream.when_stopped)
     }
 
-    fn finish(hot: &mut Hot, handle: &mut B, _: &Stream) -> Result<(), Fault> {
-        hot::finish(hot, handle)
+    fn finish<S: Source>(hot: &mut Hot, handle: &mut B, source: &mut S, _: &Stream) -> Result<(), Fault> {
+        one_by_one::finish(hot, handle, source)
     }
 }
 
@@ -196,12 +215,22 @@ impl<B: Backend> Drive<B> for OneByOne {
 struct Several;
 
 impl<B: AsyncBackend> Drive<B> for Several {
-    fn run(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<Outcome, Fault> {
-        hot_async::run(hot, handle, stream.when_stopped, batch(stream))
+    fn run<S: Source>(
+        hot: &mut Hot,
+        handle: &mut B,
+        source: &mut S,
+        stream: &Stream,
+    ) -> Result<Outcome, Fault> {
+        several::run(hot, handle, source, stream, batch(stream))
     }
 
-    fn finish(hot: &mut Hot, handle: &mut B, stream: &Stream) -> Result<(), Fault> {
-        hot_async::finish(hot, handle, batch(stream))
+    fn finish<S: Source>(
+        hot: &mut Hot,
+        handle: &mut B,
+        source: &mut S,
+        stream: &Stream,
+    ) -> Result<(), Fault> {
+        several::finish(hot, handle, source, batch(stream))
     }
 }
 
@@ -231,13 +260,19 @@ fn live<B: Handle, D: Drive<B>>(
 ) -> Result<End, Fault> {
     let stream = plan.stream;
     let mut memory = memory(plan)?;
-    let ops = StreamOps::new(stream, plan.region, plan.seed, plan.place).ok_or(Fault::short(
+    let mut ops = StreamOps::new(stream, plan.region, plan.seed, plan.place).ok_or(Fault::short(
         Call::Nothing,
         0,
         plan.largest as u64,
         plan.region.length,
     ))?;
-    let rare = Rare::of(plan, clock)?;
+    let rare = Rare::of(plan)?;
+    let plain = plain(plan, rare.is_some());
+    let stats = shared.stats(plan.index);
+    touch(stats, plan);
+    if stream.pace.rate.is_some() {
+        punctual_sleeps();
+    }
     let mut backend = None;
     if !stream.timed.open {
         backend = Some(open::<B>(plan, slot, clock, &mut memory)?);
@@ -248,36 +283,58 @@ fn live<B: Handle, D: Drive<B>>(
     ready.report();
     wait_for_release(plan, shared, clock);
 
-    let usage = thread_cpu_ns();
     let start = clock.now();
-    slot.start_ticks = start;
-    let mut backend = match backend {
-        Some(b) => b,
-        None => open::<B>(plan, slot, clock, &mut memory)?,
-    };
-    lock_file(plan, shared, &backend)?;
+    slot.released_ticks = start;
     let log = stream.log_operations.then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
     });
-    let deadline = plan.time_ns.map_or(u64::MAX, |ns| start.saturating_add(clock.ticks(ns)));
     let control = shared.control();
     let mut hot = Hot {
         clock,
         control,
         live: shared.live(plan.index),
-        figures: slot,
-        ops,
-        memory,
-        deadline,
-        log,
+        stats,
+        deadline: u64::MAX,
         last: start,
-        excluded_ns: 0,
+        counting: false,
         done: Done::default(),
+        memory,
+        figures: slot,
+        log,
+        released: start,
+        start,
+        ramp: clock.ticks(plan.ramp_ns),
+        time: plan.time_ns.map_or(u64::MAX, |ns| clock.ticks(ns)),
+        cpu_before: (0, 0),
+        excluded_ns: 0,
         rare,
         pending: None,
+        finishing: false,
     };
-    let outcome = D::run(&mut hot, &mut backend, stream);
+    if plan.ramp_ns == 0 && stream.adaptive_depth.is_none() {
+        hot.begin_counting(start);
+    }
+    let mut backend = match backend {
+        Some(b) => b,
+        None => open::<B>(plan, hot.figures, clock, &mut hot.memory)?,
+    };
+    lock_file(plan, shared, &backend)?;
+    let outcome = match plain {
+        None => D::run(&mut hot, &mut backend, &mut ops, stream),
+        Some((Plain::Sequential(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
+        Some((Plain::Sequential(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
+        Some((Plain::Uniform(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
+        Some((Plain::Uniform(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
+        Some((Plain::Permuted(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
+        Some((Plain::Permuted(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
+    };
+    let start = hot.start;
+    if !hot.counting {
+        // It ended in the warm-up: whatever was recorded was not to be counted.
+        hot.begin_counting(hot.last);
+        stats.iter().for_each(KindStat::reset);
+    }
     hot.figures.last_op_ns = clock.between(start, hot.last);
     // Whatever happens next, what was done so far has a length.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
@@ -292,7 +349,7 @@ fn live<B: Handle, D: Drive<B>>(
     let goes_on = outcome == Outcome::Stopped && stream.when_stopped == WhenStopped::FinishUncounted;
     let mut open_still = Some(backend);
     if outcome != Outcome::Interrupted {
-        finish_in_clock(plan, hot.figures, clock, start, &mut open_still)?;
+        finish_in_clock(plan, hot.figures, stats, clock, start, &mut open_still)?;
         if stream.timed.fsync || stream.timed.close {
             hot.figures.elapsed_ns = clock.between(start, clock.now()).saturating_sub(excluded_ns);
         }
@@ -300,8 +357,8 @@ fn live<B: Handle, D: Drive<B>>(
     raise_first(Raise::AfterFinish);
     clocks.report();
     let spent = thread_cpu_ns();
-    hot.figures.cpu_user_ns = spent.0.saturating_sub(usage.0);
-    hot.figures.cpu_system_ns = spent.1.saturating_sub(usage.1);
+    hot.figures.cpu_user_ns = spent.0.saturating_sub(hot.cpu_before.0);
+    hot.figures.cpu_system_ns = spent.1.saturating_sub(hot.cpu_before.1);
 
     if goes_on {
         let mut b = match open_still.take() {
@@ -312,7 +369,7 @@ fn live<B: Handle, D: Drive<B>>(
                 b
             }
         };
-        D::finish(&mut hot, &mut b, stream)?;
+        D::finish(&mut hot, &mut b, &mut ops, stream)?;
         open_still = Some(b);
     }
     finish_outside_clock(plan, shared, hot.figures, clock, start, open_still)?;
@@ -321,6 +378,35 @@ fn live<B: Handle, D: Drive<B>>(
         Outcome::Stopped => End::Stopped,
         Outcome::Interrupted => End::Interrupted,
     })
+}
+
+/// The stream as a plain one, and whether it reads. Who may have to finish the amount uncounted draws from one source to the end.
+fn plain(plan: &Plan, rare: bool) -> Option<(Plain, bool)> {
+    let stream = plan.stream;
+    if rare || stream.when_stopped == WhenStopped::FinishUncounted || stream.verify != Verify::No {
+        return None;
+    }
+    let plain = Plain::of(stream, plan.region, plan.seed, plan.place)?;
+    Some((plain, stream.direction == Direction::Read))
+}
+
+/// Touches the counters that the stream will use.
+fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
+    let stream = plan.stream;
+    let asynchronous = matches!(stream.backend, Kind::Uring(_) | Kind::Aio { .. }) || stream.queue_depth > 1;
+    let mut used = Vec::new();
+    for (does, kinds) in [
+        (crate::files::reads(stream), [READ, READ_SUBMISSION, READ_COMPLETION]),
+        (crate::files::writes(stream), [WRITE, WRITE_SUBMISSION, WRITE_COMPLETION]),
+    ] {
+        if does {
+            used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
+        }
+    }
+    if stream.pace.rate.is_some() {
+        used.push(RESPONSE);
+    }
+    used.into_iter().for_each(|kind| stats[kind].touch());
 }
 
 fn open<B: Handle>(
@@ -415,6 +501,7 @@ fn bind(cpu: usize) -> bool {
 fn finish_in_clock<B: Handle>(
     plan: &Plan,
     slot: &mut Figures,
+    stats: &[KindStat; KINDS],
     clock: Clock,
     start: u64,
     backend: &mut Option<B>,
@@ -422,7 +509,7 @@ fn finish_in_clock<B: Handle>(
     if plan.stream.timed.fsync
         && let Some(b) = backend
     {
-        sync_and_mark(slot, clock, start, b)?;
+        sync_and_mark(slot, &stats[SYNC], clock, start, b)?;
     }
     if plan.stream.timed.close
         && let Some(b) = backend.take()
@@ -450,13 +537,14 @@ fn finish_outside_clock<B: Handle>(
         {
             futex_wait(&control.seen, 0, 20_000_000);
         }
-        sync_and_mark(slot, clock, start, &mut b)?;
+        sync_and_mark(slot, &shared.stats(plan.index)[SYNC], clock, start, &mut b)?;
     }
     close_and_mark(slot, clock, start, b)
 }
 
 fn sync_and_mark<B: Handle>(
     slot: &mut Figures,
+    syncs: &KindStat,
     clock: Clock,
     start: u64,
     backend: &mut B,
@@ -464,7 +552,7 @@ fn sync_and_mark<B: Handle>(
     let from = clock.now();
     backend.sync(false)?;
     let now = clock.now();
-    slot.stats[SYNC].record(clock.between(from, now), 0);
+    syncs.record(clock.between(from, now), 0);
     slot.fsync_ns = clock.between(start, now);
     Ok(())
 }
@@ -512,7 +600,7 @@ fn fcntl_lock(
 
 /// CPU time of the calling thread in user mode and in the kernel, ns. The sum is exact; the kernel splits it by what its ticks
 /// happened to see, so the split of less than some ten milliseconds means little.
-fn thread_cpu_ns() -> (u64, u64) {
+pub(crate) fn thread_cpu_ns() -> (u64, u64) {
     // SAFETY: getrusage fills the struct it is given.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();

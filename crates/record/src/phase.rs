@@ -276,6 +276,8 @@ pub struct OpLogEntry {
     pub bytes: u32,
     /// Service time in ns.
     pub latency_ns: u64,
+    /// When it was issued, ns after the worker began to count.
+    pub start_ns: u64,
 }
 
 /// A sample of the counters of all workers together.

@@ -61,7 +61,7 @@ fn worker(group: &str, index: u32, stream: &Stream, seq: u32) -> Worker {
         w.elapsed_ns += latency_ns;
         latencies.push(latency_ns);
         if stream.log_operations {
-            w.op_log.push(OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns });
+            w.op_log.push(OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns, start_ns: 0 });
         }
     }
     w.cpu_user_ns = w.elapsed_ns / 5;

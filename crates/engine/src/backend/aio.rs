@@ -3,6 +3,7 @@
 
 use super::probe::{Capability, Ground, State, number_in, text};
 use super::{AsyncBackend, Handle, Target};
+use crate::clock::Clock;
 use crate::files;
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
@@ -139,7 +140,33 @@ impl AsyncBackend for Aio {
         self.queued.push(std::ptr::from_mut(block));
     }
 
-    fn submit(&mut self, wait: usize) -> Result<(), Fault> {
+    fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault> {
+        let given = self.give(clock)?;
+        let wait = wait.saturating_sub(self.fetched.len());
+        if self.fetched.is_empty() || wait > 0 {
+            self.fetch(wait, None)?;
+        }
+        Ok(given)
+    }
+
+    fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault> {
+        let given = self.give(clock)?;
+        if self.fetched.is_empty() {
+            self.fetch(1, Some(most_ns))?;
+        }
+        Ok(given)
+    }
+
+    #[inline(always)]
+    fn reap(&mut self) -> Option<(u32, i32)> {
+        let event = self.events[self.fetched.next()?];
+        Some((event.data as u32, event.res as i32))
+    }
+}
+
+impl Aio {
+    /// Gives what was queued to the kernel.
+    fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
         let mut from = 0;
         while from < self.queued.len() {
             let list = &mut self.queued[from..];
@@ -161,25 +188,18 @@ impl AsyncBackend for Aio {
             }
         }
         self.queued.clear();
-        let wait = wait.saturating_sub(self.fetched.len());
-        if self.fetched.is_empty() || wait > 0 {
-            self.fetch(wait)?;
-        }
-        Ok(())
+        Ok(clock.now())
     }
 
-    #[inline(always)]
-    fn reap(&mut self) -> Option<(u32, i32)> {
-        let event = self.events[self.fetched.next()?];
-        Some((event.data as u32, event.res as i32))
-    }
-}
-
-impl Aio {
-    fn fetch(&mut self, wait: usize) -> Result<(), Fault> {
+    /// Fetches at least `wait` events, or as many as there are when `most_ns` are over.
+    fn fetch(&mut self, wait: usize, most_ns: Option<u64>) -> Result<(), Fault> {
         debug_assert!(self.fetched.is_empty(), "all fetched events are reaped before the next are fetched");
+        let mut most = most_ns.map(|ns| libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        });
         loop {
-            // SAFETY: the array has room for as many events as are asked for; no time-out.
+            // SAFETY: the array has room for as many events as are asked for; the time-out lives through the call.
             let n = unsafe {
                 libc::syscall(
                     libc::SYS_io_getevents,
@@ -187,7 +207,7 @@ impl Aio {
                     wait as libc::c_long,
                     self.events.len() as libc::c_long,
                     self.events.as_mut_ptr(),
-                    std::ptr::null_mut::<libc::timespec>(),
+                    most.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
                 )
             };
             if n >= 0 {
@@ -197,6 +217,9 @@ impl Aio {
             let fault = last_error(Call::Submit);
             if fault.errno != libc::EINTR {
                 return Err(fault);
+            }
+            if most_ns.is_some() {
+                return Ok(());
             }
         }
     }

@@ -18,6 +18,7 @@ pub(crate) use pvsync2::{Pvsync2, advice as flag_advice};
 pub(crate) use stdio::Stdio;
 pub(crate) use uring::Uring;
 
+use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::worker::{Fault, Plan};
 use fathom_workload::ops::Op;
@@ -61,8 +62,11 @@ pub(crate) struct Target {
 pub(crate) trait AsyncBackend: Handle {
     /// Prepares an operation; it is submitted by the next `submit`. There is room for queue-depth operations.
     fn queue(&mut self, number: u32, op: &Op, target: Target);
-    /// Submits what was queued and waits until at least `wait` completions can be reaped.
-    fn submit(&mut self, wait: usize) -> Result<(), Fault>;
+    /// Submits what was queued and waits until at least `wait` completions can be reaped. Gives the clock when the kernel was given
+    /// what was queued: on entry into the one call that submits and waits, or on return of the call that only submits.
+    fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault>;
+    /// Likewise, but waits for one completion or for so long, whichever comes first.
+    fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault>;
     /// The next completion: number and result as the system call would give it (negative: error number).
     fn reap(&mut self) -> Option<(u32, i32)>;
 }

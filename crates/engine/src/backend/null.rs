@@ -1,6 +1,7 @@
 //! The null back-end: no call at all. What remains is the generator's own cost per operation.
 
 use super::{AsyncBackend, Backend, Handle, Target};
+use crate::clock::Clock;
 use crate::worker::{Fault, Plan};
 use fathom_workload::ops::Op;
 
@@ -79,9 +80,14 @@ impl AsyncBackend for AsyncNull {
     }
 
     #[inline(always)]
-    fn submit(&mut self, _: usize) -> Result<(), Fault> {
+    fn submit(&mut self, _: usize, clock: Clock) -> Result<u64, Fault> {
+        let given = clock.now();
         self.complete.append(&mut self.queued);
-        Ok(())
+        Ok(given)
+    }
+
+    fn submit_for(&mut self, _: u64, clock: Clock) -> Result<u64, Fault> {
+        self.submit(0, clock)
     }
 
     #[inline(always)]

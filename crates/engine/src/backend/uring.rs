@@ -7,6 +7,7 @@
 
 use super::probe::{Capability, Ground, State, text};
 use super::{AsyncBackend, Handle, Target};
+use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::files;
 use crate::shared::Call;
@@ -92,6 +93,10 @@ fn setup_fault(error: &std::io::Error) -> Fault {
     Fault::of(Call::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
 }
 
+fn submit_fault(error: &std::io::Error) -> Fault {
+    Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
+}
+
 /// The entry for an operation on a file given as `$file`, with or without a registered buffer.
 macro_rules! entry {
     ($file:expr, $op:expr, $target:expr, $fixed:expr) => {{
@@ -137,19 +142,26 @@ impl AsyncBackend for Uring {
     }
 
     #[inline(always)]
-    fn submit(&mut self, wait: usize) -> Result<(), Fault> {
+    fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault> {
+        let given = clock.now();
         loop {
             match self.ring.submit_and_wait(wait) {
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(given),
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) => {}
-                Err(e) => {
-                    return Err(Fault::of(
-                        Call::Submit,
-                        Errno::from_raw_os_error(e.raw_os_error().unwrap_or(0)),
-                        0,
-                    ));
-                }
+                Err(e) => return Err(submit_fault(&e)),
             }
+        }
+    }
+
+    fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault> {
+        let given = clock.now();
+        let most = types::Timespec::from(std::time::Duration::from_nanos(most_ns));
+        let how = types::SubmitArgs::new().timespec(&most);
+        match self.ring.submitter().submit_with_args(1, &how) {
+            Ok(_) => Ok(given),
+            // The time is over, or a signal: the caller looks at the clock and comes again.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(given),
+            Err(e) => Err(submit_fault(&e)),
         }
     }
 

@@ -315,9 +315,9 @@ pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
 }
 
 fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, Failure> {
-    let body: Option<Vec<u8>> = db
-        .prepare_cached("SELECT body FROM artifact WHERE worker_id = ?1 AND media_type = ?2")?
-        .query_row(rusqlite::params![worker_id, op_log::MEDIA_TYPE], |r| r.get(0))
+    let log: Option<(String, Vec<u8>)> = db
+        .prepare_cached("SELECT media_type, body FROM artifact WHERE worker_id = ?1 AND media_type LIKE ?2")?
+        .query_row(rusqlite::params![worker_id, op_log::MEDIA_TYPES], |r| Ok((r.get(0)?, r.get(1)?)))
         .optional()?;
-    body.map_or_else(|| Ok(Vec::new()), |body| op_log::decode(&body).map_err(Failure::Content))
+    log.map_or_else(|| Ok(Vec::new()), |(kind, body)| op_log::decode(&kind, &body).map_err(Failure::Content))
 }

@@ -204,8 +204,8 @@ fn read_phase() -> Phase {
             }],
             ending: Ending::Stopped,
             op_log: vec![
-                OpLogEntry { offset: 4096, bytes: 4096, latency_ns: 15_000 },
-                OpLogEntry { offset: 0, bytes: 4096, latency_ns: 25_000 },
+                OpLogEntry { offset: 4096, bytes: 4096, latency_ns: 15_000, start_ns: 0 },
+                OpLogEntry { offset: 0, bytes: 4096, latency_ns: 25_000, start_ns: 15_000 },
             ],
             ..Worker::default()
         }],
@@ -260,7 +260,8 @@ fn any_ending() -> impl Strategy<Value = Ending> {
 
 fn any_worker() -> impl Strategy<Value = Worker> {
     let log = prop::collection::vec(
-        (any::<u64>(), any::<u32>(), any::<u64>()).prop_map(|(offset, bytes, latency_ns)| OpLogEntry {
+        (any::<u64>(), any::<u32>(), any::<u64>(), any::<u64>()).prop_map(|(offset, bytes, latency_ns, start_ns)| OpLogEntry {
+            start_ns,
             offset,
             bytes,
             latency_ns,

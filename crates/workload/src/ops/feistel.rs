@@ -3,6 +3,7 @@
 //! rare as 1 in the square root of n, whatever n is. About 5 ns a value. It stands in for a bitmap of visited records.
 
 /// The permutation.
+#[derive(Clone)]
 pub struct Feistel {
     n: u64,
     rows: u64,

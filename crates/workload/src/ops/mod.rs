@@ -8,6 +8,7 @@ mod feistel;
 mod flow;
 mod mt19937_64;
 mod order;
+mod plain;
 mod random;
 mod stream;
 
@@ -15,6 +16,7 @@ pub use arrivals::Arrivals;
 pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
+pub use plain::{Draw, Only, Plain, PlainOps, Source};
 pub use random::Sampler;
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
 

@@ -67,6 +67,7 @@ enum Source {
     },
 }
 
+#[derive(Clone, Copy)]
 enum Left {
     Operations(u64),
     Bytes(u64),
@@ -83,6 +84,7 @@ pub struct StreamOps {
     direction: Direction,
     mix: Xoshiro256PlusPlus,
     left: Left,
+    amount: Left,
     sync_after: u64,
     writes_until_sync: u64,
     data_only: bool,
@@ -128,10 +130,16 @@ impl StreamOps {
             direction: stream.direction,
             mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
             left,
+            amount: left,
             sync_after: stream.sync_every.map_or(0, |s| s.writes),
             writes_until_sync: stream.sync_every.map_or(u64::MAX, |s| s.writes),
             data_only: stream.sync_every.is_some_and(|s| s.data_only),
         })
+    }
+
+    /// Begins the amount anew, as after a warm-up; the order goes on where it is.
+    pub fn refill(&mut self) {
+        self.left = self.amount;
     }
 
     /// Number of whole records in the region.

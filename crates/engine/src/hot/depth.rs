@@ -1,0 +1,183 @@
+//! Finding a queue depth while a stream runs: each window is a trial of one depth, judged by the latencies and operations recorded
+//! in it. The search doubles from 1 until the goal is missed, then halves the distance between the last depth that met it and the
+//! first that did not. Counting begins when the search is over.
+
+use crate::clock::Clock;
+use crate::shared::{KindStat, READ, WRITE};
+use fathom_record::histogram::{BUCKETS, bucket_value};
+use fathom_workload::{AdaptiveDepth, DepthGoal};
+
+/// A search.
+pub(super) struct Search {
+    goal: DepthGoal,
+    /// Length of a trial, ticks.
+    window: u64,
+    most: usize,
+    /// The depth of this trial.
+    depth: usize,
+    /// Largest depth that met the goal, and least that did not.
+    good: Option<Trial>,
+    bad: Option<usize>,
+    /// End of this trial; 0 before the first.
+    until: u64,
+    begun: u64,
+    before: Vec<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Trial {
+    depth: usize,
+    operations_per_s: f64,
+}
+
+/// What a look at a search says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Go on with this depth.
+    Trying(usize),
+    /// This is it.
+    Settled(usize),
+}
+
+impl Search {
+    pub fn new(how: AdaptiveDepth, most: usize, clock: Clock) -> Self {
+        Self {
+            goal: how.goal,
+            window: clock.ticks(how.window.0).max(1),
+            most,
+            depth: 1,
+            good: None,
+            bad: None,
+            until: 0,
+            begun: 0,
+            before: vec![0; BUCKETS],
+        }
+    }
+
+    /// Looks at the search at tick `now`; `stats` are the worker's.
+    pub fn look(&mut self, stats: &[KindStat], clock: Clock, now: u64) -> Found {
+        if self.until == 0 {
+            self.begin(stats, now);
+            return Found::Trying(self.depth);
+        }
+        if now < self.until {
+            return Found::Trying(self.depth);
+        }
+        let gained = self.gained(stats);
+        let seconds = clock.between(self.begun, now) as f64 / 1e9;
+        let next = self.judge(&gained, seconds);
+        if let Found::Trying(depth) = next {
+            self.depth = depth;
+            self.begin(stats, now);
+        }
+        next
+    }
+
+    fn begin(&mut self, stats: &[KindStat], now: u64) {
+        (self.begun, self.until) = (now, now.saturating_add(self.window));
+        self.before.fill(0);
+        for kind in [READ, WRITE] {
+            stats[kind].add_counts_to(&mut self.before);
+        }
+    }
+
+    fn gained(&self, stats: &[KindStat]) -> Vec<u64> {
+        let mut now = vec![0; BUCKETS];
+        for kind in [READ, WRITE] {
+            stats[kind].add_counts_to(&mut now);
+        }
+        now.iter().zip(&self.before).map(|(now, before)| now - before).collect()
+    }
+
+    /// Where the search goes after a trial in which `counts` were recorded.
+    fn judge(&mut self, counts: &[u64], seconds: f64) -> Found {
+        let operations_per_s = counts.iter().sum::<u64>() as f64 / seconds.max(1e-9);
+        let trial = Trial { depth: self.depth, operations_per_s };
+        let met = match self.goal {
+            DepthGoal::Latency { percentile, at_most } => {
+                percentile_of(counts, percentile).is_some_and(|ns| ns <= at_most.0)
+            }
+            // Doubling must gain so much; part of a doubling the same share of it.
+            DepthGoal::Knee { gain_percent } => self.good.is_none_or(|good| {
+                let doublings = (self.depth as f64 / good.depth as f64).log2();
+                operations_per_s >= good.operations_per_s * (1.0 + gain_percent / 100.0).powf(doublings)
+            }),
+        };
+        if met {
+            self.good = Some(trial);
+        } else {
+            self.bad = Some(self.depth);
+        }
+        let good = self.good.map_or(0, |g| g.depth);
+        let next = match self.bad {
+            None => (good * 2).min(self.most),
+            Some(bad) => good.midpoint(bad),
+        };
+        // Nothing lies between, or there is nothing above: the best known, which is 1 if not even that met a latency.
+        if next == good || Some(next) == self.bad { Found::Settled(good.max(1)) } else { Found::Trying(next) }
+    }
+}
+
+/// The value at a percentile of dense counts; `None` if there are none.
+fn percentile_of(counts: &[u64], percentile: f64) -> Option<u64> {
+    let all: u64 = counts.iter().sum();
+    let rank = ((all as f64 * percentile / 100.0).ceil() as u64).clamp(1, all.max(1));
+    let mut seen = 0;
+    counts.iter().position(|&n| {
+        seen += n;
+        n > 0 && seen >= rank
+    }).map(bucket_value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::histogram::bucket_of;
+    use fathom_workload::Duration;
+
+    /// Runs a search on a device that serves `channels` operations at once in 100 us each; more of them wait.
+    fn search(goal: DepthGoal, most: usize, channels: f64) -> (usize, Vec<usize>) {
+        let how = AdaptiveDepth { goal, window: Duration(1_000_000) };
+        let mut search = Search::new(how, most, Clock::monotonic());
+        let mut tried = Vec::new();
+        loop {
+            let depth = search.depth as f64;
+            tried.push(search.depth);
+            let ns = 100_000.0 * (depth / channels).max(1.0);
+            let mut counts = vec![0; BUCKETS];
+            counts[bucket_of(ns as u64)] = (depth.min(channels) * 10_000.0) as u64;
+            match search.judge(&counts, 1.0) {
+                Found::Trying(depth) => search.depth = depth,
+                Found::Settled(depth) => return (depth, tried),
+            }
+            assert!(tried.len() < 99, "{tried:?}");
+        }
+    }
+
+    #[test]
+    fn the_largest_depth_within_a_latency_is_found() {
+        let goal = DepthGoal::Latency { percentile: 99.0, at_most: Duration(200_500) };
+        let (depth, tried) = search(goal, 256, 8.0);
+        assert_eq!(depth, 16, "{tried:?}");
+        assert!(tried.len() < 12, "{tried:?}");
+    }
+
+    #[test]
+    fn the_knee_is_where_the_device_is_full() {
+        let goal = DepthGoal::Knee { gain_percent: 10.0 };
+        assert_eq!(search(goal, 256, 8.0).0, 8);
+        assert_eq!(search(goal, 4, 8.0).0, 4, "no more than allowed");
+    }
+
+    #[test]
+    fn a_limit_nobody_can_keep_settles_at_one() {
+        let goal = DepthGoal::Latency { percentile: 50.0, at_most: Duration(1) };
+        assert_eq!(search(goal, 64, 8.0).0, 1);
+    }
+
+    #[test]
+    fn a_trial_in_which_nothing_finished_has_no_percentile() {
+        assert_eq!(percentile_of(&[0; 100], 99.0), None);
+        assert_eq!(percentile_of(&[1, 0, 99], 1.0), Some(0));
+    }
+}

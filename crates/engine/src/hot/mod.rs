@@ -1,0 +1,103 @@
+//! The hot loops: draw an operation, do it between two readings of the clock, record it. [`one_by_one`] does one after the other,
+//! [`several`] keeps some in flight. Each is compiled for every back-end, for plain streams and others
+//! (`fathom_workload::ops::Plain`), and with and without the rare features, so that a stream pays for nothing it does not use.
+//!
+//! Inside the loops nothing is allocated, locked or formatted, and no system call is made beside the I/O. What is touched per
+//! operation is kept on few cache lines: after a system call little of the program is left in the first-level cache, and every
+//! line costs more than an instruction. `cargo xtask bench engine` prints the cost beside the least possible loop.
+
+mod depth;
+pub(crate) mod one_by_one;
+pub(crate) mod rare;
+pub(crate) mod several;
+
+use crate::clock::Clock;
+use crate::contents::Contents;
+use crate::shared::{Control, Figures, KINDS, KindStat, Live, STOP_FIRST_DONE, STOP_INTERRUPT};
+use fathom_record::OpLogEntry;
+use fathom_workload::WhenStopped;
+use fathom_workload::ops::{Done, Op};
+use rare::Rare;
+use std::sync::atomic::Ordering;
+
+/// Why a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Completed,
+    /// A stop rule of the phase.
+    Stopped,
+    Interrupted,
+}
+
+/// Everything a loop works on. What every operation touches comes first.
+#[repr(C, align(64))]
+pub(crate) struct Hot<'a> {
+    pub clock: Clock,
+    pub control: &'a Control,
+    pub live: &'a Live,
+    pub stats: &'a [KindStat; KINDS],
+    /// Tick at which the phase's time is over; `u64::MAX` if it has none.
+    pub deadline: u64,
+    /// Tick at which the last operation returned.
+    pub last: u64,
+    /// Whether operations are counted: the warm-up is over.
+    pub counting: bool,
+    pub done: Done,
+    /// Buffers: one set for each operation in flight.
+    pub memory: Vec<Contents>,
+    pub figures: &'a mut Figures,
+    pub log: Option<&'a mut [OpLogEntry]>,
+    /// Tick at which the worker was released.
+    pub released: u64,
+    /// Tick from which it counts: the end of the warm-up.
+    pub start: u64,
+    /// Length of the warm-up, and of what is counted (`u64::MAX`: no limit), in ticks.
+    pub ramp: u64,
+    pub time: u64,
+    /// CPU time of the thread when counting began.
+    pub cpu_before: (u64, u64),
+    /// Time that is not to be counted, ns.
+    pub excluded_ns: u64,
+    pub rare: Option<Rare>,
+    /// An operation that was drawn and not issued.
+    pub pending: Option<Op>,
+    /// The counted part is over and the amount is done to its end: only an interruption stops that.
+    pub finishing: bool,
+}
+
+impl Hot<'_> {
+    /// Begins counting at the tick `now`.
+    pub fn begin_counting(&mut self, now: u64) {
+        self.counting = true;
+        self.live.counting_at.store(now, Ordering::Release);
+        self.start = now;
+        self.last = now;
+        self.excluded_ns = 0;
+        self.figures.start_ticks = now;
+        self.deadline = now.saturating_add(self.time);
+        self.cpu_before = crate::worker::thread_cpu_ns();
+    }
+
+    /// What the stop flag says to a stream that stops so.
+    #[inline(always)]
+    pub fn stopped(&self, when_stopped: WhenStopped) -> Option<Outcome> {
+        match self.control.stop.load(Ordering::Relaxed) {
+            0 => None,
+            STOP_INTERRUPT => Some(Outcome::Interrupted),
+            _ if self.finishing => None,
+            STOP_FIRST_DONE if when_stopped == WhenStopped::Ignore => None,
+            _ => Some(Outcome::Stopped),
+        }
+    }
+
+    /// Enters an operation in the log, if there is one.
+    fn log_operation(&mut self, op: &Op, begun: u64, latency_ns: u64) {
+        let start_ns = self.clock.between(self.start, begun);
+        if let Some(log) = &mut self.log
+            && let Some(entry) = log.get_mut(self.figures.logged as usize)
+        {
+            *entry = OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns, start_ns };
+            self.figures.logged += 1;
+        }
+    }
+}

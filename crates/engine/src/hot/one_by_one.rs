@@ -1,0 +1,265 @@
+//! The loop that does one operation after the other. Latency is from just before the call to just after it: service time. With a
+//! rate, response time is kept beside it, from when the operation was due.
+
+use super::rare::{Waited, wait_until};
+use super::{Hot, Outcome};
+use crate::backend::Backend;
+use crate::shared::{READ, RESPONSE, STOP_INTERRUPT, SYNC, WRITE};
+use crate::worker::Fault;
+use fathom_workload::WhenStopped;
+use fathom_workload::ops::{Op, OpKind, Source};
+use std::sync::atomic::Ordering;
+
+/// Runs the warm-up, if there is one, and the counted part of a stream.
+pub(crate) fn run<B: Backend, S: Source>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    when_stopped: WhenStopped,
+) -> Result<Outcome, Fault> {
+    if hot.ramp > 0 {
+        if let Some(outcome) = warm_up(hot, backend, source, when_stopped)? {
+            return Ok(outcome);
+        }
+        source.refill();
+        hot.begin_counting(hot.clock.now());
+    }
+    if hot.rare.is_some() {
+        counted::<B, S, true>(hot, backend, source, when_stopped)
+    } else {
+        counted::<B, S, false>(hot, backend, source, when_stopped)
+    }
+}
+
+/// Does operations without counting them until the warm-up is over. An outcome means that there will be nothing to count.
+#[inline(never)]
+fn warm_up<B: Backend, S: Source>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    when_stopped: WhenStopped,
+) -> Result<Option<Outcome>, Fault> {
+    hot.deadline = hot.start.saturating_add(hot.ramp);
+    while hot.clock.now() < hot.deadline {
+        if let Some(outcome) = hot.stopped(when_stopped) {
+            return Ok(Some(outcome));
+        }
+        let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else {
+            source.refill();
+            continue;
+        };
+        if before(hot, backend, &op, when_stopped)? == Waited::Cut {
+            hot.pending = Some(op);
+            continue;
+        }
+        untimed(hot, backend, &op)?;
+        after(hot, backend, &op, None, when_stopped)?;
+        hot.figures.ramp_ops += 1;
+    }
+    Ok(None)
+}
+
+fn counted<B: Backend, S: Source, const RARE: bool>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    when_stopped: WhenStopped,
+) -> Result<Outcome, Fault> {
+    loop {
+        if let Some(outcome) = hot.stopped(when_stopped) {
+            return Ok(outcome);
+        }
+        if hot.last >= hot.deadline {
+            return Ok(Outcome::Stopped);
+        }
+        let drawn = if RARE { hot.pending.take() } else { None };
+        let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };
+        if RARE {
+            if hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op)) {
+                return Ok(Outcome::Stopped);
+            }
+            if before(hot, backend, &op, when_stopped)? == Waited::Cut {
+                return Ok(cut(hot, op, when_stopped));
+            }
+        }
+        let start = timed(hot, backend, &op)?;
+        if RARE {
+            after(hot, backend, &op, Some(start), when_stopped)?;
+        }
+    }
+}
+
+/// An operation that was drawn must not be issued. Who finishes the amount uncounted begins with it.
+#[cold]
+fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
+    hot.pending = Some(op);
+    if hot.clock.now() >= hot.deadline {
+        // The time was used to its end, with pauses.
+        hot.last = hot.deadline;
+    }
+    hot.stopped(when_stopped).unwrap_or(Outcome::Stopped)
+}
+
+/// One operation between two readings of the clock, recorded. Returns the first reading.
+#[inline(always)]
+fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fault> {
+    let bytes = op.bytes as usize;
+    let (start, kind);
+    match op.kind {
+        OpKind::Read => {
+            let contents = &mut hot.memory[0];
+            let at = contents.read_position();
+            let buffer = contents.record_to_read(bytes);
+            start = hot.clock.now();
+            backend.read(op.offset, buffer)?;
+            hot.last = hot.clock.now();
+            kind = READ;
+            hot.done.reads += 1;
+            if contents.checks() {
+                contents.check(op.offset, at, bytes)?;
+            }
+        }
+        OpKind::Write => {
+            let record = hot.memory[0].record_to_write(op.offset, bytes);
+            start = hot.clock.now();
+            backend.write(op.offset, record)?;
+            hot.last = hot.clock.now();
+            kind = WRITE;
+            hot.done.writes += 1;
+        }
+        OpKind::Sync { data_only } => {
+            start = hot.clock.now();
+            backend.sync(data_only)?;
+            hot.last = hot.clock.now();
+            kind = SYNC;
+        }
+    }
+    hot.stats[kind].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
+    Ok(start)
+}
+
+/// One operation that nobody times.
+fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<(), Fault> {
+    let bytes = op.bytes as usize;
+    match op.kind {
+        OpKind::Read => {
+            backend.read(op.offset, hot.memory[0].record_to_read(bytes))?;
+            hot.done.reads += 1;
+        }
+        OpKind::Write => {
+            backend.write(op.offset, hot.memory[0].record_to_write(op.offset, bytes))?;
+            hot.done.writes += 1;
+        }
+        OpKind::Sync { data_only } => backend.sync(data_only)?,
+    }
+    Ok(())
+}
+
+/// The uncounted rest after a stop: nothing is recorded but the bytes.
+pub(crate) fn finish<B: Backend, S: Source>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+) -> Result<(), Fault> {
+    while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
+        let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };
+        untimed(hot, backend, &op)?;
+        hot.figures.uncounted_bytes += u64::from(op.bytes);
+    }
+    Ok(())
+}
+
+/// What comes before an operation. `Cut`: it must not be issued.
+#[inline(never)]
+fn before<B: Backend>(
+    hot: &mut Hot,
+    backend: &mut B,
+    op: &Op,
+    when_stopped: WhenStopped,
+) -> Result<Waited, Fault> {
+    let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
+    let (think_ns, counted) = (rare.think_ns + op.think_ns, rare.think_counted);
+    let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
+    if think_ns > 0 {
+        let from = hot.clock.now();
+        let waited = wait_until(hot, from + hot.clock.ticks(think_ns), true, when_stopped);
+        if !counted {
+            hot.excluded_ns += hot.clock.between(from, hot.clock.now());
+        }
+        if waited == Waited::Cut {
+            return Ok(Waited::Cut);
+        }
+    }
+    if let Some(due) = due
+        && !matches!(op.kind, OpKind::Sync { .. })
+        && wait_until(hot, due, false, when_stopped) == Waited::Cut
+    {
+        return Ok(Waited::Cut);
+    }
+    let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
+    if let Some(area) = &mut rare.purge {
+        // Touching each cache line once replaces the I/O buffer in the caches.
+        area.all_mut().iter_mut().step_by(64).for_each(|b| *b = b.wrapping_add(1));
+        std::hint::black_box(area.all());
+    }
+    if let Some(scratch) = &mut rare.disturb
+        && op.kind == OpKind::Read
+        && hot.done.reads.is_multiple_of(rare.disturb_every)
+    {
+        let bytes = rare.disturb_bytes;
+        backend.read(0, &mut scratch.all_mut()[..bytes])?;
+        backend.read(4096.min(op.offset / 4096 * 4096), &mut scratch.all_mut()[..bytes])?;
+    }
+    if rare.lock_records
+        && let Some(file) = backend.descriptor()
+    {
+        crate::worker::lock(file, op.offset, u64::from(op.bytes), op.kind == OpKind::Write)?;
+    }
+    Ok(Waited::Enough)
+}
+
+/// What comes after an operation that was issued at the tick `issued` (not timed without one).
+#[inline(never)]
+fn after<B: Backend>(
+    hot: &mut Hot,
+    backend: &mut B,
+    op: &Op,
+    issued: Option<u64>,
+    when_stopped: WhenStopped,
+) -> Result<(), Fault> {
+    let syncs = matches!(op.kind, OpKind::Sync { .. });
+    if let Some(start) = issued
+        && !syncs
+    {
+        hot.log_operation(op, start, hot.clock.between(start, hot.last));
+    }
+    let Some(rare) = &mut hot.rare else { return Ok(()) };
+    if let Some(schedule) = &mut rare.schedule
+        && !syncs
+    {
+        let due = schedule.due(hot.clock, hot.released);
+        let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due));
+        if issued.is_some() {
+            hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
+            let response_ns = hot.clock.between(due, hot.last);
+            hot.stats[RESPONSE].record(response_ns, u64::from(op.bytes));
+        }
+    }
+    if rare.lock_records
+        && let Some(file) = backend.descriptor()
+    {
+        crate::worker::unlock(file, op.offset, u64::from(op.bytes))?;
+    }
+    if rare.burst_bytes > 0 {
+        rare.burst_left = rare.burst_left.saturating_sub(u64::from(op.bytes));
+        if rare.burst_left == 0 {
+            rare.burst_left = rare.burst_bytes;
+            let pause = hot.clock.ticks(rare.burst_pause_ns);
+            backend.sync(false)?;
+            let from = hot.clock.now();
+            wait_until(hot, from + pause, false, when_stopped);
+            hot.excluded_ns += hot.clock.between(from, hot.clock.now());
+        }
+    }
+    Ok(())
+}

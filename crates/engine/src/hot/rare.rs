@@ -1,0 +1,173 @@
+//! What a plain stream does without: computing between operations, rates, bursts, locks, purging, disturbing reads, an operation
+//! log, an amount shared by all workers. The loops are compiled once with and once without it.
+
+use super::Hot;
+use crate::buffer::Buffer;
+use crate::clock::Clock;
+use crate::shared::STOP_FIRST_DONE;
+use crate::worker::{Fault, Plan};
+use fathom_workload::ops::{Arrivals, Op, OpKind};
+use fathom_workload::{Pace, WhenStopped};
+use std::sync::atomic::Ordering;
+
+/// State of the rare features.
+pub(crate) struct Rare {
+    pub think_ns: u64,
+    pub think_counted: bool,
+    pub schedule: Option<Schedule>,
+    pub burst_bytes: u64,
+    pub burst_left: u64,
+    pub burst_pause_ns: u64,
+    pub purge: Option<Buffer>,
+    pub lock_records: bool,
+    pub disturb_every: u64,
+    /// Where disturbing reads go, and how many bytes they read: one, or a page where O_DIRECT demands it.
+    pub disturb: Option<Buffer>,
+    pub disturb_bytes: usize,
+    pub quota: Quota,
+}
+
+impl Rare {
+    /// The rare features of a plan; `None` if it uses none.
+    pub fn of(plan: &Plan) -> Result<Option<Self>, Fault> {
+        let s = plan.stream;
+        let listed_think =
+            matches!(&s.access, fathom_workload::Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
+        let lock_records = s.lock == fathom_workload::Lock::Record;
+        let none = s.pace == Pace::default()
+            && s.purge.0 == 0
+            && !lock_records
+            && s.disturb_every == 0
+            && !listed_think
+            && !s.log_operations
+            && plan.quota == Quota::default();
+        if none {
+            return Ok(None);
+        }
+        let burst = s.pace.burst;
+        Ok(Some(Self {
+            think_ns: s.pace.think.map_or(0, |t| t.time.0),
+            think_counted: s.pace.think.is_some_and(|t| t.counted),
+            schedule: s.pace.rate.map(|r| Schedule::new(Arrivals::new(&r, plan.seed, plan.place), r.operations_per_s)),
+            burst_bytes: burst.map_or(0, |b| b.bytes.0),
+            burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
+            burst_pause_ns: burst.map_or(0, |b| b.pause.0),
+            purge: if s.purge.0 > 0 { Some(Buffer::new(s.purge.0 as usize)?) } else { None },
+            lock_records,
+            disturb_every: s.disturb_every,
+            disturb: if s.disturb_every > 0 { Some(Buffer::new(4096)?) } else { None },
+            disturb_bytes: if s.open.direct { 4096 } else { 1 },
+            quota: plan.quota,
+        }))
+    }
+}
+
+/// What the workers of a phase may do together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub operations: Option<u64>,
+    pub bytes: Option<u64>,
+}
+
+impl Quota {
+    /// Takes an operation from what all workers share; false if nothing is left. Exact: each is taken by one worker.
+    pub fn take(&self, hot: &Hot, op: &Op) -> bool {
+        if matches!(op.kind, OpKind::Sync { .. }) {
+            return true;
+        }
+        let taken = &hot.control.taken;
+        let within = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64, amount: u64| {
+            limit.is_none_or(|limit| so_far.fetch_add(amount, Ordering::Relaxed) < limit)
+        };
+        within(self.operations, &taken.operations, 1) && within(self.bytes, &taken.bytes, u64::from(op.bytes))
+    }
+}
+
+/// When operations are due, and how late they were issued.
+pub(crate) struct Schedule {
+    arrivals: Arrivals,
+    /// Tick of the stream's start.
+    epoch: u64,
+    /// When the next operation is due, in ticks.
+    due: u64,
+    /// Lateness that counts as being behind, ns: one mean gap, and no less than the scheduler takes now and then.
+    grace_ns: u64,
+    /// Tick at which it fell behind; 0 while it keeps up.
+    behind_since: u64,
+}
+
+impl Schedule {
+    fn new(arrivals: Arrivals, operations_per_s: f64) -> Self {
+        const LEAST_GRACE_NS: f64 = 1e6;
+        let grace_ns = (1e9 / operations_per_s).max(LEAST_GRACE_NS) as u64;
+        Self { arrivals, epoch: 0, due: 0, grace_ns, behind_since: 0 }
+    }
+
+    /// The tick at which the operation in hand is due.
+    pub fn due(&mut self, clock: Clock, start: u64) -> u64 {
+        if self.epoch == 0 {
+            self.epoch = start;
+            self.due = start.saturating_add(clock.ticks(self.arrivals.next_due_ns()));
+        }
+        self.due
+    }
+
+    /// The operation in hand is issued at `now`: the next one's turn. Gives the longest stretch behind so far that ends here, ns.
+    /// Late operations are issued at once and not dropped; the schedule itself does not move.
+    pub fn issued(&mut self, clock: Clock, now: u64) -> u64 {
+        let late_ns = clock.between(self.due, now);
+        let behind_ns = if late_ns <= self.grace_ns {
+            self.behind_since = 0;
+            0
+        } else {
+            if self.behind_since == 0 {
+                self.behind_since = now;
+            }
+            clock.between(self.behind_since, now)
+        };
+        self.due = self.epoch.saturating_add(clock.ticks(self.arrivals.next_due_ns()));
+        behind_ns
+    }
+}
+
+/// Why a wait ended before its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// It did not.
+    Enough,
+    /// A stop that concerns this stream, or the end of the phase's time: the operation is not to be issued.
+    Cut,
+}
+
+/// A sleep ends this long before its time and spinning does the rest: a sleep alone is late by this much now and then.
+pub(super) const SPIN_NS: u64 = 60_000;
+/// Longest sleep: a stop is to be seen.
+pub(super) const NAP_NS: u64 = 50_000_000;
+
+/// Waits until a tick: sleeps to shortly before it, then spins. `busy` spins all the time, for computing between operations.
+pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
+    loop {
+        let now = hot.clock.now();
+        let stop = hot.control.stop.load(Ordering::Relaxed);
+        if stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
+            || now >= hot.deadline
+        {
+            return Waited::Cut;
+        }
+        if now >= tick {
+            return Waited::Enough;
+        }
+        let left_ns = hot.clock.between(now, tick.min(hot.deadline));
+        if !busy && left_ns > 2 * SPIN_NS {
+            std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// The kernel may delay the end of a sleep by 50 us to save wake-ups; a stream with a rate wants it on time.
+pub(crate) fn punctual_sleeps() {
+    // SAFETY: a plain prctl on the calling thread. If it fails, sleeps are as late as before, and the lateness is measured.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}

@@ -1,0 +1,403 @@
+//! The loop with several operations in flight. Every free place gets an operation and a stamp of the clock; one call submits
+//! them and waits; the completions found then get one reading of the clock, because that is when a program could know of them.
+//! Latency is from stamp to that reading; its two parts, until the operation was given to the kernel and from there on, are kept
+//! beside it.
+//!
+//! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
+//! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
+
+use super::depth::{Found, Search};
+use super::rare::{NAP_NS, SPIN_NS};
+use super::{Hot, Outcome};
+use crate::backend::{AsyncBackend, Target};
+use crate::shared::{
+    Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+};
+use crate::worker::Fault;
+use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::{Stream, WhenStopped};
+use rustix::io::Errno;
+
+/// An operation in flight.
+#[derive(Clone, Copy)]
+struct Flight {
+    op: Op,
+    /// Clock when it was prepared.
+    stamp: u64,
+    /// Clock when it was given to the kernel.
+    given: u64,
+    /// Clock at which it was due; 0 without a rate.
+    due: u64,
+    /// Where it was read to, for checking.
+    read_at: usize,
+}
+
+/// The places for operations in flight.
+struct Places {
+    flights: Vec<Flight>,
+    /// A stack: the place freed last is used first, so that few buffers are hot.
+    free: Vec<u32>,
+    /// Prepared and not yet given to the kernel.
+    queued: Vec<u32>,
+    /// An operation that has to wait: an fsync for those in flight, one with a rate for its time.
+    held: Option<Op>,
+    /// An fsync covers the writes that are complete when it starts: it goes alone, and the next ones wait for it.
+    alone: bool,
+}
+
+impl Places {
+    fn new(depth: usize) -> Self {
+        let op = Op { kind: OpKind::Read, offset: 0, bytes: 0, think_ns: 0 };
+        Self {
+            flights: vec![Flight { op, stamp: 0, given: 0, due: 0, read_at: 0 }; depth],
+            free: (0..depth as u32).rev().collect(),
+            queued: Vec::with_capacity(depth),
+            held: None,
+            alone: false,
+        }
+    }
+
+    /// Operations prepared or in flight.
+    #[inline(always)]
+    fn busy(&self) -> usize {
+        self.flights.len() - self.free.len()
+    }
+}
+
+/// Runs the warm-up, if there is one, and the counted part of a stream.
+pub(crate) fn run<B: AsyncBackend, S: Source>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    stream: &Stream,
+    batch: u32,
+) -> Result<Outcome, Fault> {
+    let search = stream.adaptive_depth.map(|how| Search::new(how, hot.memory.len(), hot.clock));
+    let uncounted = hot.ramp > 0 || search.is_some();
+    if uncounted {
+        hot.counting = false;
+        hot.deadline = u64::MAX;
+    }
+    let mut warm = Warm { until: hot.start.saturating_add(hot.ramp), search };
+    let how = How { when_stopped: stream.when_stopped, batch, recorded: true };
+    if hot.rare.is_some() || uncounted {
+        drive::<B, S, true>(hot, backend, source, how, &mut warm)
+    } else {
+        drive::<B, S, false>(hot, backend, source, how, &mut warm)
+    }
+}
+
+/// The uncounted rest after a stop.
+pub(crate) fn finish<B: AsyncBackend, S: Source>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    batch: u32,
+) -> Result<(), Fault> {
+    hot.deadline = u64::MAX;
+    hot.finishing = true;
+    let mut warm = Warm { until: 0, search: None };
+    let how = How { when_stopped: WhenStopped::FinishUncounted, batch, recorded: false };
+    drive::<B, S, false>(hot, backend, source, how, &mut warm).map(|_| ())
+}
+
+/// How the loop is to go about it.
+#[derive(Clone, Copy)]
+struct How {
+    when_stopped: WhenStopped,
+    /// Operations that one call submits; 0: all that are free.
+    batch: u32,
+    recorded: bool,
+}
+
+/// What has to be over before counting begins.
+struct Warm {
+    /// Tick at which the warm-up ends.
+    until: u64,
+    search: Option<Search>,
+}
+
+fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &mut S,
+    how: How,
+    warm: &mut Warm,
+) -> Result<Outcome, Fault> {
+    let depth = hot.memory.len();
+    let mut places = Places::new(depth);
+    let batch = if how.batch == 0 { depth } else { (how.batch as usize).min(depth) };
+    let mut most = depth;
+    let mut now = hot.clock.now();
+    let mut ended = None;
+    loop {
+        if ended.is_none() {
+            ended = hot.stopped(how.when_stopped).or((now >= hot.deadline).then_some(Outcome::Stopped));
+        }
+        if RARE && !hot.counting && ended.is_none() {
+            most = warming(hot, source, warm, now, depth);
+        }
+        places.alone &= places.busy() > 0;
+        let mut due = 0;
+        while ended.is_none() && !places.alone && places.queued.len() < batch && places.busy() < most {
+            let drawn = places.held.take().or_else(|| hot.pending.take());
+            let Some(op) = drawn.or_else(|| source.next(&hot.done)) else {
+                if RARE && !hot.counting {
+                    source.refill();
+                    continue;
+                }
+                ended = Some(Outcome::Completed);
+                break;
+            };
+            let syncs = matches!(op.kind, OpKind::Sync { .. });
+            if syncs && places.busy() > 0 {
+                places.held = Some(op);
+                break;
+            }
+            let mut op_due = 0;
+            if RARE && !syncs {
+                if let Some(schedule) = hot.rare.as_mut().and_then(|r| r.schedule.as_mut()) {
+                    now = hot.clock.now();
+                    due = schedule.due(hot.clock, hot.released);
+                    if due > now {
+                        places.held = Some(op);
+                        break;
+                    }
+                    let behind_ns = schedule.issued(hot.clock, now);
+                    if hot.counting {
+                        hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
+                    }
+                    op_due = due;
+                }
+                if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op)) {
+                    ended = Some(Outcome::Stopped);
+                    break;
+                }
+            }
+            places.alone = syncs;
+            prepare(hot, backend, &mut places, op, op_due);
+        }
+        if places.busy() == 0 {
+            if places.held.is_some() && ended.is_none() {
+                if RARE && due > now {
+                    now = pause(hot, due, now);
+                }
+                continue;
+            }
+            // Nothing was queued and nothing is in flight. Who finishes uncounted begins with what was held back.
+            hot.pending = places.held;
+            if RARE && now >= hot.deadline && hot.rare.as_ref().is_some_and(|r| r.schedule.is_some()) {
+                // The time was used to its end, with pauses.
+                hot.last = hot.deadline;
+            }
+            return Ok(ended.unwrap_or(Outcome::Completed));
+        }
+        let full = places.busy() >= most || places.alone || ended.is_some();
+        let given = if RARE && due > 0 && !full {
+            backend.submit_for(hot.clock.between(now, due), hot.clock)?
+        } else {
+            let nothing_new = places.queued.is_empty();
+            backend.submit(usize::from(nothing_new || full), hot.clock)?
+        };
+        for number in places.queued.drain(..) {
+            places.flights[number as usize].given = given;
+        }
+        now = hot.clock.now();
+        reap::<B, RARE>(hot, backend, &mut places, how.recorded, now, ended.is_some())?;
+    }
+}
+
+/// Takes every completion there is.
+#[inline(always)]
+fn reap<B: AsyncBackend, const RARE: bool>(
+    hot: &mut Hot,
+    backend: &mut B,
+    places: &mut Places,
+    recorded: bool,
+    now: u64,
+    ended: bool,
+) -> Result<(), Fault> {
+    while let Some((number, result)) = backend.reap() {
+        let flight = places.flights[number as usize];
+        places.free.push(number);
+        if let Err(fault) = complete(hot, backend.descriptor(), number, &flight, result) {
+            drain(backend, places.busy(), hot.clock);
+            return Err(fault);
+        }
+        hot.last = now;
+        if !recorded {
+            hot.figures.uncounted_bytes += u64::from(flight.op.bytes);
+            continue;
+        }
+        record::<RARE>(hot, &flight, now);
+        if ended {
+            hot.figures.drained_ops += u64::from(hot.counting);
+        }
+    }
+    Ok(())
+}
+
+/// The warm-up: what it is waiting for, and how many operations may be in flight meanwhile.
+#[cold]
+fn warming<S: Source>(hot: &mut Hot, source: &mut S, warm: &mut Warm, now: u64, depth: usize) -> usize {
+    let mut most = depth;
+    if let Some(search) = &mut warm.search {
+        match search.look(hot.stats, hot.clock, now) {
+            Found::Trying(depth) => return depth,
+            Found::Settled(depth) => {
+                hot.figures.settled_depth = depth as u32;
+                warm.search = None;
+            }
+        }
+    }
+    if hot.figures.settled_depth > 0 {
+        most = hot.figures.settled_depth as usize;
+    }
+    if now >= warm.until {
+        hot.figures.ramp_ops = hot.stats[READ].ops() + hot.stats[WRITE].ops();
+        for stat in hot.stats {
+            stat.reset();
+        }
+        source.refill();
+        hot.begin_counting(now);
+    }
+    most
+}
+
+/// Nothing is in flight and the next operation is not due: sleeps to shortly before that, or spins. Gives the time after it.
+#[cold]
+fn pause(hot: &Hot, due: u64, now: u64) -> u64 {
+    let left_ns = hot.clock.between(now, due.min(hot.deadline));
+    if left_ns > 2 * SPIN_NS {
+        std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));
+    } else {
+        std::hint::spin_loop();
+    }
+    hot.clock.now()
+}
+
+/// After a fault: waits for what is in flight, because the kernel still works with its buffers.
+#[cold]
+fn drain<B: AsyncBackend>(backend: &mut B, mut in_flight: usize, clock: crate::clock::Clock) {
+    while in_flight > 0 && backend.submit(1, clock).is_ok() {
+        while backend.reap().is_some() {
+            in_flight -= 1;
+        }
+    }
+}
+
+/// Gives an operation a place, a buffer and a stamp.
+#[inline(always)]
+fn prepare<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, places: &mut Places, op: Op, due: u64) {
+    let Some(number) = places.free.pop() else { return };
+    let flight = &mut places.flights[number as usize];
+    let target = target(hot, number, &op, flight);
+    flight.op = op;
+    flight.due = due;
+    flight.stamp = hot.clock.now();
+    backend.queue(number, &op, target);
+    places.queued.push(number);
+}
+
+/// The buffer of an operation about to be queued.
+#[inline(always)]
+fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
+    let contents = &mut hot.memory[number as usize];
+    let bytes = op.bytes as usize;
+    // Registered buffers come in pairs: what is written from, what is read into.
+    let pair = (number as u16).wrapping_mul(2);
+    match op.kind {
+        OpKind::Write => {
+            Target { pointer: contents.record_to_write(op.offset, bytes).as_mut_ptr(), registered: pair }
+        }
+        OpKind::Read => {
+            flight.read_at = contents.read_position();
+            Target { pointer: contents.record_to_read(bytes).as_mut_ptr(), registered: pair + 1 }
+        }
+        OpKind::Sync { .. } => Target { pointer: std::ptr::null_mut(), registered: 0 },
+    }
+}
+
+/// Judges a completion: errors, transfers that fell short, data that should be checked.
+#[inline(always)]
+fn complete(
+    hot: &mut Hot,
+    file: Option<rustix::fd::BorrowedFd<'_>>,
+    number: u32,
+    flight: &Flight,
+    result: i32,
+) -> Result<(), Fault> {
+    let op = &flight.op;
+    let call = match op.kind {
+        OpKind::Read => Call::Read,
+        OpKind::Write => Call::Write,
+        OpKind::Sync { .. } => Call::Sync,
+    };
+    if result < 0 {
+        return Err(Fault::of(call, Errno::from_raw_os_error(-result), op.offset));
+    }
+    if (result as u32) < op.bytes && call != Call::Sync {
+        return Err(short(hot, file, number, flight, result as usize, call));
+    }
+    let contents = &hot.memory[number as usize];
+    if call == Call::Read && contents.checks() {
+        contents.check(op.offset, flight.read_at, op.bytes as usize)?;
+    }
+    Ok(())
+}
+
+/// A transfer that fell short: a synchronous call for the rest tells why.
+#[cold]
+fn short(
+    hot: &mut Hot,
+    file: Option<rustix::fd::BorrowedFd<'_>>,
+    number: u32,
+    flight: &Flight,
+    moved: usize,
+    call: Call,
+) -> Fault {
+    let (bytes, at) = (flight.op.bytes as usize, flight.op.offset + moved as u64);
+    let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
+    let Some(file) = file else { return fell };
+    let contents = &mut hot.memory[number as usize];
+    let tried = if call == Call::Write {
+        let record = contents.record_to_write(flight.op.offset, bytes);
+        rustix::io::pwrite(file, &record[moved..], at)
+    } else {
+        rustix::io::pread(file, &mut contents.record_to_read(bytes)[moved..], at)
+    };
+    match tried {
+        Err(errno) => Fault { errno: errno.raw_os_error(), ..fell },
+        Ok(_) => fell,
+    }
+}
+
+#[inline(always)]
+fn record<const RARE: bool>(hot: &mut Hot, flight: &Flight, now: u64) {
+    let op = &flight.op;
+    let ns = hot.clock.between(flight.stamp, now);
+    let bytes = u64::from(op.bytes);
+    let (kind, submission, completion) = match op.kind {
+        OpKind::Read => {
+            hot.done.reads += 1;
+            (READ, READ_SUBMISSION, READ_COMPLETION)
+        }
+        OpKind::Write => {
+            hot.done.writes += 1;
+            (WRITE, WRITE_SUBMISSION, WRITE_COMPLETION)
+        }
+        OpKind::Sync { .. } => {
+            hot.stats[SYNC].record(ns, 0);
+            return;
+        }
+    };
+    hot.stats[kind].record(ns, bytes);
+    hot.stats[submission].record(hot.clock.between(flight.stamp, flight.given), bytes);
+    hot.stats[completion].record(hot.clock.between(flight.given, now), bytes);
+    if RARE {
+        if flight.due > 0 {
+            hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), bytes);
+        }
+        hot.log_operation(op, flight.stamp, ns);
+    }
+}

@@ -1,0 +1,175 @@
+//! From the slots in shared memory to the record: what each worker did, how it ended, and in which words a failure is told.
+
+use super::Children;
+use crate::clock::Clock;
+use crate::error::advice;
+use crate::interrupted_by;
+use crate::shared::{
+    Call, End, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, Shared,
+    WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+};
+use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, Repetition, Worker};
+use std::sync::atomic::Ordering;
+
+/// Turns the slots of workers that are done or gone into the repetition's workers.
+pub(super) fn collect(
+    shared: &Shared,
+    children: &Children,
+    names: &[(String, std::path::PathBuf)],
+    clock: Clock,
+    first: u64,
+    out: &mut Repetition,
+) {
+    let mut starts: Vec<u64> = Vec::with_capacity(names.len());
+    for (index, (group, path)) in names.iter().enumerate() {
+        // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
+        let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
+        let stats = shared.stats(index);
+        let ops = stats[READ].ops() + stats[WRITE].ops();
+        let ending = ending_of(live, slot, path, ops, children.killed.get(&index).copied());
+        if slot.released_ticks > 0 {
+            starts.push(slot.released_ticks);
+        }
+        out.workers.push(Worker {
+            group: group.clone(),
+            index: index as u32,
+            start_ns: clock.between(first, slot.start_ticks),
+            elapsed_ns: slot.elapsed_ns,
+            bytes: stats[READ].bytes() + stats[WRITE].bytes(),
+            ops,
+            uncounted_bytes: slot.uncounted_bytes,
+            cpu_user_ns: slot.cpu_user_ns,
+            cpu_system_ns: slot.cpu_system_ns,
+            marks: Marks { last_op_ns: slot.last_op_ns, fsync_ns: slot.fsync_ns, close_ns: slot.close_ns },
+            drained_ops: slot.drained_ops,
+            ramp_ops: slot.ramp_ops,
+            settled_depth: (slot.settled_depth > 0).then_some(slot.settled_depth),
+            behind_ns: slot.behind_ns,
+            stats: stats_of(slot, stats),
+            ending,
+            // SAFETY: as above.
+            op_log: unsafe { shared.log(index) },
+        });
+    }
+    if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
+        out.start_skew_ns = clock.between(*min, *max);
+    }
+}
+
+/// The kinds with counters of their own, as the record calls them.
+pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
+    (READ, OpKind::Read),
+    (WRITE, OpKind::Write),
+    (SYNC, OpKind::Sync),
+    (RESPONSE, OpKind::Response),
+    (READ_SUBMISSION, OpKind::ReadSubmission),
+    (READ_COMPLETION, OpKind::ReadCompletion),
+    (WRITE_SUBMISSION, OpKind::WriteSubmission),
+    (WRITE_COMPLETION, OpKind::WriteCompletion),
+];
+
+fn stats_of(slot: &Figures, counters: &[KindStat; KINDS]) -> Vec<OpStat> {
+    let mut stats = Vec::new();
+    for (kind, op) in RECORDED {
+        let s = &counters[kind];
+        if s.ops() > 0 {
+            stats.push(OpStat { op, ops: s.ops(), bytes: s.bytes(), latency: s.histogram() });
+        }
+    }
+    for (ns, op) in [(slot.open_call_ns, OpKind::Open), (slot.close_call_ns, OpKind::Close)] {
+        if ns > 0 {
+            stats.push(OpStat { op, ops: 1, bytes: 0, latency: Histogram::from_values([ns]) });
+        }
+    }
+    stats
+}
+
+fn ending_of(
+    live: &Live,
+    slot: &Figures,
+    path: &std::path::Path,
+    ops: u64,
+    killed_by: Option<i32>,
+) -> Ending {
+    match live.end.load(Ordering::Acquire) {
+        e if e == End::Completed as u32 => Ending::Completed,
+        e if e == End::Stopped as u32 => Ending::Stopped,
+        e if e == End::Interrupted as u32 && interrupted_by().is_some() => Ending::Interrupted,
+        // Another worker's failure ended this one.
+        e if e == End::Interrupted as u32 => Ending::Stopped,
+        e if e == End::Failed as u32 => Ending::Failed(error_of(ops, slot, path)),
+        _ => Ending::Failed(OpError {
+            call: "killed".into(),
+            path: path.display().to_string(),
+            offset: None,
+            after_ops: ops,
+            errno: 0,
+            message: killed_sentence(path, killed_by.unwrap_or(0)),
+        }),
+    }
+}
+
+fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
+    let path = path.display();
+    match signal {
+        libc::SIGBUS => format!(
+            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile. Free space or choose smaller files; the kernel log tells of a failed device"
+        ),
+        libc::SIGKILL => format!(
+            "the process working on {path} was killed (SIGKILL), perhaps for want of memory; see the kernel log"
+        ),
+        0 => format!("the process working on {path} ended without a result"),
+        other => format!("the process working on {path} was killed by signal {other}"),
+    }
+}
+
+fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
+    let (what, path_text) = (slot.fault_call.word(), path.display());
+    let place = match slot.fault_call {
+        Call::Read | Call::Write | Call::FlaggedRead | Call::FlaggedWrite | Call::Verify | Call::Lock => {
+            Some(slot.fault_offset)
+        }
+        _ => None,
+    };
+    let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
+    let message = if slot.fault_errno != 0 {
+        let error = std::io::Error::from_raw_os_error(slot.fault_errno);
+        let moved = if slot.fault_expected > 0 {
+            format!(" ({} of {} bytes were moved)", slot.fault_found, slot.fault_expected)
+        } else {
+            String::new()
+        };
+        let advice = match (slot.fault_call, slot.fault_errno) {
+            (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(slot.fault_found),
+            (Call::Ring, libc::ENOMEM) => {
+                ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
+            }
+            _ => advice(&error),
+        };
+        format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")
+    } else {
+        match slot.fault_call {
+            Call::Verify => format!(
+                "{path_text} holds wrong data at offset {}: found byte {:#04x}, expected {:#04x}",
+                slot.fault_offset, slot.fault_found, slot.fault_expected
+            ),
+            Call::Read => format!(
+                "{path_text} ends too early: at offset {} only {} of {} bytes could be read",
+                slot.fault_offset, slot.fault_found, slot.fault_expected
+            ),
+            Call::Nothing => format!(
+                "the region of {path_text} ({} bytes) is smaller than a record ({} bytes)",
+                slot.fault_found, slot.fault_expected
+            ),
+            _ => format!("cannot {what} {path_text}{at}"),
+        }
+    };
+    OpError {
+        call: what.split(' ').next().unwrap_or(what).into(),
+        path: path_text.to_string(),
+        offset: place,
+        after_ops: ops,
+        errno: slot.fault_errno,
+        message,
+    }
+}

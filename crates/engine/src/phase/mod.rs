@@ -1,0 +1,265 @@
+//! One phase: workers are planned, started, released together, watched ([`watch`]), and their slots turned into a repetition
+//! ([`collect`]).
+
+mod collect;
+mod jitter;
+mod watch;
+
+use crate::clock::Clock;
+use crate::interrupt::StopOnSignal;
+use crate::shared::{End, STOP_INTERRUPT, Shared, futex_wait, wake_all};
+use crate::worker::{Plan, work};
+use crate::{EngineError, interrupted_by};
+use fathom_record::Repetition;
+use fathom_workload::{Isolation, Phase};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use watch::Watch;
+
+/// A process and the workers (threads) that run in it; `Isolation::Thread` workers run in ours.
+struct Crew<'a> {
+    own_process: bool,
+    plans: Vec<Plan<'a>>,
+}
+
+/// Time given to all workers to wake up before the agreed start.
+const WAKE_NS: u64 = 500_000;
+/// How often the parent looks for signals and dead children.
+const LOOK_NS: u64 = 50_000_000;
+
+/// Executes the plans of one phase. `crews` pairs plans with the process they belong to.
+pub(crate) fn run(
+    phase: &Phase,
+    plans: Vec<(Isolation, u32, Plan<'_>)>,
+    clock: Clock,
+    log_entries: usize,
+    moments: &mut dyn Moments,
+) -> Result<Repetition, EngineError> {
+    let count = plans.len();
+    let shared = Shared::new(count, log_entries)?;
+    let crews = crews_of(plans);
+    let _stop = StopOnSignal::new(&shared.control().stop);
+    let mut repetition = Repetition::default();
+    let mut names: Vec<(String, std::path::PathBuf)> = vec![Default::default(); count];
+    for plan in crews.iter().flat_map(|c| &c.plans) {
+        names[plan.index] = (plan.group.clone(), plan.path.clone());
+    }
+    std::thread::scope(|scope| -> Result<(), EngineError> {
+        let mut children = Children::default();
+        // Processes first: a process is cheaper to copy before there are threads.
+        let (processes, threads): (Vec<_>, Vec<_>) = crews.iter().partition(|c| c.own_process);
+        for crew in processes {
+            children.start(crew, &shared, clock)?;
+        }
+        for plan in threads.iter().flat_map(|c| &c.plans) {
+            let shared = &shared;
+            let started =
+                std::thread::Builder::new().spawn_scoped(scope, move || work(plan, shared, clock, false));
+            if let Err(error) = started {
+                abandon(shared, &mut children);
+                return Err(EngineError::system("start a thread", error));
+            }
+        }
+        let released = release(phase, &shared, &mut children, count, clock, moments);
+        let mut watch = Watch::new(phase, &shared, count, clock, &released);
+        watch.until_clocks_stop(&mut children);
+        moments.clocks_stopped();
+        shared.control().seen.store(1, Ordering::Release);
+        wake_all(&shared.control().seen);
+        watch.until_done(&mut children);
+        children.reap();
+        watch.tell(&mut repetition);
+        repetition.elapsed_ns = clock.between(released.last, clock.now());
+        collect::collect(&shared, &children, &names, clock, released.first, &mut repetition);
+        Ok(())
+    })?;
+    Ok(repetition)
+}
+
+/// Groups plans by process. Mapped files always get processes of their own: a full file system shows as SIGBUS there.
+fn crews_of(plans: Vec<(Isolation, u32, Plan<'_>)>) -> Vec<Crew<'_>> {
+    let mut crews: Vec<Crew> = Vec::new();
+    let mut by_process: BTreeMap<u32, usize> = BTreeMap::new();
+    for (isolation, process, plan) in plans {
+        let mapped = matches!(plan.stream.backend, fathom_workload::Backend::Mmap { .. });
+        if mapped || isolation == Isolation::Thread {
+            crews.push(Crew { own_process: mapped, plans: vec![plan] });
+        } else if let Some(&at) = by_process.get(&process) {
+            crews[at].plans.push(plan);
+        } else {
+            by_process.insert(process, crews.len());
+            crews.push(Crew { own_process: true, plans: vec![plan] });
+        }
+    }
+    crews
+}
+
+/// Child processes and the workers in each.
+#[derive(Default)]
+struct Children {
+    alive: Vec<(libc::pid_t, Vec<usize>)>,
+    /// Workers whose process was killed, with the signal.
+    killed: BTreeMap<usize, i32>,
+}
+
+impl Children {
+    fn start(&mut self, crew: &Crew, shared: &Shared, clock: Clock) -> Result<(), EngineError> {
+        let parent = std::process::id();
+        // SAFETY: the child runs only `child`, which works on memory it owns or shares and ends by _exit; glibc makes its
+        // allocator usable after a fork of a threaded process.
+        match unsafe { libc::fork() } {
+            -1 => {
+                let error = std::io::Error::last_os_error();
+                abandon(shared, self);
+                Err(EngineError::system("start a process", error))
+            }
+            0 => child(crew, shared, clock, parent),
+            pid => {
+                self.alive.push((pid, crew.plans.iter().map(|p| p.index).collect()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes children that are gone without waiting. Returns how many workers were lost by being killed.
+    fn look(&mut self, shared: &Shared) -> usize {
+        let mut lost = 0;
+        self.alive.retain(|(pid, workers)| {
+            let mut status = 0;
+            // SAFETY: waits for our own child; the status lives through the call.
+            if unsafe { libc::waitpid(*pid, &raw mut status, libc::WNOHANG) } == 0 {
+                return true;
+            }
+            let signal = if libc::WIFSIGNALED(status) { libc::WTERMSIG(status) } else { 0 };
+            for &w in workers {
+                if shared.live(w).end.load(Ordering::Acquire) == End::Gone as u32 {
+                    self.killed.insert(w, signal);
+                    lost += 1;
+                }
+            }
+            false
+        });
+        lost
+    }
+
+    /// Ends those that do not end by themselves.
+    fn kill(&self) {
+        for (pid, _) in &self.alive {
+            // SAFETY: our own child that was not waited for: the number is still its.
+            unsafe { libc::kill(*pid, libc::SIGKILL) };
+        }
+    }
+
+    /// Waits for all that are left.
+    fn reap(&mut self) {
+        for (pid, workers) in self.alive.drain(..) {
+            let mut status = 0;
+            // SAFETY: waits for our own child. EINTR (a signal to us) is tried again.
+            while unsafe { libc::waitpid(pid, &raw mut status, 0) } == -1
+                && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
+            {}
+            if libc::WIFSIGNALED(status) {
+                for w in workers {
+                    self.killed.insert(w, libc::WTERMSIG(status));
+                }
+            }
+        }
+    }
+}
+
+/// A worker could not be started: those that were are let go without doing anything.
+fn abandon(shared: &Shared, children: &mut Children) {
+    let control = shared.control();
+    control.stop.store(STOP_INTERRUPT, Ordering::Release);
+    control.go.store(1, Ordering::Release);
+    wake_all(&control.go);
+    control.seen.store(1, Ordering::Release);
+    wake_all(&control.seen);
+    children.reap();
+}
+
+/// The child process: its workers and nothing else.
+fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
+    // SAFETY: plain prctl; if the parent died before it took effect, getppid tells.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() as u32 != parent {
+            libc::_exit(0);
+        }
+    }
+    match crew.plans.as_slice() {
+        [only] => work(only, shared, clock, true),
+        several => std::thread::scope(|scope| {
+            for plan in several {
+                let worker = move || work(plan, shared, clock, true);
+                if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                    // The parent reports workers that ended without a result.
+                    // SAFETY: ends the child with all its threads.
+                    unsafe { libc::_exit(1) };
+                }
+            }
+        }),
+    }
+    // SAFETY: ends the child without running the parent's exit handlers or flushing its buffers.
+    unsafe { libc::_exit(0) }
+}
+
+/// When the workers were released, in ticks.
+struct Released {
+    first: u64,
+    last: u64,
+    /// Workers that died before.
+    lost: usize,
+}
+
+/// Moments of a phase at which its caller may want to read counters. Nothing of the phase happens while a moment is told.
+pub trait Moments {
+    /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
+    fn ready(&mut self) {}
+    /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
+    fn clocks_stopped(&mut self) {}
+}
+
+impl Moments for () {}
+
+/// Waits until all are prepared, then releases them at one agreed time, or one after the other.
+fn release(
+    phase: &Phase,
+    shared: &Shared,
+    children: &mut Children,
+    count: usize,
+    clock: Clock,
+    moments: &mut dyn Moments,
+) -> Released {
+    let control = shared.control();
+    let mut lost = 0;
+    // A worker may hang in an open or an fsync before the start: after a signal it has this long.
+    let mut patience_ns = 2_000_000_000u64;
+    loop {
+        let ready = control.ready.load(Ordering::Acquire);
+        if ready as usize + lost >= count {
+            break;
+        }
+        futex_wait(&control.ready, ready, LOOK_NS);
+        lost += children.look(shared);
+        if interrupted_by().is_some() {
+            patience_ns = patience_ns.saturating_sub(LOOK_NS);
+            if patience_ns == 0 {
+                children.kill();
+            }
+        }
+    }
+    moments.ready();
+    if lost > 0 {
+        control.stop.store(STOP_INTERRUPT, Ordering::Release);
+    }
+    let lead = if count > 1 { clock.ticks(WAKE_NS) } else { 0 };
+    let first = clock.now() + lead;
+    let stagger = clock.ticks(phase.stagger.0);
+    for worker in 0..count {
+        shared.live(worker).start_at.store(first + stagger * worker as u64, Ordering::Release);
+    }
+    control.go.store(1, Ordering::Release);
+    wake_all(&control.go);
+    Released { first, last: first + stagger * (count as u64).saturating_sub(1), lost }
+}

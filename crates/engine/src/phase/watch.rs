@@ -1,0 +1,266 @@
+//! What the parent does while the workers work: it sleeps, takes the interval series, judges steady state, watches the machine's
+//! jitter, and looks for dead children.
+
+use super::collect::RECORDED;
+use super::jitter::Probe;
+use super::{Children, LOOK_NS, Released};
+use crate::clock::Clock;
+use crate::shared::{READ, STOP_INTERRUPT, STOP_RULE, Shared, WRITE};
+use fathom_record::histogram::BUCKETS;
+use fathom_record::steady::Steadiness;
+use fathom_record::{Histogram, Interval, OpKind, Repetition, SteadyState};
+use fathom_workload::{Phase, Steady, SteadyFigure};
+use std::sync::atomic::Ordering;
+
+pub(super) struct Watch<'a> {
+    shared: &'a Shared,
+    count: usize,
+    clock: Clock,
+    /// Release of the first worker, in ticks.
+    first: u64,
+    lost: usize,
+    warms_up: bool,
+    /// Ticks at which every worker counted; 0 while some are in their warm-up.
+    counted_from: u64,
+    probe: Probe,
+    series: Option<Series>,
+    rounds: Option<Rounds>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(phase: &Phase, shared: &'a Shared, count: usize, clock: Clock, released: &Released) -> Self {
+        Self {
+            shared,
+            count,
+            clock,
+            first: released.first,
+            lost: released.lost,
+            warms_up: phase.ramp.0 > 0 || streams(phase).any(|s| s.adaptive_depth.is_some()),
+            counted_from: 0,
+            probe: Probe::new(clock, count),
+            series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
+            rounds: phase.stop.steady.map(Rounds::new),
+        }
+    }
+
+    /// Waits until every clock has stopped; the interval series ends there.
+    pub fn until_clocks_stop(&mut self, children: &mut Children) {
+        loop {
+            let control = self.shared.control();
+            let event = control.event.load(Ordering::Acquire);
+            let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
+            let now = self.clock.now();
+            if self.counted_from == 0 {
+                self.counted_from = self.began_to_count(stopped);
+            }
+            let mut wait_ns = LOOK_NS;
+            if self.counted_from > 0 {
+                let counted_ns = self.clock.between(self.counted_from, now);
+                if let Some(series) = &mut self.series {
+                    let origin_ns = self.clock.between(self.first, self.counted_from);
+                    wait_ns = wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
+                }
+                if let Some(rounds) = &mut self.rounds {
+                    let (wait, over) = rounds.look(self.shared, self.count, counted_ns);
+                    wait_ns = wait_ns.min(wait);
+                    if over {
+                        let stop = &control.stop;
+                        let _ = stop.compare_exchange(0, STOP_RULE, Ordering::AcqRel, Ordering::Relaxed);
+                    }
+                }
+            }
+            if stopped {
+                return;
+            }
+            self.sleep(event, wait_ns, children);
+        }
+    }
+
+    /// When the series begins: without a warm-up at the release, else when the last worker had it behind it; 0 before that.
+    fn began_to_count(&self, stopped: bool) -> u64 {
+        if !self.warms_up {
+            return self.first;
+        }
+        let began = |w| self.shared.live(w).counting_at.load(Ordering::Acquire);
+        let warm = (0..self.count).filter(|&w| began(w) == 0).count();
+        if warm > self.lost && !stopped {
+            return 0;
+        }
+        (0..self.count).map(began).max().unwrap_or(0).max(self.first)
+    }
+
+    /// Waits until every worker is done with what comes after its clock, too.
+    pub fn until_done(&mut self, children: &mut Children) {
+        loop {
+            let event = self.shared.control().event.load(Ordering::Acquire);
+            if self.shared.control().done.load(Ordering::Acquire) as usize + self.lost >= self.count {
+                return;
+            }
+            self.sleep(event, LOOK_NS, children);
+        }
+    }
+
+    fn sleep(&mut self, event: u32, wait_ns: u64, children: &mut Children) {
+        let control = self.shared.control();
+        self.probe.sleep(&control.event, event, wait_ns);
+        self.lost += children.look(self.shared);
+        if self.lost > 0 {
+            let _ = control.stop.compare_exchange(0, STOP_INTERRUPT, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
+    /// Enters what was watched in the record.
+    pub fn tell(self, repetition: &mut Repetition) {
+        repetition.intervals = self.series.map(|s| s.intervals).unwrap_or_default();
+        repetition.steady = self.rounds.map(|r| r.state);
+        repetition.jitter = self.probe.tell();
+    }
+}
+
+fn streams(phase: &Phase) -> impl Iterator<Item = &fathom_workload::Stream> {
+    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
+        fathom_workload::Program::Stream(stream) => Some(&**stream),
+        fathom_workload::Program::Flow(_) => None,
+    })
+}
+
+/// Operations and bytes of all workers so far.
+fn totals(shared: &Shared, count: usize) -> (u64, u64) {
+    let counted = || (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
+    (counted().map(crate::shared::KindStat::ops).sum(), counted().map(crate::shared::KindStat::bytes).sum())
+}
+
+/// The interval series.
+struct Series {
+    width_ns: u64,
+    next_ns: u64,
+    /// Time, operations and bytes at the end of the last interval.
+    last: (u64, u64, u64),
+    /// Dense counters at the end of the last interval, by kind of operation; empty until something of a kind was recorded.
+    before: Vec<Vec<u64>>,
+    intervals: Vec<Interval>,
+}
+
+impl Series {
+    fn new(width_ns: u64) -> Self {
+        Self {
+            width_ns,
+            next_ns: width_ns,
+            last: (0, 0, 0),
+            before: vec![Vec::new(); RECORDED.len()],
+            intervals: Vec::new(),
+        }
+    }
+
+    /// Takes an interval if one is over. Gives how long to sleep until the next one is.
+    fn look(&mut self, shared: &Shared, count: usize, origin_ns: u64, now_ns: u64, stopped: bool) -> u64 {
+        let width = self.width_ns;
+        // A last piece shorter than half an interval is added to the one before: its rate would be noise.
+        let short = stopped && now_ns.saturating_sub(self.last.0) < width / 2;
+        if let Some(mut before) = short.then(|| self.intervals.pop()).flatten() {
+            let (ops, bytes) = totals(shared, count);
+            before.width_ns += origin_ns + now_ns - before.end_ns;
+            before.end_ns = origin_ns + now_ns;
+            before.ops += ops.saturating_sub(self.last.1);
+            before.bytes += bytes.saturating_sub(self.last.2);
+            for (op, gained) in self.gained(shared, count) {
+                match before.latencies.iter_mut().find(|(kind, _)| *kind == op) {
+                    Some((_, all)) => all.merge(&gained),
+                    None => before.latencies.push((op, gained)),
+                }
+            }
+            self.intervals.push(before);
+        } else if (now_ns >= self.next_ns || stopped) && now_ns > self.last.0 {
+            let (ops, bytes) = totals(shared, count);
+            let latencies = self.gained(shared, count);
+            self.intervals.push(Interval {
+                end_ns: origin_ns + now_ns,
+                width_ns: now_ns - self.last.0,
+                ops: ops.saturating_sub(self.last.1),
+                bytes: bytes.saturating_sub(self.last.2),
+                latencies,
+            });
+            self.last = (now_ns, ops, bytes);
+            self.next_ns = (now_ns / width + 1) * width;
+        }
+        self.next_ns.saturating_sub(now_ns).max(1)
+    }
+
+    /// What each kind of operation gained since the last call.
+    fn gained(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, Histogram)> {
+        let mut gained = Vec::new();
+        for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before) {
+            if (0..count).all(|w| shared.stats(w)[kind].ops() == 0) {
+                continue;
+            }
+            let mut now = vec![0; BUCKETS];
+            (0..count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
+            let histogram = Histogram::from_dense_difference(&now, before);
+            if histogram.count() > 0 {
+                gained.push((op, histogram));
+            }
+            *before = now;
+        }
+        gained
+    }
+}
+
+/// The rounds of the rule "steady state".
+struct Rounds {
+    rule: Steady,
+    /// Operations (or bytes) and the sum of latencies at the end of the last round.
+    last: (u64, u64),
+    last_ns: u64,
+    state: SteadyState,
+}
+
+impl Rounds {
+    fn new(rule: Steady) -> Self {
+        let state = SteadyState {
+            asked: true,
+            figure: match rule.of {
+                SteadyFigure::Operations => "operations",
+                SteadyFigure::Bytes => "bytes",
+                SteadyFigure::Latency => "latency",
+            }
+            .into(),
+            round_ns: rule.round.0,
+            window: rule.window,
+            ..SteadyState::default()
+        };
+        Self { rule, last: (0, 0), last_ns: 0, state }
+    }
+
+    /// Ends a round if one is over. Gives how long to sleep until the next one is, and whether the rule ends the phase.
+    fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> (u64, bool) {
+        let over_at_ns = self.last_ns + self.rule.round.0;
+        if now_ns < over_at_ns {
+            return (over_at_ns - now_ns, false);
+        }
+        let (ops, bytes) = totals(shared, count);
+        let seconds = (now_ns - self.last_ns) as f64 / 1e9;
+        let sum_ns = || {
+            let counted = (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
+            counted.map(crate::shared::KindStat::sum_ns).sum::<u64>()
+        };
+        let now = match self.rule.of {
+            SteadyFigure::Operations => (ops, 0),
+            SteadyFigure::Bytes => (bytes, 0),
+            SteadyFigure::Latency => (ops, sum_ns()),
+        };
+        let gained = (now.0.saturating_sub(self.last.0), now.1.saturating_sub(self.last.1));
+        self.state.rounds.push(match self.rule.of {
+            SteadyFigure::Latency => gained.1 as f64 / gained.0.max(1) as f64,
+            _ => gained.0 as f64 / seconds,
+        });
+        (self.last, self.last_ns) = (now, now_ns);
+        if let Some(steadiness) = Steadiness::of(&self.state.rounds, self.rule.window as usize) {
+            self.state.mean = steadiness.mean;
+            self.state.range_percent = steadiness.range_percent;
+            self.state.slope_percent = steadiness.slope_percent;
+            self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
+        }
+        let over = self.state.reached || self.state.rounds.len() >= self.rule.most_rounds as usize;
+        (self.rule.round.0, over)
+    }
+}

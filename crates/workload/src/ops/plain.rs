@@ -1,0 +1,231 @@
+//! Plain streams: operations all of one kind and one size, visited in an order that a handful of registers can hold. Nearly all
+//! streams are plain, and an executor can compile its loop for them: their kind is a constant, nothing is looked up per operation.
+//!
+//! A plain stream yields what [`StreamOps`] yields for the same stream, operation by operation; a test holds it to that.
+
+use super::feistel::Feistel;
+use super::order::{FOR_ORDER, below};
+use super::{Done, Op, OpKind, Place, Region, StreamOps, derive_seed};
+use crate::{Access, Direction, Pace, Record, Stream};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
+
+/// Where an executor draws operations from.
+pub trait Source {
+    /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
+    fn next(&mut self, done: &Done) -> Option<Op>;
+    /// Begins the amount anew; the order goes on where it is.
+    fn refill(&mut self);
+}
+
+impl Source for StreamOps {
+    #[inline]
+    fn next(&mut self, done: &Done) -> Option<Op> {
+        StreamOps::next(self, done)
+    }
+
+    fn refill(&mut self) {
+        StreamOps::refill(self);
+    }
+}
+
+/// A plain stream by its order.
+#[derive(Clone)]
+pub enum Plain {
+    /// In ascending order.
+    Sequential(PlainOps<Ascending>),
+    /// Uniformly with repeats.
+    Uniform(PlainOps<Anywhere>),
+    /// Each record once a pass.
+    Permuted(PlainOps<OnceEach>),
+}
+
+/// The operations of a plain stream; all of them read, or all write, as the executor decides by [`PlainOps::reads`].
+#[derive(Clone)]
+pub struct PlainOps<O> {
+    order: O,
+    records: u64,
+    start: u64,
+    bytes: u32,
+    left: u64,
+    amount: u64,
+}
+
+/// Ascending order.
+#[derive(Clone)]
+pub struct Ascending {
+    next: u64,
+}
+
+/// Any record.
+#[derive(Clone)]
+pub struct Anywhere {
+    rng: Xoshiro256PlusPlus,
+}
+
+/// A permutation in each pass.
+#[derive(Clone)]
+pub struct OnceEach {
+    map: Feistel,
+    at: u64,
+    pass: u64,
+    key: u64,
+}
+
+/// An order of records.
+pub trait Draw {
+    /// The next record, below `records`.
+    fn draw(&mut self, records: u64) -> u64;
+}
+
+impl Draw for Ascending {
+    #[inline(always)]
+    fn draw(&mut self, records: u64) -> u64 {
+        let record = self.next;
+        self.next = if record + 1 == records { 0 } else { record + 1 };
+        record
+    }
+}
+
+impl Draw for Anywhere {
+    #[inline(always)]
+    fn draw(&mut self, records: u64) -> u64 {
+        below(&mut self.rng, records)
+    }
+}
+
+impl Draw for OnceEach {
+    #[inline(always)]
+    fn draw(&mut self, records: u64) -> u64 {
+        if self.at == records {
+            self.at = 0;
+            self.pass += 1;
+            self.map = Feistel::new(records, self.key.wrapping_add(self.pass));
+        }
+        self.at += 1;
+        self.map.at(self.at - 1)
+    }
+}
+
+impl Plain {
+    /// The stream as a plain one; `None` if it is not.
+    #[must_use]
+    pub fn of(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
+        let Record::Fixed(record) = stream.record else { return None };
+        let bytes = u32::try_from(record.0).ok().filter(|&b| b > 0)?;
+        if matches!(stream.direction, Direction::Mix(_))
+            || stream.sync_every.is_some()
+            || stream.pace != Pace::default()
+        {
+            return None;
+        }
+        let whole = StreamOps::new(stream, region, seed, place)?;
+        let records = whole.records();
+        let amount = whole.remaining_operations().unwrap_or(u64::MAX);
+        let key = derive_seed(seed, place, FOR_ORDER);
+        macro_rules! plain {
+            ($order:expr) => {
+                PlainOps { order: $order, records, start: region.start, bytes, left: amount, amount }
+            };
+        }
+        Some(match stream.access {
+            Access::Sequential => Self::Sequential(plain!(Ascending { next: 0 })),
+            Access::Uniform => {
+                Self::Uniform(plain!(Anywhere { rng: Xoshiro256PlusPlus::seed_from_u64(key) }))
+            }
+            Access::Permuted => {
+                let map = Feistel::new(records, key);
+                Self::Permuted(plain!(OnceEach { map, at: 0, pass: 0, key }))
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl<O: Draw> PlainOps<O> {
+    /// As a source of reads.
+    #[must_use]
+    pub fn reads(self) -> Only<O, true> {
+        Only(self)
+    }
+
+    /// As a source of writes.
+    #[must_use]
+    pub fn writes(self) -> Only<O, false> {
+        Only(self)
+    }
+}
+
+/// A plain stream whose kind of operation the compiler knows.
+pub struct Only<O, const READ: bool>(PlainOps<O>);
+
+impl<O: Draw, const READ: bool> Source for Only<O, READ> {
+    #[inline(always)]
+    fn next(&mut self, _: &Done) -> Option<Op> {
+        let ops = &mut self.0;
+        // An endless amount is as good as endless: it lasts for centuries.
+        ops.left = ops.left.checked_sub(1)?;
+        let offset = ops.start + ops.order.draw(ops.records) * u64::from(ops.bytes);
+        let kind = if READ { OpKind::Read } else { OpKind::Write };
+        Some(Op { kind, offset, bytes: ops.bytes, think_ns: 0 })
+    }
+
+    fn refill(&mut self) {
+        self.0.left = self.0.amount;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Amount, Bytes};
+    use proptest::prelude::*;
+
+    fn drawn(source: &mut impl Source, most: usize) -> Vec<Op> {
+        std::iter::from_fn(|| source.next(&Done::default())).take(most).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_stream_yields_what_the_whole_one_does(
+            access in prop::sample::select(vec![Access::Sequential, Access::Uniform, Access::Permuted]),
+            amount in prop_oneof![
+                Just(Amount::Pass), Just(Amount::Passes(2)), (0u64..500).prop_map(Amount::Operations),
+                (0u64..99_999).prop_map(|b| Amount::Bytes(Bytes(b))), Just(Amount::Endless)
+            ],
+            record in 1u64..5000, start in 0u64..9000, length in 5000u64..99_999, seed: u64, read: bool,
+        ) {
+            let direction = if read { Direction::Read } else { Direction::Write };
+            let stream = Stream { access, amount, ..Stream::new("f", direction, Bytes(record)) };
+            let region = Region { start, length };
+            let mut whole = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
+            let plain = Plain::of(&stream, region, seed, Place::default()).unwrap();
+            macro_rules! both {
+                ($ops:expr) => {{
+                    let ops = $ops;
+                    if read { let mut s = ops.reads(); let first = drawn(&mut s, 3000); s.refill(); (first, drawn(&mut s, 9)) }
+                    else { let mut s = ops.writes(); let first = drawn(&mut s, 3000); s.refill(); (first, drawn(&mut s, 9)) }
+                }};
+            }
+            let (got, again) = match plain {
+                Plain::Sequential(ops) => both!(ops),
+                Plain::Uniform(ops) => both!(ops),
+                Plain::Permuted(ops) => both!(ops),
+            };
+            prop_assert_eq!(got, drawn(&mut whole, 3000));
+            Source::refill(&mut whole);
+            prop_assert_eq!(again, drawn(&mut whole, 9));
+        }
+    }
+
+    #[test]
+    fn what_depends_on_more_is_not_plain() {
+        let region = Region { start: 0, length: 1 << 20 };
+        let plain = |s: &Stream| Plain::of(s, region, 1, Place::default()).is_some();
+        let stream = Stream::new("f", Direction::Read, Bytes(4096));
+        assert!(plain(&stream));
+        assert!(!plain(&Stream { access: Access::Backward, ..stream.clone() }));
+        assert!(!plain(&Stream { direction: Direction::Mix(crate::Mix::ReadPercent(50)), ..stream.clone() }));
+        assert!(!plain(&Stream { record: Record::Between { min: Bytes(1), max: Bytes(2) }, ..stream }));
+    }
+}
