@@ -19,11 +19,20 @@ The chores of the house.
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
-  cargo xtask bench engine [N]    the engine beside fio and the floor: null, pread, mmap, io_uring
+  cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
+  cargo xtask bench rate          whether a rate that is asked for is kept, and what a stopped process shows
+  cargo xtask bench instructions  instructions per operation, counted by valgrind, beside fio's
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
+  bench engine, rate:
+         --rounds N               interleaved rounds (engine 9, rate 3)
+         --seconds S              length of one measurement (engine 1, rate 5)
+         --case TEXT              only cases with TEXT in their name
+         --file-mib N             size of the file (512)
+         --json FILE              every sample, as JSON
+         --gate                   exit code 1 if a bound is not kept; without it a bench only reports
 
 Exit codes: 0 in order, 1 something failed, 2 usage.
 ";

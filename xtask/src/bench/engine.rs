@@ -1,173 +1,276 @@
-//! `cargo xtask bench engine`: the same work by fathom, by fio (if installed) and by the least possible loop, interleaved in one run.
-//! Prints nanoseconds per operation as medians with their range, and ratios. fathom keeps a full latency histogram meanwhile;
-//! the floor keeps nothing.
+//! `cargo xtask bench engine`: the same work by fathom, by every peer that is found, and by the least possible loop, interleaved in
+//! one run. fathom keeps a full latency histogram meanwhile; the floor keeps nothing. This file runs the rounds; the work is in
+//! [`cases`], the programs in [`peers`], the arithmetic in [`claims`](super::claims), the text in [`table`].
 
-use super::{floor_calls as floor, spread};
+use super::cases::{self, Cache, Case, Column, Entry, Tool};
+use super::claims::{Measure, Outcome, Samples, Verdict, values};
+use super::machine::Machine;
+use super::options::Options;
+use super::peers::{self, Peers, Site};
+use super::sample::Sample;
+use super::spread::Random;
+use super::{files, floor, progress, table};
 use anyhow::{Context as _, Result, bail};
-use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-/// Size of the file everything works on.
-const FILE_MIB: u64 = 512;
-/// Length of one measurement.
+/// The order of contenders in each round is drawn from this.
+const SEED: u64 = 0x0be7_c4ed_5eed_0003;
+/// Rounds, and length of one measurement, unless others are asked for.
+const ROUNDS: usize = 9;
 const SECONDS: f64 = 1.0;
 
-/// One line of the table.
-struct Case {
-    name: &'static str,
-    /// Keys of fathom's stream.
-    stream: &'static str,
-    /// fio's options; empty if fio has no such thing.
-    fio: &'static str,
-    floor: fn(&Path, f64) -> Result<f64>,
-    /// Bounds of the specification: over the floor, and of fio's time.
-    bounds: (f64, f64),
+/// Runs the bench; false if a bound was missed and `--gate` given.
+pub fn run(root: &Path, options: &Options) -> Result<bool> {
+    let chosen: Vec<Case> = cases::all().into_iter().filter(|c| options.wants(c.name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = cases::all().iter().map(|c| c.name).collect();
+        bail!(crate::Usage(format!("No case has that in its name; there are: {}.", names.join("; "))));
+    }
+    let fathom = super::built(root)?;
+    let peers = Peers::found();
+    let machine = Machine::seen(root);
+    let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
+    let bench = Bench {
+        fathom,
+        files: files::Files::new(dir.path(), options.file_mib, peers.iozone.as_deref()),
+        peers,
+        dir: dir.path().to_owned(),
+        rounds: options.rounds.unwrap_or(ROUNDS),
+        seconds: options.seconds.unwrap_or(SECONDS),
+    };
+    print!("{}", bench.heading(&machine));
+    if let Some(warning) = machine.warning() {
+        eprintln!("{warning}");
+    }
+    let mut random = Random(SEED);
+    let mut done = Vec::new();
+    let mut orders = Vec::new();
+    for case in chosen {
+        let (samples, order) = bench.case(&case, &mut random)?;
+        print!("{}", table::block(&case, &samples));
+        done.push((case, samples));
+        orders.push(order);
+    }
+    let verdicts = verdicts(&done);
+    print!("{}{}", table::summary(&done, Measure::Wall), table::summary(&done, Measure::Cpu));
+    print!("{}", table::bounds(&verdicts));
+    if let Some(path) = &options.json {
+        let value = bench.json(&machine, &done, &orders, &verdicts);
+        std::fs::write(path, format!("{value:#}\n"))
+            .with_context(|| format!("{} could not be written", path.display()))?;
+    }
+    let good = verdicts.iter().all(|(_, v)| matches!(v.outcome, Outcome::Passed | Outcome::NotMeasured));
+    Ok(good || !options.gate)
 }
 
-const RANDOM: &str = "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\n";
-
-const CASES: [Case; 7] = [
-    Case {
-        name: "null",
-        stream: "backend = \"null\"",
-        fio: "--ioengine=null --rw=randread --bs=4k --norandommap",
-        floor: floor::null,
-        bounds: (f64::INFINITY, 0.30),
-    },
-    Case {
-        name: "null, 32 in flight",
-        stream: "backend = \"null\"\nqueue_depth = 32",
-        fio: "--ioengine=null --rw=randread --bs=4k --norandommap --iodepth=32",
-        floor: floor::null,
-        bounds: (f64::INFINITY, 0.20),
-    },
-    Case {
-        name: "pread, cached",
-        stream: "backend = { psync = \"pread\" }",
-        fio: "--ioengine=psync --rw=randread --bs=4k --norandommap --invalidate=0",
-        floor: floor::pread,
-        bounds: (1.05, 0.85),
-    },
-    Case {
-        name: "mmap, cached",
-        stream: "backend = { mmap = {} }",
-        fio: "--ioengine=mmap --rw=randread --bs=4k --norandommap --invalidate=0",
-        floor: floor::mmap,
-        bounds: (1.07, 0.80),
-    },
-    Case {
-        name: "io_uring, cached, 32 in flight",
-        stream: "backend = { uring = {} }\nqueue_depth = 32",
-        fio: "--ioengine=io_uring --rw=randread --bs=4k --norandommap --invalidate=0 --iodepth=32",
-        floor: floor::uring_cached_32,
-        bounds: (1.06, 0.60),
-    },
-    Case {
-        name: "io_uring, direct, 1 in flight",
-        stream: "backend = { uring = {} }\nopen = { direct = true }",
-        fio: "--ioengine=io_uring --rw=randread --bs=4k --norandommap --direct=1 --iodepth=1",
-        floor: floor::uring_direct_1,
-        bounds: (f64::INFINITY, f64::INFINITY),
-    },
-    Case {
-        name: "io_uring, direct, 32 in flight",
-        stream: "backend = { uring = {} }\nqueue_depth = 32\nopen = { direct = true }",
-        fio: "--ioengine=io_uring --rw=randread --bs=4k --norandommap --direct=1 --iodepth=32",
-        floor: floor::uring_direct_32,
-        bounds: (f64::INFINITY, f64::INFINITY),
-    },
-];
-
-/// Runs the bench.
-pub fn run(root: &Path, rounds: usize) -> Result<bool> {
-    let fathom = super::built(root)?;
-    let fio = super::which("fio");
-    if fio.is_none() {
-        eprintln!("fio is not installed (apt-get install fio); its columns stay empty");
-    }
-    let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
-    let file = dir.path().join("file");
-    super::random_file(&file, FILE_MIB << 20)?;
-    println!(
-        "ns per operation, median [min-max] of {rounds} interleaved rounds of {SECONDS} s, pinned to one CPU, 4 KiB random reads\n"
-    );
-    println!("{:<32} {:>24} {:>24} {:>24} {:>9} {:>7}", "", "floor", "fathom", "fio", "/floor", "/fio");
-    let mut good = true;
-    for case in &CASES {
-        let mut columns = vec![Vec::new(); 3];
-        for round in 0..rounds {
-            super::warm(&file)?;
-            for turn in 0..3 {
-                // Who goes first changes from round to round.
-                match (round + turn) % 3 {
-                    0 => columns[0].push((case.floor)(&file, SECONDS)?),
-                    1 => columns[1].push(by_fathom(&fathom, dir.path(), &file, case)?),
-                    _ if fio.is_some() => columns[2].push(by_fio(&file, case)?),
-                    _ => {}
-                }
+/// The bounds of all cases, those against fio for both of its versions if both were measured.
+fn verdicts(done: &[(Case, Samples)]) -> Vec<(&'static str, Verdict)> {
+    let mut verdicts = Vec::new();
+    for (case, samples) in done {
+        let name = |column| table::label(case, column);
+        for bound in &case.bounds {
+            verdicts.push((case.name, bound.judge(samples, case.unit, name)));
+            if let Some(head) = bound.against_head()
+                && head.columns().iter().all(|c| samples.contains_key(c))
+            {
+                verdicts.push((case.name, head.judge(samples, case.unit, name)));
             }
         }
-        good &= print(case, &mut columns);
     }
-    Ok(good)
+    verdicts
 }
 
-fn print(case: &Case, columns: &mut [Vec<f64>]) -> bool {
-    let cell = |v: &mut Vec<f64>| match v.is_empty() {
-        true => ("-".to_string(), f64::NAN),
-        false => {
-            let (min, median, max) = spread(v);
-            (format!("{median:.0} [{min:.0}-{max:.0}]"), median)
+/// What stays the same over all cases.
+struct Bench {
+    fathom: PathBuf,
+    peers: Peers,
+    files: files::Files,
+    dir: PathBuf,
+    rounds: usize,
+    seconds: f64,
+}
+
+/// In which order the contenders of a case came, by round.
+type Orders = Vec<Vec<Column>>;
+
+impl Bench {
+    fn heading(&self, machine: &Machine) -> String {
+        let peers: Vec<String> = self
+            .peers
+            .versions()
+            .iter()
+            .map(|(name, version)| format!("{name} {version}").trim().to_owned())
+            .collect();
+        format!(
+            "{}\n{}\nmedian [min-max] of {} interleaved rounds of {} s, in an order drawn from seed {SEED:#x}; one CPU, 4 KiB \
+             and one thread unless said otherwise\n",
+            machine.line(),
+            peers.join(", "),
+            self.rounds,
+            self.seconds
+        )
+    }
+
+    /// Every contender of a case in every round. One that fails is named and left out.
+    fn case(&self, case: &Case, random: &mut Random) -> Result<(Samples, Orders)> {
+        let (path, file_bytes) = self.files.get(case.file)?;
+        // Locked pages stay when a kernel evicts what nobody seems to use.
+        let mapping = (case.cache == Cache::Warm).then(|| files::Mapping::of(&path)).transpose()?;
+        if let Some(mapping) = &mapping
+            && !mapping.lock()
+        {
+            eprintln!(
+                "note: {} cannot be locked in memory; it is read again where pages are missing",
+                path.display()
+            );
         }
-    };
-    let (floor, fathom, fio) = (cell(&mut columns[0]), cell(&mut columns[1]), cell(&mut columns[2]));
-    let (over, of) = (fathom.1 / floor.1, fathom.1 / fio.1);
-    let missed = over > case.bounds.0 || of > case.bounds.1;
-    let mark = if missed {
-        format!("  missed: bounds {} and {}", case.bounds.0, case.bounds.1)
-    } else {
-        String::new()
-    };
-    println!("{:<32} {:>24} {:>24} {:>24} {over:>9.3} {of:>7.3}{mark}", case.name, floor.0, fathom.0, fio.0);
-    !missed
-}
+        let site =
+            Site { dir: &self.dir, fathom: &self.fathom, path: &path, file_bytes, seconds: self.seconds };
+        let mut entries = self.present(case);
+        let (mut samples, mut orders, mut failed) = (Samples::new(), Orders::new(), BTreeSet::new());
+        for round in 0..self.rounds {
+            random.shuffle(&mut entries);
+            for entry in &entries {
+                if failed.contains(&entry.column) {
+                    continue;
+                }
+                progress(&format!(
+                    "{}: round {} of {}: {}",
+                    case.name,
+                    round + 1,
+                    self.rounds,
+                    entry.column.label()
+                ));
+                prepare(case.cache, &path, round)?;
+                match self.measure(entry, &site) {
+                    Ok(sample) => samples.entry(entry.column).or_default().push(sample),
+                    Err(error) => {
+                        progress("");
+                        eprintln!("{}, {}: {error:#}", case.name, table::label(case, entry.column));
+                        samples.remove(&entry.column);
+                        failed.insert(entry.column);
+                    }
+                }
+            }
+            orders.push(entries.iter().map(|e| e.column).collect());
+        }
+        progress("");
+        Ok((samples, orders))
+    }
 
-fn by_fathom(fathom: &Path, dir: &Path, file: &Path, case: &Case) -> Result<f64> {
-    let workload = format!(
-        "name = \"bench\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [{file:?}] }}\nsize = {{ fixed = \"{FILE_MIB}MiB\" }}\n\
-         existing = \"reuse\"\n[[phase]]\nname = \"p\"\nstop = {{ time = \"{}ms\" }}\n[[phase.group]]\nname = \"g\"\n\
-         pinning = {{ from = 1 }}\n[[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = \"f\"\n\
-         {RANDOM}amount = \"endless\"\n{}\n",
-        SECONDS * 1e3,
-        case.stream
-    );
-    let name = dir.join("bench.toml");
-    std::fs::write(&name, workload)?;
-    let output = Command::new(fathom).args(["--no-store", "run", "--json"]).arg(&name).output()?;
-    let record: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("{}: {}", case.name, String::from_utf8_lossy(&output.stderr)))?;
-    let worker = &record["phases"][0]["repetitions"][0]["workers"][0];
-    match (worker["elapsed_ns"].as_f64(), worker["ops"].as_f64()) {
-        (Some(ns), Some(ops)) if ops > 0.0 => Ok(ns / ops),
-        _ => bail!(
-            "{}: fathom's record has no figures: {}",
-            case.name,
-            String::from_utf8_lossy(&output.stderr)
-        ),
+    /// The contenders that are there, fio's newest version among them.
+    fn present(&self, case: &Case) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for entry in &case.entries {
+            entries.push(*entry);
+            if let (Tool::Fio(..) | Tool::FioStart { .. }, Some(column)) = (entry.tool, entry.column.head()) {
+                entries.push(Entry { column, ..*entry });
+            }
+        }
+        entries.retain(|e| self.program(e).is_some());
+        entries
+    }
+
+    /// The program of a contender; the floor is in this one.
+    fn program(&self, entry: &Entry) -> Option<&Path> {
+        let found = match (entry.tool, entry.column) {
+            (Tool::Floor(..) | Tool::Fathom(_) | Tool::FathomStart { .. }, _) => return Some(&self.fathom),
+            (Tool::Fio(..) | Tool::FioStart { .. }, Column::FioHead | Column::FioHeadTuned) => {
+                &self.peers.fio_head
+            }
+            (Tool::Fio(..) | Tool::FioStart { .. }, _) => &self.peers.fio,
+            (Tool::Sysbench(_), _) => &self.peers.sysbench,
+            (Tool::Filebench(_), _) => &self.peers.filebench,
+            (Tool::TIoUring(_), _) => &self.peers.t_io_uring,
+            (Tool::IozoneReread, _) => &self.peers.iozone,
+        };
+        found.as_deref()
+    }
+
+    fn measure(&self, entry: &Entry, site: &Site<'_>) -> Result<Sample> {
+        let program = self.program(entry).context("the program is absent")?;
+        match entry.tool {
+            Tool::Floor(work, threads) => {
+                let target = floor::Target {
+                    path: site.path.to_owned(),
+                    file_bytes: site.file_bytes,
+                    seconds: site.seconds,
+                };
+                floor::measure(work, &target, threads)
+            }
+            Tool::Fathom(job) => peers::fathom::measure(site, &job),
+            Tool::FathomStart { threads, stored } => peers::fathom::start_and_exit(site, threads, stored),
+            Tool::Fio(options, jobs) => peers::fio::measure(program, site, options, jobs),
+            Tool::FioStart { jobs } => peers::fio::start_and_exit(program, site, jobs),
+            Tool::Sysbench(options) => peers::sysbench::measure(program, site, options),
+            Tool::Filebench(operation) => peers::filebench::measure(program, site, operation),
+            Tool::TIoUring(options) => peers::t_io_uring::measure(program, site, options),
+            Tool::IozoneReread => peers::iozone::reread(program, site),
+        }
+    }
+
+    fn json(
+        &self,
+        machine: &Machine,
+        done: &[(Case, Samples)],
+        orders: &[Orders],
+        verdicts: &[(&str, Verdict)],
+    ) -> Value {
+        let case = |((case, samples), orders): (&(Case, Samples), &Orders)| {
+            let contenders: Vec<Value> = samples
+                .iter()
+                .map(|(column, of)| {
+                    json!({
+                        "column": column.label(),
+                        "label": table::label(case, *column),
+                        "wall_ns": values(of, Measure::Wall),
+                        "cpu_ns": values(of, Measure::Cpu),
+                    })
+                })
+                .collect();
+            let bounds: Vec<Value> =
+                verdicts.iter().filter(|(name, _)| *name == case.name).map(|(_, v)| v.json()).collect();
+            let order: Vec<Vec<&str>> =
+                orders.iter().map(|round| round.iter().map(|c| c.label()).collect()).collect();
+            json!({"name": case.name, "contenders": contenders, "order": order, "bounds": bounds})
+        };
+        let peers: serde_json::Map<String, Value> = self
+            .peers
+            .versions()
+            .into_iter()
+            .map(|(name, version)| (name.to_owned(), version.into()))
+            .collect();
+        json!({
+            "schema": "fathom-bench-engine/1",
+            "machine": machine.json(),
+            "peers": peers,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "seed": SEED,
+            "cases": done.iter().zip(orders).map(case).collect::<Vec<_>>(),
+        })
     }
 }
 
-fn by_fio(file: &Path, case: &Case) -> Result<f64> {
-    let common = format!(
-        "--name=bench --filename={} --size={FILE_MIB}m --time_based --runtime={SECONDS} --cpus_allowed=1 --thread \
-         --output-format=json --allow_file_create=0",
-        file.display()
-    );
-    let words: Vec<&str> = common.split_whitespace().chain(case.fio.split_whitespace()).collect();
-    let output = Command::new("fio").args(words).output()?;
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("fio, {}: {}", case.name, String::from_utf8_lossy(&output.stderr)))?;
-    let iops = report["jobs"][0]["read"]["iops"].as_f64().filter(|i| *i > 0.0);
-    Ok(1e9 / iops.context("fio reports no IOPS")?)
+/// Puts the file into the state the case names.
+fn prepare(cache: Cache, path: &Path, round: usize) -> Result<()> {
+    match cache {
+        Cache::Untouched => {}
+        Cache::Settled => files::settle(path)?,
+        Cache::Cold => files::evict(path)?,
+        Cache::Warm => {
+            let resident = files::warm(path)?;
+            // Before the first measurement it may well be elsewhere; later it means that pages were evicted meanwhile.
+            if round > 0 && resident < 1.0 {
+                progress("");
+                eprintln!(
+                    "note: only {:.1} % of the file was still cached; it was read again",
+                    resident * 100.0
+                );
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask bench iozone`: the same command line to IOzone and to fathom's drop-in, interleaved, on the page cache. Prints medians,
 //! ratios, and each program's own cost per operation: what it takes beyond the floor, and fathom's generator without any call.
 
-use super::{built, floor, spread, which};
+use super::{built, floor::passes, peers::find, spread::Spread};
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ const RECORDS_KIB: [usize; 3] = [4, 64, 1024];
 const TESTS: [&str; 6] = ["write", "rewrite", "read", "reread", "random read", "random write"];
 
 pub fn run(root: &Path, rounds: usize) -> Result<bool> {
-    let Some(iozone) = which("iozone") else {
+    let Some(iozone) = find("iozone") else {
         eprintln!(
             "IOzone is not installed. It is in Debian's non-free archive (package iozone3); fathom does not need it."
         );
@@ -39,12 +39,12 @@ pub fn run(root: &Path, rounds: usize) -> Result<bool> {
                     column.push(kib_per_s / 1024.0);
                 }
             }
-            let times = floor::measure(&dir.path().join("floor"), FILE_BYTES, record_kib << 10)?;
+            let times = passes::measure(&dir.path().join("floor"), FILE_BYTES, record_kib << 10)?;
             for (column, ns) in floors.iter_mut().zip(times) {
                 column.push(ns);
             }
         }
-        print_table(record_kib, &mut ours, &mut theirs, &mut floors);
+        print_table(record_kib, &ours, &theirs, &floors);
     }
     println!(
         "\nfathom's generator alone (null back-end, clock and histogram on): {:.0} ns an operation",
@@ -53,22 +53,23 @@ pub fn run(root: &Path, rounds: usize) -> Result<bool> {
     Ok(true)
 }
 
-fn print_table(record_kib: usize, ours: &mut [Vec<f64>], theirs: &mut [Vec<f64>], floors: &mut [Vec<f64>]) {
+fn print_table(record_kib: usize, ours: &[Vec<f64>], theirs: &[Vec<f64>], floors: &[Vec<f64>]) {
     println!(
         "\nrecord {record_kib} KiB       {:>24} {:>24}  {:>7}   beyond the floor, ns/op: fathom  IOzone",
         "fathom", "IOzone", "ratio"
     );
     let ns_of = |mib_per_s: f64| record_kib as f64 / 1024.0 / mib_per_s * 1e9;
     for (i, test) in TESTS.iter().enumerate() {
-        let (a, b, c) = (spread(&mut ours[i]), spread(&mut theirs[i]), spread(&mut floors[i]));
-        let cell = |s: (f64, f64, f64)| format!("{:.0} [{:.0}-{:.0}]", s.1, s.0, s.2);
+        let spreads = (Spread::of(&ours[i]), Spread::of(&theirs[i]), Spread::of(&floors[i]));
+        let (Some(a), Some(b), Some(c)) = spreads else { continue };
+        let cell = |s: Spread| format!("{:.0} [{:.0}-{:.0}]", s.median, s.min, s.max);
         println!(
             "{test:<18} {:>24} {:>24}  {:>7.3} {:>33.0} {:>7.0}",
             cell(a),
             cell(b),
-            a.1 / b.1,
-            ns_of(a.1) - c.1,
-            ns_of(b.1) - c.1
+            a.median / b.median,
+            ns_of(a.median) - c.median,
+            ns_of(b.median) - c.median
         );
     }
 }
@@ -135,7 +136,7 @@ fn generator_ns(fathom: &Path, dir: &Path) -> Result<f64> {
     if times.is_empty() {
         bail!("fathom printed no figures for the null back-end: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(spread(&mut times).1)
+    Ok(super::spread::median(&mut times))
 }
 
 fn version(iozone: &Path) -> String {

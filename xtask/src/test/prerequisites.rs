@@ -37,6 +37,11 @@ const TOOLS: &[Tool] = &[
         package: "sqlite3",
         tests: "tests that read the store with SQLite's own shell",
     },
+    Tool {
+        programs: &["valgrind"],
+        package: "valgrind",
+        tests: "tests that count the instructions of an operation",
+    },
     Tool { programs: &["git"], package: "git", tests: "`cargo xtask fresh`" },
 ];
 

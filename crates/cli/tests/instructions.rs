@@ -1,0 +1,106 @@
+//! How many instructions an operation takes in user space, held to a bound: the regression test of the hot loop. Counts, unlike times,
+//! are the same on a loaded machine, so a test can rest on them. valgrind's callgrind counts a run of N and one of 2N operations, and
+//! the difference is N operations: start, set-up and end fall out. `cargo xtask bench instructions` prints the same of the release
+//! build, beside fio.
+//!
+//! The program is not the one the other tests run, whose loop is unoptimised, but one built here with the profile `instructions`
+//! of the workspace: loop, generators and histograms as shipped, and the rest (SQLite above all) compiled fast.
+
+use fathom_testkit::{TestDir, need_tool, skip};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const OPERATIONS: u64 = 100_000;
+
+/// What the loop took when the bound was set was 199 without a call and 232 with a pread; a tenth above that is a regression, not
+/// another compiler.
+const NULL_AT_MOST: f64 = 220.0;
+const PREAD_AT_MOST: f64 = 256.0;
+/// Fewer cannot be a generator, a clock read twice and a histogram: nothing would have run.
+const AT_LEAST: f64 = 30.0;
+
+#[test]
+fn an_operation_takes_few_instructions() {
+    let test = "an_operation_takes_few_instructions";
+    if !need_tool(test, "valgrind") {
+        return;
+    }
+    if !cfg!(target_arch = "x86_64") {
+        return skip(test, "its bounds are instructions of x86-64");
+    }
+    let program = built();
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("data"), vec![7u8; 4 << 20]).unwrap();
+    let cases = [("null", "\"null\"", NULL_AT_MOST), ("pread", "{ psync = \"pread\" }", PREAD_AT_MOST)];
+    for (name, backend, at_most) in cases {
+        let (Some(once), Some(twice)) =
+            (count(&program, dir.path(), backend, 1), count(&program, dir.path(), backend, 2))
+        else {
+            return skip(
+                test,
+                "the time stamp counter is not trusted here, and another clock has another price",
+            );
+        };
+        let per_operation = (twice as f64 - once as f64) / OPERATIONS as f64;
+        println!("{name}: {per_operation:.1} instructions per operation");
+        assert!(
+            (AT_LEAST..=at_most).contains(&per_operation),
+            "{name} takes {per_operation:.1} instructions per operation, and the bound is {at_most}: see which change made the \
+             loop longer (`cargo xtask bench instructions` prints the counts of the release build)"
+        );
+    }
+}
+
+/// The program with the profile `instructions`, brought up to date by the cargo that runs this test.
+fn built() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args([
+            "build",
+            "--quiet",
+            "--profile",
+            "instructions",
+            "--package",
+            "fathom",
+            "--message-format",
+            "json",
+        ])
+        .current_dir(workspace)
+        .output()
+        .expect("cargo, which runs this test, can be started");
+    assert!(output.status.success(), "cargo build: {}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let executable = messages.lines().rev().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executable.unwrap_or_else(|| panic!("cargo named no executable:\n{messages}"))
+}
+
+/// Instructions of a whole run with that many times the operations; None if it could not time by the processor's counter.
+fn count(program: &Path, dir: &Path, backend: &str, times: u64) -> Option<u64> {
+    let workload = format!(
+        "name = \"count\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"data\"] }}\nsize = {{ fixed = \"4MiB\" }}\n\
+         existing = \"reuse\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+         [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"read\"\naccess = \"uniform\"\n\
+         record = {{ fixed = \"4KiB\" }}\namount = {{ operations = {} }}\nbackend = {backend}\n",
+        OPERATIONS * times
+    );
+    std::fs::write(dir.join("count.toml"), workload).unwrap();
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["--no-store", "run", "--json", "count.toml"])
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "under valgrind the program ended with {}:\n{told}", output.status);
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["phases"][0]["repetitions"][0]["workers"][0]["ops"], OPERATIONS * times);
+    if record["clock"]["source"] != "tsc" {
+        return None;
+    }
+    let collected = told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    Some(collected.unwrap_or_else(|| panic!("callgrind printed no count:\n{told}")))
+}
