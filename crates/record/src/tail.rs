@@ -26,12 +26,15 @@ impl Tail {
     /// Of the reads and writes of all repetitions; `None` where stalls were not watched, or too few operations or stalls were seen to tell.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
+        let jitter = jitter(phase)?;
         let mut latency = Histogram::default();
         for repetition in &phase.repetitions {
             latency.merge(&repetition.latency(OpKind::Read));
             latency.merge(&repetition.latency(OpKind::Write));
         }
-        let jitter = jitter(phase).filter(|_| latency.count() >= FEWEST)?;
+        if latency.count() < FEWEST {
+            return None;
+        }
         // Who waits for a device sleeps once per operation; who reads from the page cache keeps its CPU.
         let sleeps = matches!(phase.origin().regime, Regime::Device | Regime::Mixed);
         let (machine_p999_ns, machine_max_ns) = if sleeps {

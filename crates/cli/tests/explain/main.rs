@@ -3,6 +3,7 @@
 mod documented;
 mod extents;
 mod kept;
+mod trust;
 mod truth;
 #[path = "../measure/workloads.rs"]
 mod workloads;

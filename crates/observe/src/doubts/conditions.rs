@@ -98,11 +98,11 @@ fn apart(run: &Run) -> Option<Doubt> {
 }
 
 fn jitter(run: &Run) -> Option<Doubt> {
-    let machines = |p: &Phase| Tail::of(p).filter(Tail::is_the_machines);
-    let phases = phases_where(run, |p| machines(p).is_some());
+    let found: Vec<(&Phase, Tail)> =
+        run.phases.iter().filter_map(|p| Some((p, Tail::of(p).filter(Tail::is_the_machines)?))).collect();
+    let phases: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
     let nearness = |t: &Tail| t.machine_p999_ns as f64 / t.p999_ns.max(1) as f64;
-    let worst =
-        phases.iter().filter_map(|p| machines(p)).max_by(|a, b| nearness(a).total_cmp(&nearness(b)))?;
+    let worst = found.iter().map(|(_, t)| *t).max_by(|a, b| nearness(a).total_cmp(&nearness(b)))?;
     let text = format!(
         "in {} the slowest operation in a thousand took {}, and this machine stalls any program for {} as often: that tail is the machine's, not the storage's. Repeat on a quieter machine, or quote no percentile above p99.",
         which(run, &phases),
