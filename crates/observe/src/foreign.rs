@@ -6,7 +6,7 @@ use fathom_record::{Phase, Physical, Run};
 /// Above this share of the device's bytes a neighbour matters ...
 const SHARE: f64 = 0.02;
 /// ... if it is more than the few metadata blocks every system writes now and then.
-const LEAST_BYTES: u64 = 1 << 20;
+pub(crate) const LEAST_BYTES: u64 = 1 << 20;
 
 /// Bytes that others moved at the device.
 #[derive(Clone, Copy, Debug, PartialEq)]

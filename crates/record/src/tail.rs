@@ -37,9 +37,9 @@ impl Tail {
         }
         // Who waits for a device sleeps once per operation; who reads from the page cache keeps its CPU.
         let sleeps = matches!(phase.origin().regime, Regime::Device | Regime::Mixed);
-        let (machine_p999_ns, machine_max_ns) = if sleeps {
-            let enough = jitter.wakes.count() >= FEWEST;
-            (jitter.wakes.percentile_ns(99.9).filter(|_| enough)?, jitter.wakes.max_ns())
+        // Where too few sleeps were watched, the stalls of the CPU are the least that a sleeper meets, too.
+        let (machine_p999_ns, machine_max_ns) = if sleeps && jitter.wakes.count() >= FEWEST {
+            (jitter.wakes.percentile_ns(99.9)?, jitter.wakes.max_ns())
         } else {
             (stall_ns(&jitter.gaps, jitter.watched_ns, latency.mean_ns()?)?, jitter.gaps.max_ns())
         };

@@ -61,5 +61,5 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (true, false) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
-    Some(Found { phase, verdict, weight: if missed { away(worst) } else { before.unwrap_or(0.0) }, words })
+    Some(Found { phase, verdict, weight: away(worst), words })
 }

@@ -66,7 +66,7 @@ pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Trust> {
 struct Found<'r> {
     phase: &'r Phase,
     verdict: Verdict,
-    /// Among findings of one verdict the heaviest is told.
+    /// Among findings of one verdict the heaviest is told; 0 where none is worse than another.
     weight: f64,
     words: String,
 }
@@ -141,9 +141,17 @@ fn by_their_worst(run: &Run, groups: &[Group<'_>]) -> String {
         }
         let alike: Vec<&Group<'_>> = groups.iter().filter(|g| g.verdict == group.verdict).collect();
         let phases: Vec<&Phase> = alike.iter().flat_map(|g| g.phases.iter().copied()).collect();
-        let who = if at == 0 { which(run, &phases) } else { format!("{} others", phases.len()) };
-        let worst = if alike.len() > 1 { " at worst" } else { "" };
-        parts.push(format!("{who}{worst}: {}", group.words));
+        let who = match (at, phases.len()) {
+            (0, _) => which(run, &phases),
+            (_, 1) => "1 other".into(),
+            (_, n) => format!("{n} others"),
+        };
+        let told = match (alike.len(), group.weight > 0.0) {
+            (1, _) => "",
+            (_, true) => " at worst",
+            (_, false) => " for one",
+        };
+        parts.push(format!("{who}{told}: {}", group.words));
     }
     parts.join("; ")
 }

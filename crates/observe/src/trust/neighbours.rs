@@ -11,13 +11,19 @@ pub(super) fn check(run: &Run) -> Trust {
         let (verdict, weight, words) = match worst {
             Some(f) => {
                 let moved = f.read_bytes.saturating_add(f.write_bytes);
+                let verdict = if f.matters() { Verdict::Doubtful } else { Verdict::Good };
+                // A large share of a few metadata blocks would sound like much.
+                let share = if moved < foreign::LEAST_BYTES && moved > 0 {
+                    "too little to matter".into()
+                } else {
+                    percent(f.share())
+                };
                 let words = format!(
-                    "others moved {} of the device's bytes ({} of {})",
-                    percent(f.share()),
+                    "others moved {} of the device's {} ({share})",
                     bytes_words(moved),
                     bytes_words(f.device_bytes)
                 );
-                (if f.matters() { Verdict::Doubtful } else { Verdict::Good }, f.share(), words)
+                (verdict, moved as f64, words)
             }
             None if phase.repetitions.iter().all(|r| r.physical.is_memory()) => {
                 (Verdict::Good, 0.0, "there is no device to share".into())

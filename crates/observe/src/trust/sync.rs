@@ -22,5 +22,6 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
     };
     let verdict = if !phase.sync_in_clock && waits { Verdict::Doubtful } else { Verdict::Good };
-    Some(Found { phase, verdict, weight: dirty.unwrap_or(0) as f64, words })
+    let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
+    Some(Found { phase, verdict, weight, words })
 }

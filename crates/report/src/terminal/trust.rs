@@ -47,18 +47,31 @@ fn together(page: &mut Page, lines: &[Line], verdict: Verdict, layout: usize) {
     page.paragraph(style(verdict), &format!("{} ", first.mark()), &text, layout);
 }
 
+/// "13 of 46 phases (cached read, cold read): ..." without the names: the figures behind them say more.
+fn without_names(text: &str) -> String {
+    let named = text.split_once(" phases (").and_then(|(count, rest)| {
+        let (_, rest) = rest.split_once(')')?;
+        (rest.starts_with([':', ' '])).then(|| format!("{count} phases{rest}"))
+    });
+    named.unwrap_or_else(|| text.to_string())
+}
+
 /// As many of a sentence's parts, which "; " divides, as have room; the first is cut if it must be.
 fn shortened(sentence: &str, room: usize) -> String {
-    let text = sentence.trim_end_matches('.');
+    let whole = sentence.trim_end_matches('.');
+    if whole.width() <= room {
+        return whole.to_string();
+    }
+    let text = without_names(whole);
     if text.width() <= room {
-        return text.to_string();
+        return text;
     }
     let ends = text.match_indices("; ").map(|(at, _)| at);
     let fitting = ends.filter(|&at| text[..at].width() + 2 <= room).last();
     // A part of few words says less than what has room of the next.
     match fitting.filter(|&at| text[..at].width() * 2 >= room) {
         Some(at) => format!("{} …", &text[..at]),
-        None => cut(text, room),
+        None => cut(&text, room),
     }
 }
 
@@ -98,5 +111,8 @@ mod tests {
         assert_eq!(shortened("A; the second part is long.", 20), "A; the second part …");
         assert_eq!(shortened("One part that is too long.", 10), "One part …");
         assert_eq!(shortened("", 0), "");
+        let many = "2 of 46 phases (cached read, cold read) at worst: 12 % at vda; 44 others: 100 % at vda.";
+        assert_eq!(shortened(many, 50), "2 of 46 phases at worst: 12 % at vda …");
+        assert_eq!(shortened("3 phases (broken", 10), "3 phases …");
     }
 }

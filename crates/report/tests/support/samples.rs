@@ -456,7 +456,7 @@ pub fn trust_list() -> Vec<Trust> {
         (Good, "latency", "paced read: response p50 420 ms, p99.9 1.79 s, max 1.80 s; service p50 1.00 us, p99.9 27.0 us, max 105 us; random read: service time p50 90.6 us, p99.9 2.44 ms, max 9.50 ms; closed loop, timed from the issue; submission and completion also apart."),
         (Good, "clock", "Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm."),
         (Doubtful, "machine", "paced read: steal 0.1 %; p99.9 27.0 us beside stalls of 20.0 us (max 105 us beside 20.0 us); random read: steal 0.0 %; p99.9 2.44 ms beside stalls of 80.0 us (max 9.50 ms beside 80.0 us)."),
-        (Good, "neighbours", "Others moved 0.2 % of the device's bytes (1 MiB of 641 MiB)."),
+        (Good, "neighbours", "Others moved 1 MiB of the device's 641 MiB (0.2 %)."),
         (Good, "data", "Nothing was written."),
         (Doubtful, "steady", "paced read: no: operations within 54 %, trend 12 %, over 5 rounds of 2.00 s; the mean hides a change, look at its course over time; random read: yes: operations within 3.0 %, trend 0.9 %, over 5 rounds of 1.00 s; warm-up of 2.00 s left out."),
         (Good, "repeats", "5 repetitions, least to most 2.1 % of the median."),
