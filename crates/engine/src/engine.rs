@@ -197,10 +197,7 @@ fn plans<'a>(
                 nice: group.nice,
                 time_ns: phase.stop.time.map(|t| t.0),
                 ramp_ns: phase.ramp.0,
-                quota: Quota {
-                    operations: phase.stop.operations,
-                    bytes: phase.stop.bytes.map(|b| b.0),
-                },
+                quota: Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) },
                 raise: phase.stop.first_done.map(|s| s.raise),
             };
             plans.push((group.isolation, process_base + process, plan));

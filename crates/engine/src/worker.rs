@@ -185,12 +185,8 @@ trait Drive<H: Handle> {
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault>;
-    fn finish<S: Source>(
-        hot: &mut Hot,
-        handle: &mut H,
-        source: &mut S,
-        stream: &Stream,
-    ) -> Result<(), Fault>;
+    fn finish<S: Source>(hot: &mut Hot, handle: &mut H, source: &mut S, stream: &Stream)
+    -> Result<(), Fault>;
 }
 
 /// One operation after the other.

@@ -276,7 +276,8 @@ pub struct OpLogEntry {
     pub bytes: u32,
     /// Service time in ns.
     pub latency_ns: u64,
-    /// When it was issued, ns after the worker began to count.
+    /// When it was issued, ns after the worker began to count; 0 in records of older versions.
+    #[serde(default)]
     pub start_ns: u64,
 }
 

@@ -350,11 +350,6 @@ data = { reducible = { duplicate_percent = 100 } }
                 "no operation takes no time",
             ),
             ("amount", "backend = { mmap = { flush_every = 0 } }\namount", "flush_every is 0"),
-            (
-                "name = \"p\"",
-                "name = \"p\"\nramp = \"2s\"\nstop = { time = \"2s\" }",
-                "a ramp of 2s is not shorter",
-            ),
             ("name = \"p\"", "name = \"p\"\nstop = { operations = 0 }", "stop after 0 operations"),
             ("name = \"p\"", "name = \"p\"\nstop = { bytes = 0 }", "stop after 0 bytes"),
             ("name = \"p\"", "name = \"p\"\nstop = { steady = { round = 0 } }", "the round of steady is 0"),
@@ -419,7 +414,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ("amount", "pace = { rate = { operations_per_s = 0.1, arrivals = \"poisson\" } }\namount"),
             (
                 "name = \"p\"",
-                "name = \"p\"\nramp = \"2s\"\nstop = { time = \"3s\", steady = { most_rounds = 5 } }",
+                "name = \"p\"\nramp = \"3s\"\nstop = { time = \"2s\", steady = { most_rounds = 5 } }",
             ),
             ("name = \"p\"", "name = \"p\"\nramp = \"2s\"\ncache = \"cold\"\nholes = \"leave\""),
         ];

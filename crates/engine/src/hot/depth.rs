@@ -123,10 +123,13 @@ fn percentile_of(counts: &[u64], percentile: f64) -> Option<u64> {
     let all: u64 = counts.iter().sum();
     let rank = ((all as f64 * percentile / 100.0).ceil() as u64).clamp(1, all.max(1));
     let mut seen = 0;
-    counts.iter().position(|&n| {
-        seen += n;
-        n > 0 && seen >= rank
-    }).map(bucket_value)
+    counts
+        .iter()
+        .position(|&n| {
+            seen += n;
+            n > 0 && seen >= rank
+        })
+        .map(bucket_value)
 }
 
 #[cfg(test)]

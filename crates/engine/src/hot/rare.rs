@@ -48,7 +48,10 @@ impl Rare {
         Ok(Some(Self {
             think_ns: s.pace.think.map_or(0, |t| t.time.0),
             think_counted: s.pace.think.is_some_and(|t| t.counted),
-            schedule: s.pace.rate.map(|r| Schedule::new(Arrivals::new(&r, plan.seed, plan.place), r.operations_per_s)),
+            schedule: s
+                .pace
+                .rate
+                .map(|r| Schedule::new(Arrivals::new(&r, plan.seed, plan.place), r.operations_per_s)),
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),

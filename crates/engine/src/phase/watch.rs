@@ -58,7 +58,8 @@ impl<'a> Watch<'a> {
                 let counted_ns = self.clock.between(self.counted_from, now);
                 if let Some(series) = &mut self.series {
                     let origin_ns = self.clock.between(self.first, self.counted_from);
-                    wait_ns = wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
+                    wait_ns =
+                        wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
                 }
                 if let Some(rounds) = &mut self.rounds {
                     let (wait, over) = rounds.look(self.shared, self.count, counted_ns);

@@ -26,6 +26,8 @@ pub struct Bench {
     interval: Duration,
     stagger: Duration,
     existing: Existing,
+    ramp: Duration,
+    pinning: Pinning,
 }
 
 impl Bench {
@@ -52,7 +54,19 @@ impl Bench {
             interval: Duration(0),
             stagger: Duration(0),
             existing: Existing::Replace,
+            ramp: Duration(0),
+            pinning: Pinning::Free,
         }
+    }
+
+    pub fn ramp(mut self, ramp: Duration) -> Self {
+        self.ramp = ramp;
+        self
+    }
+
+    pub fn pinned(mut self, first: u32) -> Self {
+        self.pinning = Pinning::From(first);
+        self
     }
 
     pub fn workers(mut self, workers: u32, isolation: Isolation) -> Self {
@@ -128,7 +142,7 @@ impl Bench {
             instances,
             isolation: self.isolation,
             nice: 0,
-            pinning: Pinning::Free,
+            pinning: self.pinning.clone(),
             threads: vec![Thread {
                 name: String::new(),
                 instances: 1,
@@ -140,6 +154,7 @@ impl Bench {
             name: "test".into(),
             stop: self.stop.clone(),
             interval: self.interval,
+            ramp: self.ramp,
             stagger: self.stagger,
             groups: streams.into_iter().enumerate().map(group).collect(),
             ..Phase::default()

@@ -74,7 +74,12 @@ mod tests {
     #[test]
     fn a_regular_log_is_small() {
         let log: Vec<OpLogEntry> = (0..10_000)
-            .map(|i| OpLogEntry { offset: i * 4096, bytes: 4096, latency_ns: 1500 + i % 7, start_ns: i * 2000 })
+            .map(|i| OpLogEntry {
+                offset: i * 4096,
+                bytes: 4096,
+                latency_ns: 1500 + i % 7,
+                start_ns: i * 2000,
+            })
             .collect();
         let size = encode(&log).expect("memory").len();
         assert!(size < log.len() * ENTRY_BYTES / 3, "{size} bytes for {} entries", log.len());

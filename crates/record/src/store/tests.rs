@@ -260,12 +260,9 @@ fn any_ending() -> impl Strategy<Value = Ending> {
 
 fn any_worker() -> impl Strategy<Value = Worker> {
     let log = prop::collection::vec(
-        (any::<u64>(), any::<u32>(), any::<u64>(), any::<u64>()).prop_map(|(offset, bytes, latency_ns, start_ns)| OpLogEntry {
-            start_ns,
-            offset,
-            bytes,
-            latency_ns,
-        }),
+        (any::<u64>(), any::<u32>(), any::<u64>(), any::<u64>()).prop_map(
+            |(offset, bytes, latency_ns, start_ns)| OpLogEntry { start_ns, offset, bytes, latency_ns },
+        ),
         0..5,
     );
     let stats = prop::collection::vec(any_stat(), 0..3);

@@ -1,20 +1,11 @@
-//! Whether what ends a phase makes sense, and leaves something to count after the warm-up.
+//! Whether what ends a phase makes sense.
 
 use crate::{Bytes, Phase, Steady};
 
-/// Everything that is wrong with the warm-up and the stop rules of a phase.
+/// Everything that is wrong with the stop rules of a phase.
 pub(super) fn errors(phase: &Phase) -> Vec<String> {
     let stop = &phase.stop;
     let mut errors = Vec::new();
-    if let Some(time) = stop.time
-        && phase.ramp >= time
-        && phase.ramp.0 > 0
-    {
-        errors.push(format!(
-            "a ramp of {} is not shorter than the stop time of {time}; nothing would be counted",
-            phase.ramp
-        ));
-    }
     if stop.operations == Some(0) {
         errors.push("stop after 0 operations; at least 1 is needed".into());
     }

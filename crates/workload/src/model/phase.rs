@@ -26,7 +26,7 @@ pub struct Phase {
     /// What happens to holes and unwritten extents in what is to be read: reading them moves nothing at a device.
     #[serde(default, skip_serializing_if = "is_default")]
     pub holes: Holes,
-    /// Warm-up after the release: what is done in it is not counted.
+    /// Warm-up after the release: what is done in it is not counted. Amounts, stop rules and the interval series begin after it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ramp: Duration,
     /// What ends it before its programs are done.
@@ -89,7 +89,7 @@ pub enum Holes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Time since the release.
+    /// Time since the release, or since the end of the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
     /// Counted operations of all workers together.

@@ -1,0 +1,139 @@
+//! What is counted: not the warm-up, not the search for a depth; exactly a common amount; until a steady state; and what was in
+//! flight at a stop is waited for.
+
+mod support;
+
+use fathom_record::{Ending, OpKind};
+use fathom_workload::{
+    Access, AdaptiveDepth, Amount, Backend, Bytes, DepthGoal, Direction, Duration, Isolation, Steady,
+    SteadyFigure, Stop, Stream, Uring,
+};
+use support::{Bench, KIB, MIB, only};
+
+const MS: u64 = 1_000_000;
+
+fn endless(backend: Backend, depth: u32) -> Stream {
+    Stream {
+        backend,
+        queue_depth: depth,
+        access: Access::Uniform,
+        amount: Amount::Endless,
+        ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
+    }
+}
+
+fn time(ms: u64) -> Stop {
+    Stop { time: Some(Duration(ms * MS)), ..Stop::default() }
+}
+
+const BOTH: [(Backend, u32); 4] = [
+    (Backend::Null, 1),
+    (Backend::Null, 8),
+    (Backend::Psync(fathom_workload::SyncCall::Pread), 1),
+    (Backend::Aio { batch: 0 }, 8),
+];
+
+#[test]
+fn the_warm_up_is_not_counted_and_the_time_begins_after_it() {
+    for (backend, depth) in BOTH {
+        let bench = Bench::new(MIB).ramp(Duration(60 * MS)).stop(time(40)).interval(Duration(10 * MS));
+        let done = bench.run(endless(backend, depth));
+        let worker = only(&done);
+        assert_eq!(done.ramp_ns, 60 * MS);
+        assert!(worker.ramp_ops > 0 && worker.ops > 0, "{backend:?}: {} and {}", worker.ramp_ops, worker.ops);
+        assert!(worker.start_ns >= 60 * MS, "{backend:?} counted from {} ns on", worker.start_ns);
+        assert!(worker.elapsed_ns < 10_000 * MS && worker.elapsed_ns > 20 * MS, "{}", worker.elapsed_ns);
+        assert_eq!(done.latency(OpKind::Write).count(), worker.ops, "{backend:?}: nothing of the warm-up");
+        let in_intervals: u64 = done.intervals.iter().map(|i| i.ops).sum();
+        assert_eq!(in_intervals, worker.ops, "{backend:?}");
+    }
+}
+
+#[test]
+fn an_amount_is_whole_after_a_warm_up() {
+    for (backend, depth) in BOTH {
+        let stream = Stream { amount: Amount::Operations(700), ..endless(backend, depth) };
+        let done = Bench::new(MIB).ramp(Duration(20 * MS)).run(stream);
+        assert_eq!((only(&done).ops, &only(&done).ending), (700, &Ending::Completed), "{backend:?}");
+    }
+}
+
+#[test]
+fn a_common_amount_is_exact() {
+    for (backend, depth) in BOTH {
+        let stop = Stop { operations: Some(1001), ..Stop::default() };
+        let done = Bench::new(MIB).workers(3, Isolation::Thread).stop(stop).run(endless(backend, depth));
+        assert_eq!(done.ops(), 1001, "{backend:?}");
+        let stop = Stop { bytes: Some(Bytes(100 * KIB)), ..Stop::default() };
+        let done = Bench::new(MIB).workers(2, Isolation::Process).stop(stop).run(endless(backend, depth));
+        assert_eq!(done.bytes(), 100 * KIB, "{backend:?}");
+    }
+}
+
+#[test]
+fn steady_state_ends_the_phase() {
+    let steady =
+        Steady { round: Duration(10 * MS), range_percent: 1e9, slope_percent: 1e9, ..Steady::default() };
+    let stop = Stop { steady: Some(steady), ..Stop::default() };
+    let done = Bench::new(MIB).stop(stop).run(endless(Backend::Null, 1));
+    let state = done.steady.clone().unwrap();
+    assert!(state.reached && state.asked, "{state:?}");
+    assert_eq!((state.rounds.len(), state.window, state.figure.as_str()), (5, 5, "operations"));
+    assert_eq!(only(&done).ending, Ending::Stopped);
+}
+
+#[test]
+fn a_steady_state_that_does_not_come_is_given_up() {
+    // No spread at all is more than a machine can give.
+    let steady = Steady {
+        of: SteadyFigure::Latency,
+        round: Duration(5 * MS),
+        most_rounds: 7,
+        range_percent: 1e-12,
+        slope_percent: 1e-12,
+        ..Steady::default()
+    };
+    let stop = Stop { steady: Some(steady), ..Stop::default() };
+    let done = Bench::new(MIB).stop(stop).run(endless(Backend::default(), 1));
+    let state = done.steady.unwrap();
+    assert_eq!((state.reached, state.rounds.len()), (false, 7));
+    assert!(state.mean > 0.0 && state.range_percent > 0.0, "{state:?}");
+}
+
+#[test]
+fn a_depth_is_found_and_the_search_is_not_counted() {
+    let how = AdaptiveDepth {
+        goal: DepthGoal::Latency { percentile: 50.0, at_most: Duration(1_000_000 * MS) },
+        window: Duration(2 * MS),
+    };
+    for backend in [Backend::Null, Backend::Uring(Uring::default())] {
+        let stream = Stream { adaptive_depth: Some(how), ..endless(backend, 16) };
+        let done = Bench::new(MIB).stop(time(20)).run(stream);
+        // Every depth keeps a limit of 1000 s, so it is the largest.
+        assert_eq!(only(&done).settled_depth, Some(16), "{backend:?}");
+        // Five trials of 2 ms.
+        assert!(only(&done).start_ns >= 10 * MS && only(&done).ops > 0, "{:?}", only(&done).start_ns);
+        assert_eq!(done.latency(OpKind::Write).count(), only(&done).ops);
+    }
+}
+
+#[test]
+fn what_is_in_flight_at_a_stop_is_drained_and_counted() {
+    let stream = endless(Backend::Aio { batch: 0 }, 8);
+    let done = Bench::new(MIB).stop(time(20)).run(stream);
+    let worker = only(&done);
+    assert!(worker.drained_ops <= 8, "{}", worker.drained_ops);
+    assert_eq!(done.latency(OpKind::Write).count(), worker.ops);
+    let parts = |kind| worker.stats.iter().find(|s| s.op == kind).map_or(0, |s| s.ops);
+    assert_eq!(parts(OpKind::WriteSubmission), worker.ops);
+    assert_eq!(parts(OpKind::WriteCompletion), worker.ops);
+}
+
+#[test]
+fn intervals_have_the_latencies_of_what_finished_in_them() {
+    let bench = Bench::new(MIB).stop(time(60)).interval(Duration(20 * MS));
+    let done = bench.run(endless(Backend::default(), 1));
+    let counted: u64 = done.intervals.iter().flat_map(|i| &i.latencies).map(|(_, h)| h.count()).sum();
+    assert_eq!(counted, only(&done).ops);
+    assert!(done.intervals.iter().all(|i| i.latencies.iter().all(|(kind, _)| *kind == OpKind::Write)));
+}

@@ -1,0 +1,91 @@
+//! Rates: operations are issued when they are due, one after the other and several in flight; response time counts from then. The
+//! machine may be slow, so what is held to exact figures is the schedule and the bookkeeping, never how punctual it was kept.
+
+mod support;
+
+use fathom_record::{Ending, OpKind};
+use fathom_workload::{
+    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Pace, Rate, Stop, Stream, Uring,
+};
+use support::{Bench, MIB, only};
+
+const MS: u64 = 1_000_000;
+
+fn paced(backend: Backend, depth: u32, per_s: f64, arrivals: Arrivals) -> Stream {
+    Stream {
+        backend,
+        queue_depth: depth,
+        access: Access::Uniform,
+        amount: Amount::Endless,
+        pace: Pace { rate: Some(Rate { operations_per_s: per_s, arrivals }), ..Pace::default() },
+        ..Stream::new("f", Direction::Read, Bytes(4096))
+    }
+}
+
+fn time(ms: u64) -> Stop {
+    Stop { time: Some(Duration(ms * MS)), ..Stop::default() }
+}
+
+#[test]
+fn as_many_operations_as_are_due_are_issued() {
+    for (backend, depth) in [
+        (Backend::Null, 1),
+        (Backend::Null, 4),
+        (Backend::default(), 1),
+        (Backend::Uring(Uring::default()), 1),
+        (Backend::Uring(Uring::default()), 8),
+        (Backend::Aio { batch: 0 }, 8),
+    ] {
+        let bench = Bench::new(MIB).stop(time(200));
+        let writer = Stream::new("f", Direction::Write, Bytes(4096));
+        bench.run(writer);
+        let done = bench.run(paced(backend, depth, 1000.0, Arrivals::Even));
+        let worker = only(&done);
+        assert_eq!(worker.ending, Ending::Stopped, "{backend:?}");
+        // Due at 0, 1, ... 199 ms. A machine that stalls at the very end issues fewer.
+        assert!((100..=201).contains(&worker.ops), "{backend:?} at depth {depth}: {}", worker.ops);
+        let count = |kind| worker.stats.iter().find(|s| s.op == kind).map_or(0, |s| s.ops);
+        assert_eq!(count(OpKind::Response), worker.ops, "{backend:?}: each has a response time");
+        assert_eq!(count(OpKind::Read), worker.ops);
+    }
+}
+
+#[test]
+fn a_response_is_never_shorter_than_the_service() {
+    let bench = Bench::new(MIB).stop(time(100));
+    let done = bench.run(paced(Backend::Null, 1, 2000.0, Arrivals::Poisson));
+    let worker = only(&done);
+    let all = |kind| done.latency(kind);
+    assert!(worker.ops > 20, "{}", worker.ops);
+    assert!(all(OpKind::Response).sum_ns() >= all(OpKind::Read).sum_ns());
+}
+
+#[test]
+fn who_cannot_keep_up_is_behind_and_drops_nothing() {
+    // 20 ms of computing inside each operation's turn, 1000 of them due a second.
+    let think = fathom_workload::Think { time: Duration(20 * MS), counted: true };
+    let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
+    stream.pace.think = Some(think);
+    stream.amount = Amount::Operations(10);
+    let done = Bench::new(MIB).run(stream);
+    let worker = only(&done);
+    assert_eq!(worker.ops, 10);
+    // The last of the ten was due 9 ms after the start and came at least 200 ms after it.
+    assert!(done.latency(OpKind::Response).max_ns() >= 180 * MS, "{worker:?}");
+    assert!(worker.behind_ns >= 100 * MS, "{}", worker.behind_ns);
+    assert!(done.latency(OpKind::Read).max_ns() < 180 * MS, "the service itself is short");
+}
+
+#[test]
+fn the_log_tells_when_operations_were_issued() {
+    let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
+    stream.amount = Amount::Operations(50);
+    stream.log_operations = true;
+    let done = Bench::new(MIB).run(stream);
+    let log = &only(&done).op_log;
+    assert_eq!(log.len(), 50);
+    for (n, entry) in log.iter().enumerate() {
+        // Never before it is due; the clock's rounding is a nanosecond or two.
+        assert!(entry.start_ns + 5 >= n as u64 * MS, "operation {n} at {} ns", entry.start_ns);
+    }
+}
