@@ -92,6 +92,9 @@ impl Engine {
         moments: &mut dyn Moments,
     ) -> Result<Repetition, EngineError> {
         let this = &workload.phases[number];
+        if self.clock.is_young(self.start) {
+            self.clock = self.clock.refined(self.start);
+        }
         self.make_files(workload, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let plans = plans(workload, this, place);
