@@ -95,6 +95,9 @@ fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<()
 fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
+    if let Some(sentence) = crate::numa::refusal(stream.buffers.node) {
+        return refuse(&sentence);
+    }
     if stream.pick == Pick::All {
         return refuse(
             "requests over all files of a set are not executed by this version; pick one file, or one by worker",

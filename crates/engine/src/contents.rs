@@ -4,7 +4,7 @@
 //! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes begin with a
 //! stamp made from their position, so no two blocks of a file are equal at any block size, and nothing is copied.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Making};
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::ops::{Place, derive_seed};
@@ -35,13 +35,14 @@ pub(crate) struct Contents {
 impl Contents {
     /// Buffers for records up to the stream's largest. `place.worker` is the number of the file in its set.
     pub fn new(stream: &Stream, largest: usize, seed: u64, place: Place) -> Result<Self, Fault> {
-        Self::of_several(stream, largest, seed, place, 0, 1)
+        Self::of_several(stream, Making::default(), largest, seed, place, 0, 1)
     }
 
     /// The buffers of operation `number` of `depth` that are in flight together: they share one pool's worth of random bytes, so
     /// that the pools of all of them still fit into the second-level cache.
     pub fn of_several(
         stream: &Stream,
+        making: Making,
         largest: usize,
         seed: u64,
         place: Place,
@@ -49,13 +50,13 @@ impl Contents {
         depth: u32,
     ) -> Result<Self, Fault> {
         let (rotate, area) = Self::areas_of(stream, largest, depth);
+        let [pool, read] = Self::sizes(stream, largest, depth);
         let tag = derive_seed(seed, Place { repetition: 0, ..place }, FOR_POOL);
         let mut this = Self {
             data: stream.data.clone(),
             verify: stream.verify,
-            // A buffer that the direction does not need is one page.
-            pool: Buffer::new(if stream.direction == Direction::Read { 0 } else { largest + area })?,
-            read: Buffer::new(if stream.direction == Direction::Write { 0 } else { largest + rotate })?,
+            pool: Buffer::made_of(pool, making)?,
+            read: Buffer::made_of(read, making)?,
             area,
             at: 0,
             read_area: rotate,
@@ -84,12 +85,19 @@ impl Contents {
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
 
-    /// Memory that the buffers of one operation in flight take.
-    pub fn bytes(stream: &Stream, largest: usize, depth: u32) -> u64 {
+    /// Bytes that the pool and the read buffer of one operation in flight need. What the direction does not need is 0, and made of
+    /// one page.
+    fn sizes(stream: &Stream, largest: usize, depth: u32) -> [usize; 2] {
         let (rotate, area) = Self::areas_of(stream, largest, depth);
         let write = if stream.direction == Direction::Read { 0 } else { largest + area };
         let read = if stream.direction == Direction::Write { 0 } else { largest + rotate };
-        (write + read) as u64
+        [write, read]
+    }
+
+    /// Memory that the buffers of one operation in flight take. Of huge pages only what is needed counts: the rest is base pages.
+    pub fn bytes(stream: &Stream, largest: usize, depth: u32) -> u64 {
+        let needed = Self::sizes(stream, largest, depth).into_iter().filter(|&bytes| bytes > 0);
+        needed.fold(0, |sum, bytes| sum.saturating_add(Buffer::taken(bytes, stream.buffers.pages)))
     }
 
     fn fill_pool(&mut self, seed: u64) {

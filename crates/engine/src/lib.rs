@@ -19,6 +19,7 @@ mod hot;
 mod interrupt;
 pub mod ledger;
 mod memory;
+mod numa;
 mod phase;
 mod sample;
 mod shared;

@@ -1,35 +1,173 @@
-//! Whether the I/O buffers of a phase fit into memory. They are touched before the start, so asking for more than there is would end
-//! in the kernel killing somebody, not in an error.
+//! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so asking for more than there is would end
+//! in the kernel killing somebody, not in an error. Reserved huge pages are memory of their own, and so is each NUMA node.
 
 use crate::EngineError;
+use crate::buffer::huge_page_bytes;
 use crate::check::unsupported;
 use crate::contents::Contents;
 use crate::worker::Plan;
-use fathom_workload::Phase;
+use fathom_workload::{Node, Pages, Phase};
+use std::collections::BTreeMap;
 
-/// Refuses a phase whose buffers would take more than three quarters of the memory that is available now.
+/// Refuses a phase whose buffers would take more than three quarters of the memory that is available now, on the machine or on a
+/// node, or more huge pages than are free.
 pub(crate) fn check<'a>(phase: &Phase, plans: impl Iterator<Item = &'a Plan<'a>>) -> Result<(), EngineError> {
-    let needed = plans.fold(0u64, |sum, plan| {
-        let each = Contents::bytes(plan.stream, plan.largest, plan.depth());
-        sum.saturating_add(each.saturating_mul(u64::from(plan.depth())))
-    });
-    let Some(available) = available_bytes() else { return Ok(()) };
-    if needed <= available / 4 * 3 {
-        return Ok(());
+    let mut needed = Needed::default();
+    for plan in plans {
+        let depth = plan.depth();
+        let each = Contents::bytes(plan.stream, plan.largest, depth);
+        let buffers = plan.stream.buffers;
+        needed.add(each.saturating_mul(u64::from(depth)), buffers.pages, buffers.node);
     }
-    Err(unsupported(
-        &format!("phase {}", phase.name),
-        &format!(
-            "its I/O buffers need {} MiB and {} MiB of memory are available; fewer workers, a smaller queue depth or smaller records need less",
+    let sentence = needed
+        .in_base_pages(None)
+        .and_then(|bytes| too_much(bytes, available_bytes()?, "of memory are available"))
+        .or_else(|| {
+            needed.nodes().find_map(|n| {
+                too_much(
+                    needed.in_base_pages(Some(n))?,
+                    node_bytes(n)?,
+                    &format!("are available on NUMA node {n}"),
+                )
+            })
+        })
+        .or_else(|| {
+            let bytes = needed.in_huge_pages()?;
+            huge_pages_wanting(
+                bytes.div_ceil(huge_page_bytes()),
+                huge_page_bytes(),
+                Pool::read(huge_page_bytes())?,
+            )
+        });
+    sentence.map_or(Ok(()), |s| Err(unsupported(&format!("phase {}", phase.name), &s)))
+}
+
+/// Bytes needed, by kind of page and by the node they must lie on.
+#[derive(Default)]
+struct Needed(BTreeMap<(bool, Option<u32>), u64>);
+
+impl Needed {
+    fn add(&mut self, bytes: u64, pages: Pages, node: Node) {
+        let node = match node {
+            Node::Number(n) => Some(n),
+            Node::Local | Node::Device => None,
+        };
+        let sum = self.0.entry((pages == Pages::Huge, node)).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
+
+    fn sum(&self, wanted: impl Fn(bool, Option<u32>) -> bool) -> Option<u64> {
+        let parts = self.0.iter().filter(|(key, _)| wanted(key.0, key.1)).map(|(_, &bytes)| bytes);
+        Some(parts.fold(0, u64::saturating_add)).filter(|&bytes| bytes > 0)
+    }
+
+    /// On a node; or everywhere.
+    fn in_base_pages(&self, on: Option<u32>) -> Option<u64> {
+        self.sum(|huge, node| !huge && (on.is_none() || node == on))
+    }
+
+    fn in_huge_pages(&self) -> Option<u64> {
+        self.sum(|huge, _| huge)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().filter_map(|k| k.1)
+    }
+}
+
+fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
+    (needed > available / 4 * 3).then(|| {
+        format!(
+            "its I/O buffers need {} MiB and {} MiB {there}; fewer workers, a smaller queue depth or smaller records need less",
             needed >> 20,
             available >> 20
-        ),
+        )
+    })
+}
+
+/// The reserved huge pages of the default size.
+#[derive(Clone, Copy)]
+struct Pool {
+    reserved: u64,
+    /// Not in use and not promised, with those that the kernel may take from ordinary memory.
+    free: u64,
+}
+
+impl Pool {
+    fn read(page_bytes: u64) -> Option<Self> {
+        let number = |name: &str| -> Option<u64> {
+            let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/{name}", page_bytes / 1024);
+            std::fs::read_to_string(path).ok()?.trim().parse().ok()
+        };
+        // While pages that were pinned are given back, Linux 6.18 counts the promised ones below zero for a moment.
+        let promised = number("resv_hugepages").filter(|&n| n < 1 << 63).unwrap_or(0);
+        let unpromised = number("free_hugepages")?.saturating_sub(promised);
+        let surplus = number("nr_overcommit_hugepages").unwrap_or(0);
+        let surplus = surplus.saturating_sub(number("surplus_hugepages").unwrap_or(0));
+        Some(Self { reserved: number("nr_hugepages")?, free: unpromised.saturating_add(surplus) })
+    }
+}
+
+fn huge_pages_wanting(needed: u64, page_bytes: u64, pool: Pool) -> Option<String> {
+    let missing = needed.checked_sub(pool.free).filter(|&n| n > 0)?;
+    Some(format!(
+        "its I/O buffers need {needed} huge pages of {} KiB and {} are free; reserve them by writing {} to /proc/sys/vm/nr_hugepages, or leave buffers = {{ pages = \"huge\" }} out",
+        page_bytes / 1024,
+        pool.free,
+        pool.reserved.saturating_add(missing)
     ))
 }
 
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
+    kib(&text, "MemAvailable:").map(|n| n.saturating_mul(1024))
+}
+
+/// What a node has free or could take from its page cache.
+fn node_bytes(node: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).ok()?;
+    let cache = ["Active(file):", "Inactive(file):"].iter().filter_map(|f| kib(&text, f)).sum::<u64>();
+    Some(kib(&text, "MemFree:")?.saturating_add(cache).saturating_mul(1024))
+}
+
+/// The number after a field in a table of KiB; a node's lines begin with its name.
+fn kib(text: &str, field: &str) -> Option<u64> {
+    let words = text.lines().map(|l| l.split_ascii_whitespace().skip_while(|w| *w != field));
+    words.filter_map(|mut w| w.nth(1)?.parse().ok()).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_the_machine_and_of_a_node_are_read() {
+        assert_eq!(kib("MemTotal: 9 kB\nMemAvailable:   77 kB\n", "MemAvailable:"), Some(77));
+        assert_eq!(kib("Node 0 MemFree:  12 kB\nNode 0 Active(file): 3 kB\n", "Active(file):"), Some(3));
+        assert_eq!(kib("MemTotal: 9 kB\n", "MemFree:"), None);
+        assert!(available_bytes().is_some());
+    }
+
+    #[test]
+    fn what_is_needed_is_summed_where_it_must_lie() {
+        let mut needed = Needed::default();
+        needed.add(10, Pages::Auto, Node::Local);
+        needed.add(20, Pages::Base, Node::Number(1));
+        needed.add(40, Pages::Huge, Node::Number(1));
+        needed.add(80, Pages::Huge, Node::Device);
+        assert_eq!((needed.in_base_pages(None), needed.in_base_pages(Some(1))), (Some(30), Some(20)));
+        assert_eq!((needed.in_base_pages(Some(0)), needed.in_huge_pages()), (None, Some(120)));
+    }
+
+    #[test]
+    fn a_want_of_memory_is_a_sentence() {
+        assert_eq!(too_much(74 << 20, 100 << 20, "x"), None);
+        let said = too_much(76 << 20, 100 << 20, "of memory are available").unwrap();
+        assert!(said.contains("need 76 MiB and 100 MiB of memory are available"), "{said}");
+        let pool = Pool { reserved: 10, free: 3 };
+        assert_eq!(huge_pages_wanting(3, 2 << 20, pool), None);
+        let said = huge_pages_wanting(5, 2 << 20, pool).unwrap();
+        assert!(said.contains("need 5 huge pages of 2048 KiB and 3 are free"), "{said}");
+        assert!(said.contains("writing 12 to /proc/sys/vm/nr_hugepages"), "{said}");
+    }
 }

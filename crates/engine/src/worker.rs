@@ -243,7 +243,10 @@ fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
     let depth = plan.depth();
     // The data belong to the file: two workers on one file write the same at the same place.
     let place = Place { worker: plan.file, ..plan.place };
-    (0..depth).map(|n| Contents::of_several(plan.stream, plan.largest, plan.seed, place, n, depth)).collect()
+    let making = crate::buffer::Making::of(plan.stream.buffers, &plan.path);
+    (0..depth)
+        .map(|n| Contents::of_several(plan.stream, making, plan.largest, plan.seed, place, n, depth))
+        .collect()
 }
 
 fn live<B: Handle, D: Drive<B>>(

@@ -1,0 +1,193 @@
+//! NUMA nodes for I/O buffers: which there are, which one a file's device is attached to, and binding memory to one. All from sysfs and
+//! one system call; on a machine with a single node nothing here changes anything.
+
+use fathom_workload::Node;
+use rustix::io::Errno;
+use std::ffi::c_void;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+
+/// Loop devices on loop devices and their like end here.
+const MOST_LAYERS: u32 = 8;
+
+/// The node that buffers for the file at `path` are bound to. `None` leaves it to the kernel, which takes the node of the CPU that
+/// first touches the memory, unless the user has told it otherwise (numactl): that is what [`Node::Local`] means.
+pub(crate) fn node_of(wanted: Node, path: &Path) -> Option<u32> {
+    match wanted {
+        Node::Local => None,
+        Node::Number(n) => Some(n),
+        // A node without memory, as those of some devices are, has no place for buffers.
+        Node::Device => device_node(Path::new("/sys"), path, 0).filter(|n| nodes().contains(n)),
+    }
+}
+
+/// Why buffers cannot lie on the node; `None` if they can.
+pub(crate) fn refusal(wanted: Node) -> Option<String> {
+    let Node::Number(n) = wanted else { return None };
+    let nodes = nodes();
+    if nodes.contains(&n) {
+        return None;
+    }
+    let there: Vec<String> = nodes.iter().map(u32::to_string).collect();
+    Some(format!(
+        "its buffers are to lie on NUMA node {n}, and this machine has memory on {} {} only; give buffers = {{ node = {{ number = {} }} }} or leave it out",
+        if there.len() == 1 { "node" } else { "nodes" },
+        there.join(", "),
+        nodes.first().unwrap_or(&0)
+    ))
+}
+
+/// The nodes with memory. A kernel that knows no nodes has one.
+pub(crate) fn nodes() -> Vec<u32> {
+    let listed = std::fs::read_to_string("/sys/devices/system/node/has_memory").ok();
+    listed.map(|text| numbers(&text)).filter(|n| !n.is_empty()).unwrap_or_else(|| vec![0])
+}
+
+/// "0-2,5" as numbers.
+fn numbers(text: &str) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            // The kernel has at most 1024.
+            numbers.extend(first..=last.min(first.saturating_add(1024)));
+        }
+    }
+    numbers
+}
+
+/// The node of the device below a file, or below the directory it will be made in.
+fn device_node(sys: &Path, path: &Path, layer: u32) -> Option<u32> {
+    let absolute = std::path::absolute(path).ok()?;
+    let about = absolute.ancestors().find_map(|p| p.metadata().ok())?;
+    let device = if about.file_type().is_block_device() { about.rdev() } else { about.dev() };
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let entry = sys.join(format!("dev/block/{major}:{minor}")).canonicalize().ok()?;
+    node_of_block_device(sys, &entry, layer)
+}
+
+/// The node of a block device by its directory in sysfs: that of the nearest bus device above it, or of what it is stacked on.
+fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
+    if layer > MOST_LAYERS {
+        return None;
+    }
+    let told = |directory: &Path| -> Option<i64> {
+        std::fs::read_to_string(directory.join("numa_node")).ok()?.trim().parse().ok()
+    };
+    // From the partition to its disk, the controller, and the slot the controller is in. -1 is "not known".
+    if let Some(node) = entry.ancestors().take_while(|p| p.starts_with(sys)).find_map(told) {
+        return u32::try_from(node).ok();
+    }
+    let below: Vec<PathBuf> = std::fs::read_dir(entry.join("slaves"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|e| e.path().canonicalize().ok())
+        .collect();
+    if !below.is_empty() {
+        let mut of_all = below.iter().map(|device| node_of_block_device(sys, device, layer + 1));
+        let first = of_all.next().flatten();
+        // Devices on several nodes are near to none.
+        return first.filter(|_| of_all.all(|node| node == first));
+    }
+    let image = std::fs::read_to_string(entry.join("loop/backing_file")).ok()?;
+    device_node(sys, Path::new(image.trim_end()), layer + 1)
+}
+
+/// Binds memory that nobody has touched yet to a node.
+pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<(), Errno> {
+    const MPOL_BIND: libc::c_int = 2;
+    const WORD: usize = u64::BITS as usize;
+    let mut mask = [0u64; 16];
+    let word = mask.get_mut(node as usize / WORD).ok_or(Errno::INVAL)?;
+    *word = 1 << (node as usize % WORD);
+    // The kernel takes one less than it is told.
+    let most = mask.len() * WORD + 1;
+    // SAFETY: the range is the caller's own mapping; the mask has the bits that are announced; contents are not touched.
+    let refused = unsafe {
+        libc::syscall(libc::SYS_mbind, base.as_ptr(), length, MPOL_BIND, mask.as_ptr(), most, 0u32)
+    };
+    if refused == 0 {
+        return Ok(());
+    }
+    match std::io::Error::last_os_error().raw_os_error() {
+        // A kernel without NUMA: its only node is where the memory lies anyway.
+        Some(libc::ENOSYS) if node == 0 => Ok(()),
+        errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The node that the page at an address lies on.
+    pub(crate) fn node_of_address(base: NonNull<c_void>) -> Option<u32> {
+        let (pages, mut status) = ([base.as_ptr()], [-1i32]);
+        let nodes = std::ptr::null::<libc::c_int>();
+        // SAFETY: without target nodes the call only asks; both arrays have one entry.
+        let asked = unsafe {
+            libc::syscall(libc::SYS_move_pages, 0, 1usize, pages.as_ptr(), nodes, status.as_mut_ptr(), 0)
+        };
+        (asked == 0).then(|| u32::try_from(status[0]).ok()).flatten()
+    }
+
+    #[test]
+    fn lists_of_nodes_are_read() {
+        assert_eq!(numbers("0\n"), [0]);
+        assert_eq!(numbers("0-2,5\n"), [0, 1, 2, 5]);
+        assert!(numbers("\n").is_empty());
+        assert!(!nodes().is_empty());
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_named() {
+        assert_eq!(refusal(Node::Number(nodes()[0])), None);
+        assert_eq!(refusal(Node::Device), None);
+        let said = refusal(Node::Number(999)).unwrap();
+        assert!(said.contains("NUMA node 999") && said.contains("only; give"), "{said}");
+    }
+
+    /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot does not tell.
+    #[test]
+    fn the_node_of_a_device_is_that_of_its_slot() {
+        let dir = tempfile::tempdir().unwrap();
+        let sys = dir.path().canonicalize().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = sys.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let link = |from: &str, to: &str| {
+            std::fs::create_dir_all(sys.join(from).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(sys.join(to), sys.join(from)).unwrap();
+        };
+        put("devices/pci/0000:01/numa_node", "1\n");
+        put("devices/pci/0000:01/nvme/nvme0/nvme0n1/nvme0n1p1/partition", "1\n");
+        put("devices/pci/0000:02/numa_node", "-1\n");
+        put("devices/pci/0000:02/block/sda/size", "8\n");
+        put("devices/virtual/block/md0/size", "8\n");
+        put("devices/virtual/block/md1/size", "8\n");
+        link(
+            "devices/virtual/block/md0/slaves/nvme0n1p1",
+            "devices/pci/0000:01/nvme/nvme0/nvme0n1/nvme0n1p1",
+        );
+        link(
+            "devices/virtual/block/md1/slaves/nvme0n1p1",
+            "devices/pci/0000:01/nvme/nvme0/nvme0n1/nvme0n1p1",
+        );
+        link("devices/virtual/block/md1/slaves/sda", "devices/pci/0000:02/block/sda");
+        put("devices/virtual/block/loop0/loop/backing_file", "/no such directory/image\n");
+        let of = |entry: &str| node_of_block_device(&sys, &sys.join(entry), 0);
+        assert_eq!(of("devices/pci/0000:01/nvme/nvme0/nvme0n1"), Some(1));
+        assert_eq!(of("devices/pci/0000:01/nvme/nvme0/nvme0n1/nvme0n1p1"), Some(1));
+        assert_eq!(of("devices/pci/0000:02/block/sda"), None);
+        assert_eq!(of("devices/virtual/block/md0"), Some(1));
+        assert_eq!(of("devices/virtual/block/md1"), None, "its disks are on different nodes");
+        assert_eq!(of("devices/virtual/block/loop0"), None);
+        // The real one: whatever it says, it is a node that there is.
+        let here = node_of(Node::Device, Path::new("."));
+        assert!(here.is_none_or(|n| nodes().contains(&n)));
+    }
+}
