@@ -1,5 +1,5 @@
 //! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, what they are worth, how phases
-//! went, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 50 lines; no line is ever wider than asked. The caller decides
+//! went, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 60 lines; no line is ever wider than asked. The caller decides
 //! about colour; nothing is printed here.
 
 mod conduct;
@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A page has this many lines at most.
-pub const LINES: usize = 50;
+pub const LINES: usize = 60;
 /// Narrower than this nothing can be laid out; the lines are cut instead.
 const NARROWEST: usize = 24;
 /// Rows of the table of figures before the rest is counted.
@@ -85,6 +85,14 @@ impl Page {
         self.line(Style::Plain, "");
         for (i, line) in table.lines().enumerate() {
             self.line(if i == 0 { Style::Dim } else { Style::Plain }, &line);
+        }
+    }
+
+    /// Makes room for what must not be left out: what stands before it ends earlier, and says so.
+    fn make_room(&mut self, lines: usize) {
+        if self.room() < lines {
+            self.lines.truncate(LINES.saturating_sub(lines + 1));
+            self.line(Style::Dim, " ... and more on the page");
         }
     }
 

@@ -6,27 +6,43 @@ use crate::trust::{Line, lines, tally};
 use fathom_record::{Run, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Lines that are left for what follows, before the list is shortened: reasons for doubt, the course of phases.
+/// Lines that are left for what follows before the list is shortened: reasons for doubt, the course of phases.
 const KEPT: usize = 10;
 
 pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
     let lines = lines(run);
-    if lines.is_empty() || page.room() < 4 {
+    if lines.is_empty() {
         return;
     }
+    // From the longest form to the shortest: the first for which there is room, and something left.
+    let forms = [(&[][..], KEPT), (&[Verdict::Unknown, Verdict::Good][..], 0), (&ALL[..], 0)];
+    for (at, (together, kept)) in forms.into_iter().enumerate() {
+        let mut block = Page { lines: Vec::new(), width: page.width, paint: page.paint };
+        form(&mut block, &lines, together, layout);
+        let last = at + 1 == forms.len();
+        if last || page.room() >= block.lines.len() + kept {
+            page.make_room(block.lines.len());
+            page.lines.append(&mut block.lines);
+            return;
+        }
+    }
+}
+
+/// Verdicts in the order of their weight.
+const ALL: [Verdict; 3] = [Verdict::Doubtful, Verdict::Unknown, Verdict::Good];
+
+/// The list with the checks of some verdicts taken together.
+fn form(page: &mut Page, lines: &[Line], in_one: &[Verdict], layout: usize) {
     page.line(Style::Plain, "");
-    page.line(Style::Bold, &format!("Trust: {}", tally(&lines)));
+    page.line(Style::Bold, &format!("Trust: {}", tally(lines)));
     let widest = lines.iter().map(|l| l.code.width()).max().unwrap_or(0).min(layout / 3);
-    let whole = page.room() >= lines.len() + KEPT;
-    for line in lines.iter().filter(|l| whole || l.verdict == Verdict::Doubtful) {
+    for line in lines.iter().filter(|l| !in_one.contains(&l.verdict)) {
         let lead = format!("{} {:<widest$} ", line.mark(), cut(&line.code, widest));
         let words = shortened(&line.sentence, layout.saturating_sub(lead.width()));
         page.line(style(line.verdict), &format!("{lead}{words}"));
     }
-    if !whole {
-        for verdict in [Verdict::Unknown, Verdict::Good] {
-            together(page, &lines, verdict, layout);
-        }
+    for verdict in in_one {
+        together(page, lines, *verdict, layout);
     }
 }
 
@@ -93,15 +109,41 @@ mod tests {
         assert!(summary(&run, 80, true).contains("\u{1b}[33m! overload"), "doubtful in colour");
     }
 
+    /// A survey with so many more writes.
+    fn filled(writes: usize) -> Run {
+        let mut run = Run { trust: samples::trust_list(), ..samples::survey_run() };
+        run.phases.extend((0..writes).map(|i| {
+            let mut phase = samples::synced_run().phases.remove(0);
+            phase.name = format!("write {i}");
+            phase
+        }));
+        run
+    }
+
     #[test]
     fn a_full_page_names_every_check() {
-        let run = Run { trust: samples::trust_list(), ..samples::survey_run() };
+        let run = filled(5);
         let text = summary(&run, 80, false);
         let list = &text[text.find("Trust: 9 good, 4 doubtful").expect("the list")..];
-        for trust in &run.trust {
-            assert!(list.contains(&trust.code), "{}: {text}", trust.code);
-        }
-        assert!(list.contains("\n+ good: cache, extents, sync"), "{text}");
+        assert!(run.trust.iter().all(|t| list.contains(&t.code)), "{text}");
+        assert!(
+            list.contains("\n! device     ") && list.contains("\n+ good: cache, extents, sync"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_page_that_is_too_full_leaves_out_other_things() {
+        let mut run = filled(40);
+        samples::fail(
+            &mut run.phases[0],
+            &"a long sentence about what went wrong here and why it did ".repeat(20),
+        );
+        let text = summary(&run, 80, false);
+        assert!(text.lines().count() <= crate::terminal::LINES, "{text}");
+        let list = &text[text.find("Trust:").expect("the list")..];
+        assert!(run.trust.iter().all(|t| list.contains(&t.code)), "{text}");
+        assert!(text.contains(" ... and more on the page\n\nTrust"), "{text}");
     }
 
     #[test]
