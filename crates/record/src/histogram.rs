@@ -222,6 +222,11 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
+        // Most phases have one worker: nothing to add up.
+        if self.count == 0 {
+            self.clone_from(other);
+            return;
+        }
         let mut dense = std::collections::BTreeMap::new();
         for &(b, n) in self.counts.iter().chain(&other.counts) {
             let sum = dense.entry(b).or_insert(0u64);
