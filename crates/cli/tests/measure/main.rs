@@ -4,5 +4,6 @@ mod backends;
 mod help;
 mod kept;
 mod run;
+mod stalls;
 mod survey;
 mod workloads;
