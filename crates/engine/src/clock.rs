@@ -12,6 +12,8 @@ pub struct Clock {
     source: Source,
     /// Nanoseconds per tick as 32.32 fixed point.
     ns_per_tick: u64,
+    /// Ticks per nanosecond, likewise.
+    ticks_per_ns: u64,
     hz: f64,
 }
 
@@ -43,7 +45,12 @@ impl Clock {
         if tsc_is_trusted()
             && let Some(hz) = tsc_hz()
         {
-            return Self { source: Source::Tsc, ns_per_tick: fixed_point(hz), hz };
+            return Self {
+                source: Source::Tsc,
+                ns_per_tick: fixed_point(1e9 / hz),
+                ticks_per_ns: fixed_point(hz / 1e9),
+                hz,
+            };
         }
         Self::monotonic()
     }
@@ -58,7 +65,16 @@ impl Clock {
                 let hz = now.0.saturating_sub(mark.0) as f64 * 1e9 / (now.1 - mark.1) as f64;
                 // A rate that is another one is no refinement: what was chosen stays, and the drift in the record tells.
                 let near = (hz / self.hz - 1.0).abs() < 1e-3;
-                if near { Self { ns_per_tick: fixed_point(hz), hz, ..self } } else { self }
+                if near {
+                    Self {
+                        ns_per_tick: fixed_point(1e9 / hz),
+                        ticks_per_ns: fixed_point(hz / 1e9),
+                        hz,
+                        ..self
+                    }
+                } else {
+                    self
+                }
             }
             _ => self,
         }
@@ -73,7 +89,7 @@ impl Clock {
     /// CLOCK_MONOTONIC; always there.
     #[must_use]
     pub fn monotonic() -> Self {
-        Self { source: Source::Monotonic, ns_per_tick: 1 << 32, hz: 1e9 }
+        Self { source: Source::Monotonic, ns_per_tick: 1 << 32, ticks_per_ns: 1 << 32, hz: 1e9 }
     }
 
     /// The present, in ticks.
@@ -97,7 +113,7 @@ impl Clock {
     /// A number of nanoseconds in ticks.
     #[must_use]
     pub fn ticks(&self, ns: u64) -> u64 {
-        ((u128::from(ns) << 32) / u128::from(self.ns_per_tick)) as u64
+        ((u128::from(ns) * u128::from(self.ticks_per_ns)) >> 32).min(u128::from(u64::MAX)) as u64
     }
 
     /// Nanoseconds from one reading to a later one; 0 if the later one is earlier (readings of different CPUs).
@@ -220,8 +236,8 @@ fn tsc_hz() -> Option<f64> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn fixed_point(hz: f64) -> u64 {
-    (1e9 / hz * (1u64 << 32) as f64).round() as u64
+fn fixed_point(value: f64) -> u64 {
+    (value * (1u64 << 32) as f64).round() as u64
 }
 
 #[cfg(test)]
@@ -259,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_long_interval_does_not_overflow() {
-        let clock = Clock { source: Source::Monotonic, ns_per_tick: 1 << 32, hz: 1e9 };
+        let clock = Clock { source: Source::Monotonic, ns_per_tick: 1 << 32, ticks_per_ns: 1 << 32, hz: 1e9 };
         assert_eq!(clock.ns(u64::MAX), u64::MAX);
     }
 

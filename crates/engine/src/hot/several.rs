@@ -1,7 +1,8 @@
-//! The loop with several operations in flight. Every free place gets an operation and a stamp of the clock; one call submits
-//! them and waits; the completions found then get one reading of the clock, because that is when a program could know of them.
-//! Latency is from stamp to that reading; its two parts, until the operation was given to the kernel and from there on, are kept
-//! beside it.
+//! The loop with several operations in flight. The clock is read, and every free place gets an operation; one call submits them and
+//! waits; the completions found then get one reading of the clock, because that is when a program could know of them. Latency is
+//! from the first reading to that one; its two parts, until the operation was given to the kernel and from there on, are kept
+//! beside it. So a latency is never too short, and too long by what it takes to prepare those submitted together, some 10 ns each;
+//! a reading of its own for each would cost as much again.
 //!
 //! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
@@ -22,7 +23,7 @@ use rustix::io::Errno;
 #[derive(Clone, Copy)]
 struct Flight {
     op: Op,
-    /// Clock when it was prepared.
+    /// Clock when the program began to prepare it and those submitted with it.
     stamp: u64,
     /// Clock when it was given to the kernel.
     given: u64,
@@ -139,6 +140,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         }
         places.alone &= places.busy() > 0;
         let mut due = 0;
+        let mut stamp = hot.clock.now();
         while ended.is_none() && !places.alone && places.queued.len() < batch && places.busy() < most {
             let drawn = places.held.take().or_else(|| hot.pending.take());
             let Some(op) = drawn.or_else(|| source.next(&hot.done)) else {
@@ -158,6 +160,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             if RARE && !syncs {
                 if let Some(schedule) = hot.rare.as_mut().and_then(|r| r.schedule.as_mut()) {
                     now = hot.clock.now();
+                    stamp = now;
                     due = schedule.due(hot.clock, hot.released);
                     if due > now {
                         places.held = Some(op);
@@ -175,7 +178,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 }
             }
             places.alone = syncs;
-            prepare(hot, backend, &mut places, op, op_due);
+            prepare(hot, backend, &mut places, op, stamp, op_due);
         }
         if places.busy() == 0 {
             if places.held.is_some() && ended.is_none() {
@@ -288,13 +291,20 @@ fn drain<B: AsyncBackend>(backend: &mut B, mut in_flight: usize, clock: crate::c
 
 /// Gives an operation a place, a buffer and a stamp.
 #[inline(always)]
-fn prepare<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, places: &mut Places, op: Op, due: u64) {
+fn prepare<B: AsyncBackend>(
+    hot: &mut Hot,
+    backend: &mut B,
+    places: &mut Places,
+    op: Op,
+    stamp: u64,
+    due: u64,
+) {
     let Some(number) = places.free.pop() else { return };
     let flight = &mut places.flights[number as usize];
     let target = target(hot, number, &op, flight);
     flight.op = op;
     flight.due = due;
-    flight.stamp = hot.clock.now();
+    flight.stamp = stamp;
     backend.queue(number, &op, target);
     places.queued.push(number);
 }
