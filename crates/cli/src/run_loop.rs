@@ -170,6 +170,12 @@ fn one_phase(
         Ok(ready) => ready,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
+    // A drop-in fails as its program does. Files that were not there when the run began can be asked now.
+    if run.dialect == "native"
+        && let Err(e) = engine.check_direct(workload, phase)
+    {
+        return (None, Err(Failure::Engine(e)));
+    }
     let mut measured = match measure(engine, workload, number, repetition, seen) {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),

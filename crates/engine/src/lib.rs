@@ -12,6 +12,7 @@ mod buffer;
 mod check;
 pub mod clock;
 mod contents;
+mod direct;
 mod engine;
 mod error;
 mod files;

@@ -28,12 +28,12 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     if options.plan {
         // Without the sweep for leftovers: a plan changes nothing.
         let engine = Engine::new(Ledger::new(&state::directory()));
-        engine.check(&workload).map_err(|e| Usage(format!("{name}: {e}")))?;
+        check(&engine, &workload, &name)?;
         console::out(&plan::of(&workload));
         return Ok(ExitCode::SUCCESS);
     }
     let mut engine = Engine::new(state::ledger());
-    engine.check(&workload).map_err(|e| Usage(format!("{name}: {e}")))?;
+    check(&engine, &workload, &name)?;
     let head = Head {
         label: workload.name.clone(),
         dialect: "native".into(),
@@ -51,6 +51,14 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         write::tell(&write::runs(&[&finished.run], output, false)?);
     }
     Ok(code(&finished))
+}
+
+/// Whether the engine can execute it, and where O_DIRECT is asked for, whether the files that are there can take it.
+fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usage> {
+    engine
+        .check(workload)
+        .and_then(|()| workload.phases.iter().try_for_each(|p| engine.check_direct(workload, p)))
+        .map_err(|e| Usage(format!("{name}: {e}")))
 }
 
 /// Shows which phase is running.

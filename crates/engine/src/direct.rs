@@ -1,0 +1,247 @@
+//! O_DIRECT asks for offsets, lengths and memory that the file system and the device below can take. What they are is asked of the
+//! kernel (statx with STATX_DIOALIGN, Linux 6.1), so that a workload that does not keep to it is refused in a sentence before the start,
+//! instead of by a bare EINVAL at its first operation. Where the kernel does not tell, the logical block size of the device does as
+//! far as it goes; where that is not known either, nothing is said.
+//!
+//! Not part of [`Engine::check`]: a program that is stood in for finds out by itself, and its users expect its own failure.
+
+use crate::check::unsupported;
+use crate::engine::{instances, path_of};
+use crate::{Engine, EngineError};
+use fathom_workload::{Access, Backend, Bytes, Direction, Phase, Program, Record, Stream, Workload};
+use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// Alignment that all our buffers have.
+const OURS: u64 = 4096;
+
+impl Engine {
+    /// Whether every stream of a phase that opens its file with O_DIRECT keeps to what the file demands. Files that are not there yet
+    /// are judged by a file without a name in their directory, or by the device below it.
+    ///
+    /// # Errors
+    /// The first stream that does not, with what to change.
+    pub fn check_direct(&self, workload: &Workload, phase: &Phase) -> Result<(), EngineError> {
+        let mut done: Vec<(&Stream, PathBuf)> = Vec::new();
+        let mut index = 0;
+        for group in &phase.groups {
+            for (thread, _) in instances(group) {
+                if let Program::Stream(stream) = &thread.program
+                    && stream.open.direct
+                    // Nothing is moved through the descriptor itself.
+                    && !matches!(stream.backend, Backend::Null | Backend::Mmap { .. })
+                    && let Some(path) = path_of(workload, stream, index)
+                    // A thousand workers on one file ask once.
+                    && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
+                {
+                    if let Some(needed) = Needed::of(&path, stream.direction == Direction::Read)
+                        && let Some(sentence) = refusal(stream, &path, needed)
+                    {
+                        return Err(unsupported(
+                            &format!("phase {}, group {}", phase.name, group.name),
+                            &sentence,
+                        ));
+                    }
+                    done.push((stream, path));
+                }
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a file demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Needed {
+    /// Of offsets and lengths; 0: O_DIRECT cannot be had.
+    offset: u64,
+    /// Of memory.
+    memory: u64,
+}
+
+impl Needed {
+    fn of(path: &Path, only_reads: bool) -> Option<Self> {
+        let told = match path.symlink_metadata() {
+            Ok(_) => Self::told(path, only_reads),
+            // Directories do not tell. A file without a name, made beside it for the question, does, and leaves nothing behind.
+            Err(_) => nameless_beside(path)
+                .and_then(|f| Self::told(Path::new(&format!("/proc/self/fd/{}", f.as_raw_fd())), only_reads)),
+        };
+        told.or_else(|| Some(Self { offset: logical_block_bytes(path)?, memory: 1 }))
+    }
+
+    /// What statx tells.
+    fn told(path: &Path, only_reads: bool) -> Option<Self> {
+        const DIOALIGN: u32 = 0x2000;
+        /// Of later kernels: reads may be finer than writes.
+        const DIO_READ_ALIGN: u32 = 0x2_0000;
+        // Places in the kernel's structure, as numbers of 4 bytes: libc does not know all of them.
+        const MASK: usize = 0;
+        const MEMORY: usize = 0x98 / 4;
+        const OFFSET: usize = 0x9c / 4;
+        const READ_OFFSET: usize = 0xb4 / 4;
+        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let mut told = [0u32; 64];
+        // SAFETY: the path is a C string, and the kernel's structure has 256 bytes.
+        let refused = unsafe {
+            libc::syscall(
+                libc::SYS_statx,
+                libc::AT_FDCWD,
+                path.as_ptr(),
+                libc::AT_NO_AUTOMOUNT,
+                DIOALIGN | DIO_READ_ALIGN,
+                told.as_mut_ptr(),
+            )
+        };
+        if refused != 0 || told[MASK] & DIOALIGN == 0 {
+            return None;
+        }
+        let finer = only_reads && told[MASK] & DIO_READ_ALIGN != 0 && told[READ_OFFSET] > 0;
+        let offset = if finer { told[READ_OFFSET] } else { told[OFFSET] };
+        Some(Self { offset: offset.into(), memory: told[MEMORY].into() })
+    }
+}
+
+fn nameless_beside(path: &Path) -> Option<OwnedFd> {
+    let absolute = std::path::absolute(path).ok()?;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    rustix::fs::open(absolute.parent()?, flags, Mode::RUSR | Mode::WUSR).ok()
+}
+
+/// The logical block size of the device below a file, or below the directory it will be made in.
+fn logical_block_bytes(path: &Path) -> Option<u64> {
+    let absolute = std::path::absolute(path).ok()?;
+    let about = absolute.ancestors().find_map(|p| p.metadata().ok())?;
+    let device = if about.file_type().is_block_device() { about.rdev() } else { about.dev() };
+    let entry = format!("/sys/dev/block/{}:{}", libc::major(device), libc::minor(device));
+    // A partition's queue is that of its disk.
+    let of = |queue: &str| std::fs::read_to_string(format!("{entry}/{queue}/logical_block_size")).ok();
+    of("queue").or_else(|| of("../queue"))?.trim().parse().ok()
+}
+
+/// Why a stream cannot work on a file with O_DIRECT; `None` if it can.
+fn refusal(stream: &Stream, path: &Path, needed: Needed) -> Option<String> {
+    let path = path.display();
+    if needed.offset == 0 {
+        return Some(format!(
+            "{path} cannot have O_DIRECT: its file system does not offer that for this file (encryption, verity, compression or a journal of data in the way); choose another directory, or leave open = {{ direct = true }} out"
+        ));
+    }
+    if needed.memory > OURS {
+        return Some(format!(
+            "O_DIRECT on {path} needs memory aligned to {}, and fathom aligns to {}; leave open = {{ direct = true }} out",
+            Bytes(needed.memory),
+            Bytes(OURS)
+        ));
+    }
+    let (what, bytes, better) = odd_one(stream, needed.offset)?;
+    Some(format!(
+        "O_DIRECT on {path} needs offsets and lengths that are multiples of {}, and {what} is {}; choose {}, or leave open = {{ direct = true }} out",
+        Bytes(needed.offset),
+        Bytes(bytes),
+        Bytes(better)
+    ))
+}
+
+/// The first number of a stream that is no multiple, with its name and the next one that is.
+fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
+    let mut numbers: Vec<(String, u64)> = Vec::new();
+    let mut put = |name: &str, bytes: u64| numbers.push((name.to_owned(), bytes));
+    if let Access::Listed(list) = &stream.access {
+        let odd = |n: u64| !n.is_multiple_of(multiple);
+        let (i, op) = list.iter().enumerate().find(|(_, op)| odd(op.offset) || odd(op.bytes.into()))?;
+        put(&format!("the offset of operation {i} of the list"), op.offset);
+        put(&format!("the length of operation {i} of the list"), op.bytes.into());
+    } else {
+        match &stream.record {
+            Record::Fixed(bytes) => put("the record size", bytes.0),
+            // All are multiples of the least.
+            Record::Between { min, .. } => put("the least record size", min.0),
+            Record::Split(sizes) => sizes.iter().for_each(|s| put("a record size of the split", s.0.0)),
+        }
+        put("the start of the region", stream.start.0);
+    }
+    if let Backend::Stdio { buffer } = stream.backend {
+        put("the buffer of the stream", buffer.0);
+    }
+    let (name, bytes) = numbers.into_iter().find(|(_, bytes)| !bytes.is_multiple_of(multiple))?;
+    Some((name, bytes, bytes.next_multiple_of(multiple)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::{Duration, ListedOp};
+
+    const AT_4096: Needed = Needed { offset: 4096, memory: 512 };
+
+    fn stream() -> Stream {
+        Stream::new("f", Direction::Write, Bytes(8192))
+    }
+
+    #[track_caller]
+    fn expect(stream: &Stream, words: &[&str]) {
+        let said = refusal(stream, Path::new("/d/f"), AT_4096);
+        let Some(said) = said else { return assert!(words.is_empty(), "not refused") };
+        assert!(!words.is_empty() && words.iter().all(|w| said.contains(w)), "{said}");
+    }
+
+    #[test]
+    fn what_keeps_to_it_is_not_refused() {
+        expect(&stream(), &[]);
+        expect(&Stream { start: Bytes(1 << 20), ..stream() }, &[]);
+        let record = Record::Between { min: Bytes(4096), max: Bytes(65536) };
+        expect(&Stream { record, ..stream() }, &[]);
+        expect(&Stream { backend: Backend::Stdio { buffer: Bytes(0) }, ..stream() }, &[]);
+    }
+
+    #[test]
+    fn what_does_not_is_named_with_what_to_change() {
+        let record = |record| Stream { record, ..stream() };
+        expect(
+            &record(Record::Fixed(Bytes(512))),
+            &["O_DIRECT on /d/f", "multiples of 4KiB", "the record size is 512B", "choose 4KiB"],
+        );
+        let sizes = vec![(Bytes(4096), 1.0), (Bytes(6144), 1.0)];
+        expect(&record(Record::Split(sizes)), &["a record size of the split is 6KiB; choose 8KiB"]);
+        let between = Record::Between { min: Bytes(1024), max: Bytes(8192) };
+        expect(&record(between), &["the least record size is 1KiB"]);
+        expect(&Stream { start: Bytes(100), ..stream() }, &["the start of the region is 100B; choose 4KiB"]);
+        let op = |offset, bytes| ListedOp { offset, bytes, think: Duration(0) };
+        let listed = |list| Stream { access: Access::Listed(list), ..stream() };
+        expect(&listed(vec![op(0, 4096), op(512, 4096)]), &["the offset of operation 1 of the list is 512B"]);
+        expect(&listed(vec![op(0, 4000)]), &["the length of operation 0 of the list is 4000B"]);
+        expect(&listed(vec![op(0, 4096)]), &[]);
+        expect(&Stream { backend: Backend::Stdio { buffer: Bytes(3000) }, ..stream() }, &["the buffer of"]);
+    }
+
+    #[test]
+    fn files_without_it_and_strange_memory_are_refused() {
+        let said = |needed| refusal(&stream(), Path::new("/d/f"), needed).unwrap();
+        assert!(said(Needed { offset: 0, memory: 0 }).contains("/d/f cannot have O_DIRECT"));
+        assert!(said(Needed { offset: 512, memory: 65536 }).contains("memory aligned to 64KiB"));
+    }
+
+    #[test]
+    fn this_machine_tells_something_plausible() {
+        let dir = fathom_testkit::TestDir::new();
+        let path = dir.path().join("f");
+        let before = Needed::of(&path, false);
+        assert!(before.is_none_or(|n| n.offset == 0 || n.offset.is_power_of_two()), "{before:?}");
+        std::fs::write(&path, "x").unwrap();
+        let after = Needed::of(&path, false);
+        assert!(after.is_none_or(|n| n.offset == 0 || n.offset.is_power_of_two()), "{after:?}");
+        if nameless_beside(&path).is_some() && Needed::told(&path, false).is_some() {
+            assert_eq!(before, after, "a file tells the same before it is there");
+        }
+        let reads = Needed::of(&path, true);
+        if let (Some(reads), Some(writes)) = (reads, after) {
+            assert!(reads.offset <= writes.offset, "reads are never coarser");
+        }
+    }
+}
