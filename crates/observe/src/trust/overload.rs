@@ -1,4 +1,4 @@
-//! Whether streams with a rate kept it.
+//! Whether streams with a rate kept it: how long operation after operation was issued late.
 
 use super::{Found, told};
 use crate::words::time;

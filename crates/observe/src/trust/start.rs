@@ -1,4 +1,4 @@
-//! Whether workers began together.
+//! Whether the workers of a phase began together: the skew of their first operations.
 
 use super::{Found, told};
 use crate::words::{percent, time};

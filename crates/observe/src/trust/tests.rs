@@ -1,4 +1,4 @@
-//! The whole list, of made-up runs.
+//! The whole trust list, of made-up runs: each check good, doubtful and unknown.
 
 use super::of;
 use crate::doubts::{self, Seen, test_runs};

@@ -1,4 +1,4 @@
-//! Whether what ends a phase makes sense.
+//! Whether what ends a phase makes sense: amounts above 0, a steady state that can come.
 
 use crate::{Bytes, Phase, Steady};
 
