@@ -245,6 +245,12 @@ impl Moments for Readings<'_> {
         self.start = Some((Counters::read(self.stack), resident));
     }
 
+    fn counting(&mut self) {
+        // What the warm-up moved belongs to nothing that is counted.
+        let resident = self.start.take().and_then(|(_, resident)| resident);
+        self.start = Some((Counters::read(self.stack), resident));
+    }
+
     fn clocks_stopped(&mut self) {
         let counted = Counters::read(self.stack);
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));

@@ -13,7 +13,7 @@ pub(crate) mod several;
 
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::shared::{Control, Figures, KINDS, KindStat, Live, STOP_FIRST_DONE, STOP_INTERRUPT};
+use crate::shared::{Control, Figures, KINDS, KindStat, Live, STOP_FIRST_DONE, STOP_INTERRUPT, add_and_wake};
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Done, Op};
@@ -70,6 +70,10 @@ impl Hot<'_> {
     pub fn begin_counting(&mut self, now: u64) {
         self.counting = true;
         self.live.counting_at.store(now, Ordering::Release);
+        if now > self.released {
+            // The parent wants to read counters that belong to what is counted.
+            add_and_wake(&self.control.event);
+        }
         self.start = now;
         self.last = now;
         self.excluded_ns = 0;

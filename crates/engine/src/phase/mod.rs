@@ -62,7 +62,7 @@ pub(crate) fn run(
         }
         let released = release(phase, &shared, &mut children, count, clock, moments);
         let mut watch = Watch::new(phase, &shared, count, clock, &released);
-        watch.until_clocks_stop(&mut children);
+        watch.until_clocks_stop(&mut children, moments);
         moments.clocks_stopped();
         shared.control().seen.store(1, Ordering::Release);
         wake_all(&shared.control().seen);
@@ -212,10 +212,14 @@ struct Released {
     lost: usize,
 }
 
-/// Moments of a phase at which its caller may want to read counters. Nothing of the phase happens while a moment is told.
+/// Moments of a phase at which its caller may want to read counters. Nothing of the phase happens while the first and the last of
+/// them are told.
 pub trait Moments {
     /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
     fn ready(&mut self) {}
+    /// After a warm-up: every worker counts now. It is told within a millisecond, while the workers go on; phases without a warm-up
+    /// do not tell it.
+    fn counting(&mut self) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
     fn clocks_stopped(&mut self) {}
 }

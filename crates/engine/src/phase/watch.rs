@@ -3,7 +3,7 @@
 
 use super::collect::RECORDED;
 use super::jitter::Probe;
-use super::{Children, LOOK_NS, Released};
+use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
 use crate::shared::{READ, STOP_INTERRUPT, STOP_RULE, Shared, WRITE};
 use fathom_record::histogram::BUCKETS;
@@ -44,7 +44,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Waits until every clock has stopped; the interval series ends there.
-    pub fn until_clocks_stop(&mut self, children: &mut Children) {
+    pub fn until_clocks_stop(&mut self, children: &mut Children, moments: &mut dyn Moments) {
         loop {
             let control = self.shared.control();
             let event = control.event.load(Ordering::Acquire);
@@ -52,6 +52,9 @@ impl<'a> Watch<'a> {
             let now = self.clock.now();
             if self.counted_from == 0 {
                 self.counted_from = self.began_to_count(stopped);
+                if self.counted_from > 0 && self.warms_up {
+                    moments.counting();
+                }
             }
             let mut wait_ns = LOOK_NS;
             if self.counted_from > 0 {
