@@ -51,7 +51,7 @@ fn without_holes(
 ) -> Result<Option<Extents>, EngineError> {
     let regions = engine.regions_read(workload, phase);
     if regions.is_empty() {
-        return Ok(None);
+        return Ok(before_writing(engine, workload, phase));
     }
     let Ok(mut found) = extents::look(&regions) else { return Ok(None) };
     if phase.holes == Holes::Fill && !found.gaps.is_empty() {
@@ -63,6 +63,16 @@ fn without_holes(
         }
     }
     Ok(Some(found.extents))
+}
+
+/// What a phase that only writes finds: nothing (a first write), holes, extents never written, or data (a rewrite). It costs
+/// differently.
+fn before_writing(engine: &Engine, workload: &Workload, phase: &Phase) -> Option<Extents> {
+    let written = engine.regions_written(workload, phase);
+    if written.is_empty() {
+        return None;
+    }
+    extents::look(&written).ok().map(|found| found.extents)
 }
 
 /// Drops the files from the page cache. Pages that are being written back once more, or that somebody is looking at, stay the first

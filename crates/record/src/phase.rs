@@ -74,7 +74,7 @@ pub struct Repetition {
     /// What the page cache was meant to hold of the files at the start.
     #[serde(default)]
     pub cache: CacheIntent,
-    /// Holes and unwritten extents of the files at the start, where the file system tells.
+    /// Holes and unwritten extents of what is read, or else of what is written, at the start, where the file system tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<Extents>,
     /// What the block layer moved meanwhile.

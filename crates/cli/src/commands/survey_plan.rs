@@ -3,9 +3,9 @@
 //! buffered write has its fsync inside the clock.
 
 use fathom_workload::{
-    Access, Action, Amount, Axes, Bytes, Data, Direction, Duration, Existing, FileSet, Files, Group,
-    Isolation, Open, OpenSync, Phase, Pick, Pinning, Program, Seed, Share, Sizing, Stop, Stream, SyncEvery,
-    Thread, Timed, Workload,
+    Access, Action, Amount, Axes, Bytes, CacheState, Data, Direction, Duration, Existing, FileSet, Files,
+    Group, Isolation, Open, OpenSync, Phase, Pick, Pinning, Program, Seed, Share, Sizing, Stop, Stream,
+    SyncEvery, Thread, Timed, Workload,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,6 +86,13 @@ impl Plan<'_> {
         name.into()
     }
 
+    /// The phase pushed last begins with nothing of its files in the page cache.
+    fn cold(&mut self) {
+        if let Some(phase) = self.phases.last_mut() {
+            phase.cache = CacheState::Cold;
+        }
+    }
+
     fn push(
         &mut self,
         stage: &Stage,
@@ -147,14 +154,16 @@ impl Plan<'_> {
             random(Direction::Read),
             Duration(200_000_000),
         );
-        let evict = || vec![prepare(), Action::Evict(set.clone())];
+        let written = || vec![prepare()];
         // One pass at most: the second would find in the cache what the first has read.
         let once = Stream { amount: Amount::Pass, ..random(Direction::Read) };
-        self.push(&LATENCY, "cold random read", axes(), evict(), once, CAP);
+        self.push(&LATENCY, "cold random read", axes(), written(), once, CAP);
+        self.cold();
         let direct = Open { direct: true, ..Open::default() };
         if self.scope.direct {
             let stream = Stream { open: direct, ..random(Direction::Read) };
-            self.push(&LATENCY, "direct random read", axes(), evict(), stream, CAP);
+            self.push(&LATENCY, "direct random read", axes(), written(), stream, CAP);
+            self.cold();
         }
         let buffered = Stream { sync_after: true, ..random(Direction::Write) };
         self.push(
@@ -218,7 +227,8 @@ impl Plan<'_> {
         };
         let prepare = || Action::Prepare(read.clone());
         let stream = || Stream::new(&read, Direction::Read, Bytes(record));
-        self.push(&SURFACE, "cold read", axes(), vec![prepare(), Action::Evict(read.clone())], stream(), CAP);
+        self.push(&SURFACE, "cold read", axes(), vec![prepare()], stream(), CAP);
+        self.cold();
         let cached = Stream { amount: Amount::Endless, ..stream() };
         self.push(
             &SURFACE,
@@ -267,8 +277,9 @@ impl Plan<'_> {
                 ..Stream::new(&read, Direction::Read, Bytes(4 * KIB))
             };
             let name = if self.scope.direct { "parallel direct reads" } else { "parallel cold reads" };
-            let before = vec![Action::Prepare(read.clone()), Action::Evict(read.clone())];
+            let before = vec![Action::Prepare(read.clone())];
             self.push(&SCALING, name, axes(4 * KIB), before, random, Duration(CAP.0 / 2));
+            self.cold();
         }
     }
 }

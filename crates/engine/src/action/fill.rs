@@ -19,25 +19,15 @@ impl Engine {
     /// The parts of files that a phase will read, as (path, first byte, length); what several workers read stands there once.
     #[must_use]
     pub fn regions_read(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
-        let mut regions = Vec::new();
-        let mut index = 0;
-        for group in &phase.groups {
-            for (thread, _) in instances(group) {
-                if let Program::Stream(stream) = &thread.program
-                    && stream.backend != Backend::Null
-                    && crate::files::reads(stream)
-                    && let Some(set) = workload.fileset(&stream.fileset)
-                    && let Some(path) = path_of(workload, stream, index)
-                {
-                    regions.extend(
-                        parts(stream, super::size(set)).into_iter().map(|p| (path.clone(), p.0, p.1)),
-                    );
-                }
-                index += 1;
-            }
-        }
-        regions.sort_unstable();
-        regions.dedup();
+        regions_of(workload, phase, crate::files::reads)
+    }
+
+    /// Likewise, what it will write. Of a file that the open empties no part has anything in it: its length is 0.
+    #[must_use]
+    pub fn regions_written(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
+        let mut regions = regions_of(workload, phase, |s| crate::files::writes(s) && !s.open.truncate);
+        let emptied = regions_of(workload, phase, |s| crate::files::writes(s) && s.open.truncate);
+        regions.extend(emptied.into_iter().map(|(path, start, _)| (path, start, 0)));
         regions
     }
 
@@ -63,6 +53,32 @@ impl Engine {
         }
         Ok(filled)
     }
+}
+
+/// The regions of the streams of a phase that are of a kind.
+fn regions_of(
+    workload: &Workload,
+    phase: &Phase,
+    wanted: impl Fn(&Stream) -> bool,
+) -> Vec<(PathBuf, u64, u64)> {
+    let mut regions = Vec::new();
+    let mut index = 0;
+    for group in &phase.groups {
+        for (thread, _) in instances(group) {
+            if let Program::Stream(stream) = &thread.program
+                && stream.backend != Backend::Null
+                && wanted(stream)
+                && let Some(set) = workload.fileset(&stream.fileset)
+                && let Some(path) = path_of(workload, stream, index)
+            {
+                regions.extend(parts(stream, super::size(set)).into_iter().map(|p| (path.clone(), p.0, p.1)));
+            }
+            index += 1;
+        }
+    }
+    regions.sort_unstable();
+    regions.dedup();
+    regions
 }
 
 /// First byte and length of every part that a stream may read.
