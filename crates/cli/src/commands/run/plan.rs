@@ -1,7 +1,7 @@
 //! What a workload would do, in words: the files it makes, and phase by phase every step and who runs. For `--plan`; nothing is
 //! opened, made or started for it. Steps that reach beyond the workload's own files (commands, remounts) are shown word by word.
 
-use fathom_workload::{Action, Existing, FileSet, Files, Phase, Workload};
+use fathom_workload::{Action, CacheState, Existing, FileSet, Files, Holes, Phase, Workload};
 use std::fmt::Write as _;
 
 /// Files of a set that are named; a set may number billions.
@@ -64,11 +64,50 @@ fn steps(text: &mut String, number: usize, phase: &Phase) {
     });
     let who = if workers == 0 { "only the steps below".to_string() } else { counted(workers, "worker") };
     let _ = writeln!(text, "phase {number}: {}, {who}", phase.name);
-    for (moment, actions) in [("before", &phase.before), ("after", &phase.after)] {
-        for action in actions {
-            let _ = writeln!(text, "  {moment}: {}", words(action));
-        }
+    for action in &phase.before {
+        let _ = writeln!(text, "  before: {}", words(action));
     }
+    for line in conditions(phase) {
+        let _ = writeln!(text, "  {line}");
+    }
+    for action in &phase.after {
+        let _ = writeln!(text, "  after: {}", words(action));
+    }
+}
+
+/// What a phase begins with and what ends it.
+fn conditions(phase: &Phase) -> Vec<String> {
+    let mut lines = Vec::new();
+    match phase.cache {
+        CacheState::AsFound => {}
+        CacheState::Cold => lines.push("begins: nothing of its files in the page cache".to_string()),
+        CacheState::Warm => lines.push("begins: its files in the page cache".to_string()),
+    }
+    if phase.holes == Holes::Leave {
+        lines.push("begins: holes in what it reads are left as they are".to_string());
+    }
+    if phase.ramp.0 > 0 {
+        lines.push(format!("warm-up: {}, not counted", phase.ramp));
+    }
+    let stop = &phase.stop;
+    let steady = stop.steady.map(|s| {
+        format!(
+            "in a steady state ({} rounds of {} within {} %, trend {} %), at the latest after {} rounds",
+            s.window, s.round, s.range_percent, s.slope_percent, s.most_rounds
+        )
+    });
+    let ends = [
+        stop.time.map(|t| format!("after {t}")),
+        stop.operations.map(|n| format!("after {} of all workers", counted(n, "operation"))),
+        stop.bytes.map(|b| format!("after {b} of all workers")),
+        steady,
+        stop.first_done.map(|_| "when the first worker is done".to_string()),
+    ];
+    let ends: Vec<String> = ends.into_iter().flatten().collect();
+    if !ends.is_empty() {
+        lines.push(format!("ends early: {}", ends.join(", or ")));
+    }
+    lines
 }
 
 fn words(action: &Action) -> String {
@@ -134,6 +173,27 @@ phase 0: steps, only the steps below
   before: RUN THE COMMAND sh -c "rm -rf /tmp/x; echo \u{1b}"
   after: RUN THE COMMAND sysctl vm.drop_caches=3
 "#;
+        assert_eq!(plan(text), wanted);
+    }
+
+    #[test]
+    fn what_a_phase_begins_with_and_what_ends_it_is_listed() {
+        let text = r#"
+name = "t"
+[[phase]]
+name = "p"
+cache = "cold"
+holes = "leave"
+ramp = "1s"
+stop = { time = "10s", operations = 1, bytes = "1GiB", steady = { round = "1s" }, first_done = {} }
+"#;
+        let wanted = "t: 1 phase, 1 repetition, seed 0x0
+phase 0: p, only the steps below
+  begins: nothing of its files in the page cache
+  begins: holes in what it reads are left as they are
+  warm-up: 1s, not counted
+  ends early: after 10s, or after 1 operation of all workers, or after 1GiB of all workers, or in a steady state (5 rounds of 1s within 20 %, trend 10 %), at the latest after 25 rounds, or when the first worker is done
+";
         assert_eq!(plan(text), wanted);
     }
 
