@@ -38,6 +38,9 @@ pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
         // Checked before, and once more here: nobody can slip a link in between.
         flags |= OFlags::NOFOLLOW;
     }
+    if stream.open.no_access_time {
+        flags |= OFlags::NOATIME;
+    }
     if stream.open.direct {
         flags |= OFlags::DIRECT;
     }

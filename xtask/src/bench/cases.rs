@@ -444,6 +444,13 @@ fn rings() -> Vec<Case> {
             vec![
                 floor(floor::uring::direct_32),
                 ours(URING_DIRECT_32),
+                // t/io_uring opens with O_NOATIME, which is worth 10 to 100 ns a read: the same flags for a comparison with it.
+                labelled(
+                    Column::Variant,
+                    "fathom, O_NOATIME",
+                    job("direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\n\
+                         backend = { uring = {} }\nqueue_depth = 32\nopen = { direct = true, no_access_time = true }"),
+                ),
                 by_fio(&[FIO_RANDOM, FIO_URING_32, "--direct=1"]),
                 tuned(&[FIO_RANDOM, FIO_URING_32, "--direct=1", fio::TUNED]),
                 entry(Column::TIoUring, Tool::TIoUring("-O1 -d32 -s16 -c16")),
@@ -453,8 +460,16 @@ fn rings() -> Vec<Case> {
                 times(Column::Floor, 1.08),
                 times(Column::Fio, 0.45),
                 times(Column::FioTuned, 0.85),
-                times(Column::TIoUring, 1.10),
-                times(Column::TIoUringTimed, 1.05),
+                Bound::of(
+                    Column::Variant,
+                    Measure::Wall,
+                    Claim::Times { against: Column::TIoUring, bound: 1.10 },
+                ),
+                Bound::of(
+                    Column::Variant,
+                    Measure::Wall,
+                    Claim::Times { against: Column::TIoUringTimed, bound: 1.05 },
+                ),
             ],
         ),
         case(

@@ -512,6 +512,9 @@ pub struct Open {
     pub sync: OpenSync,
     /// O_RDWR even for a stream that only reads.
     pub read_write: bool,
+    /// O_NOATIME: reads do not look after the time of the last access. For the owner of the file and root only.
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_access_time: bool,
 }
 
 /// Synchronous-write flags of open.

@@ -322,8 +322,9 @@ fn backend() -> BoxedStrategy<Backend> {
 
 fn open() -> BoxedStrategy<Open> {
     let sync = prop::sample::select(vec![OpenSync::No, OpenSync::Sync, OpenSync::Dsync, OpenSync::Rsync]);
-    (any::<bool>(), any::<bool>(), any::<bool>(), sync, any::<bool>())
-        .prop_map(|(create, truncate, direct, sync, read_write)| Open {
+    (any::<bool>(), any::<bool>(), any::<bool>(), sync, any::<bool>(), any::<bool>())
+        .prop_map(|(create, truncate, direct, sync, read_write, no_access_time)| Open {
+            no_access_time,
             create,
             truncate,
             direct,
