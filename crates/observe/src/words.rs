@@ -53,7 +53,11 @@ pub(crate) fn names<'r>(phases: &[&'r Phase], most: usize) -> (Vec<&'r str>, usi
 /// "3 of 20 phases (write, read, random read)": each name once, at most four names.
 pub(crate) fn which(run: &Run, phases: &[&Phase]) -> String {
     let (names, more) = names(phases, 4);
-    let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => " and 1 more kind".into(),
+        n => format!(" and {n} more kinds"),
+    };
     let names = names.join(", ");
     match (phases.len(), run.phases.len()) {
         (1, 1) => format!("the only phase ({names})"),

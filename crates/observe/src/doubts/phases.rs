@@ -42,7 +42,7 @@ fn page_cache(run: &Run) -> Option<Doubt> {
     let mut text = String::new();
     if !cached.is_empty() {
         text += &sentence(&format!(
-            "{} moved at most 5 % of their bytes at the device: these are page-cache figures, not the device's. ",
+            "{} moved at most 5 % of the bytes at the device: these are page-cache figures, not the device's. ",
             which(run, &cached)
         ));
     }
