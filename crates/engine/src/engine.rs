@@ -200,6 +200,7 @@ fn plans<'a>(
                 nice: group.nice,
                 time_ns: phase.stop.time.map(|t| t.0),
                 ramp_ns: phase.ramp.0,
+                searching: 0,
                 quota: Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) },
                 raise: phase.stop.first_done.map(|s| s.raise),
             };
@@ -207,6 +208,8 @@ fn plans<'a>(
         }
         process_base += group.instances;
     }
+    let searching = plans.iter().filter(|(_, _, p)| p.stream.adaptive_depth.is_some()).count() as u32;
+    plans.iter_mut().for_each(|(_, _, plan)| plan.searching = searching);
     spread(&mut plans);
     plans
 }

@@ -36,6 +36,8 @@ pub(crate) struct Control {
     /// Operations and bytes that workers have taken from the phase's common amount. On a line of their own: they are written by all,
     /// the words above are read by all.
     pub taken: Taken,
+    /// Workers that have found their queue depth: they begin to count together.
+    pub settled: AtomicU32,
 }
 
 /// What was taken of an amount that the workers of a phase share.
@@ -82,18 +84,24 @@ impl KindStat {
     /// Records one operation. Straight-line code; about 2 ns.
     #[inline(always)]
     pub fn record(&self, ns: u64, bytes: u64) {
-        let ops = add(&self.ops, 1);
+        self.record_alike(ns, bytes, 1);
+    }
+
+    /// Records `n` operations that took equally long, with the bytes of all.
+    #[inline(always)]
+    pub fn record_alike(&self, ns: u64, bytes: u64, n: u64) {
+        let ops = add(&self.ops, n);
         add(&self.bytes, bytes);
-        add(&self.sum_ns, ns);
+        add(&self.sum_ns, ns.wrapping_mul(n));
         // The mapping starts as zeroes; a minimum of 0 with one operation recorded is told apart by `ops`.
         let min = self.min_ns.load(Ordering::Relaxed);
-        if ops == 1 || ns < min {
+        if ops == n || ns < min {
             self.min_ns.store(ns, Ordering::Relaxed);
         }
         if ns > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.store(ns, Ordering::Relaxed);
         }
-        add(&self.counts[bucket_of(ns)], 1);
+        add(&self.counts[bucket_of(ns)], n);
     }
 
     pub fn ops(&self) -> u64 {

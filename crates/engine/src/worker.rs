@@ -13,13 +13,14 @@ use crate::shared::{
     STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake, futex_wait,
 };
 use fathom_workload::ops::{Done, Place, Plain, Region, Source, StreamOps};
-use fathom_workload::{Backend as Kind, Direction, Lock, Raise, Stream, Verify, WhenStopped};
+use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// What one worker is to do.
+#[derive(Clone)]
 pub(crate) struct Plan<'a> {
     pub group: String,
     pub index: usize,
@@ -41,6 +42,8 @@ pub(crate) struct Plan<'a> {
     pub nice: i32,
     pub time_ns: Option<u64>,
     pub ramp_ns: u64,
+    /// Workers of the phase that look for a queue depth.
+    pub searching: u32,
     /// What all workers of the phase may do together.
     pub quota: Quota,
     pub raise: Option<Raise>,
@@ -308,7 +311,9 @@ fn live<B: Handle, D: Drive<B>>(
         cpu_before: (0, 0),
         excluded_ns: 0,
         rare,
+        paused_ns: 0,
         pending: None,
+        searching: plan.searching,
         finishing: false,
     };
     if plan.ramp_ns == 0 && stream.adaptive_depth.is_none() {
@@ -318,7 +323,7 @@ fn live<B: Handle, D: Drive<B>>(
         Some(b) => b,
         None => open::<B>(plan, hot.figures, clock, &mut hot.memory)?,
     };
-    lock_file(plan, shared, &backend)?;
+    lock_file(plan, &hot, &backend)?;
     let outcome = match plain {
         None => D::run(&mut hot, &mut backend, &mut ops, stream),
         Some((Plain::Sequential(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
@@ -328,12 +333,12 @@ fn live<B: Handle, D: Drive<B>>(
         Some((Plain::Permuted(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
         Some((Plain::Permuted(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
     };
-    let start = hot.start;
     if !hot.counting {
         // It ended in the warm-up: whatever was recorded was not to be counted.
+        hot.figures.ramp_ops += hot.forget_warm_up();
         hot.begin_counting(hot.last);
-        stats.iter().for_each(KindStat::reset);
     }
+    let start = hot.start;
     hot.figures.last_op_ns = clock.between(start, hot.last);
     // Whatever happens next, what was done so far has a length.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
@@ -363,8 +368,12 @@ fn live<B: Handle, D: Drive<B>>(
         let mut b = match open_still.take() {
             Some(b) => b,
             None => {
-                let mut b = B::open(plan)?;
+                // What was written is to stay.
+                let open = Open { create: false, truncate: false, ..stream.open };
+                let as_it_is = Stream { open, ..stream.clone() };
+                let mut b = B::open(&Plan { stream: &as_it_is, ..plan.clone() })?;
                 b.register(&mut hot.memory)?;
+                lock_file(plan, &hot, &b)?;
                 b
             }
         };
@@ -406,6 +415,8 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
         used.push(RESPONSE);
     }
     used.into_iter().for_each(|kind| stats[kind].touch());
+    // Every kind is asked at the end of a warm-up whether it holds anything.
+    std::hint::black_box(stats.iter().map(KindStat::ops).sum::<u64>());
 }
 
 fn open<B: Handle>(
@@ -422,8 +433,8 @@ fn open<B: Handle>(
 }
 
 /// Takes the lock on the whole file, if the stream wants it. Others may hold it for their whole phase, so this comes after the
-/// start, and a stop ends the waiting.
-fn lock_file<B: Handle>(plan: &Plan, shared: &Shared, backend: &B) -> Result<(), Fault> {
+/// start, and a stop that concerns the stream ends the waiting.
+fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault> {
     let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
     let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
     loop {
@@ -431,7 +442,7 @@ fn lock_file<B: Handle>(plan: &Plan, shared: &Shared, backend: &B) -> Result<(),
             Err(fault) if matches!(fault.errno, libc::EAGAIN | libc::EACCES) => {}
             other => return other,
         }
-        if shared.control().stop.load(Ordering::Relaxed) != 0 {
+        if hot.stopped(plan.stream.when_stopped).is_some() {
             return Ok(());
         }
         std::thread::sleep(std::time::Duration::from_micros(200));

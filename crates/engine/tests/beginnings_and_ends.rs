@@ -137,3 +137,125 @@ fn intervals_have_the_latencies_of_what_finished_in_them() {
     assert_eq!(counted, only(&done).ops);
     assert!(done.intervals.iter().all(|i| i.latencies.iter().all(|(kind, _)| *kind == OpKind::Write)));
 }
+
+/// Reads that are truly in flight when the warm-up ends; `None` where the directory takes no O_DIRECT.
+fn direct_reads(bench: &Bench, depth: u32) -> Option<Stream> {
+    if bench.in_memory() {
+        return None;
+    }
+    bench.run(Stream { sync_after: true, ..Stream::new("f", Direction::Write, Bytes(64 * KIB)) });
+    let mut stream = endless(Backend::Uring(Uring::default()), depth);
+    stream.direction = Direction::Read;
+    stream.open.direct = true;
+    Some(stream)
+}
+
+#[test]
+fn what_is_in_flight_when_counting_begins_is_not_counted() {
+    let bench = Bench::new(MIB);
+    let Some(stream) = direct_reads(&bench, 64) else { return };
+    let bench = bench.ramp(Duration(50 * MS));
+    let done = bench.run(Stream { amount: Amount::Operations(1000), ..stream.clone() });
+    assert_eq!((only(&done).ops, done.latency(OpKind::Read).count()), (1000, 1000));
+    let how = AdaptiveDepth { goal: DepthGoal::Knee { gain_percent: 5.0 }, window: Duration(5 * MS) };
+    let adaptive =
+        Stream { adaptive_depth: Some(how), amount: Amount::Operations(500), queue_depth: 16, ..stream };
+    let done = bench.run(adaptive);
+    assert_eq!(only(&done).ops, 500);
+}
+
+#[test]
+fn the_log_of_a_phase_with_a_warm_up_is_of_what_is_counted() {
+    let bench = Bench::new(MIB);
+    let Some(stream) = direct_reads(&bench, 8) else { return };
+    let stream = Stream { amount: Amount::Operations(50), log_operations: true, ..stream };
+    let done = bench.ramp(Duration(50 * MS)).run(stream);
+    let log = &only(&done).op_log;
+    assert_eq!(log.len(), 50);
+    assert_eq!(log.iter().map(|e| e.latency_ns).max().unwrap(), done.latency(OpKind::Read).max_ns());
+}
+
+#[test]
+fn an_operation_that_waited_through_the_end_of_a_warm_up_is_one_of_the_amount() {
+    let rate = fathom_workload::Rate { operations_per_s: 500.0, arrivals: fathom_workload::Arrivals::Even };
+    for (backend, depth) in BOTH {
+        let mut stream = Stream { amount: Amount::Operations(40), ..endless(backend, depth) };
+        stream.pace.rate = Some(rate);
+        let done = Bench::new(MIB).ramp(Duration(31 * MS)).run(stream);
+        assert_eq!(only(&done).ops, 40, "{backend:?}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_file_is_finished_without_a_gap() {
+    for (backend, depth) in BOTH {
+        if backend == Backend::Null {
+            continue;
+        }
+        let stop = Stop { operations: Some(100), ..Stop::default() };
+        let stream = Stream {
+            access: Access::Sequential,
+            amount: Amount::Pass,
+            when_stopped: fathom_workload::WhenStopped::FinishUncounted,
+            timed: fathom_workload::Timed { close: true, ..fathom_workload::Timed::default() },
+            open: fathom_workload::Open { truncate: true, ..fathom_workload::Open::default() },
+            ..endless(backend, depth)
+        };
+        let bench = Bench::new(MIB).stop(stop);
+        let done = bench.run(stream);
+        assert_eq!(only(&done).bytes, 400 * KIB, "{backend:?}");
+        assert_eq!(only(&done).uncounted_bytes, MIB - 400 * KIB, "{backend:?}");
+        let file = std::fs::read(bench.file()).unwrap();
+        assert_eq!(file.len() as u64, MIB);
+        assert!(
+            file.chunks(4096).all(|record| record.iter().any(|&b| b != 0)),
+            "{backend:?}: a hole is left"
+        );
+    }
+}
+
+#[test]
+fn the_series_begins_with_the_first_worker_and_loses_nothing() {
+    let bench = Bench::new(MIB)
+        .workers(2, Isolation::Thread)
+        .ramp(Duration(20 * MS))
+        .stagger(Duration(60 * MS))
+        .interval(Duration(20 * MS))
+        .stop(time(80));
+    let rate = fathom_workload::Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even };
+    let mut stream = endless(Backend::Null, 1);
+    stream.pace.rate = Some(rate);
+    let done = bench.run(stream);
+    assert_eq!(done.intervals.iter().map(|i| i.ops).sum::<u64>(), done.ops());
+    // Never more than both workers together; a machine that stalls makes some of an interval late, so a wide margin.
+    let first = &done.intervals[0];
+    assert!(first.ops < 200, "{first:?}");
+}
+
+#[test]
+fn an_interrupted_warm_up_has_counted_nothing() {
+    // The second worker fails at once, its file being empty, which stops the first in its warm-up.
+    let bench = Bench::new(MIB).ramp(Duration(10_000 * MS)).stop(time(10_000));
+    let mut missing = Stream::new("f", Direction::Read, Bytes(4 * KIB));
+    missing.open.create = true;
+    for (backend, depth) in BOTH {
+        let done = bench.run_all(vec![endless(backend, depth), missing.clone()]);
+        let first = &done.workers[0];
+        assert_eq!((first.ops, first.elapsed_ns), (0, 0), "{backend:?}: {first:?}");
+        assert!(first.stats.iter().all(|s| !matches!(s.op, OpKind::Write)), "{backend:?}");
+    }
+}
+
+#[test]
+fn who_waits_does_not_keep_a_common_amount_from_ending() {
+    let stop = Stop { operations: Some(10), ..Stop::default() };
+    for (backend, depth) in [(Backend::Null, 1), (Backend::Null, 4)] {
+        let mut slow = endless(backend, depth);
+        slow.pace.rate =
+            Some(fathom_workload::Rate { operations_per_s: 0.01, arrivals: fathom_workload::Arrivals::Even });
+        let begun = std::time::Instant::now();
+        let done = Bench::new(MIB).stop(stop.clone()).run_all(vec![endless(backend, depth), slow]);
+        assert_eq!(done.ops(), 10, "{backend:?}");
+        assert!(begun.elapsed().as_secs() < 50, "the slow one's next turn is 100 s away");
+    }
+}

@@ -89,3 +89,35 @@ fn the_log_tells_when_operations_were_issued() {
         assert!(entry.start_ns + 5 >= n as u64 * MS, "operation {n} at {} ns", entry.start_ns);
     }
 }
+
+#[test]
+fn a_pause_after_the_last_operation_is_no_part_of_the_time_and_takes_none_away() {
+    let burst = fathom_workload::Burst { bytes: Bytes(40 << 10), pause: Duration(100 * MS) };
+    let stream = Stream {
+        amount: Amount::Operations(20),
+        pace: Pace { burst: Some(burst), ..Pace::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4096))
+    };
+    let done = Bench::new(MIB).run(stream);
+    let worker = only(&done);
+    // Two bursts of ten with one pause between them, which is not counted; the pause after the second is nobody's.
+    assert!(worker.elapsed_ns > 0 && worker.elapsed_ns < worker.marks.last_op_ns, "{worker:?}");
+    assert!(worker.marks.last_op_ns >= 100 * MS, "{worker:?}");
+}
+
+#[test]
+fn a_write_is_not_charged_for_making_the_data_of_others() {
+    // 64 records of 1 MiB take milliseconds to fill; the null back-end takes none to write them.
+    let stream = Stream {
+        backend: Backend::Null,
+        queue_depth: 64,
+        amount: Amount::Operations(6400),
+        data: fathom_workload::Data::Positioned { tag: 1 },
+        ..Stream::new("f", Direction::Write, Bytes(64 << 10))
+    };
+    let done = Bench::new(64 * MIB).run(stream);
+    let all = done.latency(OpKind::WriteSubmission);
+    // The first of a batch waits for the other 63 to be filled, the last for none: were all stamped at the beginning, the shortest
+    // would be as long as the longest.
+    assert!(all.min_ns() * 4 < all.max_ns(), "{} to {} ns", all.min_ns(), all.max_ns());
+}

@@ -158,9 +158,9 @@ impl AsyncBackend for Aio {
     }
 
     #[inline(always)]
-    fn reap(&mut self) -> Option<(u32, i32)> {
-        let event = self.events[self.fetched.next()?];
-        Some((event.data as u32, event.res as i32))
+    fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
+        let events = &self.events[std::mem::take(&mut self.fetched)];
+        into.extend(events.iter().map(|event| (event.data as u32, event.res as i32)));
     }
 }
 

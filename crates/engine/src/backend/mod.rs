@@ -67,6 +67,6 @@ pub(crate) trait AsyncBackend: Handle {
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault>;
     /// Likewise, but waits for one completion or for so long, whichever comes first.
     fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault>;
-    /// The next completion: number and result as the system call would give it (negative: error number).
-    fn reap(&mut self) -> Option<(u32, i32)>;
+    /// Takes every completion there is: number and result as the system call would give it (negative: error number).
+    fn reap(&mut self, into: &mut Vec<(u32, i32)>);
 }

@@ -166,9 +166,9 @@ impl AsyncBackend for Uring {
     }
 
     #[inline(always)]
-    fn reap(&mut self) -> Option<(u32, i32)> {
-        let entry = self.ring.completion().next()?;
-        Some((entry.user_data() as u32, entry.result()))
+    fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
+        // One look at the ring for all: each costs a synchronisation with the kernel's side.
+        into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
     }
 }
 

@@ -18,10 +18,22 @@ pub(super) struct Search {
     /// Largest depth that met the goal, and least that did not.
     good: Option<Trial>,
     bad: Option<usize>,
-    /// End of this trial; 0 before the first.
-    until: u64,
+    /// Where this trial is: letting the operations of another depth leave, or being judged until a tick.
+    stage: Stage,
+    /// Windows in a row in which nothing finished.
+    empty: u32,
     begun: u64,
     before: Vec<u64>,
+}
+
+/// Windows without a completion after which a depth counts as one that does not serve.
+const MOST_EMPTY: u32 = 50;
+
+#[derive(Clone, Copy)]
+enum Stage {
+    New,
+    Changing { until: u64 },
+    Judging { until: u64 },
 }
 
 #[derive(Clone, Copy)]
@@ -48,7 +60,8 @@ impl Search {
             depth: 1,
             good: None,
             bad: None,
-            until: 0,
+            stage: Stage::New,
+            empty: 0,
             begun: 0,
             before: vec![0; BUCKETS],
         }
@@ -56,25 +69,38 @@ impl Search {
 
     /// Looks at the search at tick `now`; `stats` are the worker's.
     pub fn look(&mut self, stats: &[KindStat], clock: Clock, now: u64) -> Found {
-        if self.until == 0 {
-            self.begin(stats, now);
-            return Found::Trying(self.depth);
-        }
-        if now < self.until {
-            return Found::Trying(self.depth);
+        match self.stage {
+            Stage::New => {
+                self.stage = Stage::Changing { until: now.saturating_add(self.window / 4) };
+                return Found::Trying(self.depth);
+            }
+            Stage::Changing { until } if now >= until => {
+                self.begin(stats, now);
+                return Found::Trying(self.depth);
+            }
+            Stage::Changing { .. } => return Found::Trying(self.depth),
+            Stage::Judging { until } if now < until => return Found::Trying(self.depth),
+            Stage::Judging { .. } => {}
         }
         let gained = self.gained(stats);
+        if gained.iter().all(|&n| n == 0) && self.empty < MOST_EMPTY {
+            // The window is shorter than an operation takes: a longer one tells more.
+            self.empty += 1;
+            self.stage = Stage::Judging { until: now.saturating_add(self.window) };
+            return Found::Trying(self.depth);
+        }
+        self.empty = 0;
         let seconds = clock.between(self.begun, now) as f64 / 1e9;
         let next = self.judge(&gained, seconds);
         if let Found::Trying(depth) = next {
             self.depth = depth;
-            self.begin(stats, now);
+            self.stage = Stage::New;
         }
         next
     }
 
     fn begin(&mut self, stats: &[KindStat], now: u64) {
-        (self.begun, self.until) = (now, now.saturating_add(self.window));
+        (self.begun, self.stage) = (now, Stage::Judging { until: now.saturating_add(self.window) });
         self.before.fill(0);
         for kind in [READ, WRITE] {
             stats[kind].add_counts_to(&mut self.before);
@@ -98,6 +124,7 @@ impl Search {
                 percentile_of(counts, percentile).is_some_and(|ns| ns <= at_most.0)
             }
             // Doubling must gain so much; part of a doubling the same share of it.
+            DepthGoal::Knee { .. } if operations_per_s == 0.0 => false,
             DepthGoal::Knee { gain_percent } => self.good.is_none_or(|good| {
                 let doublings = (self.depth as f64 / good.depth as f64).log2();
                 operations_per_s >= good.operations_per_s * (1.0 + gain_percent / 100.0).powf(doublings)

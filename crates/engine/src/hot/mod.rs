@@ -13,7 +13,9 @@ pub(crate) mod several;
 
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::shared::{Control, Figures, KINDS, KindStat, Live, STOP_FIRST_DONE, STOP_INTERRUPT, add_and_wake};
+use crate::shared::{
+    Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, WRITE, add_and_wake,
+};
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Done, Op};
@@ -56,16 +58,40 @@ pub(crate) struct Hot<'a> {
     pub time: u64,
     /// CPU time of the thread when counting began.
     pub cpu_before: (u64, u64),
-    /// Time that is not to be counted, ns.
+    /// Time before the last operation that is not to be counted, ns.
     pub excluded_ns: u64,
+    /// Likewise since the last operation: it counts as excluded once another one follows.
+    pub paused_ns: u64,
     pub rare: Option<Rare>,
     /// An operation that was drawn and not issued.
     pub pending: Option<Op>,
+    /// Workers of the phase that look for a queue depth.
+    pub searching: u32,
     /// The counted part is over and the amount is done to its end: only an interruption stops that.
     pub finishing: bool,
 }
 
 impl Hot<'_> {
+    /// A stop was seen at the tick `now`. Time that a schedule left empty was used, too.
+    pub fn stopped_at(&mut self, now: u64) {
+        let paced = self.rare.as_ref().is_some_and(|r| r.schedule.is_some());
+        if now >= self.deadline {
+            // The time was used to its end, with pauses.
+            self.excluded_ns += std::mem::take(&mut self.paused_ns);
+            self.last = self.deadline;
+        } else if paced {
+            self.last = self.last.max(now);
+        }
+    }
+
+    /// Forgets what the warm-up recorded, and says how many operations that were.
+    pub fn forget_warm_up(&mut self) -> u64 {
+        let ops = self.stats[READ].ops() + self.stats[WRITE].ops();
+        // Kinds that were not used are not touched: that would cost a page fault each.
+        self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
+        ops
+    }
+
     /// Begins counting at the tick `now`.
     pub fn begin_counting(&mut self, now: u64) {
         self.counting = true;
@@ -77,6 +103,7 @@ impl Hot<'_> {
         self.start = now;
         self.last = now;
         self.excluded_ns = 0;
+        self.paused_ns = 0;
         self.figures.start_ticks = now;
         self.deadline = now.saturating_add(self.time);
         self.cpu_before = crate::worker::thread_cpu_ns();

@@ -21,7 +21,7 @@ pub(crate) fn run<B: Backend, S: Source>(
         if let Some(outcome) = warm_up(hot, backend, source, when_stopped)? {
             return Ok(outcome);
         }
-        source.refill();
+        source.refill(hot.pending.as_ref());
         hot.begin_counting(hot.clock.now());
     }
     if hot.rare.is_some() {
@@ -44,10 +44,11 @@ fn warm_up<B: Backend, S: Source>(
         if let Some(outcome) = hot.stopped(when_stopped) {
             return Ok(Some(outcome));
         }
-        let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else {
-            source.refill();
-            continue;
-        };
+        let drawn = hot.pending.take().or_else(|| source.next(&hot.done)).or_else(|| {
+            source.refill(None);
+            source.next(&hot.done)
+        });
+        let Some(op) = drawn else { return Ok(Some(Outcome::Completed)) };
         if before(hot, backend, &op, when_stopped)? == Waited::Cut {
             hot.pending = Some(op);
             continue;
@@ -72,15 +73,23 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
         if hot.last >= hot.deadline {
             return Ok(Outcome::Stopped);
         }
+        if RARE && hot.paused_ns > 0 {
+            let now = hot.clock.now();
+            if now >= hot.deadline {
+                hot.stopped_at(now);
+                return Ok(Outcome::Stopped);
+            }
+        }
         let drawn = if RARE { hot.pending.take() } else { None };
         let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };
         if RARE {
-            if hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op)) {
-                return Ok(Outcome::Stopped);
-            }
-            if before(hot, backend, &op, when_stopped)? == Waited::Cut {
+            // The common amount is asked when the operation is due: who waits must not hold what others could do.
+            if before(hot, backend, &op, when_stopped)? == Waited::Cut
+                || hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op))
+            {
                 return Ok(cut(hot, op, when_stopped));
             }
+            hot.excluded_ns += std::mem::take(&mut hot.paused_ns);
         }
         let start = timed(hot, backend, &op)?;
         if RARE {
@@ -93,10 +102,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
 #[cold]
 fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
     hot.pending = Some(op);
-    if hot.clock.now() >= hot.deadline {
-        // The time was used to its end, with pauses.
-        hot.last = hot.deadline;
-    }
+    hot.stopped_at(hot.clock.now());
     hot.stopped(when_stopped).unwrap_or(Outcome::Stopped)
 }
 
@@ -178,13 +184,13 @@ fn before<B: Backend>(
     when_stopped: WhenStopped,
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
-    let (think_ns, counted) = (rare.think_ns + op.think_ns, rare.think_counted);
+    let (think_ns, counted) = (rare.think_ns.saturating_add(op.think_ns), rare.think_counted);
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
     if think_ns > 0 {
         let from = hot.clock.now();
-        let waited = wait_until(hot, from + hot.clock.ticks(think_ns), true, when_stopped);
+        let waited = wait_until(hot, from.saturating_add(hot.clock.ticks(think_ns)), true, when_stopped);
         if !counted {
-            hot.excluded_ns += hot.clock.between(from, hot.clock.now());
+            hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }
         if waited == Waited::Cut {
             return Ok(Waited::Cut);
@@ -257,8 +263,8 @@ fn after<B: Backend>(
             let pause = hot.clock.ticks(rare.burst_pause_ns);
             backend.sync(false)?;
             let from = hot.clock.now();
-            wait_until(hot, from + pause, false, when_stopped);
-            hot.excluded_ns += hot.clock.between(from, hot.clock.now());
+            wait_until(hot, from.saturating_add(pause), false, when_stopped);
+            hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }
     }
     Ok(())

@@ -73,6 +73,15 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
+    /// Whether nothing is left of what all workers share.
+    pub fn is_used_up(&self, hot: &Hot) -> bool {
+        let taken = &hot.control.taken;
+        let gone = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64| {
+            limit.is_some_and(|limit| so_far.load(Ordering::Relaxed) >= limit)
+        };
+        gone(self.operations, &taken.operations) || gone(self.bytes, &taken.bytes)
+    }
+
     /// Takes an operation from what all workers share; false if nothing is left. Exact: each is taken by one worker.
     pub fn take(&self, hot: &Hot, op: &Op) -> bool {
         if matches!(op.kind, OpKind::Sync { .. }) {
@@ -93,16 +102,17 @@ pub(crate) struct Schedule {
     epoch: u64,
     /// When the next operation is due, in ticks.
     due: u64,
-    /// Lateness that counts as being behind, ns: one mean gap, and no less than the scheduler takes now and then.
+    /// Lateness that counts as being behind, ns: some mean gaps, and no less than the scheduler takes now and then.
     grace_ns: u64,
-    /// Tick at which it fell behind; 0 while it keeps up.
+    /// When the first operation of a stretch of late ones was due, in ticks; 0 while it keeps up.
     behind_since: u64,
 }
 
 impl Schedule {
     fn new(arrivals: Arrivals, operations_per_s: f64) -> Self {
+        const GRACE_GAPS: f64 = 10.0;
         const LEAST_GRACE_NS: f64 = 1e6;
-        let grace_ns = (1e9 / operations_per_s).max(LEAST_GRACE_NS) as u64;
+        let grace_ns = (GRACE_GAPS * 1e9 / operations_per_s).max(LEAST_GRACE_NS) as u64;
         Self { arrivals, epoch: 0, due: 0, grace_ns, behind_since: 0 }
     }
 
@@ -124,7 +134,7 @@ impl Schedule {
             0
         } else {
             if self.behind_since == 0 {
-                self.behind_since = now;
+                self.behind_since = self.due;
             }
             clock.between(self.behind_since, now)
         };
@@ -154,6 +164,7 @@ pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenSto
         let stop = hot.control.stop.load(Ordering::Relaxed);
         if stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
             || now >= hot.deadline
+            || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(hot))
         {
             return Waited::Cut;
         }

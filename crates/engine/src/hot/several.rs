@@ -1,8 +1,8 @@
 //! The loop with several operations in flight. The clock is read, and every free place gets an operation; one call submits them and
 //! waits; the completions found then get one reading of the clock, because that is when a program could know of them. Latency is
 //! from the first reading to that one; its two parts, until the operation was given to the kernel and from there on, are kept
-//! beside it. So a latency is never too short, and too long by what it takes to prepare those submitted together, some 10 ns each;
-//! a reading of its own for each would cost as much again.
+//! beside it. So a read's latency is never too short, and too long by what it takes to prepare those submitted together, some 10 ns
+//! each; a reading of its own for each would cost as much again. A write has a reading of its own, after its data were made.
 //!
 //! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
@@ -18,6 +18,7 @@ use crate::worker::Fault;
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
+use std::sync::atomic::Ordering;
 
 /// An operation in flight.
 #[derive(Clone, Copy)]
@@ -31,6 +32,8 @@ struct Flight {
     due: u64,
     /// Where it was read to, for checking.
     read_at: usize,
+    /// Whether it began after the warm-up.
+    counted: bool,
 }
 
 /// The places for operations in flight.
@@ -40,6 +43,8 @@ struct Places {
     free: Vec<u32>,
     /// Prepared and not yet given to the kernel.
     queued: Vec<u32>,
+    /// Completed and not yet looked at: number and result.
+    completed: Vec<(u32, i32)>,
     /// An operation that has to wait: an fsync for those in flight, one with a rate for its time.
     held: Option<Op>,
     /// An fsync covers the writes that are complete when it starts: it goes alone, and the next ones wait for it.
@@ -50,9 +55,10 @@ impl Places {
     fn new(depth: usize) -> Self {
         let op = Op { kind: OpKind::Read, offset: 0, bytes: 0, think_ns: 0 };
         Self {
-            flights: vec![Flight { op, stamp: 0, given: 0, due: 0, read_at: 0 }; depth],
+            flights: vec![Flight { op, stamp: 0, given: 0, due: 0, read_at: 0, counted: false }; depth],
             free: (0..depth as u32).rev().collect(),
             queued: Vec::with_capacity(depth),
+            completed: Vec::with_capacity(depth),
             held: None,
             alone: false,
         }
@@ -79,7 +85,8 @@ pub(crate) fn run<B: AsyncBackend, S: Source>(
         hot.counting = false;
         hot.deadline = u64::MAX;
     }
-    let mut warm = Warm { until: hot.start.saturating_add(hot.ramp), search };
+    let until = hot.start.saturating_add(hot.ramp);
+    let mut warm = Warm { until, search, searching: hot.searching };
     let how = How { when_stopped: stream.when_stopped, batch, recorded: true };
     if hot.rare.is_some() || uncounted {
         drive::<B, S, true>(hot, backend, source, how, &mut warm)
@@ -97,7 +104,7 @@ pub(crate) fn finish<B: AsyncBackend, S: Source>(
 ) -> Result<(), Fault> {
     hot.deadline = u64::MAX;
     hot.finishing = true;
-    let mut warm = Warm { until: 0, search: None };
+    let mut warm = Warm { until: 0, search: None, searching: 0 };
     let how = How { when_stopped: WhenStopped::FinishUncounted, batch, recorded: false };
     drive::<B, S, false>(hot, backend, source, how, &mut warm).map(|_| ())
 }
@@ -116,6 +123,8 @@ struct Warm {
     /// Tick at which the warm-up ends.
     until: u64,
     search: Option<Search>,
+    /// Workers of the phase that look for a depth.
+    searching: u32,
 }
 
 fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
@@ -136,18 +145,28 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             ended = hot.stopped(how.when_stopped).or((now >= hot.deadline).then_some(Outcome::Stopped));
         }
         if RARE && !hot.counting && ended.is_none() {
-            most = warming(hot, source, warm, now, depth);
+            most = warming(hot, source, warm, places.held.as_ref(), now, depth);
+        }
+        if RARE
+            && hot.counting
+            && ended.is_none()
+            && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(hot))
+        {
+            ended = Some(Outcome::Stopped);
         }
         places.alone &= places.busy() > 0;
         let mut due = 0;
         let mut stamp = hot.clock.now();
         while ended.is_none() && !places.alone && places.queued.len() < batch && places.busy() < most {
             let drawn = places.held.take().or_else(|| hot.pending.take());
-            let Some(op) = drawn.or_else(|| source.next(&hot.done)) else {
-                if RARE && !hot.counting {
-                    source.refill();
-                    continue;
+            let drawn = drawn.or_else(|| source.next(&hot.done)).or_else(|| {
+                if !RARE || hot.counting {
+                    return None;
                 }
+                source.refill(None);
+                source.next(&hot.done)
+            });
+            let Some(op) = drawn else {
                 ended = Some(Outcome::Completed);
                 break;
             };
@@ -173,6 +192,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     op_due = due;
                 }
                 if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op)) {
+                    places.held = Some(op);
                     ended = Some(Outcome::Stopped);
                     break;
                 }
@@ -189,9 +209,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             }
             // Nothing was queued and nothing is in flight. Who finishes uncounted begins with what was held back.
             hot.pending = places.held;
-            if RARE && now >= hot.deadline && hot.rare.as_ref().is_some_and(|r| r.schedule.is_some()) {
-                // The time was used to its end, with pauses.
-                hot.last = hot.deadline;
+            if RARE && ended.is_some_and(|e| e != Outcome::Completed) && hot.rare.is_some() {
+                hot.stopped_at(now);
             }
             return Ok(ended.unwrap_or(Outcome::Completed));
         }
@@ -220,48 +239,154 @@ fn reap<B: AsyncBackend, const RARE: bool>(
     now: u64,
     ended: bool,
 ) -> Result<(), Fault> {
-    while let Some((number, result)) = backend.reap() {
-        let flight = places.flights[number as usize];
+    let mut alike = Alike::default();
+    let mut completed = std::mem::take(&mut places.completed);
+    backend.reap(&mut completed);
+    let mut fault = None;
+    for &(number, result) in &completed {
+        let flight = &places.flights[number as usize];
         places.free.push(number);
-        if let Err(fault) = complete(hot, backend.descriptor(), number, &flight, result) {
-            drain(backend, places.busy(), hot.clock);
-            return Err(fault);
-        }
-        hot.last = now;
-        if !recorded {
-            hot.figures.uncounted_bytes += u64::from(flight.op.bytes);
+        if fault.is_some() {
             continue;
         }
-        record::<RARE>(hot, &flight, now);
+        if let Err(found) = complete(hot, backend.descriptor(), number, flight, result) {
+            fault = Some(found);
+            continue;
+        }
+        hot.last = now;
+        if RARE && hot.counting && !flight.counted {
+            // It began in the warm-up.
+            hot.figures.ramp_ops += 1;
+            continue;
+        }
+        if !recorded {
+            hot.figures.uncounted_bytes += u64::from(flight.op.bytes);
+            match flight.op.kind {
+                OpKind::Read => hot.done.reads += 1,
+                OpKind::Write => hot.done.writes += 1,
+                OpKind::Sync { .. } => {}
+            }
+            continue;
+        }
+        if !alike.takes(flight) {
+            alike.record(hot, now);
+            alike = Alike::of(flight);
+        }
+        if RARE {
+            rarely(hot, flight, now);
+        }
         if ended {
             hot.figures.drained_ops += u64::from(hot.counting);
         }
     }
-    Ok(())
+    alike.record(hot, now);
+    completed.clear();
+    places.completed = completed;
+    match fault {
+        None => Ok(()),
+        Some(fault) => {
+            drain(backend, places.busy(), hot.clock);
+            Err(fault)
+        }
+    }
 }
 
-/// The warm-up: what it is waiting for, and how many operations may be in flight meanwhile.
+/// Operations of one kind that were prepared, submitted and completed together: their latencies are the same, and are recorded at
+/// once. On a device that answers one by one it holds one operation.
+#[derive(Default)]
+struct Alike {
+    kind: Option<OpKind>,
+    stamp: u64,
+    given: u64,
+    bytes: u64,
+    n: u64,
+}
+
+impl Alike {
+    #[inline(always)]
+    fn of(flight: &Flight) -> Self {
+        let bytes = u64::from(flight.op.bytes);
+        Self { kind: Some(flight.op.kind), stamp: flight.stamp, given: flight.given, bytes, n: 1 }
+    }
+
+    /// Whether the operation is like these; then it is one of them.
+    #[inline(always)]
+    fn takes(&mut self, flight: &Flight) -> bool {
+        let like =
+            self.kind == Some(flight.op.kind) && self.stamp == flight.stamp && self.given == flight.given;
+        if like {
+            self.bytes += u64::from(flight.op.bytes);
+            self.n += 1;
+        }
+        like
+    }
+
+    #[inline(always)]
+    fn record(&self, hot: &mut Hot, now: u64) {
+        let Some(kind) = self.kind else { return };
+        let ns = hot.clock.between(self.stamp, now);
+        let (kind, submission, completion) = match kind {
+            OpKind::Read => {
+                hot.done.reads += self.n;
+                (READ, READ_SUBMISSION, READ_COMPLETION)
+            }
+            OpKind::Write => {
+                hot.done.writes += self.n;
+                (WRITE, WRITE_SUBMISSION, WRITE_COMPLETION)
+            }
+            OpKind::Sync { .. } => {
+                hot.stats[SYNC].record_alike(ns, 0, self.n);
+                return;
+            }
+        };
+        hot.stats[kind].record_alike(ns, self.bytes, self.n);
+        let given_ns = hot.clock.between(self.stamp, self.given);
+        hot.stats[submission].record_alike(given_ns, self.bytes, self.n);
+        hot.stats[completion].record_alike(hot.clock.between(self.given, now), self.bytes, self.n);
+    }
+}
+
+/// What is kept of each operation on its own: its response time, its line in the log.
+#[inline(never)]
+fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
+    if matches!(flight.op.kind, OpKind::Sync { .. }) {
+        return;
+    }
+    if flight.due > 0 {
+        hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
+    }
+    if hot.counting {
+        hot.log_operation(&flight.op, flight.stamp, hot.clock.between(flight.stamp, now));
+    }
+}
+
+/// The warm-up: what it is waiting for, and how many operations may be in flight meanwhile. Workers that look for a depth begin to
+/// count together.
 #[cold]
-fn warming<S: Source>(hot: &mut Hot, source: &mut S, warm: &mut Warm, now: u64, depth: usize) -> usize {
-    let mut most = depth;
+fn warming<S: Source>(
+    hot: &mut Hot,
+    source: &mut S,
+    warm: &mut Warm,
+    held: Option<&Op>,
+    now: u64,
+    depth: usize,
+) -> usize {
     if let Some(search) = &mut warm.search {
         match search.look(hot.stats, hot.clock, now) {
             Found::Trying(depth) => return depth,
             Found::Settled(depth) => {
                 hot.figures.settled_depth = depth as u32;
+                hot.control.settled.fetch_add(1, Ordering::AcqRel);
                 warm.search = None;
             }
         }
     }
-    if hot.figures.settled_depth > 0 {
-        most = hot.figures.settled_depth as usize;
-    }
-    if now >= warm.until {
-        hot.figures.ramp_ops = hot.stats[READ].ops() + hot.stats[WRITE].ops();
-        for stat in hot.stats {
-            stat.reset();
-        }
-        source.refill();
+    let adaptive = hot.figures.settled_depth > 0;
+    let most = if adaptive { hot.figures.settled_depth as usize } else { depth };
+    let together = !adaptive || hot.control.settled.load(Ordering::Acquire) >= warm.searching;
+    if now >= warm.until && together {
+        hot.figures.ramp_ops = hot.forget_warm_up();
+        source.refill(held);
         hot.begin_counting(now);
     }
     most
@@ -281,11 +406,10 @@ fn pause(hot: &Hot, due: u64, now: u64) -> u64 {
 
 /// After a fault: waits for what is in flight, because the kernel still works with its buffers.
 #[cold]
-fn drain<B: AsyncBackend>(backend: &mut B, mut in_flight: usize, clock: crate::clock::Clock) {
-    while in_flight > 0 && backend.submit(1, clock).is_ok() {
-        while backend.reap().is_some() {
-            in_flight -= 1;
-        }
+fn drain<B: AsyncBackend>(backend: &mut B, in_flight: usize, clock: crate::clock::Clock) {
+    let mut completed = Vec::new();
+    while in_flight > completed.len() && backend.submit(1, clock).is_ok() {
+        backend.reap(&mut completed);
     }
 }
 
@@ -304,7 +428,8 @@ fn prepare<B: AsyncBackend>(
     let target = target(hot, number, &op, flight);
     flight.op = op;
     flight.due = due;
-    flight.stamp = stamp;
+    flight.counted = hot.counting;
+    flight.stamp = if op.kind == OpKind::Write { hot.clock.now() } else { stamp };
     backend.queue(number, &op, target);
     places.queued.push(number);
 }
@@ -379,35 +504,5 @@ fn short(
     match tried {
         Err(errno) => Fault { errno: errno.raw_os_error(), ..fell },
         Ok(_) => fell,
-    }
-}
-
-#[inline(always)]
-fn record<const RARE: bool>(hot: &mut Hot, flight: &Flight, now: u64) {
-    let op = &flight.op;
-    let ns = hot.clock.between(flight.stamp, now);
-    let bytes = u64::from(op.bytes);
-    let (kind, submission, completion) = match op.kind {
-        OpKind::Read => {
-            hot.done.reads += 1;
-            (READ, READ_SUBMISSION, READ_COMPLETION)
-        }
-        OpKind::Write => {
-            hot.done.writes += 1;
-            (WRITE, WRITE_SUBMISSION, WRITE_COMPLETION)
-        }
-        OpKind::Sync { .. } => {
-            hot.stats[SYNC].record(ns, 0);
-            return;
-        }
-    };
-    hot.stats[kind].record(ns, bytes);
-    hot.stats[submission].record(hot.clock.between(flight.stamp, flight.given), bytes);
-    hot.stats[completion].record(hot.clock.between(flight.given, now), bytes);
-    if RARE {
-        if flight.due > 0 {
-            hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), bytes);
-        }
-        hot.log_operation(op, flight.stamp, ns);
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn collect(
         // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
         let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
         let stats = shared.stats(index);
-        let ops = stats[READ].ops() + stats[WRITE].ops();
+        // Who was killed in its warm-up has counted nothing: what it recorded was for the search of a depth.
+        let counted = live.counting_at.load(Ordering::Acquire) > 0;
+        let recorded = stats[READ].ops() + stats[WRITE].ops();
+        let (ops, warm) = if counted { (recorded, 0) } else { (0, recorded) };
         let ending = ending_of(live, slot, path, ops, children.killed.get(&index).copied());
         if slot.released_ticks > 0 {
             starts.push(slot.released_ticks);
@@ -35,17 +38,17 @@ pub(super) fn collect(
             index: index as u32,
             start_ns: clock.between(first, slot.start_ticks),
             elapsed_ns: slot.elapsed_ns,
-            bytes: stats[READ].bytes() + stats[WRITE].bytes(),
+            bytes: if counted { stats[READ].bytes() + stats[WRITE].bytes() } else { 0 },
             ops,
             uncounted_bytes: slot.uncounted_bytes,
             cpu_user_ns: slot.cpu_user_ns,
             cpu_system_ns: slot.cpu_system_ns,
             marks: Marks { last_op_ns: slot.last_op_ns, fsync_ns: slot.fsync_ns, close_ns: slot.close_ns },
             drained_ops: slot.drained_ops,
-            ramp_ops: slot.ramp_ops,
+            ramp_ops: slot.ramp_ops + warm,
             settled_depth: (slot.settled_depth > 0).then_some(slot.settled_depth),
             behind_ns: slot.behind_ns,
-            stats: stats_of(slot, stats),
+            stats: if counted { stats_of(slot, stats) } else { Vec::new() },
             ending,
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },

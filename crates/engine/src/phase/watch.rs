@@ -51,7 +51,7 @@ impl<'a> Watch<'a> {
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
             if self.counted_from == 0 {
-                self.counted_from = self.began_to_count(stopped);
+                self.counted_from = self.began_to_count();
                 if self.counted_from > 0 && self.warms_up {
                     moments.counting();
                 }
@@ -64,7 +64,8 @@ impl<'a> Watch<'a> {
                     wait_ns =
                         wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
                 }
-                if let Some(rounds) = &mut self.rounds {
+                let all_count = self.all_count();
+                if let Some(rounds) = self.rounds.as_mut().filter(|_| all_count) {
                     let (wait, over) = rounds.look(self.shared, self.count, counted_ns);
                     wait_ns = wait_ns.min(wait);
                     if over {
@@ -80,17 +81,19 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When the series begins: without a warm-up at the release, else when the last worker had it behind it; 0 before that.
-    fn began_to_count(&self, stopped: bool) -> u64 {
+    /// When the series begins: without a warm-up at the release, else when the first worker had it behind it; 0 before that.
+    fn began_to_count(&self) -> u64 {
         if !self.warms_up {
             return self.first;
         }
         let began = |w| self.shared.live(w).counting_at.load(Ordering::Acquire);
-        let warm = (0..self.count).filter(|&w| began(w) == 0).count();
-        if warm > self.lost && !stopped {
-            return 0;
-        }
-        (0..self.count).map(began).max().unwrap_or(0).max(self.first)
+        (0..self.count).map(began).filter(|&at| at > 0).min().map_or(0, |at| at.max(self.first))
+    }
+
+    /// Whether every worker that is left counts.
+    fn all_count(&self) -> bool {
+        let counts = |&w: &usize| self.shared.live(w).counting_at.load(Ordering::Acquire) > 0;
+        (0..self.count).filter(counts).count() + self.lost >= self.count
     }
 
     /// Waits until every worker is done with what comes after its clock, too.
@@ -212,9 +215,10 @@ impl Series {
 /// The rounds of the rule "steady state".
 struct Rounds {
     rule: Steady,
-    /// Operations (or bytes) and the sum of latencies at the end of the last round.
-    last: (u64, u64),
-    last_ns: u64,
+    /// Operations (or bytes) and the sum of latencies at the end of the last round, and when that was; `None` before the first.
+    last: Option<((u64, u64), u64)>,
+    /// Rounds in which nothing finished: they have no latency.
+    empty: usize,
     state: SteadyState,
 }
 
@@ -232,39 +236,54 @@ impl Rounds {
             window: rule.window,
             ..SteadyState::default()
         };
-        Self { rule, last: (0, 0), last_ns: 0, state }
+        Self { rule, last: None, empty: 0, state }
     }
 
-    /// Ends a round if one is over. Gives how long to sleep until the next one is, and whether the rule ends the phase.
+    /// Ends a round if one is over. Gives how long to sleep until the next one is, and whether the rule ends the phase. The first
+    /// round begins when every worker counts.
     fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> (u64, bool) {
-        let over_at_ns = self.last_ns + self.rule.round.0;
-        if now_ns < over_at_ns {
-            return (over_at_ns - now_ns, false);
+        let round_ns = self.rule.round.0;
+        let Some((last, last_ns)) = self.last else {
+            self.last = Some((self.figures(shared, count), now_ns));
+            return (round_ns, false);
+        };
+        let passed_ns = now_ns.saturating_sub(last_ns);
+        if passed_ns < round_ns {
+            return (round_ns - passed_ns, false);
         }
-        let (ops, bytes) = totals(shared, count);
-        let seconds = (now_ns - self.last_ns) as f64 / 1e9;
-        let sum_ns = || {
-            let counted = (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
-            counted.map(crate::shared::KindStat::sum_ns).sum::<u64>()
+        let now = self.figures(shared, count);
+        let gained = (now.0.saturating_sub(last.0), now.1.saturating_sub(last.1));
+        let figure = match self.rule.of {
+            SteadyFigure::Latency => (gained.0 > 0).then(|| gained.1 as f64 / gained.0 as f64),
+            _ => Some(gained.0 as f64 * 1e9 / passed_ns as f64),
         };
-        let now = match self.rule.of {
-            SteadyFigure::Operations => (ops, 0),
-            SteadyFigure::Bytes => (bytes, 0),
-            SteadyFigure::Latency => (ops, sum_ns()),
-        };
-        let gained = (now.0.saturating_sub(self.last.0), now.1.saturating_sub(self.last.1));
-        self.state.rounds.push(match self.rule.of {
-            SteadyFigure::Latency => gained.1 as f64 / gained.0.max(1) as f64,
-            _ => gained.0 as f64 / seconds,
-        });
-        (self.last, self.last_ns) = (now, now_ns);
+        self.last = Some((now, now_ns));
+        match figure {
+            Some(figure) => self.state.rounds.push(figure),
+            None => self.empty += 1,
+        }
         if let Some(steadiness) = Steadiness::of(&self.state.rounds, self.rule.window as usize) {
             self.state.mean = steadiness.mean;
             self.state.range_percent = steadiness.range_percent;
             self.state.slope_percent = steadiness.slope_percent;
             self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
         }
-        let over = self.state.reached || self.state.rounds.len() >= self.rule.most_rounds as usize;
-        (self.rule.round.0, over)
+        let over =
+            self.state.reached || self.state.rounds.len() + self.empty >= self.rule.most_rounds as usize;
+        (round_ns, over)
+    }
+
+    /// Operations or bytes so far, and the sum of latencies.
+    fn figures(&self, shared: &Shared, count: usize) -> (u64, u64) {
+        let (ops, bytes) = totals(shared, count);
+        let sum_ns = || {
+            let counted = (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
+            counted.map(crate::shared::KindStat::sum_ns).sum::<u64>()
+        };
+        match self.rule.of {
+            SteadyFigure::Operations => (ops, 0),
+            SteadyFigure::Bytes => (bytes, 0),
+            SteadyFigure::Latency => (ops, sum_ns()),
+        }
     }
 }

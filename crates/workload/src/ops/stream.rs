@@ -137,9 +137,18 @@ impl StreamOps {
         })
     }
 
-    /// Begins the amount anew, as after a warm-up; the order goes on where it is.
-    pub fn refill(&mut self) {
+    /// Begins the amount anew, as after a warm-up; the order goes on where it is. An operation that was drawn already and is still to
+    /// be done is part of it.
+    pub fn refill(&mut self, drawn: Option<&Op>) {
         self.left = self.amount;
+        let drawn = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. }));
+        if let Some(op) = drawn {
+            match &mut self.left {
+                Left::Operations(n) => *n = n.saturating_sub(1),
+                Left::Bytes(b) => *b = b.saturating_sub(u64::from(op.bytes)),
+                Left::Endless => {}
+            }
+        }
     }
 
     /// Number of whole records in the region.
