@@ -1,14 +1,19 @@
 //! `cargo xtask bench instructions`: how many instructions an operation takes in user space, counted by valgrind's callgrind. A run of N
 //! and one of 2N operations differ by N operations and nothing else, so start, end and set-up fall out. Counts do not depend on the
-//! load of the machine; the test `instructions` of fathom's own holds them to a bound, on a profile that builds faster.
+//! load of the machine; the test `instructions` of fathom's own holds them to a bound, on a profile that builds faster. Beside them
+//! stands what an operation takes of a CPU in user mode and in the kernel, without valgrind.
 
 use super::peers::{self, Site, fathom};
+use super::sample::Sample;
 use super::{files, progress};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
 use std::process::Command;
 
 const OPERATIONS: u64 = 100_000;
+const ROUNDS: usize = 5;
+const SECONDS: f64 = 0.3;
+const STREAM: &str = "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }";
 
 /// Name, back-end of fathom, engine of fio.
 const CASES: [(&str, &str, &str); 2] =
@@ -29,8 +34,9 @@ pub fn run(root: &Path) -> Result<bool> {
     let (path, file_bytes) = files::Files::new(dir.path(), 16, None).get(files::Kind::Data)?;
     let site = Site { dir: dir.path(), fathom: &binary, path: &path, file_bytes, seconds: 0.0 };
     println!(
-        "instructions per operation in user space, 4 KiB random reads\n{:<16} {:>10} {:>10}",
-        "", "fathom", "fio"
+        "per operation, 4 KiB random reads: instructions in user space, and CPU time (median of {ROUNDS} runs of {SECONDS} s)\n\
+         {:<16} {:>10} {:>10} {:>14} {:>14}",
+        "", "fathom", "fio", "fathom, ns", "fio, ns"
     );
     for (name, backend, engine) in CASES {
         progress(name);
@@ -45,10 +51,35 @@ pub fn run(root: &Path) -> Result<bool> {
                 |n| format!("{n:.0}"),
             ),
         };
+        let timed = Site { seconds: SECONDS, ..site };
+        let our_ns = median(|| {
+            let job = fathom::Job { stream: "", phase: "", threads: 1, writes: false };
+            let stream = format!("{STREAM}\n{backend}\namount = \"endless\"");
+            let phase = format!("stop = {{ time = \"{}ms\" }}", (SECONDS * 1e3).round());
+            let record = fathom::run(&timed, &fathom::workload(&timed, &phase, &stream, &job))?;
+            fathom::figures(&record["phases"][0]["repetitions"][0]["workers"])
+        })?;
+        let engine = format!("--ioengine={engine}");
+        let words = ["--rw=randread --bs=4k --norandommap --invalidate=0", &engine];
+        let their_ns = match &fio {
+            None => "-".to_owned(),
+            Some(fio) => median(|| peers::fio::measure(fio, &timed, &words, 1))
+                .map_or_else(|_| "-".to_owned(), |ns| format!("{ns:.1}")),
+        };
         progress("");
-        println!("{name:<16} {ours:>10.0} {theirs:>10}");
+        println!("{name:<16} {ours:>10.0} {theirs:>10} {our_ns:>14.1} {their_ns:>14}");
     }
     Ok(true)
+}
+
+/// CPU time per operation: the median over some runs.
+fn median(run: impl Fn() -> Result<Sample>) -> Result<f64> {
+    let mut ns = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        ns.push(run()?.cpu_ns.context("no CPU time was told")?);
+    }
+    ns.sort_by(f64::total_cmp);
+    Ok(ns[ROUNDS / 2])
 }
 
 /// What one operation more costs.

@@ -24,7 +24,10 @@ const GAP_WITHIN_NS: u64 = 20_000;
 
 /// The three rates, with the keys of the stream. The log needs a number of operations; the time is over before they are done.
 const RATES: [(f64, &str); 3] = [
-    (1e3, "pace = { rate = { operations_per_s = 1_000 } }\namount = { operations = 1_000_000 }\nlog_operations = true"),
+    (
+        1e3,
+        "pace = { rate = { operations_per_s = 1_000 } }\namount = { operations = 1_000_000 }\nlog_operations = true",
+    ),
     (1e4, "pace = { rate = { operations_per_s = 10_000 } }"),
     (1e5, "pace = { rate = { operations_per_s = 100_000 } }"),
 ];
@@ -159,14 +162,7 @@ fn gap_error_p99_ns(worker: &Value, ideal_ns: f64) -> Option<f64> {
 fn table(all: &[Kept]) -> String {
     let mut text = format!(
         "{:<14} {:>8}  {:<28} {:<8} {:>30} {:<8} {:>22} {:>8}\n",
-        "",
-        "asked",
-        "got / asked",
-        "0.1 %",
-        "p99 of gap error, us",
-        "20 us",
-        "response p50, us",
-        "CPU"
+        "", "asked", "got / asked", "0.1 %", "p99 of gap error, us", "20 us", "response p50, us", "CPU"
     );
     let word = |holds| if holds { "passed" } else { "MISSED" };
     for kept in all {
