@@ -9,7 +9,7 @@ use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
 use fathom_observe::{device, doubts, environment, residency, trust, written};
 use fathom_record::{Axes, Phase, Repetition, Residency, Run, Status, Store};
-use fathom_workload::{Backend, Data, Direction, MapFlush, Program, Stream, Workload};
+use fathom_workload::{Action, Backend, Bytes, Data, Direction, MapFlush, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +116,8 @@ pub fn execute(
     run.ended_at = rfc3339(&jiff::Zoned::now());
     run.clock = engine.describe_clock();
     seen.sampled_share = sampled::share(workload, streams(workload.phases.iter()));
+    seen.laid_out_share =
+        laid_out(workload, &run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
     run.doubts = doubts::of(&run, &run.environment, &seen);
     run.trust = trust::of(&run, &run.environment, &seen);
     let stored = keeper.close(&run);
@@ -246,9 +248,8 @@ impl Moments for Readings<'_> {
     }
 
     fn counting(&mut self) {
-        // What the warm-up moved belongs to nothing that is counted.
-        let resident = self.start.take().and_then(|(_, resident)| resident);
-        self.start = Some((Counters::read(self.stack), resident));
+        // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with.
+        self.ready();
     }
 
     fn clocks_stopped(&mut self) {
@@ -259,18 +260,54 @@ impl Moments for Readings<'_> {
 
 /// What compression would leave of the written data, from the rule it is made by: the least of all streams that write.
 fn compressed_share(workload: &Workload) -> Option<f64> {
-    let share = |data: &Data| match data {
+    streams(workload.phases.iter())
+        .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
+        .map(|s| share_by_rule(&s.data))
+        .reduce(f64::min)
+}
+
+fn share_by_rule(data: &Data) -> f64 {
+    match data {
         Data::Unique | Data::Positioned { .. } => 1.0,
         Data::Zero | Data::Byte(_) => 0.0,
         Data::Marked { stride, length, .. } => length.0 as f64 / stride.0.max(1) as f64,
         Data::Reducible { compressible_percent, duplicate_percent, .. } => {
             f64::from(100 - compressible_percent) * f64::from(100 - duplicate_percent) / 1e4
         }
-    };
-    streams(workload.phases.iter())
-        .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
-        .map(|s| share(&s.data))
-        .reduce(f64::min)
+    }
+}
+
+/// The data with which fathom laid out files (prepared them, or filled their holes) that a phase reads.
+fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
+    let mut prepared: Vec<&str> = Vec::new();
+    let mut found: Vec<&Data> = Vec::new();
+    for (phase, seq) in workload.phases.iter().zip(0u32..) {
+        prepared.extend(phase.before.iter().filter_map(|action| match action {
+            Action::Prepare(set) => Some(set.as_str()),
+            _ => None,
+        }));
+        let of_phase = run.phases.iter().find(|p| p.seq == seq);
+        let filled = of_phase
+            .is_some_and(|p| p.repetitions.iter().any(|r| r.extents.is_some_and(|e| e.filled_bytes > 0)));
+        let reads = streams(std::iter::once(phase))
+            .filter(|s| s.direction != Direction::Write && s.backend != Backend::Null);
+        let sets = reads.filter(|s| filled || prepared.contains(&s.fileset.as_str()));
+        for data in
+            sets.filter_map(|s| workload.filesets.iter().find(|f| f.name == s.fileset)).map(|f| &f.data)
+        {
+            if !found.contains(&data) {
+                found.push(data);
+            }
+        }
+    }
+    found
+}
+
+/// What compression leaves of it, by its rule or of a sample, whichever is less.
+fn left_of(workload: &Workload, data: &Data) -> Option<f64> {
+    let writer = Stream { data: data.clone(), ..Stream::new("", Direction::Write, Bytes(1 << 20)) };
+    let sample = sampled::share(workload, std::iter::once(&writer));
+    Some(sample.unwrap_or(1.0).min(share_by_rule(data)))
 }
 
 fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl Iterator<Item = &'a Stream> {
@@ -334,9 +371,17 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
         reads: streams.iter().any(|s| s.direction != Direction::Write),
         writes: streams.iter().any(|s| s.direction != Direction::Read),
         sync_in_clock: !streams.is_empty() && streams.iter().all(synchronous),
-        direct: streams.iter().any(|s| s.open.direct),
+        direct: all_direct(&streams),
         repetitions: Vec::new(),
     }
+}
+
+/// Whether nothing went through the page cache: all streams that write, and where none does, all that read.
+fn all_direct(streams: &[&Stream]) -> bool {
+    let writes = |s: &&&Stream| s.direction != Direction::Read;
+    let any_writes = streams.iter().any(|s| writes(&s));
+    let mut concerned = streams.iter().filter(|s| !any_writes || writes(s)).peekable();
+    concerned.peek().is_some() && concerned.all(|s| s.open.direct)
 }
 
 /// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on.
@@ -386,5 +431,50 @@ impl Keeper {
             console::warning(&format!("the end of this run could not be stored: {e}"));
         }
         done.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(direction: Direction, direct: bool) -> Stream {
+        let mut stream = Stream::new("f", direction, Bytes(4096));
+        stream.open.direct = direct;
+        stream
+    }
+
+    #[test]
+    fn a_phase_is_direct_if_all_that_write_in_it_are() {
+        let of = |streams: &[Stream]| all_direct(&streams.iter().collect::<Vec<_>>());
+        let (read, write) = (Direction::Read, Direction::Write);
+        assert!(of(&[stream(write, true), stream(write, true), stream(read, false)]));
+        assert!(!of(&[stream(write, true), stream(write, false)]));
+        assert!(of(&[stream(read, true)]) && !of(&[stream(read, true), stream(read, false)]));
+        assert!(!of(&[]));
+    }
+
+    #[test]
+    fn data_that_was_laid_out_counts_where_it_is_read() {
+        let workload = |steps: &str, direction: &str| {
+            let text = format!(
+                "name = \"w\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"f\"] }}\nsize = {{ fixed = \"1MiB\" }}\n\
+                 data = \"zero\"\n[[phase]]\nname = \"p\"\n{steps}\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+                 [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"{direction}\"\nrecord = {{ fixed = \"4KiB\" }}\n"
+            );
+            Workload::from_toml(&text).unwrap_or_else(|e| panic!("{e}"))
+        };
+        let prepared = workload("before = [{ prepare = \"f\" }]", "read");
+        let data = laid_out(&prepared, &Run::default());
+        assert_eq!(data, [&Data::Zero]);
+        assert!(left_of(&prepared, data[0]).is_some_and(|s| s < 0.01));
+        assert!(left_of(&prepared, &Data::Unique).is_some_and(|s| s > 0.99));
+        let found = workload("", "read");
+        assert!(laid_out(&found, &Run::default()).is_empty(), "found in place");
+        assert!(laid_out(&workload("before = [{ prepare = \"f\" }]", "write"), &Run::default()).is_empty());
+        let mut filled = described(&found.phases[0], 0);
+        let extents = fathom_record::Extents { filled_bytes: 4096, ..Default::default() };
+        filled.repetitions.push(Repetition { extents: Some(extents), ..Repetition::default() });
+        assert_eq!(laid_out(&found, &Run { phases: vec![filled], ..Run::default() }), [&Data::Zero]);
     }
 }

@@ -346,7 +346,8 @@ mod tests {
         let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| dir.subdir(name));
         let layers =
             format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
-        let (target, layers) = (c_string(&merged).expect("a path"), c_string(Path::new(&layers)).expect("text"));
+        let (target, layers) =
+            (c_string(&merged).expect("a path"), c_string(Path::new(&layers)).expect("text"));
         let kind = c"overlay".as_ptr();
         // SAFETY: all strings are terminated and live through the call.
         let done = unsafe { libc::mount(kind, target.as_ptr(), kind, 0, layers.as_ptr().cast()) };
@@ -360,7 +361,9 @@ mod tests {
 
     #[test]
     fn files_of_an_overlay_show_the_pages_of_their_layer() {
-        let Some((_dir, merged)) = overlay("files_of_an_overlay_show_the_pages_of_their_layer") else { return };
+        let Some((_dir, merged)) = overlay("files_of_an_overlay_show_the_pages_of_their_layer") else {
+            return;
+        };
         let path = merged.join("file");
         std::fs::write(&path, vec![7; 64 * 4096]).expect("writes");
         let file = open(&path).expect("opens");

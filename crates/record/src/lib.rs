@@ -27,7 +27,7 @@ pub use phase::{
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use run::{Clock, Run, Status};
 pub use store::{Store, StoreError};
-pub use tail::Tail;
+pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};
 
 /// Whether a value need not be written because it is the default.

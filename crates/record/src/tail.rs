@@ -59,6 +59,27 @@ impl Tail {
     }
 }
 
+/// How long the machine's stalls were watched beside a phase, and the longest of them: what there is to say where [`Tail`] cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The longest stall that was seen, of a CPU that was kept or of a sleeper.
+    pub longest_ns: u64,
+    /// For how long it was watched, over all repetitions.
+    pub watched_ns: u64,
+}
+
+impl Watched {
+    /// Of all repetitions; `None` where stalls were not watched.
+    #[must_use]
+    pub fn of(phase: &Phase) -> Option<Self> {
+        let jitter = jitter(phase)?;
+        Some(Self {
+            longest_ns: jitter.gaps.max_ns().max(jitter.wakes.max_ns()),
+            watched_ns: jitter.watched_ns,
+        })
+    }
+}
+
 /// Stalls of all repetitions.
 fn jitter(phase: &Phase) -> Option<Jitter> {
     let mut all = Jitter::default();

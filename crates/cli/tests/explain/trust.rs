@@ -110,9 +110,35 @@ fn what_fails_has_a_reason_for_doubt() {
         serde_json::from_str(&fathom.run(["run", &file, "--json"]).expect_code(0).stdout).expect("JSON");
     // Read right after it was written: from memory.
     let (verdict, sentence) = check(&run, "device");
-    assert!(verdict == "doubtful" && sentence.contains("random read: 0.0 % at "), "{sentence}");
+    assert!(verdict == "doubtful" && sentence.contains("random read: 0 B of "), "{sentence}");
     let doubts = run["doubts"].as_array().expect("doubts");
     assert!(doubts.iter().any(|d| d["code"] == "page-cache"), "{doubts:?}");
+}
+
+#[test]
+fn cold_is_judged_where_counting_begins() {
+    let fathom = Fathom::new();
+    let text = Text::new("warm-up").file("data", &fathom.work().join("data"), "1MiB", "").phase(
+        "random read",
+        "data",
+        "read",
+        "before = [{ prepare = \"data\" }]\ncache = \"cold\"\nramp = \"200ms\"\nstop = { time = \"200ms\" }",
+        "record = { fixed = \"4KiB\" }\naccess = \"uniform\"\namount = \"endless\"",
+    );
+    let file = text.save(&fathom);
+    let outcome = fathom.run(["run", file.to_str().expect("UTF-8"), "--json"]).expect_code(0);
+    let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let before = &run["phases"][0]["repetitions"][0]["resident_before"];
+    if before.is_null() {
+        return fathom_testkit::skip(
+            "cold_is_judged_where_counting_begins",
+            "the kernel does not tell of the cache",
+        );
+    }
+    // A warm-up of thousands of random reads leaves little of a MiB uncached.
+    assert!(before["cached_pages"].as_u64() > Some(2), "{before}");
+    let (verdict, sentence) = check(&run, "cache");
+    assert!(verdict == "doubtful" && sentence.contains("cached at the end of the warm-up"), "{sentence}");
 }
 
 #[test]

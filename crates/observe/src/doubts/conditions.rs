@@ -2,7 +2,7 @@
 //! steady state, repetitions that agree, a machine that does not interrupt.
 
 use super::{grouped, phases_where};
-use crate::trust::{SPREAD, behind, last_asked, missed, spread, unbacked};
+use crate::trust::{SPREAD, last_asked, missed, paced, spread, unbacked};
 use crate::words::{percent, time, which};
 use fathom_record::origin::bytes_words;
 use fathom_record::{CacheIntent, Doubt, Phase, Run, Tail};
@@ -23,8 +23,18 @@ fn missed_by(phase: &Phase, intent: CacheIntent) -> Option<f64> {
 fn not_cold(run: &Run) -> Option<Doubt> {
     let warm = phases_where(run, |p| missed_by(p, CacheIntent::Cold).is_some());
     let worst = warm.iter().filter_map(|p| missed_by(p, CacheIntent::Cold)).max_by(f64::total_cmp)?;
+    // What the warm-up reads is cached when counting begins.
+    let warmed_up = warm.iter().flat_map(|p| &p.repetitions).any(|r| r.ramp_ns > 0);
+    let (begun, why) = if warmed_up {
+        ("begun to count", "The warm-up brings into the cache what it reads; leave it out, or use O_DIRECT.")
+    } else {
+        (
+            "begun",
+            "Another program holds or reads the files (mapped and locked pages stay); end it, or use O_DIRECT.",
+        )
+    };
     let text = format!(
-        "{} should have begun with a cold cache, and up to {} of the files lay in it: they are no cold figures. Another program holds or reads the files (mapped and locked pages stay); end it, or use O_DIRECT.",
+        "{} should have {begun} with a cold cache, and up to {} of the files lay in it: they are no cold figures. {why}",
         which(run, &warm),
         percent(worst)
     );
@@ -58,12 +68,13 @@ fn holes(run: &Run) -> Option<Doubt> {
 }
 
 fn overloaded(run: &Run) -> Option<Doubt> {
-    let phases = phases_where(run, |p| behind(p).is_some());
-    let longest = phases.iter().filter_map(|p| behind(p)).max()?;
+    let over: Vec<_> = paced(run).into_iter().filter(|p| !p.kept).collect();
+    let phases: Vec<&Phase> = over.iter().map(|p| p.phase).collect();
+    let worst = over.iter().max_by_key(|p| p.behind_ns)?;
     let text = format!(
-        "in {} operations were late for up to {} on end: more was asked for than the storage could do, and the response times grow with the length of the phase. Ask for a lower rate, or take the figures for the storage's limit.",
+        "in {} the rate was not kept ({}): more was asked for than the storage could do, and the response times grow with the length of the phase. Ask for a lower rate, or take the figures for the storage's limit.",
         which(run, &phases),
-        time(longest as f64)
+        worst.figures()
     );
     Some(grouped("overloaded", &phases, &text))
 }
@@ -164,10 +175,15 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_not_kept_for_a_second_is_doubtful() {
-        let late = |ns| with(|r| r.workers[0].behind_ns = ns);
+        let late = |ns| {
+            with(|r| {
+                r.workers[0].elapsed_ns = 30_000_000_000;
+                r.workers[0].behind_ns = ns;
+            })
+        };
         none(&late(1_000_000_000), &Seen::default());
         let doubt = code(&late(2_300_000_000), &Seen::default(), "overloaded");
-        assert!(doubt.sentence.contains("2.30 s on end"), "{}", doubt.sentence);
+        assert!(doubt.sentence.contains("behind for up to 2.30 s"), "{}", doubt.sentence);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Doubts that follow from the machine: memory, space, governor, clock, hypervisor, compressing file systems.
 
 use super::{Seen, about_run};
-use crate::trust::{DRIFT_PPM, compresses, shrinks_to};
+use crate::trust::{DRIFT_PPM, compresses, laid_out_compressible, shrinks_to};
 use crate::words::percent;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Doubt, Origin, Phase, Regime, Run};
@@ -134,6 +134,15 @@ fn virtual_machine(environment: &Value) -> Option<Doubt> {
 }
 
 fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
+    if let Some(share) = laid_out_compressible(seen) {
+        return Some(about_run(
+            "compression",
+            format!(
+                "Files that are read were laid out with data that shrinks to {} of its size: where anything below compresses or knows zeros, less is read than is told. Lay them out with incompressible data (data = \"unique\", the default).",
+                percent(share)
+            ),
+        ));
+    }
     let who = compresses(environment)?;
     let share = shrinks_to(seen)?;
     if !run.phases.iter().any(|p| p.writes || p.reads) {

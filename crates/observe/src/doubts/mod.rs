@@ -24,6 +24,9 @@ pub struct Seen {
     pub compressed_share: Option<f64>,
     /// What zstd leaves of a sample of that data ([`share_left`](crate::compressible::share_left)).
     pub sampled_share: Option<f64>,
+    /// What compression leaves of the data that files were laid out with before they were read, by its rule or of a sample, whichever
+    /// is less; `None` if nothing that was laid out is read.
+    pub laid_out_share: Option<f64>,
 }
 
 /// The reasons for doubt about a run, or about the part of it that is there so far. The environment is the one captured for

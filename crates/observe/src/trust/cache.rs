@@ -43,17 +43,21 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (CacheIntent::Warm, false) => "warm",
         (CacheIntent::Warm, true) => "not warm",
     };
-    let absent = worst.resident_before.is_some_and(|r| r.total_pages == 0);
+    let when = if worst.ramp_ns > 0 { "at the end of the warm-up" } else { "before" };
+    let none = |r: &Option<Residency>| r.is_some_and(|r| r.total_pages == 0);
+    let absent = none(&worst.resident_before);
     let words = match (before, after) {
+        // As of the back-end that does nothing.
+        (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
         (None, None) => "the kernel did not tell what lay in the page cache".to_string(),
         (Some(before), Some(after)) => {
-            format!("{intent}: {} cached before, {} after", percent(before), percent(after))
+            format!("{intent}: {} cached {when}, {} after", percent(before), percent(after))
         }
-        (Some(before), None) => format!("{intent}: {} cached before", percent(before)),
+        (Some(before), None) => format!("{intent}: {} cached {when}", percent(before)),
         (None, Some(after)) if absent => {
-            format!("{intent}: the file was empty before, {} cached after", percent(after))
+            format!("{intent}: the file was empty {when}, {} cached after", percent(after))
         }
-        (None, Some(after)) => format!("{intent}: {} cached after, not known before", percent(after)),
+        (None, Some(after)) => format!("{intent}: {} cached after, not known {when}", percent(after)),
     };
     let told = before.is_some() || absent;
     let verdict = match (told, missed) {

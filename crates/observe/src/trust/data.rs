@@ -1,4 +1,5 @@
-//! What compression leaves of the data that is written: by the rule it is made by, and measured on a sample of it.
+//! What compression leaves of the data that is written, and of that with which files were laid out that are read: by the rule it is
+//! made by, and measured on a sample of it.
 
 use super::one;
 use crate::doubts::Seen;
@@ -13,6 +14,11 @@ const COMPRESSIBLE: f64 = 0.9;
 pub(crate) fn shrinks_to(seen: &Seen) -> Option<Option<f64>> {
     let known = [seen.compressed_share, seen.sampled_share].into_iter().flatten().reduce(f64::min);
     (!known.is_some_and(|share| share >= COMPRESSIBLE)).then_some(known)
+}
+
+/// What is left of the data that files which are read were laid out with, if that is little.
+pub(crate) fn laid_out_compressible(seen: &Seen) -> Option<f64> {
+    seen.laid_out_share.filter(|share| *share < COMPRESSIBLE)
 }
 
 /// Whether the file system compresses, and the mount option that says so: "btrfs (compress=zstd:3)".
@@ -30,6 +36,18 @@ pub(crate) fn compresses(environment: &Value) -> Option<String> {
 }
 
 pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+    let written = written(run, environment, seen);
+    let Some(share) = laid_out_compressible(seen) else { return written };
+    // Reading it back moves less at a device that compresses, and nothing at one that knows zeros.
+    let words = format!("What is read was laid out compressible: it shrinks to {}", percent(share));
+    let all = match run.phases.iter().any(|p| p.writes) {
+        true => format!("{words}; {}", uncapitalised(written.sentence.trim_end_matches('.'))),
+        false => words,
+    };
+    one("data", Verdict::Doubtful, &all)
+}
+
+fn written(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     if !run.phases.iter().any(|p| p.writes) {
         return one("data", Verdict::Good, "Nothing was written");
     }
@@ -51,4 +69,10 @@ pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
             one("data", Verdict::Unknown, &format!("{words}; whether the device compresses is not known"))
         }
     }
+}
+
+/// For the middle of a sentence.
+fn uncapitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|c| c.to_lowercase().chain(characters).collect()).unwrap_or_default()
 }

@@ -51,6 +51,18 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (false, _) if share >= 0.995 => format!("first write, {parts}"),
         (false, _) if share > UNBACKED => format!("partly a first write, {parts}"),
         (false, n) => format!("rewrite, {} had been written before", bytes_words(n)),
+        (true, n) if extents.filled_bytes > 0 && extents.hole_bytes + extents.unwritten_bytes == 0 => {
+            let filled = bytes_words(extents.filled_bytes.min(n));
+            return Some(Found {
+                phase,
+                verdict,
+                weight: share,
+                words: format!(
+                    "all {} hold data, {filled} of them filled by fathom just before",
+                    bytes_words(n)
+                ),
+            });
+        }
         (true, n) if extents.hole_bytes + extents.unwritten_bytes == 0 => {
             format!("all {} were written before", bytes_words(n))
         }

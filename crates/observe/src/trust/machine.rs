@@ -4,10 +4,15 @@
 use super::{Found, told};
 use crate::doubts::Seen;
 use crate::words::{percent, time};
-use fathom_record::{Phase, Run, Tail, Trust, Verdict};
+use fathom_record::{Phase, Run, Tail, Trust, Verdict, Watched};
 
 /// Above this share of the CPU time the hypervisor matters.
 pub(crate) const STEAL: f64 = 0.01;
+
+/// Weights above any nearness, so that a robbed phase stands before one whose tail is the machine's, and that before one that is
+/// only doubtful for less.
+const ROBBED: f64 = 1e12;
+const OWNED: f64 = 1e9;
 
 pub(super) fn check(run: &Run, seen: &Seen) -> Trust {
     let found = run.phases.iter().filter(|p| !p.repetitions.is_empty()).map(|p| found(p, seen)).collect();
@@ -27,17 +32,26 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
             time(t.max_ns as f64),
             time(t.machine_max_ns as f64)
         ),
-        None if phase.repetitions.iter().any(|r| r.jitter.is_some()) => {
-            "too few operations or stalls to set them beside each other".into()
-        }
-        None => "its stalls were not watched".into(),
+        None => match Watched::of(phase) {
+            Some(w) => format!(
+                "too few operations or stalls to compare; the longest stall seen was {} in {} of watching",
+                time(w.longest_ns as f64),
+                time(w.watched_ns as f64)
+            ),
+            None => "its stalls were not watched".into(),
+        },
     };
     let bad = steal.is_some_and(|s| s > STEAL) || tail.is_some_and(|t| t.is_the_machines());
-    let verdict = match (bad, steal.is_some() || tail.is_some()) {
+    // Steal alone says nothing about what this machine itself does to a tail.
+    let verdict = match (bad, tail.is_some()) {
         (true, _) => Verdict::Doubtful,
         (false, true) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
+    // What is told first is what the reasons for doubt tell first: the most steal, or else the nearest tail.
     let nearness = tail.map_or(0.0, |t| t.machine_p999_ns as f64 / t.p999_ns.max(1) as f64);
-    Found { phase, verdict, weight: steal.unwrap_or(0.0) + nearness, words: format!("{stolen}; {stalls}") }
+    let robbed = steal.filter(|s| *s > STEAL).map_or(0.0, |s| ROBBED + s);
+    let owned = tail.filter(Tail::is_the_machines).map_or(0.0, |_| OWNED);
+    let weight = if robbed > 0.0 { robbed } else { owned + nearness };
+    Found { phase, verdict, weight, words: format!("{stolen}; {stalls}") }
 }

@@ -24,10 +24,10 @@ mod tests;
 
 pub(crate) use cache::missed;
 pub(crate) use clock::DRIFT_PPM;
-pub(crate) use data::{compresses, shrinks_to};
+pub(crate) use data::{compresses, laid_out_compressible, shrinks_to};
 pub(crate) use extents::unbacked;
 pub(crate) use machine::STEAL;
-pub(crate) use overload::behind;
+pub(crate) use overload::paced;
 pub(crate) use repeats::{SPREAD, spread};
 pub(crate) use start::{SKEW, skew_of};
 pub use steady::judge as judge_steadiness;
@@ -149,7 +149,7 @@ fn by_their_worst(run: &Run, groups: &[Group<'_>]) -> String {
         let told = match (alike.len(), group.weight > 0.0) {
             (1, _) => "",
             (_, true) => " at worst",
-            (_, false) => " for one",
+            (_, false) => ", for example",
         };
         parts.push(format!("{who}{told}: {}", group.words));
     }

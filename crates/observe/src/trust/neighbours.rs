@@ -23,7 +23,9 @@ pub(super) fn check(run: &Run) -> Trust {
                     bytes_words(moved),
                     bytes_words(f.device_bytes)
                 );
-                (verdict, moved as f64, words)
+                // As the reason for doubt has it, the share decides which is worst; below that it would be chance.
+                let weight = if f.matters() { f.share() } else { moved as f64 };
+                (verdict, weight, words)
             }
             None if phase.repetitions.iter().all(|r| r.physical.is_memory()) => {
                 (Verdict::Good, 0.0, "there is no device to share".into())

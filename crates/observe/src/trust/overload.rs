@@ -1,36 +1,227 @@
-//! Whether streams with a rate kept it: how long operation after operation was issued late.
+//! Whether streams with a rate kept it: how long operation after operation was late, and how many operations came of those that were
+//! asked for. The rate is not in the record's figures but in the workload it holds as text.
 
 use super::{Found, told};
 use crate::words::time;
-use fathom_record::{OpKind, Phase, Run, Trust, Verdict};
+use fathom_record::{Histogram, OpKind, Phase, Repetition, Run, Trust, Verdict, Worker};
+use fathom_workload::{Arrivals, Program, Rate, Workload};
 
 /// Late for longer than this without a break is no hiccup: more was asked than could be done.
 const BEHIND_NS: u64 = 1_000_000_000;
+/// Nor is a larger share of the counted time than this.
+const BEHIND_SHARE: f64 = 0.1;
+/// Fewer of the operations that were asked for are a lower rate.
+const LEAST: f64 = 0.99;
+/// Arrivals at random scatter: so many standard deviations below what was asked are no chance.
+const DEVIATIONS: f64 = 3.0;
 
 pub(super) fn check(run: &Run) -> Trust {
-    let found = run.phases.iter().filter_map(found).collect();
-    told(run, "overload", found, (Verdict::Good, "no rate was asked for"))
+    told(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was asked for"))
 }
 
-/// How long a phase was behind its rate without a break, if too long.
-pub(crate) fn behind(phase: &Phase) -> Option<u64> {
-    longest(phase).filter(|&ns| ns > BEHIND_NS)
+/// A phase with a rate, by its worst repetition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paced<'r> {
+    /// The phase.
+    pub(crate) phase: &'r Phase,
+    /// Longest time without a break during which operations were late.
+    pub(crate) behind_ns: u64,
+    /// Operations per second that were asked for and that came, of all workers with a rate; `None` if the workload does not tell.
+    pub(crate) rates: Option<(f64, f64)>,
+    /// Whether the rate was kept.
+    pub(crate) kept: bool,
 }
 
-fn longest(phase: &Phase) -> Option<u64> {
-    let workers = phase.repetitions.iter().flat_map(|r| &r.workers);
-    workers
-        .filter(|w| w.behind_ns > 0 || w.stats.iter().any(|s| s.op == OpKind::Response))
-        .map(|w| w.behind_ns)
-        .max()
+impl Paced<'_> {
+    /// "asked 400/s, got 396/s, behind for up to 2.00 s".
+    pub(crate) fn figures(&self) -> String {
+        let late = match self.behind_ns {
+            0 => "never behind".to_string(),
+            ns => format!("behind for up to {}", time(ns as f64)),
+        };
+        match self.rates {
+            Some((asked, got)) => format!("asked {}/s, got {}/s, {late}", per_s(asked), per_s(got)),
+            None => late,
+        }
+    }
+
+    /// Kept last, and the furthest behind first.
+    fn badness(&self) -> (bool, u64, f64) {
+        (!self.kept, self.behind_ns, self.rates.map_or(0.0, |(asked, got)| 1.0 - got / asked))
+    }
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
-    let ns = longest(phase)?;
-    let (verdict, words) = if behind(phase).is_some() {
-        (Verdict::Doubtful, format!("overloaded: behind the rate for {} on end", time(ns as f64)))
-    } else {
-        (Verdict::Good, format!("the rate was kept, behind for {} at most", time(ns as f64)))
-    };
-    Some(Found { phase, verdict, weight: ns as f64, words })
+/// "99.5", "4000": tells 1 % apart.
+fn per_s(rate: f64) -> String {
+    if rate < 999.95 { format!("{rate:.1}") } else { format!("{rate:.0}") }
+}
+
+/// Every phase with a rate: the check and the doubt both ask here.
+pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
+    let concerned: Vec<&Phase> =
+        run.phases.iter().filter(|p| p.repetitions.iter().flat_map(|r| &r.workers).any(is_paced)).collect();
+    if concerned.is_empty() {
+        return Vec::new();
+    }
+    // Only then: the text of a long survey takes a while to read.
+    let workload = Workload::from_toml(&run.workload).ok();
+    let planned = |p: &Phase| workload.as_ref().and_then(|w| w.phases.get(p.seq as usize));
+    concerned
+        .into_iter()
+        .filter_map(|phase| {
+            let rates = planned(phase).map(rates_of).unwrap_or_default();
+            let of_each = phase.repetitions.iter().map(|r| judged(phase, r, &rates));
+            of_each.max_by(|a, b| {
+                let (a, b) = (a.badness(), b.badness());
+                (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+            })
+        })
+        .collect()
+}
+
+fn is_paced(worker: &Worker) -> bool {
+    worker.behind_ns > 0 || worker.stats.iter().any(|s| s.op == OpKind::Response)
+}
+
+/// The rate of each worker, by its number: groups, their processes, the threads of each, as the engine numbers them.
+fn rates_of(phase: &fathom_workload::Phase) -> Vec<Option<Rate>> {
+    let mut rates = Vec::new();
+    for group in &phase.groups {
+        for _ in 0..group.instances {
+            for thread in &group.threads {
+                let rate = match &thread.program {
+                    Program::Stream(s) => s.pace.rate,
+                    Program::Flow(_) => None,
+                };
+                rates.extend(std::iter::repeat_n(rate, thread.instances as usize));
+            }
+        }
+    }
+    rates
+}
+
+fn judged<'r>(phase: &'r Phase, repetition: &'r Repetition, rates: &[Option<Rate>]) -> Paced<'r> {
+    let workers = || repetition.workers.iter().filter(|w| is_paced(w));
+    let behind_ns = workers().map(|w| w.behind_ns).max().unwrap_or(0);
+    let long =
+        |w: &Worker| w.behind_ns > BEHIND_NS || w.behind_ns as f64 > w.elapsed_ns as f64 * BEHIND_SHARE;
+    let (mut expected, mut came, mut asked, mut got, mut random) = (0.0, 0.0, 0.0, 0.0, false);
+    for worker in workers() {
+        let rate = rates.get(worker.index as usize).copied().flatten();
+        let seconds = counted_s(worker);
+        let Some(rate) = rate.filter(|r| r.operations_per_s > 0.0 && seconds > 0.0) else { continue };
+        // What is still under way at the end was issued in time; and of operations at even distances one more or less fits.
+        expected += rate.operations_per_s * (seconds - service_s(worker)).max(0.0) - 1.0;
+        came += worker.ops as f64;
+        asked += rate.operations_per_s;
+        got += worker.ops as f64 / seconds;
+        random |= rate.arrivals == Arrivals::Poisson;
+    }
+    let least =
+        if random { expected - DEVIATIONS * f64::max(expected, 0.0).sqrt() } else { expected * LEAST };
+    let kept = !workers().any(long) && (asked == 0.0 || came >= least);
+    Paced { phase, behind_ns, rates: (asked > 0.0).then_some((asked, got)), kept }
+}
+
+/// The time in which operations were issued: without a sync or close that the clock includes.
+fn counted_s(worker: &Worker) -> f64 {
+    let last = if worker.marks.last_op_ns == 0 { u64::MAX } else { worker.marks.last_op_ns };
+    worker.elapsed_ns.min(last) as f64 / 1e9
+}
+
+/// How long one of its operations takes from when it is issued.
+fn service_s(worker: &Worker) -> f64 {
+    let mut service = Histogram::default();
+    for stat in worker.stats.iter().filter(|s| matches!(s.op, OpKind::Read | OpKind::Write)) {
+        service.merge(&stat.latency);
+    }
+    service.percentile_ns(50.0).unwrap_or(0) as f64 / 1e9
+}
+
+fn found<'r>(paced: &Paced<'r>) -> Found<'r> {
+    let (verdict, begin) =
+        if paced.kept { (Verdict::Good, "the rate was kept") } else { (Verdict::Doubtful, "overloaded") };
+    Found {
+        phase: paced.phase,
+        verdict,
+        weight: paced.behind_ns as f64,
+        words: format!("{begin}: {}", paced.figures()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doubts::test_runs;
+    use fathom_record::OpStat;
+
+    /// One worker of ten seconds for which 100 operations a second were asked, and so many came.
+    fn run(arrivals: &str, ops: u64, behind_ns: u64) -> Run {
+        let mut phase = test_runs::phase("read", 1 << 20, 1 << 20);
+        let worker = &mut phase.repetitions[0].workers[0];
+        worker.elapsed_ns = 10_000_000_000;
+        worker.ops = ops;
+        worker.behind_ns = behind_ns;
+        let response =
+            OpStat { op: OpKind::Response, ops, bytes: 0, latency: Histogram::from_values([1000]) };
+        worker.stats = vec![response];
+        let workload = format!(
+            "name = \"w\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"f\"] }}\nsize = {{ fixed = \"1MiB\" }}\n\
+             [[phase]]\nname = \"read\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+             [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\n\
+             pace = {{ rate = {{ operations_per_s = 100.0, arrivals = \"{arrivals}\" }} }}\n"
+        );
+        Workload::from_toml(&workload).expect("a workload");
+        Run { workload, ..test_runs::run_of(vec![phase]) }
+    }
+
+    #[track_caller]
+    fn kept(run: &Run) -> bool {
+        let paced = paced(run);
+        assert!(paced[0].rates.is_some(), "{paced:?}");
+        paced[0].kept
+    }
+
+    #[test]
+    fn one_operation_in_a_hundred_may_be_missing() {
+        assert!(kept(&run("even", 1000, 0)) && kept(&run("even", 995, 300)));
+        assert!(!kept(&run("even", 980, 300)));
+        // Three standard deviations of a thousand are 95.
+        assert!(kept(&run("poisson", 920, 300)) && !kept(&run("poisson", 890, 300)));
+    }
+
+    #[test]
+    fn late_for_a_second_or_a_tenth_of_the_time_is_overload() {
+        assert!(kept(&run("even", 1000, 990_000_000)));
+        assert!(!kept(&run("even", 1000, 1_010_000_000)));
+        let mut short = run("even", 100, 101_000_000);
+        short.phases[0].repetitions[0].workers[0].elapsed_ns = 1_000_000_000;
+        assert!(!kept(&short), "a tenth of one second");
+    }
+
+    #[test]
+    fn asked_got_and_longest_are_told() {
+        let trust = check(&run("even", 500, 9_000_000_000));
+        assert_eq!(trust.verdict, Verdict::Doubtful);
+        assert_eq!(trust.sentence, "Overloaded: asked 100.0/s, got 50.0/s, behind for up to 9.00 s.");
+        let good = check(&run("even", 1000, 0));
+        assert_eq!(good.sentence, "The rate was kept: asked 100.0/s, got 100.0/s, never behind.");
+        let unread = Run { workload: "# nothing".into(), ..run("even", 500, 5_000_000) };
+        assert_eq!(check(&unread).sentence, "The rate was kept: behind for up to 5.00 ms.");
+    }
+
+    #[test]
+    fn workers_are_numbered_as_the_engine_does() {
+        let workload = Workload::from_toml(&run("even", 1, 0).workload).expect("a workload");
+        let mut phase = workload.phases[0].clone();
+        let mut idle = phase.groups[0].threads[0].clone();
+        idle.instances = 2;
+        if let Program::Stream(s) = &mut idle.program {
+            s.pace.rate = None;
+        }
+        phase.groups[0].threads.push(idle);
+        phase.groups[0].instances = 2;
+        let paced: Vec<bool> = rates_of(&phase).iter().map(Option::is_some).collect();
+        assert_eq!(paced, [true, false, false, true, false, false]);
+    }
 }

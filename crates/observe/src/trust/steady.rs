@@ -4,14 +4,14 @@
 use super::{Found, told};
 use crate::words::{percent, time};
 use fathom_record::steady::Steadiness;
-use fathom_record::{Interval, Phase, Repetition, Run, SteadyState, Trust, Verdict};
+use fathom_record::{Interval, OpKind, Phase, Repetition, Run, SteadyState, Trust, Verdict};
 
 /// Rounds of the window, and the criteria of SNIA's specification.
 const WINDOW: usize = 5;
 const RANGE_PERCENT: f64 = 20.0;
 const SLOPE_PERCENT: f64 = 10.0;
-/// Fewer operations in a round are too coarse: one more or less would be a tenth of it.
-const FEWEST_OPERATIONS: f64 = 10.0;
+/// Fewer operations in a round are too coarse: by chance alone they scatter by a tenth of their number.
+const FEWEST_OPERATIONS: f64 = 100.0;
 /// Intervals are as wide as their neighbours, within this share: the one that the end cut short is not.
 const UNEQUAL: f64 = 0.1;
 
@@ -21,9 +21,13 @@ pub(super) fn check(run: &Run) -> Trust {
 }
 
 /// Judges a repetition for which no steady state was asked: all of its full intervals after the warm-up, in five rounds, because
-/// its figures are of all of them. `None` if there are fewer than five, or fewer than ten operations in a round.
+/// its figures are of all of them. `None` if there are fewer than five, fewer than a hundred operations in a round, or a rate decides
+/// how many they are.
 #[must_use]
 pub fn judge(repetition: &Repetition) -> Option<SteadyState> {
+    if is_paced(repetition) {
+        return None;
+    }
     let full = full_intervals(repetition);
     let each = full.len() / WINDOW;
     if each == 0 {
@@ -52,6 +56,12 @@ pub fn judge(repetition: &Repetition) -> Option<SteadyState> {
         range_percent: found.range_percent,
         slope_percent: found.slope_percent,
     })
+}
+
+/// Streams with a rate do as many operations as are asked of them: that these are steady says nothing.
+fn is_paced(repetition: &Repetition) -> bool {
+    let mut stats = repetition.workers.iter().flat_map(|w| &w.stats);
+    stats.any(|s| s.op == OpKind::Response)
 }
 
 fn full_intervals(repetition: &Repetition) -> Vec<&Interval> {
@@ -84,20 +94,28 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
         0 => String::new(),
         ns => format!("; warm-up of {} left out", time(ns as f64)),
     };
-    let judged = repetition.steady.clone().or_else(|| judge(repetition));
+    let paced = is_paced(repetition);
+    let found = repetition.steady.clone().filter(|s| s.asked || !paced);
+    let judged = found.or_else(|| judge(repetition));
     let Some(state) = judged else {
-        let why = if full_intervals(repetition).len() < WINDOW {
+        let why = if repetition.intervals.is_empty() {
+            "no interval series was asked for"
+        } else if paced {
+            "a rate decides how many operations there are"
+        } else if full_intervals(repetition).len() < WINDOW {
             "shorter than five intervals"
         } else {
-            "fewer than ten operations a round"
+            "fewer than a hundred operations a round"
         };
         return (1, 0.0, format!("not judged: {why}{ramp}"));
     };
+    // Limits that were asked for are in the workload.
+    let limit = |percent| (!state.asked).then_some(percent);
     let spread = format!(
-        "{} within {}, trend {}, over {} rounds of {}",
+        "range {}, trend {}; {} over {} rounds of {}",
+        beside_limit(state.range_percent, limit(RANGE_PERCENT)),
+        beside_limit(state.slope_percent, limit(SLOPE_PERCENT)),
         state.figure,
-        percent(state.range_percent / 100.0),
-        percent(state.slope_percent / 100.0),
         state.window,
         time(state.round_ns as f64)
     );
@@ -111,9 +129,17 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     (rank, state.range_percent, words)
 }
 
+/// "12 % (limit 10 %)": the limit only where it was passed.
+fn beside_limit(found: f64, limit: Option<f64>) -> String {
+    let passed = limit.filter(|l| found.abs() > *l);
+    let limit = passed.map_or(String::new(), |l| format!(" (limit {})", percent(l / 100.0)));
+    format!("{}{limit}", percent(found / 100.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_record::{Histogram, OpStat, Worker};
 
     fn intervals(ops: &[u64]) -> Vec<Interval> {
         let widths = ops.iter().zip(1..);
@@ -157,10 +183,32 @@ mod tests {
     #[test]
     fn too_little_is_not_judged() {
         assert_eq!(judge(&of(&[100; 4])), None);
-        assert_eq!(judge(&of(&[9; 5])), None);
+        assert_eq!(judge(&of(&[99; 5])), None);
         assert_eq!(judge(&of(&[0; 5])), None);
         assert_eq!(judge(&of(&[])), None);
         assert!(finding(&of(&[100; 4])).2.contains("shorter than five intervals"));
-        assert!(finding(&of(&[9; 5])).2.contains("fewer than ten operations"));
+        assert!(finding(&of(&[99; 5])).2.contains("fewer than a hundred operations"));
+        assert!(finding(&of(&[])).2.contains("no interval series was asked for"));
+    }
+
+    #[test]
+    fn operations_at_a_rate_are_not_judged() {
+        let mut paced = of(&[100; 10]);
+        paced.steady = judge(&paced);
+        let latency = Histogram::default();
+        let stats = vec![OpStat { op: OpKind::Response, ops: 1000, bytes: 0, latency }];
+        paced.workers = vec![Worker { stats, ..Worker::default() }];
+        assert_eq!(judge(&paced), None);
+        assert!(finding(&paced).2.contains("a rate decides"), "nor what an older record holds");
+    }
+
+    #[test]
+    fn the_limit_that_was_passed_is_named() {
+        let (rank, _, words) = finding(&of(&[200, 190, 180, 170, 160]));
+        assert_eq!(rank, 2);
+        assert!(
+            words.starts_with("no: range 22 % (limit 20 %), trend 22 % (limit 10 %); operations"),
+            "{words}"
+        );
     }
 }

@@ -14,14 +14,20 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
     let after = last.workers.iter().filter(|w| w.bytes > 0).all(|w| w.marks.fsync_ns > 0);
-    let waits = matches!(phase.origin().regime, Regime::PageCache | Regime::Mixed);
+    let regime = phase.origin().regime;
     let words = match (phase.sync_in_clock, after) {
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
-        (false, true) => format!("fsync after the clock, told beside{left}"),
+        (false, true) => format!("fsync after the clock, in a figure of its own{left}"),
         (false, false) if phase.direct => "no fsync; O_DIRECT left nothing in the page cache".to_string(),
+        (false, false) if regime == Regime::Device => "no fsync; the device had it in time".to_string(),
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
     };
-    let verdict = if !phase.sync_in_clock && waits { Verdict::Doubtful } else { Verdict::Good };
+    let verdict = match regime {
+        _ if phase.sync_in_clock => Verdict::Good,
+        Regime::PageCache | Regime::Mixed => Verdict::Doubtful,
+        Regime::Unknown if !phase.direct => Verdict::Unknown,
+        _ => Verdict::Good,
+    };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
     Some(Found { phase, verdict, weight, words })
 }
