@@ -1,7 +1,7 @@
 //! How phases went, on the terminal: latencies that have parts, and what there is to tell of warm-up, depth, rate, steady state and of the
 //! machine's own stalls. Only what has room.
 
-use super::{Page, Style, cut, plain_table, right_aligned};
+use super::{Page, Style, plain_table, right_aligned, told_apart, wrapped};
 use crate::{
     conduct::{self, Beside, Row, Steady},
     latency::{in_parts, paced},
@@ -27,12 +27,14 @@ pub(super) fn parts(page: &mut Page, run: &Run, layout: usize) {
     }
     let mut table = plain_table(layout);
     table.set_header(["latency", "", "p50", "p99", "p99.9", "max"]);
+    let names: Vec<String> = rows[..shown].iter().map(|r| clean(&r.brief)).collect();
+    let names = told_apart(&names, layout.saturating_sub(54).max(8));
     for (at, row) in rows[..shown].iter().enumerate() {
         // A phase's name stands once, before its parts.
         let again = at > 0 && rows[at - 1].title == row.title;
-        let name = if again { String::new() } else { clean(&row.brief) };
+        let name = if again { String::new() } else { names[at].clone() };
         table.add_row([
-            cut(&name, layout.saturating_sub(54).max(8)),
+            name,
             row.part(paced(&rows, row)).to_string(),
             units::time_ns(row.p50_ns as f64),
             units::time_ns(row.p99_ns as f64),
@@ -54,15 +56,18 @@ pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
     let steady = conduct::steady(&phases).iter().map(steady).take(MOST_LINES).collect::<Vec<_>>();
     let tails = conduct::tails(&phases).iter().map(beside).take(MOST_LINES).collect::<Vec<_>>();
     let all: Vec<String> = told.into_iter().chain(steady).chain(tails).collect();
-    if all.is_empty() || page.room() < 3 {
+    // An empty line, the heading, and the first of them whole: a heading with nothing below says nothing.
+    let first = all.first().map(|line| wrapped(&clean(line), layout.saturating_sub(2).max(8)).len());
+    if first.is_none_or(|lines| page.room() < lines + 2) {
         return;
     }
     page.line(Style::Plain, "");
     page.line(Style::Bold, "how it went");
     for line in &all {
-        if page.room() > 1 {
-            page.paragraph(Style::Plain, "- ", &clean(line), layout);
+        if page.room() < wrapped(&clean(line), layout.saturating_sub(2).max(8)).len() {
+            return;
         }
+        page.paragraph(Style::Plain, "- ", &clean(line), layout);
     }
 }
 

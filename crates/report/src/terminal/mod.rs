@@ -162,11 +162,19 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
 fn doubts(page: &mut Page, story: &Story, layout: usize) {
     // The verdicts tell of the cache, and the trouble above of what ended the run: nothing is said twice.
     let told = |code: &str| code == "page-cache" || (code == "interrupted" && !story.trouble.is_empty());
-    let doubts: Vec<_> = story.doubts.iter().filter(|d| !told(&d.code)).take(MOST_DOUBTS).collect();
+    let doubts: Vec<_> = story.doubts.iter().filter(|d| !told(&d.code)).collect();
     if !doubts.is_empty() {
         page.line(Style::Plain, "");
     }
     for (i, doubt) in doubts.iter().enumerate() {
+        let untold = match doubts.len() - i {
+            1 => "? 1 more reason for doubt is on the page".to_string(),
+            n => format!("? {n} more reasons for doubt are on the page"),
+        };
+        if i == MOST_DOUBTS {
+            page.line(Style::Warn, &untold);
+            return;
+        }
         let more = match doubt.sentences.len() {
             0 | 1 => String::new(),
             n => format!(" (and {} more)", n - 1),
@@ -175,7 +183,7 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
         let text = format!("{}{more}", clean(first));
         // Half a sentence helps nobody: what has no room is on the page.
         if wrapped(&text, layout.saturating_sub(2).max(8)).len() >= page.room() {
-            page.line(Style::Warn, &format!("? {} more reasons for doubt are on the page", doubts.len() - i));
+            page.line(Style::Warn, &untold);
             return;
         }
         page.paragraph(Style::Warn, "? ", &text, layout);
@@ -193,10 +201,16 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
     let mut table = plain_table(layout);
     table.set_header(["", "throughput", "per s", "p50", "p99", "served by"]);
-    for phase in timed.iter().take(MOST_FIGURES) {
-        let (latency, of) = latency_told(phase);
+    let names: Vec<String> = timed
+        .iter()
+        .take(MOST_FIGURES)
+        .map(|p| format!("{}{}", clean(&brief(p)), latency_told(p).1))
+        .collect();
+    let names = told_apart(&names, layout.saturating_sub(54).max(12));
+    for (phase, name) in timed.iter().zip(names) {
+        let latency = latency_told(phase).0;
         table.add_row([
-            cut(&format!("{}{of}", clean(&brief(phase))), layout.saturating_sub(54).max(12)),
+            name,
             phase.bytes_per_s().map_or("-".to_string(), units::rate),
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
@@ -240,19 +254,36 @@ fn three_figures(page: &mut Page, run: &Run, layout: usize) {
     }
     let mut table = plain_table(layout);
     table.set_header(["writes", "to last write", "to fsync", "to close"]);
-    for (phase, row) in rows.iter().take(MOST_WRITES) {
-        table.add_row([
-            cut(&clean(&brief(phase)), layout.saturating_sub(46).max(12)),
-            units::rate(row.to_last),
-            row.to_fsync.words(),
-            row.close_words(),
-        ]);
+    let names: Vec<String> = rows.iter().take(MOST_WRITES).map(|(p, _)| clean(&brief(p))).collect();
+    let names = told_apart(&names, layout.saturating_sub(46).max(12));
+    for ((_, row), name) in rows.iter().zip(names) {
+        table.add_row([name, units::rate(row.to_last), row.to_fsync.words(), row.close_words()]);
     }
     right_aligned(&mut table, 1..=3);
     page.table(&table);
     if rows.len() > MOST_WRITES {
         page.line(Style::Dim, &format!(" ... and {} more", rows.len() - MOST_WRITES));
     }
+}
+
+/// Names of rows, cut to the room there is. If some could then not be told apart, what all have in common at the beginning gives way
+/// before that, word by word.
+fn told_apart(names: &[String], room: usize) -> Vec<String> {
+    let shortened = |from: usize| -> Vec<String> {
+        let lead = if from > 0 { "…" } else { "" };
+        names.iter().map(|n| cut(&format!("{lead}{}", &n[from..]), room)).collect()
+    };
+    let whole = shortened(0);
+    // Names that are the same before they are cut cannot be told apart by any cut.
+    let alike =
+        |cut: &[String]| (1..names.len()).any(|i| (0..i).any(|k| cut[i] == cut[k] && names[i] != names[k]));
+    let Some(first) = names.first().filter(|_| alike(&whole)) else { return whole };
+    let shared = names.iter().fold(first.len(), |shared, name| {
+        let same = first.char_indices().zip(name.chars()).find(|((_, a), b)| a != b);
+        shared.min(same.map_or(first.len().min(name.len()), |((at, _), _)| at))
+    });
+    // The whole words of it; a name must not vanish.
+    first[..shared].rfind(' ').map_or(whole, |at| shortened(at + 1))
 }
 
 fn plain_table(layout: usize) -> Table {
@@ -565,5 +596,49 @@ mod tests {
         };
         assert_eq!(table(&a), table(&b));
         assert!(!table(&a).is_empty(), "{a}");
+    }
+
+    fn names(names: &[&str], room: usize) -> Vec<String> {
+        told_apart(&names.iter().map(ToString::to_string).collect::<Vec<_>>(), room)
+    }
+
+    #[test]
+    fn names_that_would_look_alike_lose_what_they_share() {
+        let long = ["random read, O_DIRECT, queue depth 4", "random read, O_DIRECT, queue depth 16"];
+        assert_eq!(names(&long, 40), long);
+        assert_eq!(names(&long, 26), ["…4", "…16"]);
+        let other = ["random read with pauses, first", "random read with pauses, second"];
+        assert_eq!(names(&other, 20), ["…first", "…second"]);
+        // Told apart as they are, or the same anyway, or with nothing in common.
+        assert_eq!(names(&["a long name", "another"], 8), ["a long …", "another"]);
+        assert_eq!(names(&["the same name", "the same name"], 8), ["the sam…", "the sam…"]);
+        assert_eq!(names(&["größer als ä", "größer als ö"], 6), ["…ä", "…ö"]);
+        assert_eq!(names(&[], 6), [""; 0]);
+    }
+
+    #[test]
+    fn reasons_that_are_not_told_are_counted() {
+        let with = |count: usize| {
+            let doubt = |n: usize| {
+                let sentence = format!("Reason number {n}.");
+                fathom_record::Doubt { code: format!("code-{n}"), phase: None, sentence }
+            };
+            let doubts = (0..count).map(doubt).collect();
+            summary(&Run { doubts, ..samples::synced_run() }, 80, false)
+        };
+        assert!(!with(3).contains("more reason"), "{}", with(3));
+        assert!(with(4).contains("\n? 1 more reason for doubt is on the page\n"), "{}", with(4));
+        assert!(with(10).contains("\n? 7 more reasons for doubt are on the page\n"), "{}", with(10));
+    }
+
+    #[test]
+    fn no_heading_stands_alone() {
+        let run = samples::engine_run();
+        for taken in 0..LINES {
+            let mut page = Page { lines: vec![String::new(); taken], width: 80, paint: Paint { on: false } };
+            conduct::lines(&mut page, &run, 80);
+            let text = page.finish();
+            assert!(text.lines().count() <= LINES && !text.trim_end().ends_with("how it went"), "{taken}");
+        }
     }
 }

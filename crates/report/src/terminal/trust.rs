@@ -14,8 +14,11 @@ pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
     if lines.is_empty() {
         return;
     }
-    // From the longest form to the shortest: the first for which there is room, and something left.
-    let forms = [(&[][..], KEPT), (&[Verdict::Unknown, Verdict::Good][..], 0), (&ALL[..], 0)];
+    // From the longest form to the shortest: the first for which there is room, and something left for the reasons why a check failed,
+    // if one did.
+    let failed = !run.doubts.is_empty() || lines.iter().any(|l| l.verdict == Verdict::Doubtful);
+    let kept = if failed { KEPT } else { 0 };
+    let forms = [(&[][..], kept), (&[Verdict::Unknown, Verdict::Good][..], 0), (&ALL[..], 0)];
     for (at, (together, kept)) in forms.into_iter().enumerate() {
         let mut block = Page { lines: Vec::new(), width: page.width, paint: page.paint };
         form(&mut block, &lines, together, layout);
@@ -67,7 +70,7 @@ fn together(page: &mut Page, lines: &[Line], verdict: Verdict, layout: usize) {
 fn without_names(text: &str) -> String {
     let named = text.split_once(" phases (").and_then(|(count, rest)| {
         let (_, rest) = rest.split_once(')')?;
-        (rest.starts_with([':', ' '])).then(|| format!("{count} phases{rest}"))
+        (rest.starts_with([':', ',', ' '])).then(|| format!("{count} phases{rest}"))
     });
     named.unwrap_or_else(|| text.to_string())
 }
@@ -147,6 +150,19 @@ mod tests {
     }
 
     #[test]
+    fn where_nothing_failed_the_figures_may_take_all_the_room() {
+        let mut run = filled(5);
+        let phases = run.phases.len();
+        run.doubts.clear();
+        run.trust.iter_mut().for_each(|t| t.verdict = Verdict::Good);
+        let line =
+            |run: &Run| summary(run, 80, false).lines().any(|l| l.starts_with("+ clock      Source tsc"));
+        assert!(line(&run), "{}", summary(&run, 80, false));
+        run.trust[0].verdict = Verdict::Doubtful;
+        assert!(!line(&run), "{phases} phases: {}", summary(&run, 80, false));
+    }
+
+    #[test]
     fn a_sentence_is_shortened_at_its_parts() {
         assert_eq!(shortened("All of it.", 20), "All of it");
         assert_eq!(shortened("The first part; the second.", 20), "The first part …");
@@ -155,6 +171,8 @@ mod tests {
         assert_eq!(shortened("", 0), "");
         let many = "2 of 46 phases (cached read, cold read) at worst: 12 % at vda; 44 others: 100 % at vda.";
         assert_eq!(shortened(many, 50), "2 of 46 phases at worst: 12 % at vda …");
+        let all = "All 3 phases (read), for example: 100 MiB of 100 MiB reached vda.";
+        assert_eq!(shortened(all, 58), "All 3 phases, for example: 100 MiB of 100 MiB reached vda");
         assert_eq!(shortened("3 phases (broken", 10), "3 phases …");
     }
 }

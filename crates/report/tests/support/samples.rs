@@ -449,18 +449,18 @@ pub fn mixed_run() -> Run {
 pub fn trust_list() -> Vec<Trust> {
     use Verdict::{Doubtful, Good};
     [
-        (Doubtful, "device", "paced read: 0.0 % at vda: 0 B in 0 I/Os; asked 640 MiB in 163840 operations; random read: 100 % at vda: 640 MiB in 163840 I/Os; asked 640 MiB in 163840 operations."),
+        (Doubtful, "device", "paced read: 0 B of 640 MiB asked reached vda (0.0 %), in 163840 operations; random read: 640 MiB of 640 MiB asked reached vda (100 %), in 163840 I/Os for 163840 operations."),
         (Good, "cache", "random read: cold: 0.0 % cached before, 0.0 % after; paced read: warm: 100 % cached before, 100 % after."),
-        (Good, "extents", "All 640 MiB were written before; 12 MiB were filled first."),
+        (Good, "extents", "All 640 MiB hold data, 12 MiB of them filled by fathom just before."),
         (Good, "sync", "Nothing was written."),
         (Good, "latency", "paced read: response p50 420 ms, p99.9 1.79 s, max 1.80 s; service p50 1.00 us, p99.9 27.0 us, max 105 us; random read: service time p50 90.6 us, p99.9 2.44 ms, max 9.50 ms; closed loop, timed from the issue; submission and completion also apart."),
         (Good, "clock", "Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm."),
         (Doubtful, "machine", "paced read: steal 0.1 %; p99.9 27.0 us beside stalls of 20.0 us (max 105 us beside 20.0 us); random read: steal 0.0 %; p99.9 2.44 ms beside stalls of 80.0 us (max 9.50 ms beside 80.0 us)."),
         (Good, "neighbours", "Others moved 1 MiB of the device's 641 MiB (0.2 %)."),
         (Good, "data", "Nothing was written."),
-        (Doubtful, "steady", "paced read: no: operations within 54 %, trend 12 %, over 5 rounds of 2.00 s; the mean hides a change, look at its course over time; random read: yes: operations within 3.0 %, trend 0.9 %, over 5 rounds of 1.00 s; warm-up of 2.00 s left out."),
+        (Doubtful, "steady", "paced read: no: range 54 % (limit 20 %), trend 12 % (limit 10 %); operations over 5 rounds of 2.00 s; the mean hides a change, look at its course over time; random read: yes: range 3.0 %, trend 0.9 %; operations over 5 rounds of 1.00 s; warm-up of 2.00 s left out."),
         (Good, "repeats", "5 repetitions, least to most 2.1 % of the median."),
-        (Doubtful, "overload", "Overloaded: behind the rate for 1.80 s on end."),
+        (Doubtful, "overload", "Overloaded: asked 20000/s, got 16384/s, behind for up to 1.80 s."),
         (Good, "start", "One worker at a time."),
     ]
     .map(|(verdict, code, sentence)| Trust { code: code.into(), verdict, sentence: sentence.into() })
