@@ -3,6 +3,8 @@
 
 mod stop;
 mod stream;
+mod times;
+mod written;
 
 use crate::ops::Sampler;
 use crate::{Bytes, Data, FileSet, Files, Flow, Phase, Program, Sizing, Thread, Workload};
@@ -54,15 +56,17 @@ impl Workload {
     }
 
     /// As [`Workload::check`], for a workload that was written to be run: it has to have a phase. A command line of a dialect may
-    /// select no test at all (`iozone -a -i 8`); such a workload makes sense, does nothing, and prints empty tables.
+    /// select no test at all (`iozone -a -i 8`); such a workload makes sense, does nothing, and prints empty tables. It may also
+    /// combine what nobody would write on purpose (`iozone -B -I`), and does what the program it stands in for does.
     ///
     /// # Errors
-    /// Every inconsistency, and the lack of a phase.
+    /// Every inconsistency, the lack of a phase, and combinations in which one part undoes the other.
     pub fn check_to_run(&self) -> Result<(), Vec<CheckError>> {
         let mut errors = self.check().err().unwrap_or_default();
         if self.phases.is_empty() {
             errors.insert(0, error("workload", "it has no phase; nothing would be measured"));
         }
+        errors.extend(written::errors(self));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
@@ -120,7 +124,11 @@ impl Workload {
         let workers = phase.groups.iter().map(|g| {
             g.threads.iter().map(|t| u64::from(t.instances)).sum::<u64>().saturating_mul(g.instances.into())
         });
-        if workers.fold(0, u64::saturating_add) > MOST_WORKERS {
+        let workers = workers.fold(0, u64::saturating_add);
+        for message in times::phase_errors(phase, workers) {
+            errors.push(error(&place, &message));
+        }
+        if workers > MOST_WORKERS {
             errors.push(error(&place, &format!("more than {MOST_WORKERS} workers")));
         }
         for group in &phase.groups {
@@ -251,7 +259,7 @@ data = { reducible = { duplicate_percent = 100 } }
             text = text.replacen(old, new, 1);
         }
         let workload = Workload::from_toml(&text).unwrap_or_else(|d| panic!("{}", d.render("t", &text)));
-        match workload.check() {
+        match workload.check_to_run() {
             Ok(()) => String::new(),
             Err(errors) => errors.iter().map(|e| format!("{e}\n")).collect(),
         }
@@ -383,6 +391,121 @@ data = { reducible = { duplicate_percent = 100 } }
             let said = said(old, new);
             assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
         }
+    }
+
+    #[test]
+    fn amounts_of_nothing_are_named() {
+        for (amount, expected) in [
+            ("{ operations = 0 }", "an amount of 0 operations"),
+            ("{ passes = 0 }", "an amount of 0 passes"),
+            ("{ bytes = 0 }", "an amount of 0 bytes"),
+        ] {
+            let said = said("\"pass\"", amount);
+            assert!(said.contains(expected), "{amount}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_named() {
+        let cases = [
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } } }\npace = { rate = { operations_per_s = 1 } }\namount",
+                "a rate leaves adaptive_depth nothing to find",
+            ),
+            ("amount", "backend = \"null\"\nlock = \"file\"\namount", "there is no file to lock"),
+            ("amount", "backend = \"null\"\nlock = \"record\"\namount", "there is no file to lock"),
+            (
+                "amount",
+                "backend = \"null\"\nopen = { sync = \"dsync\" }\namount",
+                "there is no write to sync",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } } }\ntimed = { open = true }\namount",
+                "the clock of timed.open starts before",
+            ),
+            (
+                "amount",
+                "backend = { mmap = {} }\nopen = { direct = true }\namount",
+                "no effect on a mapped file",
+            ),
+            ("amount", "backend = { mmap = {} }\nopen = { sync = \"sync\" }\namount", "use flush = \"sync\""),
+            (
+                "amount",
+                "backend = { mmap = {} }\nopen = { sync = \"rsync\" }\namount",
+                "use flush = \"sync\"",
+            ),
+            (
+                "amount",
+                "pace = { rate = { operations_per_s = 9 }, think = { time = 1 } }\namount",
+                "rate and think contradict",
+            ),
+            (
+                "amount",
+                "pace = { rate = { operations_per_s = 9 }, burst = { bytes = 1, pause = 1 } }\namount",
+                "rate and burst contradict",
+            ),
+        ];
+        for (old, new, expected) in cases {
+            let said = said(old, new);
+            assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
+        }
+        let said = said_of_all(&[
+            ("name = \"p\"", "name = \"p\"\nramp = \"1s\""),
+            ("amount", "timed = { open = true }\namount"),
+        ]);
+        assert!(said.contains("the clock of timed.open starts before"), "{said}");
+    }
+
+    #[test]
+    fn what_a_program_that_is_stood_in_for_may_combine_is_not_refused_to_it() {
+        let text = "name = 't'\n[[fileset]]\nname = 'f'\nfiles = { list = ['x'] }\nsize = { fixed = 9 }\n[[phase]]\nname = 'p'\n[[phase.group]]\nname = 'g'\n[[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = 'f'\ndirection = 'write'\nrecord = { fixed = 1 }\nbackend = { mmap = {} }\nopen = { direct = true, sync = 'dsync' }\npace = { rate = { operations_per_s = 1 }, think = { time = 1 }, burst = { bytes = 1, pause = 1 } }\n";
+        let workload = Workload::from_toml(text).unwrap();
+        assert_eq!(workload.check(), Ok(()));
+        assert_eq!(workload.check_to_run().unwrap_err().len(), 4);
+    }
+
+    #[test]
+    fn times_that_no_clock_holds_and_intervals_that_hold_nothing_are_named() {
+        let long = "\"87601h\"";
+        let phase = |key: &str, value: &str| ("name = \"p\"", format!("name = \"p\"\n{key} = {value}"));
+        let stream = |line: String| ("amount", format!("{line}\namount"));
+        let cases = [
+            (phase("before", &format!("[{{ sleep = {long} }}]")), "a sleep is longer than 10 years"),
+            (phase("after", &format!("[{{ sleep = {long} }}]")), "a sleep is longer than 10 years"),
+            (phase("ramp", long), "the ramp is longer"),
+            (phase("stagger", "\"40000h\""), "the stagger, up to its last worker, is longer"),
+            (phase("interval", long), "the interval is longer"),
+            (phase("interval", "\"999us\""), "the interval is 999us; at least 1ms"),
+            (phase("stop", &format!("{{ time = {long} }}")), "the time of stop is longer"),
+            (phase("stop", &format!("{{ steady = {{ round = {long} }} }}")), "the round of steady is longer"),
+            (
+                phase("stop", "{ steady = { round = \"999us\" } }"),
+                "the round of steady is 999us; at least 1ms",
+            ),
+            (stream(format!("pace = {{ think = {{ time = {long} }} }}")), "the time of think is longer"),
+            (
+                stream(format!("pace = {{ burst = {{ bytes = 1, pause = {long} }} }}")),
+                "the pause of burst is longer",
+            ),
+            (
+                stream(format!(
+                    "queue_depth = 2\nadaptive_depth = {{ window = {long}, goal = {{ knee = {{ gain_percent = 1 }} }} }}"
+                )),
+                "the window of adaptive_depth is longer",
+            ),
+            (
+                ("\"sequential\"", format!("{{ listed = [{{ offset = 0, bytes = 1, think = {long} }}] }}")),
+                "a think time of the list is longer",
+            ),
+        ];
+        for ((old, new), expected) in &cases {
+            let said = said(old, new);
+            assert!(said.contains(expected), "{new}: {said:?} does not say {expected:?}");
+        }
+        let (old, new) = phase("stop", "{ time = \"87600h\" }\ninterval = \"1ms\"\nramp = \"87600h\"");
+        assert_eq!(said(old, &new), "", "the limits themselves");
     }
 
     #[test]

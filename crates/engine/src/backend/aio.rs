@@ -54,6 +54,8 @@ pub(crate) struct Aio {
     events: Vec<IoEvent>,
     /// Events that were fetched and not reaped yet.
     fetched: std::ops::Range<usize>,
+    /// Operations that the kernel has and whose events were not fetched yet.
+    in_flight: usize,
 }
 
 // SAFETY: the pointers lead into `blocks`, which moves with the struct's owner but not in memory; one thread uses it.
@@ -62,20 +64,7 @@ unsafe impl Send for Aio {}
 impl Handle for Aio {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
-        let file = files::open(plan)?;
-        let mut context = 0usize;
-        // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
-        if unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_long, &raw mut context) } != 0 {
-            return Err(last_error(Call::Ring));
-        }
-        Ok(Self {
-            file,
-            context,
-            blocks: vec![Iocb::default(); depth],
-            queued: Vec::with_capacity(depth),
-            events: vec![IoEvent::default(); depth],
-            fetched: 0..0,
-        })
+        Self::on(files::open(plan)?, depth, depth)
     }
 
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
@@ -99,6 +88,24 @@ impl Handle for Aio {
 }
 
 impl Aio {
+    /// A queue of `depth` operations on a file, in a context that the kernel makes large enough for `room` of them.
+    fn on(file: OwnedFd, depth: usize, room: usize) -> Result<Self, Fault> {
+        let mut context = 0usize;
+        // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
+        if unsafe { libc::syscall(libc::SYS_io_setup, room as libc::c_long, &raw mut context) } != 0 {
+            return Err(last_error(Call::Ring));
+        }
+        Ok(Self {
+            file,
+            context,
+            blocks: vec![Iocb::default(); depth],
+            queued: Vec::with_capacity(depth),
+            events: vec![IoEvent::default(); depth],
+            fetched: 0..0,
+            in_flight: 0,
+        })
+    }
+
     /// Waits for what is in flight and gives the context back.
     fn destroy(&mut self) {
         if std::mem::take(&mut self.context) != 0 {
@@ -167,7 +174,9 @@ impl AsyncBackend for Aio {
 impl Aio {
     /// Gives what was queued to the kernel.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        let mut from = 0;
+        /// Naps of a millisecond while the kernel has no room though nothing of ours is in flight: it is short of memory.
+        const MOST_NAPS: u32 = 1000;
+        let (mut from, mut naps) = (0, 0);
         while from < self.queued.len() {
             let list = &mut self.queued[from..];
             // SAFETY: the list holds addresses of valid blocks whose buffers stay valid until they are reaped (see `Target`).
@@ -179,39 +188,53 @@ impl Aio {
                     list.as_mut_ptr(),
                 )
             };
-            match n {
-                1.. => from += n as usize,
-                _ if Errno::from_raw_os_error(
-                    std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
-                ) == Errno::AGAIN => {}
-                _ => return Err(last_error(Call::Submit)),
+            if n > 0 {
+                from += n as usize;
+                self.in_flight += n as usize;
+                continue;
+            }
+            let fault = last_error(Call::Submit);
+            if fault.errno != libc::EAGAIN {
+                return Err(fault);
+            }
+            // Room comes with completions, and they count as room only once they are fetched.
+            if self.in_flight > 0 {
+                self.fetch(1, None)?;
+            } else if naps < MOST_NAPS {
+                naps += 1;
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            } else {
+                return Err(fault);
             }
         }
         self.queued.clear();
         Ok(clock.now())
     }
 
-    /// Fetches at least `wait` events, or as many as there are when `most_ns` are over.
+    /// Fetches at least `wait` events, or as many as there are when `most_ns` are over. They come behind those not reaped yet.
     fn fetch(&mut self, wait: usize, most_ns: Option<u64>) -> Result<(), Fault> {
-        debug_assert!(self.fetched.is_empty(), "all fetched events are reaped before the next are fetched");
+        let kept = self.fetched.len();
+        self.events.copy_within(self.fetched.clone(), 0);
+        self.fetched = 0..kept;
         let mut most = most_ns.map(|ns| libc::timespec {
             tv_sec: (ns / 1_000_000_000) as libc::time_t,
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         loop {
-            // SAFETY: the array has room for as many events as are asked for; the time-out lives through the call.
+            // SAFETY: the rest of the array has room for as many events as are asked for; the time-out lives through the call.
             let n = unsafe {
                 libc::syscall(
                     libc::SYS_io_getevents,
                     self.context,
                     wait as libc::c_long,
-                    self.events.len() as libc::c_long,
-                    self.events.as_mut_ptr(),
+                    (self.events.len() - kept) as libc::c_long,
+                    self.events[kept..].as_mut_ptr(),
                     most.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
                 )
             };
             if n >= 0 {
-                self.fetched = 0..n as usize;
+                self.fetched = 0..kept + n as usize;
+                self.in_flight = self.in_flight.saturating_sub(n as usize);
                 return Ok(());
             }
             let fault = last_error(Call::Submit);
@@ -295,5 +318,31 @@ mod tests {
             return fathom_testkit::skip("more_operations_than_the_system_allows", "no native aio here");
         }
         assert!(refusal(u64::MAX).unwrap().contains("fs.aio-max-nr"));
+    }
+
+    #[test]
+    fn a_context_that_is_full_is_emptied_and_filled_again() {
+        const MANY: usize = 4096;
+        if attempt(1).is_err() {
+            return fathom_testkit::skip("a_context_that_is_full", "no native aio here");
+        }
+        let file = crate::backend::probe::file_in_memory().unwrap();
+        rustix::io::pwrite(&file, &[7], 0).unwrap();
+        // The kernel rounds up, to a page of events and by the CPUs, and still has no room for this many.
+        let mut aio = Aio::on(file, MANY, 1).unwrap();
+        let mut bytes = vec![0u8; MANY];
+        for (number, byte) in bytes.iter_mut().enumerate() {
+            let op = Op { kind: OpKind::Read, offset: 0, bytes: 1, think_ns: 0 };
+            aio.queue(number as u32, &op, Target { pointer: byte, registered: 0 });
+        }
+        let (mut seen, mut reaped) = (vec![false; MANY], Vec::new());
+        aio.submit(MANY, Clock::monotonic()).unwrap();
+        aio.reap(&mut reaped);
+        for (number, result) in reaped {
+            assert_eq!(result, 1);
+            assert!(!std::mem::replace(&mut seen[number as usize], true), "{number} came twice");
+        }
+        assert!(seen.iter().all(|s| *s) && bytes.iter().all(|b| *b == 7));
+        assert_eq!(aio.in_flight, 0);
     }
 }

@@ -8,7 +8,7 @@ use fathom_workload::{Backend, FileSet, Files, Stream};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether something works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +90,21 @@ pub(super) struct Ground {
 
 impl Ground {
     fn new(directory: &Path) -> Result<Self, Errno> {
+        if let Some(ground) = Self::of(directory) {
+            return Ok(ground);
+        }
+        let name = format!("a file in memory ({} takes none without a name)", directory.display());
+        Self::written(file_in_memory()?, name, directory)
+    }
+
+    /// Nothing where the directory itself takes no file.
+    pub fn of(directory: &Path) -> Option<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let named = format!("files in {}", directory.display());
-        let (file, name) = match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
-            Ok(file) => (file, named),
-            Err(_) => (
-                file_in_memory()?,
-                format!("a file in memory ({} takes none without a name)", directory.display()),
-            ),
-        };
+        let file = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR).ok()?;
+        Self::written(file, format!("files in {}", directory.display()), directory).ok()
+    }
+
+    fn written(file: OwnedFd, name: String, directory: &Path) -> Result<Self, Errno> {
         let zeroes = vec![0; GROUND_BYTES];
         if rustix::io::pwrite(&file, &zeroes, 0)? < GROUND_BYTES {
             return Err(Errno::NOSPC);
@@ -210,9 +216,20 @@ impl Tried {
             Backend::Mmap { advice: Some(number), .. } => {
                 mmap::refusal(number, crate::files::writes(asked.stream))
             }
-            Backend::Pvsync2(options) => pvsync2::refusal(&options).or_else(|| {
-                options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten()
-            }),
+            Backend::Pvsync2(options) => pvsync2::refusal(&options)
+                .or_else(|| {
+                    options.high_priority.then(|| polling_refusal(asked.set, "high_priority")).flatten()
+                })
+                .or_else(|| {
+                    let moves = pvsync2::Moves {
+                        reads: crate::files::reads(asked.stream),
+                        writes: crate::files::writes(asked.stream),
+                    };
+                    let direct = asked.stream.open.direct;
+                    directories(asked.set)
+                        .iter()
+                        .find_map(|d| pvsync2::refusal_of_files(&options, direct, moves, d))
+                }),
             Backend::Aio { .. } => {
                 let operations = u64::from(asked.stream.queue_depth).saturating_mul(asked.workers);
                 if operations <= self.aio_operations {
@@ -238,6 +255,23 @@ impl Tried {
             }
         }
     }
+}
+
+/// The directories of a set's files, as far as they are there: of one that is not, the one it will be made in.
+fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
+    let paths = match set.map(|s| &s.files) {
+        Some(Files::List(paths)) => paths.clone(),
+        Some(Files::Numbered { prefix, .. }) => vec![prefix.clone()],
+        _ => return Vec::new(),
+    };
+    let mut all: Vec<PathBuf> = Vec::new();
+    for path in paths.iter().filter_map(|p| std::path::absolute(p).ok()) {
+        // A prefix that ends in "/" is a directory itself; its files lie inside.
+        let inside = if path.as_os_str().as_encoded_bytes().ends_with(b"/") { 0 } else { 1 };
+        let found = path.ancestors().skip(inside).find(|p| p.is_dir()).map(Path::to_path_buf);
+        all.extend(found.filter(|f| !all.contains(f)));
+    }
+    all
 }
 
 /// Why a key that asks for polling cannot be had on the device of a file set.

@@ -13,6 +13,7 @@ use fathom_workload::Pvsync2 as Options;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::{IoSlice, IoSliceMut};
+use std::path::Path;
 
 /// A flag of these calls.
 struct Flag {
@@ -305,6 +306,38 @@ pub(super) fn refusal(options: &Options) -> Option<String> {
     ))
 }
 
+/// Why the file system cannot do what the options ask for, where trying tells: whether it writes, or reads, without waiting, and whether
+/// it writes all or nothing. Nothing is said where no file could be made to try it on.
+pub(super) fn refusal_of_files(
+    options: &Options,
+    direct: bool,
+    moves: Moves,
+    directory: &Path,
+) -> Option<String> {
+    let asked: Vec<&Flag> =
+        FLAGS.iter().filter(|f| f.bits & (NOWAIT | ATOMIC) != 0 && (f.asked)(options)).collect();
+    if asked.is_empty() {
+        return None;
+    }
+    let ground = Ground::of(directory)?;
+    let opened = if direct { Some(ground.direct().ok()?) } else { None };
+    let file = opened.as_ref().map_or(ground.file(), |f| f.as_fd());
+    asked.into_iter().find_map(|flag| {
+        let (what, error) = refused(file, flag, Moves { reads: moves.reads && flag.reads, ..moves })?;
+        // Other answers are about this record, not about the file system.
+        (error == Errno::OPNOTSUPP).then(|| {
+            format!(
+                "{what} with {} ({} = true) are refused for {} ({}); it needs {}",
+                flag.name,
+                flag.key,
+                ground.name(),
+                super::probe::text(error),
+                flag.needs
+            )
+        })
+    })
+}
+
 /// What of this works on the ground.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "pvsync2", feature, state, sentence };
@@ -363,17 +396,8 @@ fn probe_flag(
         }
     };
     let file = file.as_ref().map_or(ground.file(), |f| f.as_fd());
-    let mut page = super::probe::Page::zeroed();
-    let read = reads
-        .then(|| rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut page.0)], 0, flags(flag.bits)).err());
-    let write =
-        writes.then(|| rustix::io::pwritev2(file, &[IoSlice::new(&page.0)], 0, flags(flag.bits)).err());
-    // EAGAIN is what NOWAIT is for.
-    let refusal = |tried: Option<Option<Errno>>| tried.flatten().filter(|&e| e != Errno::AGAIN);
-    let (what, error) = match (refusal(read), refusal(write)) {
-        (None, None) => return works(ground, flag),
-        (Some(e), _) => ("reads", e),
-        (None, Some(e)) => ("writes", e),
+    let Some((what, error)) = refused(file, flag, Moves { reads, writes }) else {
+        return works(ground, flag);
     };
     let sentence = format!(
         "{what} with it are refused for {} ({}); it needs {}",
@@ -382,6 +406,31 @@ fn probe_flag(
         flag.needs
     );
     (State::Lacks, sentence)
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy)]
+pub(super) struct Moves {
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// "reads" or "writes", whichever is refused with a flag, and the answer.
+fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static str, Errno)> {
+    let mut page = super::probe::Page::zeroed();
+    // EAGAIN is what NOWAIT is for.
+    let refusal = |tried: Result<usize, Errno>| tried.err().filter(|&e| e != Errno::AGAIN);
+    if moves.reads
+        && let Some(e) =
+            refusal(rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut page.0)], 0, flags(flag.bits)))
+    {
+        return Some(("reads", e));
+    }
+    if !moves.writes {
+        return None;
+    }
+    let written = rustix::io::pwritev2(file, &[IoSlice::new(&page.0)], 0, flags(flag.bits));
+    refusal(written).map(|e| ("writes", e))
 }
 
 /// A flag that the kernel takes; polling, however, it takes and forgets where the device cannot.

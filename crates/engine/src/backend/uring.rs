@@ -22,10 +22,30 @@ use rustix::io::Errno;
 const POLL_IDLE_MS: u32 = 50;
 
 pub(crate) struct Uring {
-    ring: IoUring<squeue::Entry, cqueue::Entry>,
+    ring: Held,
     file: OwnedFd,
     options: Options,
-    buffers_registered: bool,
+}
+
+/// A ring with what is registered with it. Both are given back before the ring goes: the kernel takes a ring apart in a worker of its
+/// own, some time after its descriptor is closed, and would hold on to the file and to the pages of the buffers for as long. A file
+/// that was removed would still fill its file system when the next phase writes.
+struct Held {
+    ring: Ring,
+    file: bool,
+    buffers: bool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A refusal leaves it to the kernel's worker: later, but not lost.
+        if self.buffers {
+            let _ = self.ring.submitter().unregister_buffers();
+        }
+        if self.file {
+            let _ = self.ring.submitter().unregister_files();
+        }
+    }
 }
 
 impl Handle for Uring {
@@ -48,10 +68,12 @@ impl Handle for Uring {
         }
         let entries = plan.stream.queue_depth.next_power_of_two().max(2);
         let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
+        let mut ring = Held { ring, file: false, buffers: false };
         if options.registered_file {
-            ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|e| setup_fault(&e))?;
+            ring.ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|e| setup_fault(&e))?;
+            ring.file = true;
         }
-        Ok(Self { ring, file, options, buffers_registered: false })
+        Ok(Self { ring, file, options })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
@@ -64,8 +86,8 @@ impl Handle for Uring {
             .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
             .collect();
         // SAFETY: the areas belong to the worker's memory, which lives longer than this handle (it is dropped after it).
-        unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|e| setup_fault(&e))?;
-        self.buffers_registered = true;
+        unsafe { self.ring.ring.submitter().register_buffers(&vectors) }.map_err(|e| setup_fault(&e))?;
+        self.ring.buffers = true;
         Ok(())
     }
 
@@ -78,7 +100,7 @@ impl Handle for Uring {
     }
 
     fn close(self) -> Result<(), Fault> {
-        // The ring holds a reference to the file; without it close would not be the last one.
+        // The ring's own hold on the file goes first, so that this close is the last one.
         drop(self.ring);
         files::close(self.file)
     }
@@ -130,14 +152,14 @@ impl AsyncBackend for Uring {
     #[inline(always)]
     fn queue(&mut self, number: u32, op: &Op, target: Target) {
         let entry = if self.options.registered_file {
-            entry!(types::Fixed(0), op, target, self.buffers_registered)
+            entry!(types::Fixed(0), op, target, self.ring.buffers)
         } else {
-            entry!(types::Fd(self.file.as_raw_fd()), op, target, self.buffers_registered)
+            entry!(types::Fd(self.file.as_raw_fd()), op, target, self.ring.buffers)
         };
         let entry = entry.user_data(u64::from(number));
         // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`). There is room: the ring has
         // at least queue-depth entries and the caller queues no more before it submits.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
+        let pushed = unsafe { self.ring.ring.submission().push(&entry) };
         debug_assert!(pushed.is_ok(), "the submission queue has room for the queue depth");
     }
 
@@ -145,7 +167,7 @@ impl AsyncBackend for Uring {
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault> {
         let given = clock.now();
         loop {
-            match self.ring.submit_and_wait(wait) {
+            match self.ring.ring.submit_and_wait(wait) {
                 Ok(_) => return Ok(given),
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) => {}
                 Err(e) => return Err(submit_fault(&e)),
@@ -157,7 +179,7 @@ impl AsyncBackend for Uring {
         let given = clock.now();
         let most = types::Timespec::from(std::time::Duration::from_nanos(most_ns));
         let how = types::SubmitArgs::new().timespec(&most);
-        match self.ring.submitter().submit_with_args(1, &how) {
+        match self.ring.ring.submitter().submit_with_args(1, &how) {
             Ok(_) => Ok(given),
             // The time is over, or a signal: the caller looks at the clock and comes again.
             Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(given),
@@ -168,7 +190,7 @@ impl AsyncBackend for Uring {
     #[inline(always)]
     fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
         // One look at the ring for all: each costs a synchronisation with the kernel's side.
-        into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+        into.extend(self.ring.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The parent wakes now and then to look at its workers. How late its sleep ended is one measure. The other is a short spin in which
 //! it reads the clock as fast as it can: a gap between two readings is time in which the CPU did something else. It spins only while
-//! there are CPUs without a worker, and for a thousandth of the time, so that it takes nothing from what is measured.
+//! there are CPUs without a worker, and however often it wakes, for no more than a thousandth of the time since the phase was
+//! released: what is measured loses next to nothing to it.
 
 use crate::clock::Clock;
 use crate::shared::futex_wait;
@@ -10,11 +11,23 @@ use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_record::{Histogram, Jitter};
 use std::sync::atomic::AtomicU32;
 
-/// Length of a spin.
+/// Longest spin.
 const SPIN_NS: u64 = 50_000;
+/// Shortest spin: there are some hundred readings in it.
+const LEAST_SPIN_NS: u64 = 5_000;
+/// The part of the time that may be spent on spinning is one of so many.
+const SHARE: u64 = 1000;
+
+/// How long a spin may take when so much time has gone by and so much of it was spun; `None`: not worth it yet.
+fn allowance_ns(elapsed_ns: u64, spun_ns: u64) -> Option<u64> {
+    let left_ns = (elapsed_ns / SHARE).saturating_sub(spun_ns);
+    (left_ns >= LEAST_SPIN_NS).then_some(left_ns.min(SPIN_NS))
+}
 
 pub(super) struct Probe {
     clock: Clock,
+    /// When it began to watch, in ticks.
+    began: u64,
     /// Whether a CPU is free to spin on.
     spins: bool,
     gaps: Counts,
@@ -26,7 +39,8 @@ impl Probe {
     /// A probe beside so many workers.
     pub fn new(clock: Clock, workers: usize) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { clock, spins: workers < cpus, gaps: Counts::new(), wakes: Counts::new(), watched_ns: 0 }
+        let began = clock.now();
+        Self { clock, began, spins: workers < cpus, gaps: Counts::new(), wakes: Counts::new(), watched_ns: 0 }
     }
 
     /// Sleeps on a word that is `value`, as long as `wait_ns` at most, and learns from how the sleep ended.
@@ -37,13 +51,16 @@ impl Probe {
         // Only a sleep that ended by itself says how late it ended.
         if slept_ns >= wait_ns {
             self.wakes.record(slept_ns - wait_ns);
-            if self.spins {
-                self.spin();
+            let elapsed_ns = self.clock.between(self.began, self.clock.now());
+            if self.spins
+                && let Some(most_ns) = allowance_ns(elapsed_ns, self.watched_ns)
+            {
+                self.spin(most_ns);
             }
         }
     }
 
-    fn spin(&mut self) {
+    fn spin(&mut self, most_ns: u64) {
         let begun = self.clock.now();
         let mut last = begun;
         loop {
@@ -51,7 +68,7 @@ impl Probe {
             self.gaps.record(self.clock.between(last, now));
             last = now;
             let spun_ns = self.clock.between(begun, now);
-            if spun_ns >= SPIN_NS {
+            if spun_ns >= most_ns {
                 self.watched_ns += spun_ns;
                 return;
             }
@@ -106,10 +123,21 @@ mod tests {
         let word = AtomicU32::new(1);
         probe.sleep(&word, 0, 1_000_000_000);
         assert!(probe.tell().is_none(), "the word had another value: nobody slept");
-        probe.sleep(&word, 1, 2_000_000);
+        probe.sleep(&word, 1, 20_000_000);
         let jitter = probe.tell().unwrap();
         assert_eq!(jitter.wakes.count(), 1);
-        assert!(jitter.gaps.count() > 10 && jitter.watched_ns >= SPIN_NS, "{}", jitter.gaps.count());
+        assert!(jitter.gaps.count() > 0 && jitter.watched_ns >= LEAST_SPIN_NS, "{}", jitter.gaps.count());
+    }
+
+    #[test]
+    fn it_spins_for_a_thousandth_of_the_time_however_often_it_wakes() {
+        let mut spun_ns = 0;
+        for elapsed_ns in (0..1_000_000_000).step_by(100_000) {
+            spun_ns += allowance_ns(elapsed_ns, spun_ns).unwrap_or(0);
+            assert!(spun_ns <= elapsed_ns / 1000, "{spun_ns} ns of {elapsed_ns}");
+        }
+        assert!(spun_ns >= 990_000, "{spun_ns} ns of a second: what is allowed is used");
+        assert_eq!(allowance_ns(u64::MAX, 0), Some(SPIN_NS), "and never for long at a time");
     }
 
     #[test]

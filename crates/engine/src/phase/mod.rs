@@ -46,6 +46,8 @@ pub(crate) fn run(
     }
     std::thread::scope(|scope| -> Result<(), EngineError> {
         let mut children = Children::default();
+        // Dropped before the children and before the scope waits for the threads.
+        let _let_go = LetGo(&shared);
         // Processes first: a process is cheaper to copy before there are threads.
         let (processes, threads): (Vec<_>, Vec<_>) = crews.iter().partition(|c| c.own_process);
         for crew in processes {
@@ -167,14 +169,38 @@ impl Children {
     }
 }
 
-/// A worker could not be started: those that were are let go without doing anything.
-fn abandon(shared: &Shared, children: &mut Children) {
+impl Drop for Children {
+    /// Only a panic leaves some to wait for.
+    fn drop(&mut self) {
+        self.reap();
+    }
+}
+
+/// Lets the workers go when the parent panics while they wait for it or work: nobody else would ever do so, and the panic would
+/// become a program that hangs.
+struct LetGo<'a>(&'a Shared);
+
+impl Drop for LetGo<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let_go(self.0);
+        }
+    }
+}
+
+/// Ends the phase for all workers, those that wait for its start included.
+fn let_go(shared: &Shared) {
     let control = shared.control();
     control.stop.store(STOP_INTERRUPT, Ordering::Release);
     control.go.store(1, Ordering::Release);
     wake_all(&control.go);
     control.seen.store(1, Ordering::Release);
     wake_all(&control.seen);
+}
+
+/// A worker could not be started: those that were are let go without doing anything.
+fn abandon(shared: &Shared, children: &mut Children) {
+    let_go(shared);
     children.reap();
 }
 

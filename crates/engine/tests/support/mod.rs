@@ -123,6 +123,12 @@ impl Bench {
         self.phase(vec![(self.workers, stream)])
     }
 
+    /// As `run`, and tells the moments.
+    pub fn run_telling(&self, stream: Stream, moments: &mut dyn fathom_engine::Moments) -> Repetition {
+        let workload = self.workload(vec![(self.workers, stream)]);
+        self.engine.borrow_mut().execute(&workload, 0, 0, moments).unwrap()
+    }
+
     /// Runs one phase with a worker for each stream.
     pub fn run_all(&self, streams: Vec<Stream>) -> Repetition {
         self.phase(streams.into_iter().map(|s| (1, s)).collect())

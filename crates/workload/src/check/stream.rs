@@ -3,8 +3,8 @@
 use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
-    Access, Amount, Backend, DepthGoal, Direction, Duration, ListedOp, Mix, Phase, Pick, Program, Record,
-    Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Access, Amount, Backend, DepthGoal, Direction, Duration, ListedOp, Lock, Mix, OpenSync, Phase, Pick,
+    Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -36,6 +36,7 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         }
         _ => {}
     }
+    errors.extend(amount_error(stream));
     errors.extend(endless_error(phase, stream));
     errors.extend(depth_errors(stream));
     if let Some(rate) = stream.pace.rate
@@ -46,6 +47,7 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
         errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
     }
+    errors.extend(contradictions(phase, stream));
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
         errors.push("sync_every after 0 writes; leave it out instead".into());
     }
@@ -186,6 +188,40 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
             errors.push(format!("gain_percent {gain_percent} of adaptive_depth is not above 0"));
         }
         _ => {}
+    }
+    errors
+}
+
+/// A warm-up repeats the amount until it is over, and would repeat nothing for ever.
+fn amount_error(stream: &Stream) -> Option<String> {
+    let what = match stream.amount {
+        Amount::Operations(0) => "operations",
+        Amount::Passes(0) => "passes",
+        Amount::Bytes(crate::Bytes(0)) => "bytes",
+        _ => return None,
+    };
+    Some(format!("an amount of 0 {what}; at least 1 is needed, or leave the stream out"))
+}
+
+/// Keys of which one makes the other mean nothing, whoever executes them.
+fn contradictions(phase: &Phase, stream: &Stream) -> Vec<String> {
+    let mut errors = Vec::new();
+    if stream.adaptive_depth.is_some() && stream.pace.rate.is_some() {
+        errors.push(
+            "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
+        );
+    }
+    if stream.backend == Backend::Null && stream.lock != Lock::No {
+        errors.push("the null backend makes no call, so there is no file to lock; leave lock out".into());
+    }
+    if stream.backend == Backend::Null && stream.open.sync != OpenSync::No {
+        errors
+            .push("the null backend makes no call, so there is no write to sync; leave open.sync out".into());
+    }
+    if stream.timed.open && (phase.ramp.0 > 0 || stream.adaptive_depth.is_some()) {
+        errors.push(
+            "the clock of timed.open starts before the file is open, and that of a ramp or an adaptive_depth after it was worked on; take one of the two".into(),
+        );
     }
     errors
 }

@@ -1,0 +1,59 @@
+//! Lengths of time: none so long that sums of them leave the clock, none so short that nothing fits into it.
+
+use crate::{Access, Action, Duration, Phase, Program, Stream};
+
+const YEAR_NS: u64 = 365 * 24 * 3_600_000_000_000;
+/// Sums of a few of these, and their product with the ticks of any clock, have room in 64 bits.
+const LONGEST: Duration = Duration(10 * YEAR_NS);
+/// Whoever looks at the workers wakes for each interval; below this it would measure itself.
+const SHORTEST_INTERVAL: Duration = Duration(1_000_000);
+
+/// Everything that is wrong with the times of a phase.
+pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
+    let mut errors = Vec::new();
+    for action in phase.before.iter().chain(&phase.after) {
+        if let Action::Sleep(time) = action {
+            errors.extend(too_long("a sleep", *time));
+        }
+    }
+    errors.extend(too_long("the ramp", phase.ramp));
+    let last = Duration(phase.stagger.0.saturating_mul(workers.max(1)));
+    errors.extend(too_long("the stagger, up to its last worker,", last));
+    errors.extend(too_long("the interval", phase.interval));
+    if phase.interval.0 > 0 {
+        errors.extend(too_short("the interval", phase.interval));
+    }
+    errors.extend(phase.stop.time.and_then(|t| too_long("the time of stop", t)));
+    if let Some(steady) = phase.stop.steady {
+        errors.extend(too_long("the round of steady", steady.round));
+        if steady.round.0 > 0 {
+            errors.extend(too_short("the round of steady", steady.round));
+        }
+    }
+    for thread in phase.groups.iter().flat_map(|g| &g.threads) {
+        if let Program::Stream(stream) = &thread.program {
+            errors.extend(stream_errors(stream));
+        }
+    }
+    errors
+}
+
+fn stream_errors(stream: &Stream) -> Vec<String> {
+    let mut errors = Vec::new();
+    errors.extend(stream.pace.think.and_then(|t| too_long("the time of think", t.time)));
+    errors.extend(stream.pace.burst.and_then(|b| too_long("the pause of burst", b.pause)));
+    errors.extend(stream.adaptive_depth.and_then(|a| too_long("the window of adaptive_depth", a.window)));
+    if let Access::Listed(list) = &stream.access {
+        errors.extend(list.iter().find_map(|op| too_long("a think time of the list", op.think)));
+    }
+    errors
+}
+
+fn too_long(what: &str, time: Duration) -> Option<String> {
+    (time > LONGEST)
+        .then(|| format!("{what} is longer than 10 years; choose a time that somebody will see end"))
+}
+
+fn too_short(what: &str, time: Duration) -> Option<String> {
+    (time < SHORTEST_INTERVAL).then(|| format!("{what} is {time}; at least 1ms is needed"))
+}

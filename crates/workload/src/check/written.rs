@@ -1,0 +1,52 @@
+//! What nobody who writes a workload can mean, and what a program that is stood in for does all the same: IOzone takes any of its
+//! options together, so this is asked of workloads in our own format only.
+
+use crate::{Backend, OpenSync, Pace, Phase, Program, Stream, Workload};
+
+use super::{CheckError, error};
+
+/// Everything of the kind, in order of the text.
+pub(super) fn errors(workload: &Workload) -> Vec<CheckError> {
+    workload.phases.iter().enumerate().flat_map(|(i, phase)| phase_errors(i, phase)).collect()
+}
+
+fn phase_errors(number: usize, phase: &Phase) -> Vec<CheckError> {
+    let mut errors = Vec::new();
+    for group in &phase.groups {
+        for thread in &group.threads {
+            if let Program::Stream(stream) = &thread.program {
+                let place = format!("phase {number} ({}), group {} {}", phase.name, group.name, thread.name);
+                errors.extend(stream_errors(stream).iter().map(|m| error(place.trim_end(), m)));
+            }
+        }
+    }
+    errors
+}
+
+fn stream_errors(stream: &Stream) -> Vec<String> {
+    let mut errors = Vec::new();
+    let Pace { think, rate, burst } = stream.pace;
+    if rate.is_some() && think.is_some() {
+        errors.push(
+            "rate and think contradict each other: the rate says when operations are due, and computing before each moves that; take one of the two".into(),
+        );
+    }
+    if rate.is_some() && burst.is_some() {
+        errors.push(
+            "rate and burst contradict each other: the schedule goes on during a pause that is not counted; take one of the two".into(),
+        );
+    }
+    if matches!(stream.backend, Backend::Mmap { .. }) {
+        if stream.open.direct {
+            errors.push(
+                "direct = true has no effect on a mapped file, which is the page cache; leave it out, or take another backend".into(),
+            );
+        }
+        if stream.open.sync != OpenSync::No {
+            errors.push(
+                "open.sync has no effect on a mapped file: no write call is made; use flush = \"sync\" of mmap".into(),
+            );
+        }
+    }
+    errors
+}
