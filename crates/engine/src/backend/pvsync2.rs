@@ -327,11 +327,12 @@ pub(super) fn refusal_of_files(
         // Other answers are about this record, not about the file system.
         (error == Errno::OPNOTSUPP).then(|| {
             format!(
-                "{what} with {} ({} = true) are refused for {} ({}); it needs {}",
+                "{what} with {} ({} = true) are refused for {} ({}); it needs Linux {}, and {}",
                 flag.name,
                 flag.key,
                 ground.name(),
                 super::probe::text(error),
+                flag.since,
                 flag.needs
             )
         })
