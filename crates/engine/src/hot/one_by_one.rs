@@ -196,7 +196,9 @@ fn before<B: Backend>(
             return Ok(Waited::Cut);
         }
     }
+    // Due before the last operation returned: it is late already, and the clock need not be asked.
     if let Some(due) = due
+        && due > hot.last
         && !matches!(op.kind, OpKind::Sync { .. })
         && wait_until(hot, due, false, when_stopped) == Waited::Cut
     {
