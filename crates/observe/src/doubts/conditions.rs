@@ -70,7 +70,7 @@ fn holes(run: &Run) -> Option<Doubt> {
 fn overloaded(run: &Run) -> Option<Doubt> {
     let over: Vec<_> = paced(run).into_iter().filter(|p| !p.kept).collect();
     let phases: Vec<&Phase> = over.iter().map(|p| p.phase).collect();
-    let worst = over.iter().max_by_key(|p| p.behind_ns)?;
+    let worst = over.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
     let text = format!(
         "in {} the rate was not kept ({}): more was asked for than the storage could do, and the response times grow with the length of the phase. Ask for a lower rate, or take the figures for the storage's limit.",
         which(run, &phases),

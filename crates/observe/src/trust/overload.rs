@@ -45,9 +45,10 @@ impl Paced<'_> {
         }
     }
 
-    /// Kept last, and the furthest behind first.
-    fn badness(&self) -> (bool, u64, f64) {
-        (!self.kept, self.behind_ns, self.rates.map_or(0.0, |(asked, got)| 1.0 - got / asked))
+    /// How bad it is: the longest time behind, and where two were equally long the share that is missing.
+    pub(crate) fn weight(&self) -> f64 {
+        let missing = self.rates.map_or(0.0, |(asked, got)| (1.0 - got / asked).max(0.0));
+        self.behind_ns as f64 + missing
     }
 }
 
@@ -71,10 +72,7 @@ pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
         .filter_map(|phase| {
             let rates = planned(phase).map(rates_of).unwrap_or_default();
             let of_each = phase.repetitions.iter().map(|r| judged(phase, r, &rates));
-            of_each.max_by(|a, b| {
-                let (a, b) = (a.badness(), b.badness());
-                (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
-            })
+            of_each.max_by(|a, b| b.kept.cmp(&a.kept).then(a.weight().total_cmp(&b.weight())))
         })
         .collect()
 }
@@ -144,7 +142,7 @@ fn found<'r>(paced: &Paced<'r>) -> Found<'r> {
     Found {
         phase: paced.phase,
         verdict,
-        weight: paced.behind_ns as f64,
+        weight: paced.weight(),
         words: format!("{begin}: {}", paced.figures()),
     }
 }
@@ -206,6 +204,8 @@ mod tests {
         assert_eq!(trust.sentence, "Overloaded: asked 100.0/s, got 50.0/s, behind for up to 9.00 s.");
         let good = check(&run("even", 1000, 0));
         assert_eq!(good.sentence, "The rate was kept: asked 100.0/s, got 100.0/s, never behind.");
+        let missing = |ops| paced(&run("even", ops, 0))[0].weight();
+        assert!(missing(500) > missing(700), "never late on end, and short all the same");
         let unread = Run { workload: "# nothing".into(), ..run("even", 500, 5_000_000) };
         assert_eq!(check(&unread).sentence, "The rate was kept: behind for up to 5.00 ms.");
     }

@@ -416,12 +416,7 @@ fn repeats_overload_and_start_are_told() {
     let late = |ns| change(0, move |r| r.workers[0].behind_ns = ns);
     let only = |run: Run| Run { phases: run.phases.into_iter().take(1).collect(), ..run };
     expect(&late(300), "overload", Verdict::Good, "The rate was kept: behind for up to 300 ns");
-    expect(
-        &only(late(2_000_000_000)),
-        "overload",
-        Verdict::Doubtful,
-        "Overloaded: behind for up to 2.00 s",
-    );
+    expect(&only(late(2_000_000_000)), "overload", Verdict::Doubtful, "Overloaded: behind for up to 2.00 s");
     let several = |skew| {
         change(0, move |r| {
             r.workers.push(Worker::default());
