@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why the workers should stop; 0 while they should not.
 pub(crate) const STOP_FIRST_DONE: u32 = 1;
-pub(crate) const STOP_INTERRUPT: u32 = 2;
 /// A rule of the phase that the parent watches: steady state.
-pub(crate) const STOP_RULE: u32 = 3;
+pub(crate) const STOP_RULE: u32 = 2;
+pub(crate) const STOP_INTERRUPT: u32 = 3;
 
 /// Control words of a phase.
 #[repr(C, align(128))]

@@ -112,19 +112,14 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             slot.fault_expected = fault.expected;
             slot.fault_found = fault.found;
             // The others cannot give a result that means anything: they stop too.
-            let _ = shared.control().stop.compare_exchange(
-                0,
-                STOP_INTERRUPT,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            );
+            shared.control().stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
             End::Failed
         }
     };
     shared.live(plan.index).end.store(end as u32, Ordering::Release);
+    shared.control().done.fetch_add(1, Ordering::AcqRel);
     ready.report();
     clocks.report();
-    shared.control().done.fetch_add(1, Ordering::AcqRel);
     add_and_wake(&shared.control().event);
 }
 
@@ -337,6 +332,10 @@ fn live<B: Handle, D: Drive<B>>(
         // It ended in the warm-up: whatever was recorded was not to be counted.
         hot.figures.ramp_ops += hot.forget_warm_up();
         hot.begin_counting(hot.last);
+        if stream.adaptive_depth.is_some() && hot.figures.settled_depth == 0 {
+            // Nobody is to wait for its search any more.
+            control.settled.fetch_add(1, Ordering::AcqRel);
+        }
     }
     let start = hot.start;
     hot.figures.last_op_ns = clock.between(start, hot.last);
@@ -355,7 +354,9 @@ fn live<B: Handle, D: Drive<B>>(
     if outcome != Outcome::Interrupted {
         finish_in_clock(plan, hot.figures, stats, clock, start, &mut open_still)?;
         if stream.timed.fsync || stream.timed.close {
-            hot.figures.elapsed_ns = clock.between(start, clock.now()).saturating_sub(excluded_ns);
+            // A pause after the last operation lies before the fsync: it is in this time, and not to be counted.
+            let not_counted_ns = excluded_ns + hot.paused_ns;
+            hot.figures.elapsed_ns = clock.between(start, clock.now()).saturating_sub(not_counted_ns);
         }
     }
     raise_first(Raise::AfterFinish);
@@ -365,8 +366,14 @@ fn live<B: Handle, D: Drive<B>>(
     hot.figures.cpu_system_ns = spent.1.saturating_sub(hot.cpu_before.1);
 
     if goes_on {
+        // From here on only an interruption ends it; that goes for waiting for the lock, too.
+        hot.finishing = true;
         let mut b = match open_still.take() {
-            Some(b) => b,
+            Some(b) => {
+                // The stop may have ended the first wait for it.
+                lock_file(plan, &hot, &b)?;
+                b
+            }
             None => {
                 // What was written is to stay.
                 let open = Open { create: false, truncate: false, ..stream.open };
@@ -539,17 +546,31 @@ fn finish_outside_clock<B: Handle>(
 ) -> Result<(), Fault> {
     let Some(mut b) = backend else { return Ok(()) };
     if plan.stream.sync_after {
-        // Others may still be timed: what is written back now would fall into their clocks, and slow them.
-        let control = shared.control();
-        while (control.clocked.load(Ordering::Acquire) as usize) < shared.workers()
-            && control.seen.load(Ordering::Acquire) == 0
-            && control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT
-        {
-            futex_wait(&control.seen, 0, 20_000_000);
+        // Who holds a lock does not wait for those that want it.
+        if plan.stream.lock == Lock::No {
+            wait_until_seen(shared);
         }
         sync_and_mark(slot, &shared.stats(plan.index)[SYNC], clock, start, &mut b)?;
     }
     close_and_mark(slot, clock, start, b)
+}
+
+/// Others may still be timed: what is written back now would fall into their clocks, and slow them. And the parent is to read its
+/// counters before anything is written back. It tells when it has, also if a worker was killed.
+fn wait_until_seen(shared: &Shared) {
+    const NAP_NS: u64 = 20_000_000;
+    // Once all clocks stand, the parent has this many naps to wake up.
+    let mut patience = 50;
+    let control = shared.control();
+    while control.seen.load(Ordering::Acquire) == 0
+        && control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT
+        && patience > 0
+    {
+        futex_wait(&control.seen, 0, NAP_NS);
+        if control.clocked.load(Ordering::Acquire) as usize >= shared.workers() {
+            patience -= 1;
+        }
+    }
 }
 
 fn sync_and_mark<B: Handle>(

@@ -263,3 +263,63 @@ fn who_waits_does_not_keep_a_common_amount_from_ending() {
         assert!(begun.elapsed().as_secs() < 50, "the slow one's next turn is 100 s away");
     }
 }
+
+#[test]
+fn workers_that_lock_their_file_do_not_wait_for_each_other_to_sync() {
+    let stream = Stream {
+        pick: fathom_workload::Pick::One(0),
+        lock: fathom_workload::Lock::File,
+        sync_after: true,
+        ..Stream::new("f", Direction::Write, Bytes(64 * KIB))
+    };
+    let done = Bench::new(MIB).workers(2, Isolation::Thread).run(stream);
+    assert_eq!(done.ops(), 32);
+}
+
+#[test]
+fn a_common_amount_leaves_no_record_locked() {
+    let stream = Stream {
+        pick: fathom_workload::Pick::One(0),
+        access: Access::Same(0),
+        lock: fathom_workload::Lock::Record,
+        sync_after: true,
+        ..endless(Backend::default(), 1)
+    };
+    let stop = Stop { operations: Some(100), ..Stop::default() };
+    let done = Bench::new(MIB).workers(3, Isolation::Process).stop(stop).run(stream);
+    assert_eq!(done.ops(), 100);
+}
+
+#[test]
+fn a_steady_state_ends_those_who_ignore_that_others_are_done() {
+    let steady =
+        Steady { round: Duration(5 * MS), range_percent: 1e9, slope_percent: 1e9, ..Steady::default() };
+    let stop = Stop { steady: Some(steady), first_done: Some(Default::default()), ..Stop::default() };
+    let finite = Stream { amount: Amount::Operations(1), ..endless(Backend::Null, 1) };
+    let deaf = Stream { when_stopped: fathom_workload::WhenStopped::Ignore, ..endless(Backend::Null, 1) };
+    let done = Bench::new(MIB).stop(stop).run_all(vec![finite, deaf]);
+    assert_eq!(done.workers[1].ending, Ending::Stopped);
+}
+
+#[test]
+fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
+    let how = AdaptiveDepth { goal: DepthGoal::Knee { gain_percent: 5.0 }, window: Duration(2 * MS) };
+    let searching = Stream { adaptive_depth: Some(how), ..endless(Backend::Aio { batch: 0 }, 4) };
+    // Its file is empty: the first read fails, in the search.
+    let mut failing = Stream { direction: Direction::Read, ..searching.clone() };
+    failing.open.create = true;
+    let done = Bench::new(MIB).stop(time(1)).run_all(vec![searching, failing]);
+    assert!(matches!(done.workers[1].ending, Ending::Failed(_)), "{:?}", done.workers[1].ending);
+}
+
+#[test]
+fn drained_operations_end_after_the_time() {
+    // A rate that nobody can keep must not change what the time is.
+    let rate = fathom_workload::Rate { operations_per_s: 1e9, arrivals: fathom_workload::Arrivals::Even };
+    for rate in [None, Some(rate)] {
+        let mut stream = endless(Backend::Aio { batch: 0 }, 8);
+        stream.pace.rate = rate;
+        let done = Bench::new(MIB).stop(time(20)).run(stream);
+        assert!(only(&done).elapsed_ns >= 20 * MS, "{:?}", only(&done).elapsed_ns);
+    }
+}

@@ -121,3 +121,19 @@ fn a_write_is_not_charged_for_making_the_data_of_others() {
     // would be as long as the longest.
     assert!(all.min_ns() * 4 < all.max_ns(), "{} to {} ns", all.min_ns(), all.max_ns());
 }
+
+#[test]
+fn a_pause_before_a_timed_fsync_is_not_counted() {
+    let burst = fathom_workload::Burst { bytes: Bytes(40 << 10), pause: Duration(1000 * MS) };
+    let stream = Stream {
+        amount: Amount::Operations(10),
+        pace: Pace { burst: Some(burst), ..Pace::default() },
+        timed: fathom_workload::Timed { fsync: true, ..fathom_workload::Timed::default() },
+        ..Stream::new("f", Direction::Write, Bytes(4096))
+    };
+    let done = Bench::new(MIB).run(stream);
+    let worker = only(&done);
+    // The one pause comes after the last write and before the fsync.
+    assert!(worker.marks.fsync_ns >= 1000 * MS, "{worker:?}");
+    assert!(worker.elapsed_ns + 1000 * MS <= worker.marks.fsync_ns + MS, "{worker:?}");
+}

@@ -48,6 +48,11 @@ fn keys_that_undo_each_other_are_refused() {
     let pace = Pace { rate, ..Pace::default() };
     expect(&bench, Stream { pace, ..adaptive.clone() }, "nothing to find");
     let timed = Timed { open: true, ..Timed::default() };
+    expect(
+        &bench,
+        Stream { lock: Lock::File, backend: Backend::Aio { batch: 0 }, ..adaptive.clone() },
+        "lock",
+    );
     expect(&bench, Stream { timed, ..adaptive }, "timed.open");
     expect(&Bench::new(MIB).ramp(Duration(1_000_000)), Stream { timed, ..stream() }, "timed.open");
     let null = Stream { backend: Backend::Null, ..stream() };

@@ -310,6 +310,24 @@ fn cached() -> Vec<Case> {
                 times(Column::Filebench, 0.85),
             ],
         ),
+        // What is left when the clock of a latency is taken off: the floor reads it twice an operation, too.
+        case(
+            "pread, cached, random, clocked floor",
+            Kind::Data,
+            Cache::Warm,
+            vec![floor(floor::sync::pread_clocked), ours(PREAD)],
+            vec![times(Column::Floor, 1.05)],
+        ),
+        case(
+            "read, cached, sequential, clocked floor",
+            Kind::Pass,
+            Cache::Warm,
+            vec![
+                floor(floor::sync::sequential_read_clocked),
+                ours("direction = \"read\"\nrecord = { fixed = \"4KiB\" }\nbackend = { psync = \"pread\" }"),
+            ],
+            vec![times(Column::Floor, 1.06)],
+        ),
         case(
             "read, cached, sequential",
             Kind::Pass,

@@ -78,8 +78,10 @@ impl Hot<'_> {
         if now >= self.deadline {
             // The time was used to its end, with pauses.
             self.excluded_ns += std::mem::take(&mut self.paused_ns);
-            self.last = self.deadline;
+            // What was drained may have ended after it.
+            self.last = self.last.max(self.deadline);
         } else if paced {
+            self.excluded_ns += std::mem::take(&mut self.paused_ns);
             self.last = self.last.max(now);
         }
     }

@@ -83,10 +83,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
         let drawn = if RARE { hot.pending.take() } else { None };
         let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };
         if RARE {
-            // The common amount is asked when the operation is due: who waits must not hold what others could do.
-            if before(hot, backend, &op, when_stopped)? == Waited::Cut
-                || hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, &op))
-            {
+            if before(hot, backend, &op, when_stopped)? == Waited::Cut {
                 return Ok(cut(hot, op, when_stopped));
             }
             hot.excluded_ns += std::mem::take(&mut hot.paused_ns);
@@ -202,6 +199,11 @@ fn before<B: Backend>(
         && !matches!(op.kind, OpKind::Sync { .. })
         && wait_until(hot, due, false, when_stopped) == Waited::Cut
     {
+        return Ok(Waited::Cut);
+    }
+    // The common amount is asked when the operation is due, because who waits must not hold what others could do, and before a lock
+    // is taken, because nobody would give it back.
+    if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, op)) {
         return Ok(Waited::Cut);
     }
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };

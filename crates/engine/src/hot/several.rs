@@ -2,7 +2,8 @@
 //! waits; the completions found then get one reading of the clock, because that is when a program could know of them. Latency is
 //! from the first reading to that one; its two parts, until the operation was given to the kernel and from there on, are kept
 //! beside it. So a read's latency is never too short, and too long by what it takes to prepare those submitted together, some 10 ns
-//! each; a reading of its own for each would cost as much again. A write has a reading of its own, after its data were made.
+//! each; a reading of its own for each would cost as much again. A write has a reading of its own, after its data were made, and
+//! what is prepared after it has that one.
 //!
 //! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
@@ -11,6 +12,7 @@ use super::depth::{Found, Search};
 use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome};
 use crate::backend::{AsyncBackend, Target};
+use crate::contents::Contents;
 use crate::shared::{
     Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
@@ -19,6 +21,11 @@ use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
 use std::sync::atomic::Ordering;
+
+/// Operations that one call carries while others are in flight, if the workload does not say. A device that answers in bursts stands
+/// idle while a whole burst is prepared anew: in fours, a virtio disk did 10 % more operations for 10 % less CPU time. Where everything
+/// is answered at once nothing is in flight here, and one call carries all.
+const WHILE_BUSY: usize = 4;
 
 /// An operation in flight.
 #[derive(Clone, Copy)]
@@ -157,7 +164,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         places.alone &= places.busy() > 0;
         let mut due = 0;
         let mut stamp = hot.clock.now();
-        while ended.is_none() && !places.alone && places.queued.len() < batch && places.busy() < most {
+        let carried = if how.batch == 0 && places.busy() > 0 { batch.min(WHILE_BUSY) } else { batch };
+        while ended.is_none() && !places.alone && places.queued.len() < carried && places.busy() < most {
             let drawn = places.held.take().or_else(|| hot.pending.take());
             let drawn = drawn.or_else(|| source.next(&hot.done)).or_else(|| {
                 if !RARE || hot.counting {
@@ -198,7 +206,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 }
             }
             places.alone = syncs;
-            prepare(hot, backend, &mut places, op, stamp, op_due);
+            stamp = prepare(hot, backend, &mut places, op, stamp, op_due);
         }
         if places.busy() == 0 {
             if places.held.is_some() && ended.is_none() {
@@ -216,16 +224,18 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         }
         let full = places.busy() >= most || places.alone || ended.is_some();
         let given = if RARE && due > 0 && !full {
-            backend.submit_for(hot.clock.between(now, due), hot.clock)?
+            backend.submit_for(hot.clock.between(now, due), hot.clock)
         } else {
             let nothing_new = places.queued.is_empty();
-            backend.submit(usize::from(nothing_new || full), hot.clock)?
+            backend.submit(usize::from(nothing_new || full), hot.clock)
         };
+        let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
         for number in places.queued.drain(..) {
             places.flights[number as usize].given = given;
         }
         now = hot.clock.now();
-        reap::<B, RARE>(hot, backend, &mut places, how.recorded, now, ended.is_some())?;
+        let stopped = ended.is_some_and(|e| e != Outcome::Completed);
+        reap::<B, RARE>(hot, backend, &mut places, how.recorded, now, stopped)?;
     }
 }
 
@@ -237,7 +247,7 @@ fn reap<B: AsyncBackend, const RARE: bool>(
     places: &mut Places,
     recorded: bool,
     now: u64,
-    ended: bool,
+    stopped: bool,
 ) -> Result<(), Fault> {
     let mut alike = Alike::default();
     let mut completed = std::mem::take(&mut places.completed);
@@ -256,16 +266,13 @@ fn reap<B: AsyncBackend, const RARE: bool>(
         hot.last = now;
         if RARE && hot.counting && !flight.counted {
             // It began in the warm-up.
-            hot.figures.ramp_ops += 1;
+            hot.figures.ramp_ops += u64::from(!matches!(flight.op.kind, OpKind::Sync { .. }));
+            done_uncounted(hot, flight);
             continue;
         }
         if !recorded {
             hot.figures.uncounted_bytes += u64::from(flight.op.bytes);
-            match flight.op.kind {
-                OpKind::Read => hot.done.reads += 1,
-                OpKind::Write => hot.done.writes += 1,
-                OpKind::Sync { .. } => {}
-            }
+            done_uncounted(hot, flight);
             continue;
         }
         if !alike.takes(flight) {
@@ -275,8 +282,8 @@ fn reap<B: AsyncBackend, const RARE: bool>(
         if RARE {
             rarely(hot, flight, now);
         }
-        if ended {
-            hot.figures.drained_ops += u64::from(hot.counting);
+        if stopped && hot.counting && !matches!(flight.op.kind, OpKind::Sync { .. }) {
+            hot.figures.drained_ops += 1;
         }
     }
     alike.record(hot, now);
@@ -285,9 +292,19 @@ fn reap<B: AsyncBackend, const RARE: bool>(
     match fault {
         None => Ok(()),
         Some(fault) => {
-            drain(backend, places.busy(), hot.clock);
+            drain(hot, backend, places.busy());
             Err(fault)
         }
+    }
+}
+
+/// An operation that nobody counts is done: a mix may depend on it.
+#[inline(always)]
+fn done_uncounted(hot: &mut Hot, flight: &Flight) {
+    match flight.op.kind {
+        OpKind::Read => hot.done.reads += 1,
+        OpKind::Write => hot.done.writes += 1,
+        OpKind::Sync { .. } => {}
     }
 }
 
@@ -406,14 +423,23 @@ fn pause(hot: &Hot, due: u64, now: u64) -> u64 {
 
 /// After a fault: waits for what is in flight, because the kernel still works with its buffers.
 #[cold]
-fn drain<B: AsyncBackend>(backend: &mut B, in_flight: usize, clock: crate::clock::Clock) {
+fn drain<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, in_flight: usize) {
     let mut completed = Vec::new();
-    while in_flight > completed.len() && backend.submit(1, clock).is_ok() {
+    while in_flight > completed.len() {
+        if backend.submit(1, hot.clock).is_err() {
+            return leave_to_the_kernel(&mut hot.memory);
+        }
         backend.reap(&mut completed);
     }
 }
 
-/// Gives an operation a place, a buffer and a stamp.
+/// Nobody can wait for what is in flight any more: the kernel may go on writing to the buffers, so they are never given back.
+#[cold]
+fn leave_to_the_kernel(memory: &mut Vec<Contents>) {
+    std::mem::forget(std::mem::take(memory));
+}
+
+/// Gives an operation a place, a buffer and a stamp, which it returns.
 #[inline(always)]
 fn prepare<B: AsyncBackend>(
     hot: &mut Hot,
@@ -422,16 +448,18 @@ fn prepare<B: AsyncBackend>(
     op: Op,
     stamp: u64,
     due: u64,
-) {
-    let Some(number) = places.free.pop() else { return };
+) -> u64 {
+    let Some(number) = places.free.pop() else { return stamp };
     let flight = &mut places.flights[number as usize];
     let target = target(hot, number, &op, flight);
     flight.op = op;
     flight.due = due;
     flight.counted = hot.counting;
     flight.stamp = if op.kind == OpKind::Write { hot.clock.now() } else { stamp };
+    let stamp = flight.stamp;
     backend.queue(number, &op, target);
     places.queued.push(number);
+    stamp
 }
 
 /// The buffer of an operation about to be queued.

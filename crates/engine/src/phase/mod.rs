@@ -243,7 +243,7 @@ struct Released {
 pub trait Moments {
     /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
     fn ready(&mut self) {}
-    /// After a warm-up: every worker counts now. It is told within a millisecond, while the workers go on; phases without a warm-up
+    /// After a warm-up: the first worker counts now, and the others with it or soon after. It is told within a millisecond, while the workers go on; phases without a warm-up
     /// do not tell it.
     fn counting(&mut self) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.

@@ -20,7 +20,7 @@ pub(super) struct Watch<'a> {
     first: u64,
     lost: usize,
     warms_up: bool,
-    /// Ticks at which every worker counted; 0 while some are in their warm-up.
+    /// Ticks at which the first worker began to count; 0 while all are in their warm-up.
     counted_from: u64,
     probe: Probe,
     series: Option<Series>,
@@ -69,8 +69,7 @@ impl<'a> Watch<'a> {
                     let (wait, over) = rounds.look(self.shared, self.count, counted_ns);
                     wait_ns = wait_ns.min(wait);
                     if over {
-                        let stop = &control.stop;
-                        let _ = stop.compare_exchange(0, STOP_RULE, Ordering::AcqRel, Ordering::Relaxed);
+                        control.stop.fetch_max(STOP_RULE, Ordering::AcqRel);
                     }
                 }
             }
@@ -112,7 +111,7 @@ impl<'a> Watch<'a> {
         self.probe.sleep(&control.event, event, wait_ns);
         self.lost += children.look(self.shared);
         if self.lost > 0 {
-            let _ = control.stop.compare_exchange(0, STOP_INTERRUPT, Ordering::AcqRel, Ordering::Relaxed);
+            control.stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
         }
     }
 
@@ -131,9 +130,14 @@ fn streams(phase: &Phase) -> impl Iterator<Item = &fathom_workload::Stream> {
     })
 }
 
+/// The workers that count: what others have recorded is of their warm-up, and will be forgotten.
+fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).filter(|&w| shared.live(w).counting_at.load(Ordering::Acquire) > 0)
+}
+
 /// Operations and bytes of all workers so far.
 fn totals(shared: &Shared, count: usize) -> (u64, u64) {
-    let counted = || (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
+    let counted = || counting(shared, count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
     (counted().map(crate::shared::KindStat::ops).sum(), counted().map(crate::shared::KindStat::bytes).sum())
 }
 
@@ -197,11 +201,11 @@ impl Series {
     fn gained(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, Histogram)> {
         let mut gained = Vec::new();
         for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before) {
-            if (0..count).all(|w| shared.stats(w)[kind].ops() == 0) {
+            if counting(shared, count).all(|w| shared.stats(w)[kind].ops() == 0) {
                 continue;
             }
             let mut now = vec![0; BUCKETS];
-            (0..count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
+            counting(shared, count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
             let histogram = Histogram::from_dense_difference(&now, before);
             if histogram.count() > 0 {
                 gained.push((op, histogram));
@@ -277,7 +281,8 @@ impl Rounds {
     fn figures(&self, shared: &Shared, count: usize) -> (u64, u64) {
         let (ops, bytes) = totals(shared, count);
         let sum_ns = || {
-            let counted = (0..count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
+            let counted =
+                counting(shared, count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
             counted.map(crate::shared::KindStat::sum_ns).sum::<u64>()
         };
         match self.rule.of {

@@ -218,6 +218,16 @@ fn contradictions(phase: &Phase, stream: &Stream) -> Vec<String> {
         errors
             .push("the null backend makes no call, so there is no write to sync; leave open.sync out".into());
     }
+    if stream.lock == Lock::File && stream.adaptive_depth.is_some() {
+        errors.push(
+            "workers that look for a depth begin together, and who holds the lock of the file keeps others from beginning; take one of adaptive_depth and lock = \"file\"".into(),
+        );
+    }
+    if stream.lock == Lock::File && phase.ramp.0 > 0 && phase.stop.steady.is_some() {
+        errors.push(
+            "a steady state is looked for when every warm-up is over, and who holds the lock of the file keeps others from theirs; take lock = \"file\" or ramp with steady".into(),
+        );
+    }
     if stream.timed.open && (phase.ramp.0 > 0 || stream.adaptive_depth.is_some()) {
         errors.push(
             "the clock of timed.open starts before the file is open, and that of a ramp or an adaptive_depth after it was worked on; take one of the two".into(),

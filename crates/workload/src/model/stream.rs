@@ -307,7 +307,7 @@ pub enum Backend {
     Uring(Uring),
     /// Linux native asynchronous I/O (io_submit, io_getevents): asynchronous in fact only with O_DIRECT.
     Aio {
-        /// How many operations one io_submit carries; 0: all that are free.
+        /// How many operations one io_submit carries; 0: all that are free, or a few at a time while others are in flight.
         #[serde(default, skip_serializing_if = "is_default")]
         batch: u32,
     },
@@ -349,7 +349,7 @@ impl Default for Backend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Uring {
-    /// How many operations one io_uring_enter submits at most; 0: all that are free.
+    /// How many operations one io_uring_enter submits at most; 0: all that are free, or a few at a time while others are in flight.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u32,
     /// Register the file, so that the kernel need not look it up for every operation.

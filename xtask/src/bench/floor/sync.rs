@@ -46,6 +46,40 @@ pub fn pread(target: &Target, start: &Barrier) -> Result<Done> {
     })
 }
 
+/// With the two readings of the clock that the latency of every operation needs, whoever takes it.
+pub fn pread_clocked(target: &Target, start: &Barrier) -> Result<Done> {
+    let file = open(&target.path, false, false)?;
+    let mut offsets = Offsets::of(target, RECORD);
+    let mut pages = Pages::new(RECORD);
+    let buffer = pages.as_mut_slice();
+    timed(target, start, || {
+        for _ in 0..256 {
+            std::hint::black_box(ticks());
+            file.read_exact_at(buffer, offsets.next())?;
+            std::hint::black_box(ticks());
+        }
+        Ok(256)
+    })
+}
+
+/// Likewise in ascending order.
+pub fn sequential_read_clocked(target: &Target, start: &Barrier) -> Result<Done> {
+    let file = open(&target.path, false, false)?;
+    let mut pages = Pages::new(RECORD);
+    let buffer = pages.as_mut_slice();
+    let end = target.file_bytes / RECORD as u64 * RECORD as u64;
+    let mut offset = 0;
+    timed(target, start, || {
+        for _ in 0..256 {
+            std::hint::black_box(ticks());
+            file.read_exact_at(buffer, offset)?;
+            std::hint::black_box(ticks());
+            offset = if offset + RECORD as u64 == end { 0 } else { offset + RECORD as u64 };
+        }
+        Ok(256)
+    })
+}
+
 pub fn pwrite(target: &Target, start: &Barrier) -> Result<Done> {
     let file = open(&target.path, true, false)?;
     let mut offsets = Offsets::of(target, RECORD);
