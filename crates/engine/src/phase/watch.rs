@@ -223,6 +223,8 @@ struct Rounds {
     last: Option<((u64, u64), u64)>,
     /// Rounds in which nothing finished: they have no latency.
     empty: usize,
+    /// The rule has ended the phase: what workers do until they see it is no round.
+    over: bool,
     state: SteadyState,
 }
 
@@ -240,13 +242,16 @@ impl Rounds {
             window: rule.window,
             ..SteadyState::default()
         };
-        Self { rule, last: None, empty: 0, state }
+        Self { rule, last: None, empty: 0, over: false, state }
     }
 
     /// Ends a round if one is over. Gives how long to sleep until the next one is, and whether the rule ends the phase. The first
     /// round begins when every worker counts.
     fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> (u64, bool) {
         let round_ns = self.rule.round.0;
+        if self.over {
+            return (LOOK_NS, false);
+        }
         let Some((last, last_ns)) = self.last else {
             self.last = Some((self.figures(shared, count), now_ns));
             return (round_ns, false);
@@ -272,9 +277,9 @@ impl Rounds {
             self.state.slope_percent = steadiness.slope_percent;
             self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
         }
-        let over =
+        self.over =
             self.state.reached || self.state.rounds.len() + self.empty >= self.rule.most_rounds as usize;
-        (round_ns, over)
+        (round_ns, self.over)
     }
 
     /// Operations or bytes so far, and the sum of latencies.
