@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const OPERATIONS: u64 = 100_000;
+/// Pairs of runs until a bound counts as broken.
+const ATTEMPTS: usize = 6;
 
 /// What the loop took when the bound was set was 94 without a call and 147 with a pread; a tenth above that is a regression, not
 /// another compiler.
@@ -33,15 +35,25 @@ fn an_operation_takes_few_instructions() {
     std::fs::write(dir.path().join("data"), vec![7u8; 4 << 20]).unwrap();
     let cases = [("null", "\"null\"", NULL_AT_MOST), ("pread", "{ psync = \"pread\" }", PREAD_AT_MOST)];
     for (name, backend, at_most) in cases {
-        let (Some(once), Some(twice)) =
-            (count(&program, dir.path(), backend, 1), count(&program, dir.path(), backend, 2))
-        else {
-            return skip(
-                test,
-                "the time stamp counter is not trusted here, and another clock has another price",
-            );
-        };
-        let per_operation = (twice as f64 - once as f64) / OPERATIONS as f64;
+        // Threads that wait for each other spin, and valgrind lets one run at a time: on a busy machine a run may hold some millions of
+        // turns of that. The least of several runs holds the fewest; a loop that got longer is longer in all of them.
+        let (mut once, mut twice) = (u64::MAX, u64::MAX);
+        let mut per_operation = f64::INFINITY;
+        for _ in 0..ATTEMPTS {
+            let (Some(first), Some(second)) =
+                (count(&program, dir.path(), backend, 1), count(&program, dir.path(), backend, 2))
+            else {
+                return skip(
+                    test,
+                    "the time stamp counter is not trusted here, and another clock has another price",
+                );
+            };
+            (once, twice) = (once.min(first), twice.min(second));
+            per_operation = (twice as f64 - once as f64) / OPERATIONS as f64;
+            if (AT_LEAST..=at_most).contains(&per_operation) {
+                break;
+            }
+        }
         println!("{name}: {per_operation:.1} instructions per operation");
         assert!(
             (AT_LEAST..=at_most).contains(&per_operation),

@@ -193,6 +193,11 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                         places.held = Some(op);
                         break;
                     }
+                    if now >= hot.deadline {
+                        places.held = Some(op);
+                        ended = Some(Outcome::Stopped);
+                        break;
+                    }
                     let behind_ns = schedule.issued(hot.clock, now);
                     if hot.counting {
                         hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
