@@ -6,6 +6,7 @@
 mod arrivals;
 mod feistel;
 mod flow;
+pub mod generators;
 mod mt19937_64;
 mod order;
 mod plain;

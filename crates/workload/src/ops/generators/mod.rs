@@ -1,0 +1,13 @@
+//! The generators of other programs, bit for bit: a drop-in that shall visit the same offsets or build the same tree as the
+//! program it stands in for has to draw the same numbers. None of them is good enough for anything else; what fathom draws for
+//! itself comes from `rand_xoshiro`. Pure arithmetic: a state goes in, a number and the next state come out.
+
+mod glibc_random;
+mod mt19937;
+mod rand48;
+mod xoroshiro128_plus;
+
+pub use glibc_random::GlibcRandom;
+pub use mt19937::Mt19937;
+pub use rand48::{Rand48, rand48_shared_unit, rand48_step, rand48_unit};
+pub use xoroshiro128_plus::Xoroshiro128Plus;
