@@ -30,6 +30,8 @@ pub(crate) struct Contents {
     read_at: usize,
     tag: u64,
     written: u64,
+    /// Size of each file where the region is several files in a row: data that know their place know it in their file.
+    file_bytes: u64,
 }
 
 impl Contents {
@@ -69,6 +71,7 @@ impl Contents {
                 _ => tag,
             },
             written: 0,
+            file_bytes: u64::MAX,
         };
         // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their stamps.
         let common = matches!(stream.data, Data::Reducible { .. });
@@ -80,7 +83,7 @@ impl Contents {
     /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
     fn areas_of(stream: &Stream, largest: usize, depth: u32) -> (usize, usize) {
         let rotate = stream.buffer_area.0 as usize;
-        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. });
+        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. });
         let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
@@ -103,7 +106,7 @@ impl Contents {
     fn fill_pool(&mut self, seed: u64) {
         let pool = self.pool.all_mut();
         match self.data {
-            Data::Unique => random_bytes(pool, seed),
+            Data::Unique | Data::Checksummed { .. } => random_bytes(pool, seed),
             Data::Reducible { compressible_percent, .. } => {
                 random_bytes(pool, seed);
                 let random = random_bytes_of_a_page(compressible_percent);
@@ -148,6 +151,11 @@ impl Contents {
                 }
                 record
             }
+            Data::Checksummed { block } => {
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                crate::checksum::seal(record, block.0 as usize, offset % self.file_bytes);
+                record
+            }
             Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
                 self.written += 1;
                 let (position, tag) = reduced(self.written, offset, tag, duplicate_percent, within_percent);
@@ -174,6 +182,9 @@ impl Contents {
     /// Checks the record that was just read into `record_to_read`'s place (which began at `at` of the read buffer).
     pub fn check(&self, offset: u64, at: usize, bytes: usize) -> Result<(), Fault> {
         let record = &self.read.all()[at..at + bytes];
+        if let Data::Checksummed { block } = self.data {
+            return crate::checksum::check(record, block.0 as usize, offset % self.file_bytes);
+        }
         let wrong = match (self.verify, &self.data) {
             (Verify::No, _) => None,
             (Verify::Marks, Data::Marked { byte, stride, length }) => {
@@ -190,7 +201,7 @@ impl Contents {
             }
             (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
             // Refused by `check`: nothing but the stamps could be compared.
-            (_, Data::Unique | Data::Reducible { .. }) => None,
+            (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. }) => None,
         };
         wrong.map_or(Ok(()), |(i, expected, found)| {
             Err(Fault {
@@ -201,6 +212,11 @@ impl Contents {
                 found: u64::from(found),
             })
         })
+    }
+
+    /// Says that the region is files of this size in a row.
+    pub fn in_files_of(&mut self, bytes: u64) {
+        self.file_bytes = bytes.max(1);
     }
 
     /// The memory that records to be written and records that were read lie in, for registering it with the kernel.

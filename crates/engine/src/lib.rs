@@ -10,6 +10,7 @@ mod action;
 pub mod backend;
 mod buffer;
 mod check;
+mod checksum;
 pub mod clock;
 mod contents;
 mod direct;

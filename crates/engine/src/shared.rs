@@ -183,6 +183,10 @@ pub(crate) enum Call {
     /// A read or write refused for its flags; `fault_found` holds them.
     FlaggedRead = 14,
     FlaggedWrite = 15,
+    /// A block that does not match its checksum.
+    Checksum = 16,
+    /// A block that belongs elsewhere.
+    Misplaced = 17,
 }
 
 impl Call {
@@ -194,7 +198,7 @@ impl Call {
             Self::Write | Self::FlaggedWrite => "write",
             Self::Sync => "fsync",
             Self::Close => "close",
-            Self::Verify => "verify",
+            Self::Verify | Self::Checksum | Self::Misplaced => "verify",
             Self::Map => "map",
             Self::Lock => "lock",
             Self::Memory => "get memory for",

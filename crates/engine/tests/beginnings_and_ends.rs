@@ -181,7 +181,11 @@ fn the_log_of_a_phase_with_a_warm_up_is_of_what_is_counted() {
 
 #[test]
 fn an_operation_that_waited_through_the_end_of_a_warm_up_is_one_of_the_amount() {
-    let rate = fathom_workload::Rate { operations_per_s: 500.0, arrivals: fathom_workload::Arrivals::Even };
+    let rate = fathom_workload::Rate {
+        operations_per_s: 500.0,
+        arrivals: fathom_workload::Arrivals::Even,
+        common: false,
+    };
     for (backend, depth) in BOTH {
         let mut stream = Stream { amount: Amount::Operations(40), ..endless(backend, depth) };
         stream.pace.rate = Some(rate);
@@ -226,7 +230,11 @@ fn the_series_begins_with_the_first_worker_and_loses_nothing() {
         .stagger(Duration(60 * MS))
         .interval(Duration(20 * MS))
         .stop(time(80));
-    let rate = fathom_workload::Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even };
+    let rate = fathom_workload::Rate {
+        operations_per_s: 1000.0,
+        arrivals: fathom_workload::Arrivals::Even,
+        common: false,
+    };
     let mut stream = endless(Backend::Null, 1);
     stream.pace.rate = Some(rate);
     let done = bench.run(stream);
@@ -255,8 +263,11 @@ fn who_waits_does_not_keep_a_common_amount_from_ending() {
     let stop = Stop { operations: Some(10), ..Stop::default() };
     for (backend, depth) in [(Backend::Null, 1), (Backend::Null, 4)] {
         let mut slow = endless(backend, depth);
-        slow.pace.rate =
-            Some(fathom_workload::Rate { operations_per_s: 0.01, arrivals: fathom_workload::Arrivals::Even });
+        slow.pace.rate = Some(fathom_workload::Rate {
+            operations_per_s: 0.01,
+            arrivals: fathom_workload::Arrivals::Even,
+            common: false,
+        });
         let begun = std::time::Instant::now();
         let done = Bench::new(MIB).stop(stop.clone()).run_all(vec![endless(backend, depth), slow]);
         assert_eq!(done.ops(), 10, "{backend:?}");
@@ -315,7 +326,11 @@ fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
 #[test]
 fn drained_operations_end_after_the_time() {
     // A rate that nobody can keep must not change what the time is.
-    let rate = fathom_workload::Rate { operations_per_s: 1e9, arrivals: fathom_workload::Arrivals::Even };
+    let rate = fathom_workload::Rate {
+        operations_per_s: 1e9,
+        arrivals: fathom_workload::Arrivals::Even,
+        common: false,
+    };
     for rate in [None, Some(rate)] {
         let mut stream = endless(Backend::Aio { batch: 0 }, 8);
         stream.pace.rate = rate;

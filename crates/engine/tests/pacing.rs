@@ -17,7 +17,10 @@ fn paced(backend: Backend, depth: u32, per_s: f64, arrivals: Arrivals) -> Stream
         queue_depth: depth,
         access: Access::Uniform,
         amount: Amount::Endless,
-        pace: Pace { rate: Some(Rate { operations_per_s: per_s, arrivals }), ..Pace::default() },
+        pace: Pace {
+            rate: Some(Rate { operations_per_s: per_s, arrivals, common: false }),
+            ..Pace::default()
+        },
         ..Stream::new("f", Direction::Read, Bytes(4096))
     }
 }

@@ -156,7 +156,7 @@ fn a_full_device_is_one_clear_error() {
 fn a_rate_does_not_outlast_the_phase() {
     let bench = Bench::new(MIB).stop(Stop { time: Some(Duration(30_000_000)), ..Stop::default() });
     let slow = Pace {
-        rate: Some(Rate { operations_per_s: 0.1, arrivals: fathom_workload::Arrivals::Even }),
+        rate: Some(Rate { operations_per_s: 0.1, arrivals: fathom_workload::Arrivals::Even, common: false }),
         ..Pace::default()
     };
     let r = bench.run(Stream { pace: slow, ..endless(Direction::Write) });
@@ -177,7 +177,11 @@ fn who_ignores_the_flag_keeps_its_pace() {
         amount: Amount::Operations(21),
         when_stopped: WhenStopped::Ignore,
         pace: Pace {
-            rate: Some(Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even }),
+            rate: Some(Rate {
+                operations_per_s: 1000.0,
+                arrivals: fathom_workload::Arrivals::Even,
+                common: false,
+            }),
             ..Pace::default()
         },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))

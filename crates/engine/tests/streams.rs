@@ -151,7 +151,7 @@ fn the_clock_holds_what_the_model_puts_inside() {
 fn every_operation_is_in_the_histogram() {
     let bench = Bench::new(MIB);
     let r = bench.run(Stream {
-        sync_every: Some(SyncEvery { writes: 10, data_only: true }),
+        sync_every: Some(SyncEvery { writes: 10, data_only: true, inside: false }),
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     });
     assert_eq!(r.latency(OpKind::Write).count(), 256);
@@ -245,7 +245,11 @@ fn a_rate_is_not_exceeded() {
     let bench = Bench::new(80 * KIB);
     let r = bench.run(Stream {
         pace: Pace {
-            rate: Some(Rate { operations_per_s: 1000.0, arrivals: fathom_workload::Arrivals::Even }),
+            rate: Some(Rate {
+                operations_per_s: 1000.0,
+                arrivals: fathom_workload::Arrivals::Even,
+                common: false,
+            }),
             ..Pace::default()
         },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
@@ -256,7 +260,7 @@ fn a_rate_is_not_exceeded() {
 #[test]
 fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
     let bench = Bench::new(80 * KIB);
-    let rate = Some(Rate { operations_per_s: 1e6, arrivals: fathom_workload::Arrivals::Even });
+    let rate = Some(Rate { operations_per_s: 1e6, arrivals: fathom_workload::Arrivals::Even, common: false });
     let r = bench.run(Stream {
         pace: Pace { rate, ..Pace::default() },
         open: Open { sync: OpenSync::Dsync, ..Open::default() },
@@ -393,7 +397,7 @@ fn asynchronous_writes_sync_and_stop() {
             backend,
             queue_depth: 8,
             amount: Amount::Endless,
-            sync_every: Some(SyncEvery { writes: 100, data_only: false }),
+            sync_every: Some(SyncEvery { writes: 100, ..SyncEvery::default() }),
             timed: Timed { fsync: true, close: true, ..Timed::default() },
             ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
         });

@@ -11,6 +11,7 @@ pub mod histogram;
 pub mod origin;
 pub mod phase;
 pub mod physical;
+pub mod row;
 pub mod run;
 pub mod steady;
 pub mod store;
@@ -25,6 +26,7 @@ pub use phase::{
     Phase, Repetition, SteadyState, Worker,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
+pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};

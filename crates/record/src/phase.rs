@@ -2,7 +2,7 @@
 //! and what the kernel's counters said meanwhile. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`];
 //! the program puts both into a [`Repetition`].
 
-use crate::{Histogram, Origin, Physical, Residency};
+use crate::{Histogram, Origin, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -123,6 +123,9 @@ pub struct Worker {
     pub behind_ns: u64,
     /// Latencies by kind of operation.
     pub stats: Vec<OpStat>,
+    /// What each operation of its flow did, in the flow's order; empty for a stream.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Row>,
     /// How it ended.
     pub ending: Ending,
     /// Every single operation, if the workload asked for it.
@@ -251,7 +254,7 @@ pub enum Ending {
 }
 
 /// An operation that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpError {
     /// What was tried: "write", "open", "verify", ...
     pub call: String,
@@ -263,6 +266,9 @@ pub struct OpError {
     pub after_ops: u64,
     /// The kernel's error number, 0 if it was not the kernel that refused.
     pub errno: i32,
+    /// The value expected and the value found, where a check compared two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<(u64, u64)>,
     /// The whole sentence for a person.
     pub message: String,
 }
@@ -295,6 +301,9 @@ pub struct Interval {
     /// Latencies of what finished in it, by kind of operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<(OpKind, Histogram)>,
+    /// File data moved in it, by kind of operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<(OpKind, u64)>,
 }
 
 /// What the machine does to any program, measured beside the phase: stalls that are not the storage's.

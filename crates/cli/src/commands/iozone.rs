@@ -107,6 +107,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
                 Failure::Operation(e) => e.clone(),
                 Failure::Engine(e) => as_operation(e),
                 Failure::Gone(path) => OpError {
+                    compared: None,
                     call: "open".into(),
                     path: path.display().to_string(),
                     offset: None,
@@ -216,5 +217,5 @@ fn as_operation(error: &EngineError) -> OpError {
         }
         _ => (String::new(), String::new(), 0),
     };
-    OpError { call, path, offset: None, after_ops: 0, errno, message: error.to_string() }
+    OpError { call, path, errno, message: error.to_string(), ..OpError::default() }
 }

@@ -72,6 +72,7 @@ impl Plan<'_> {
     fn set(&mut self, name: &str, count: u32, size: u64, reuse: bool) -> String {
         if !self.sets.iter().any(|s| s.name == name) {
             self.sets.push(FileSet {
+                trust_sizes: false,
                 name: name.into(),
                 files: Files::Numbered { prefix: self.scope.directory.join(format!("{name}.")), count },
                 size: Sizing::Fixed(Bytes(size)),
@@ -107,6 +108,7 @@ impl Plan<'_> {
         axes.tags.insert("stage_note".into(), stage.1.into());
         let workers = axes.streams.unwrap_or(1);
         let thread = Thread {
+                io_priority: None,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
@@ -182,7 +184,7 @@ impl Plan<'_> {
             Stream { open: Open { sync: OpenSync::Dsync, ..Open::default() }, ..random(Direction::Write) };
         self.push(&LATENCY, "O_DSYNC random write", axes(), vec![prepare()], dsync, CAP);
         let fsync = Stream {
-            sync_every: Some(SyncEvery { writes: 1, data_only: false }),
+            sync_every: Some(SyncEvery { writes: 1, ..SyncEvery::default() }),
             ..random(Direction::Write)
         };
         self.push(&LATENCY, "write and fsync", axes(), vec![prepare()], fsync, CAP);

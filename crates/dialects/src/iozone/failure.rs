@@ -48,6 +48,7 @@ mod tests {
 
     fn error(call: &str) -> OpError {
         OpError {
+        compared: None,
             call: call.into(),
             path: "iozone.tmp".into(),
             offset: Some(8192),

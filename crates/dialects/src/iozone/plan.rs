@@ -270,6 +270,7 @@ fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass
 
 fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing) -> FileSet {
     FileSet {
+        trust_sizes: false,
         name: name.into(),
         files,
         size: Sizing::Fixed(Bytes(bytes)),
@@ -301,6 +302,7 @@ fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
         nice: 0,
         pinning: o.first_cpu.map_or(Pinning::Free, Pinning::From),
         threads: vec![Thread {
+            io_priority: None,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),

@@ -70,6 +70,7 @@ pub fn print(run: &Run) -> Result<String, ReplayError> {
 fn before_the_first(message: &str, workload: &Workload) -> OpError {
     let path = longest(files(workload), |p| message.contains(&*p.to_string_lossy()));
     OpError {
+        compared: None,
         call: path.as_ref().map_or("", |_| "create").into(),
         path: path.unwrap_or_default().display().to_string(),
         offset: None,

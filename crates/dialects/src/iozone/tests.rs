@@ -245,6 +245,7 @@ fn a_missing_file_ends_with_58() {
     let head = printer.head();
     assert!(head.ends_with(&format!("\n              64       4{}", " ".repeat(18))));
     let error = OpError {
+        compared: None,
         call: "open".into(),
         path: "iozone.tmp".into(),
         offset: None,

@@ -52,6 +52,7 @@ pub(super) fn collect(
             ending,
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
+            rows: Vec::new(),
         });
     }
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
@@ -104,10 +105,9 @@ fn ending_of(
         _ => Ending::Failed(OpError {
             call: "killed".into(),
             path: path.display().to_string(),
-            offset: None,
             after_ops: ops,
-            errno: 0,
             message: killed_sentence(path, killed_by.unwrap_or(0)),
+            ..OpError::default()
         }),
     }
 }
@@ -129,9 +129,14 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
 fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
     let (what, path_text) = (slot.fault_call.word(), path.display());
     let place = match slot.fault_call {
-        Call::Read | Call::Write | Call::FlaggedRead | Call::FlaggedWrite | Call::Verify | Call::Lock => {
-            Some(slot.fault_offset)
-        }
+        Call::Read
+        | Call::Write
+        | Call::FlaggedRead
+        | Call::FlaggedWrite
+        | Call::Verify
+        | Call::Checksum
+        | Call::Misplaced
+        | Call::Lock => Some(slot.fault_offset),
         _ => None,
     };
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
@@ -156,6 +161,14 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
                 "{path_text} holds wrong data at offset {}: found byte {:#04x}, expected {:#04x}",
                 slot.fault_offset, slot.fault_found, slot.fault_expected
             ),
+            Call::Checksum => format!(
+                "the block at offset {} of {path_text} does not match its checksum: stored {:#010x}, calculated {:#010x}",
+                slot.fault_offset, slot.fault_found, slot.fault_expected
+            ),
+            Call::Misplaced => format!(
+                "the block at offset {} of {path_text} belongs elsewhere: it holds the offset {}",
+                slot.fault_offset, slot.fault_found
+            ),
             Call::Read => format!(
                 "{path_text} ends too early: at offset {} only {} of {} bytes could be read",
                 slot.fault_offset, slot.fault_found, slot.fault_expected
@@ -173,6 +186,8 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         offset: place,
         after_ops: ops,
         errno: slot.fault_errno,
+        compared: matches!(slot.fault_call, Call::Verify | Call::Checksum | Call::Misplaced)
+            .then_some((slot.fault_expected, slot.fault_found)),
         message,
     }
 }

@@ -149,6 +149,8 @@ struct Series {
     last: (u64, u64, u64),
     /// Dense counters at the end of the last interval, by kind of operation; empty until something of a kind was recorded.
     before: Vec<Vec<u64>>,
+    /// Bytes read and written until then.
+    moved: [u64; 2],
     intervals: Vec<Interval>,
 }
 
@@ -159,6 +161,7 @@ impl Series {
             next_ns: width_ns,
             last: (0, 0, 0),
             before: vec![Vec::new(); RECORDED.len()],
+            moved: [0; 2],
             intervals: Vec::new(),
         }
     }
@@ -174,6 +177,12 @@ impl Series {
             before.end_ns = origin_ns + now_ns;
             before.ops += ops.saturating_sub(self.last.1);
             before.bytes += bytes.saturating_sub(self.last.2);
+            for (op, gained) in self.moved(shared, count) {
+                match before.moved.iter_mut().find(|(kind, _)| *kind == op) {
+                    Some((_, all)) => *all += gained,
+                    None => before.moved.push((op, gained)),
+                }
+            }
             for (op, gained) in self.gained(shared, count) {
                 match before.latencies.iter_mut().find(|(kind, _)| *kind == op) {
                     Some((_, all)) => all.merge(&gained),
@@ -184,17 +193,34 @@ impl Series {
         } else if (now_ns >= self.next_ns || stopped) && now_ns > self.last.0 {
             let (ops, bytes) = totals(shared, count);
             let latencies = self.gained(shared, count);
+            let moved = self.moved(shared, count);
             self.intervals.push(Interval {
                 end_ns: origin_ns + now_ns,
                 width_ns: now_ns - self.last.0,
                 ops: ops.saturating_sub(self.last.1),
                 bytes: bytes.saturating_sub(self.last.2),
                 latencies,
+                moved,
             });
             self.last = (now_ns, ops, bytes);
             self.next_ns = (now_ns / width + 1) * width;
         }
         self.next_ns.saturating_sub(now_ns).max(1)
+    }
+
+    /// File data that reads and writes moved since the last call.
+    fn moved(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, u64)> {
+        let mut moved = Vec::new();
+        for ((kind, op), before) in
+            [(READ, OpKind::Read), (WRITE, OpKind::Write)].into_iter().zip(&mut self.moved)
+        {
+            let now = counting(shared, count).map(|w| shared.stats(w)[kind].bytes()).sum::<u64>();
+            let gained = now.saturating_sub(std::mem::replace(before, now));
+            if gained > 0 {
+                moved.push((op, gained));
+            }
+        }
+        moved
     }
 
     /// What each kind of operation gained since the last call.

@@ -150,6 +150,7 @@ impl Bench {
             nice: 0,
             pinning: self.pinning.clone(),
             threads: vec![Thread {
+                io_priority: None,
                 name: String::new(),
                 instances: 1,
                 memory: Bytes(0),
@@ -169,6 +170,7 @@ impl Bench {
             name: "test".into(),
             repetitions: 1,
             filesets: vec![FileSet {
+                trust_sizes: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },
                 size: Sizing::Fixed(Bytes(self.size)),

@@ -431,7 +431,7 @@ mod tests {
         let mut run = sample_run();
         // The second repetition's intervals without latencies, one of them without a width.
         run.phases[1].repetitions[1].intervals = vec![
-            Interval { end_ns: 25_000, width_ns: 25_000, ops: 1, bytes: 4096, latencies: Vec::new() },
+            Interval { end_ns: 25_000, width_ns: 25_000, ops: 1, bytes: 4096, ..Interval::default() },
             Interval { end_ns: 25_000, ..Interval::default() },
         ];
         assert_golden("intervals.csv", &interval_csv(&[run]));

@@ -67,6 +67,7 @@ fn append_intervals(t: &Transaction, repetition_id: i64, intervals: &[Interval])
 
 fn interval(r: &Row) -> rusqlite::Result<Interval> {
     Ok(Interval {
+        moved: Vec::new(),
         end_ns: count(r, "end_ns")?,
         width_ns: count(r, "width_ns")?,
         ops: count(r, "ops")?,

@@ -284,6 +284,7 @@ fn op_error(r: &Row) -> rusqlite::Result<OpError> {
         offset: maybe(r, "error_offset")?,
         after_ops: count(r, "error_after_ops")?,
         errno: r.get("error_errno")?,
+        compared: None,
         message: r.get("error_message")?,
     })
 }

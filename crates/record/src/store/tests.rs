@@ -76,6 +76,7 @@ fn write_phase() -> Phase {
         OpStat { op: OpKind::Sync, ops: 1, bytes: 0, latency: Histogram::from_values([2_000_000]) },
     ];
     let worker = |index: u32, ending: Ending| Worker {
+        rows: Vec::new(),
         group: "writers".into(),
         index,
         start_ns: u64::from(index) * 700,
@@ -95,6 +96,7 @@ fn write_phase() -> Phase {
         op_log: Vec::new(),
     };
     let full = Ending::Failed(OpError {
+        compared: None,
         call: "write".into(),
         path: "/mnt/a disk/f1".into(),
         offset: Some(262_144),
@@ -118,6 +120,7 @@ fn write_phase() -> Phase {
         start_skew_ns: 700,
         workers: vec![worker(0, Ending::Completed), worker(1, full)],
         intervals: vec![Interval {
+            moved: Vec::new(),
             end_ns: 2_600_000,
             width_ns: 2_600_000,
             ops: 8,
@@ -252,7 +255,7 @@ fn any_stat() -> impl Strategy<Value = OpStat> {
 fn any_ending() -> impl Strategy<Value = Ending> {
     let failed = (words(), words(), prop::option::of(number()), number(), any::<i32>(), words()).prop_map(
         |(call, path, offset, after_ops, errno, message)| {
-            Ending::Failed(OpError { call, path, offset, after_ops, errno, message })
+            Ending::Failed(OpError { call, path, offset, after_ops, errno, message, compared: None })
         },
     );
     prop_oneof![Just(Ending::Completed), Just(Ending::Stopped), Just(Ending::Interrupted), failed]
@@ -273,6 +276,7 @@ fn any_worker() -> impl Strategy<Value = Worker> {
         (number(), number(), prop::option::of(any::<u32>()), number()),
     )
         .prop_map(|((group, index, ending, stats, op_log), a, b, c)| Worker {
+            rows: Vec::new(),
             group,
             index,
             start_ns: a.0,
@@ -362,7 +366,14 @@ fn any_histogram() -> impl Strategy<Value = Histogram> {
 fn any_interval() -> impl Strategy<Value = Interval> {
     let kind = prop::sample::select(OpKind::ALL.to_vec());
     (prop::array::uniform4(number()), prop::collection::vec((kind, any_histogram()), 0..3)).prop_map(
-        |(n, latencies)| Interval { end_ns: n[0], width_ns: n[1], ops: n[2], bytes: n[3], latencies },
+        |(n, latencies)| Interval {
+            end_ns: n[0],
+            width_ns: n[1],
+            ops: n[2],
+            bytes: n[3],
+            latencies,
+            moved: Vec::new(),
+        },
     )
 }
 

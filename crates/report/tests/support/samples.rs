@@ -219,7 +219,7 @@ fn intervals(rate: f64, seconds: u64) -> Vec<Interval> {
         .map(|i| {
             let dip = if i % 7 == 0 { 0.3 } else { 1.0 };
             let bytes = (rate * 0.5 * dip * wobble(i, 5, 9)) as u64;
-            Interval { end_ns: i * width_ns, width_ns, ops: bytes / MIB, bytes, latencies: Vec::new() }
+            Interval { end_ns: i * width_ns, width_ns, ops: bytes / MIB, bytes, ..Interval::default() }
         })
         .collect()
 }
@@ -327,6 +327,7 @@ pub fn hostile_run() -> Run {
         }
     }
     let failed = OpError {
+        compared: None,
         call: "write".into(),
         path: evil.into(),
         offset: Some(4096),
@@ -402,6 +403,7 @@ pub fn repeated_cell(rates: &[f64]) -> Run {
 /// Lets a phase's first worker break off.
 pub fn fail(phase: &mut Phase, message: &str) {
     phase.repetitions[0].workers[0].ending = Ending::Failed(OpError {
+        compared: None,
         call: "read".into(),
         path: "x".into(),
         offset: None,

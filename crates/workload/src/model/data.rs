@@ -41,6 +41,12 @@ pub enum Data {
         /// Distinguishes generations of data; the files of a set differ by themselves.
         tag: u64,
     },
+    /// Blocks that check themselves: random bytes, then four bytes of their CRC-32 (zlib's), then eight of the block's offset in its
+    /// file, both little-endian. Records are made of whole blocks.
+    Checksummed {
+        /// Size of a block.
+        block: Bytes,
+    },
 }
 
 /// What is checked on reading. A mismatch ends the worker with the place of the first wrong byte.

@@ -34,6 +34,9 @@ pub struct FileSet {
     /// How they may be opened.
     #[serde(default, skip_serializing_if = "is_default")]
     pub share: Share,
+    /// With [`Existing::Reuse`]: files found in place are believed to be as large as the set says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub trust_sizes: bool,
 }
 
 /// Where the files are.

@@ -14,6 +14,21 @@ pub struct Flow {
     /// Complete passes through the list; without it until a stop rule ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loops: Option<u64>,
+    /// Where random offsets, buffer positions and random lengths come from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offsets: Offsets,
+}
+
+/// Source of a flow's random offsets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Offsets {
+    /// Xoshiro256++, from the workload's seed and the worker.
+    #[default]
+    Seeded,
+    /// MT19937 filled by s[0] = this, s[i] = 69069 s[i-1]; a fresh one in every process. It is its first worker's; the process's other
+    /// workers have their own, with this plus their number.
+    Mt19937(u32),
 }
 
 /// One operation of a flow.
@@ -24,6 +39,9 @@ pub struct FlowOp {
     pub name: String,
     /// What it does.
     pub act: Act,
+    /// The operations of a [`Act::Sequence`], executed in order.
+    #[serde(default, rename = "op", skip_serializing_if = "Vec::is_empty")]
+    pub ops: Vec<FlowOp>,
     /// File set it picks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fileset: Option<String>,
@@ -39,6 +57,9 @@ pub struct FlowOp {
     /// Range of random offsets; 0: the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub working_set: Value,
+    /// Random offsets are taken from these instead, each as likely as the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<crate::Bytes>,
     /// Random offset instead of the next one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub random: bool,
@@ -63,6 +84,9 @@ pub struct FlowOp {
     /// Count, bytes, seconds or loops, by kind of act.
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: Value,
+    /// What [`Act::Say`] says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
     /// Operation that is woken, posted to, or metered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -163,6 +187,12 @@ pub enum Act {
     FinishOnCount,
     /// End the run after so many bytes.
     FinishOnBytes,
+    /// Say something to the user; it counts nothing.
+    Say,
+    /// Draw `value` and do nothing with it; it counts nothing.
+    Draw,
+    /// Do the operations inside; it counts nothing itself.
+    Sequence,
 }
 
 fn once() -> Value {

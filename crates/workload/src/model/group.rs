@@ -40,6 +40,9 @@ pub struct Thread {
     /// Size of the thread's I/O buffer area; 0: one record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory: Bytes,
+    /// Best-effort I/O priority, 0 (first) to 7; without it the process's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_priority: Option<u8>,
     /// What it does.
     pub program: Program,
 }

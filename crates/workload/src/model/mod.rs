@@ -13,14 +13,16 @@ mod stream;
 pub use action::Action;
 pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
-pub use flow::{Act, Flow, FlowOp, Value};
+pub use flow::{Act, Flow, FlowOp, Offsets, Value};
 pub use group::{Group, Isolation, Pinning, Program, Thread};
-pub use phase::{Axes, CacheState, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop};
+pub use phase::{
+    Axes, CacheState, Exhausted, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
+};
 pub use random::{RandomVariable, Row, Shape};
 pub use stream::{
     Access, AdaptiveDepth, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp, Lock,
-    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Stream, SyncCall,
-    SyncEvery, Think, Timed, Uring, WhenStopped, Zone,
+    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream, SyncCall,
+    SyncEvery, SyncSeries, Think, Timed, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

@@ -38,6 +38,9 @@ pub struct Phase {
     /// Width of the interval series; 0 takes none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval: Duration,
+    /// Events a second that the phase's generator makes, for the limiting operations of flows; without it they do not limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events_per_s: Option<f64>,
     /// Who runs.
     #[serde(default, rename = "group", skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
@@ -104,6 +107,36 @@ pub struct Stop {
     /// The first worker that is done ends the others' counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_done: Option<Stonewall>,
+    /// What happens when an operation of a flow finds no file to work on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub exhausted: Exhausted,
+    /// What happens when a flow's own end (`finish-on-count`, `finish-on-bytes`) comes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub finished: Finished,
+}
+
+/// What happens when an operation of a flow finds no file to work on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exhausted {
+    /// The phase ends, and is told to have ended too early.
+    #[default]
+    Early,
+    /// The phase ends as planned.
+    Phase,
+    /// The worker ends; the phase when all have.
+    Worker,
+}
+
+/// What happens when a flow's own end comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finished {
+    /// The phase ends.
+    #[default]
+    Phase,
+    /// The worker ends; the phase when all have.
+    Worker,
 }
 
 /// Steady state as the Solid State Storage Performance Test Specification of SNIA defines it: over the last `window` rounds the

@@ -13,6 +13,9 @@ pub struct Stream {
     /// Which file of the set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pick: Pick,
+    /// Whose sequence of operations the workers draw from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sequence: Sequence,
     /// Read, write or both.
     pub direction: Direction,
     /// Order of offsets.
@@ -59,6 +62,12 @@ pub struct Stream {
     /// fsync inside the stream, every so many writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_every: Option<SyncEvery>,
+    /// fsync of every file of the set now and then, as operations of the common sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_series: Option<SyncSeries>,
+    /// No two workers work on the same record at the same time: an operation that would is drawn again. With a common sequence.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub exclusive: bool,
     /// What is written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data: Data,
@@ -95,6 +104,7 @@ impl Stream {
         Self {
             fileset: fileset.into(),
             pick: Pick::default(),
+            sequence: Sequence::default(),
             direction,
             access: Access::default(),
             record: Record::Fixed(record),
@@ -111,6 +121,8 @@ impl Stream {
             timed: Timed::default(),
             sync_after: false,
             sync_every: None,
+            sync_series: None,
+            exclusive: false,
             data: Data::default(),
             verify: Verify::default(),
             pace: Pace::default(),
@@ -133,8 +145,21 @@ pub enum Pick {
     ByWorker,
     /// All workers use this file.
     One(u32),
-    /// Requests run over all files of the set as over one: file 0 first, then file 1 and so on.
+    /// The files of the set, all of one size, are one region: file 0 first, then file 1 and so on. An operation that would cross the
+    /// end of a file is cut there. Every worker opens every file.
     All,
+}
+
+/// Whose sequence of operations a worker draws from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sequence {
+    /// Its own.
+    #[default]
+    Own,
+    /// One sequence for all workers that execute the stream: sequential access goes on where another worker left off, a mix by
+    /// completions counts those of all, and the amount is that of all together.
+    Common,
 }
 
 /// Reading, writing, or a mix.
@@ -176,6 +201,8 @@ pub enum Access {
         /// Distance in records.
         step: u64,
     },
+    /// A position anywhere in the region, rounded down to a multiple of the record size, which need not divide the region.
+    Scaled(Scaled),
     /// Each record exactly once a pass, in the order of a swap shuffle (record i changes places with record r mod N for
     /// i = 0..N-1) drawn from MT19937-64 seeded by this key; the same in every pass and for every worker.
     Shuffled {
@@ -206,6 +233,19 @@ pub enum Access {
     Zoned(Vec<Zone>),
     /// The listed operations, in order; record size and region are taken from the list.
     Listed(Vec<ListedOp>),
+}
+
+/// Where the positions of [`Access::Scaled`] come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scaled {
+    /// xoroshiro128+ (rotations 55, 14, 36) whose state is four numbers of the C library's random() after srandom(this); without it
+    /// a generator that follows from the workload's seed. With a common sequence it is the first worker's; the others have their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub libc_seed: Option<u32>,
+    /// Numbers that are drawn and dropped after every operation, syncs included.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dropped: u8,
 }
 
 /// A part of the region and how often it is visited.
@@ -545,7 +585,7 @@ pub struct Timed {
 }
 
 /// fsync inside a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncEvery {
     /// After so many writes.
@@ -553,6 +593,27 @@ pub struct SyncEvery {
     /// fdatasync instead of fsync.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data_only: bool,
+    /// It is part of the write before it, and of that write's latency, instead of an operation of its own. With `writes = 1`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub inside: bool,
+}
+
+/// fsync of every file of a set: each is an operation, handed out to whichever worker asks next. Nothing else is handed out until all
+/// of a series are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SyncSeries {
+    /// After so many reads and writes, if something was written since the last series; 0: never.
+    pub requests: u64,
+    /// fdatasync instead of fsync.
+    #[serde(skip_serializing_if = "is_default")]
+    pub data_only: bool,
+    /// Once more when the amount is done.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_end: bool,
+    /// The syncs of a series count towards the amount.
+    #[serde(skip_serializing_if = "is_default")]
+    pub counted: bool,
 }
 
 /// Pause and rate of a stream.
@@ -591,6 +652,9 @@ pub struct Rate {
     /// How they are spaced.
     #[serde(default, skip_serializing_if = "is_default")]
     pub arrivals: Arrivals,
+    /// The rate is that of all workers together: who is free takes what is due next.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub common: bool,
 }
 
 /// Gaps between operations of a stream with a rate.

@@ -99,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn arrivals(per_s: f64, arrivals: crate::Arrivals, seed: u64) -> Arrivals {
-        Arrivals::new(&Rate { operations_per_s: per_s, arrivals }, seed, Place::default())
+        Arrivals::new(&Rate { operations_per_s: per_s, arrivals, common: false }, seed, Place::default())
     }
 
     fn even(per_s: f64) -> Arrivals {

@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn syncs_come_after_every_so_many_writes() {
         let mut s = stream(Direction::Write, 4096);
-        s.sync_every = Some(SyncEvery { writes: 2, data_only: true });
+        s.sync_every = Some(SyncEvery { writes: 2, data_only: true, inside: false });
         let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
         let sync = OpKind::Sync { data_only: true };
         let w = OpKind::Write;

@@ -118,18 +118,33 @@ fn share() -> BoxedStrategy<Share> {
 }
 
 fn fileset() -> BoxedStrategy<FileSet> {
-    (text(), files(), sizing(), existing(), any::<bool>(), any::<u32>(), data(), any::<u8>(), share())
-        .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, share)| FileSet {
-            name,
-            files,
-            size,
-            existing,
-            keep,
-            mode,
-            data,
-            preallocated_percent,
-            share,
-        })
+    (
+        text(),
+        files(),
+        sizing(),
+        existing(),
+        any::<bool>(),
+        any::<u32>(),
+        data(),
+        any::<u8>(),
+        (share(), any::<bool>()),
+    )
+        .prop_map(
+            |(name, files, size, existing, keep, mode, data, preallocated_percent, (share, trust_sizes))| {
+                FileSet {
+                    trust_sizes,
+                    name,
+                    files,
+                    size,
+                    existing,
+                    keep,
+                    mode,
+                    data,
+                    preallocated_percent,
+                    share,
+                }
+            },
+        )
         .boxed()
 }
 
@@ -184,8 +199,12 @@ fn stop() -> BoxedStrategy<Stop> {
         option::of(bytes()),
         option::of(steady()),
         option::of(raise.prop_map(|raise| Stonewall { raise })),
+        prop::sample::select(vec![Exhausted::Early, Exhausted::Phase, Exhausted::Worker]),
+        prop::sample::select(vec![Finished::Phase, Finished::Worker]),
     )
-        .prop_map(|(time, operations, bytes, steady, first_done)| Stop {
+        .prop_map(|(time, operations, bytes, steady, first_done, exhausted, finished)| Stop {
+            exhausted,
+            finished,
             time,
             operations,
             bytes,
@@ -254,6 +273,8 @@ pub fn access() -> BoxedStrategy<Access> {
         vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
         Just(Access::Permuted),
         Just(Access::Uniform),
+        (option::of(any::<u32>()), any::<u8>())
+            .prop_map(|(libc_seed, dropped)| Access::Scaled(Scaled { libc_seed, dropped })),
         float().prop_map(|theta| Access::Zipf { theta }),
         float().prop_map(|h| Access::Pareto { h }),
         float().prop_map(|deviation_percent| Access::Normal { deviation_percent }),
@@ -337,8 +358,11 @@ fn open() -> BoxedStrategy<Open> {
 fn pace() -> BoxedStrategy<Pace> {
     let think = (time(), any::<bool>()).prop_map(|(time, counted)| Think { time, counted });
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
-    let rate =
-        (float(), arrivals).prop_map(|(operations_per_s, arrivals)| Rate { operations_per_s, arrivals });
+    let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
+        operations_per_s,
+        arrivals,
+        common,
+    });
     let burst = (bytes(), time()).prop_map(|(bytes, pause)| Burst { bytes, pause });
     (option::of(think), option::of(rate), option::of(burst))
         .prop_map(|(think, rate, burst)| Pace { think, rate, burst })
@@ -356,9 +380,18 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         fsync,
         close,
     });
-    let sync_every =
-        (number(), any::<bool>()).prop_map(|(writes, data_only)| SyncEvery { writes, data_only });
-    let what = (fileset, pick(), direction(), access(), record(), bytes(), option::of(bytes()), amount());
+    let sync_every = (number(), any::<bool>(), any::<bool>())
+        .prop_map(|(writes, data_only, inside)| SyncEvery { writes, data_only, inside });
+    let series = (number(), any::<[bool; 3]>()).prop_map(|(requests, b)| SyncSeries {
+        requests,
+        data_only: b[0],
+        at_end: b[1],
+        counted: b[2],
+    });
+    let common =
+        (prop::sample::select(vec![Sequence::Own, Sequence::Common]), option::of(series), any::<bool>());
+    let what =
+        (fileset, (pick(), common), direction(), access(), record(), bytes(), option::of(bytes()), amount());
     let how = (
         (
             (backend(), any::<u32>(), option::of(adaptive_depth()), buffers()),
@@ -384,7 +417,16 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     (what, how)
         .prop_map(
             |(
-                (fileset, pick, direction, access, record, start, length, amount),
+                (
+                    fileset,
+                    (pick, (sequence, sync_series, exclusive)),
+                    direction,
+                    access,
+                    record,
+                    start,
+                    length,
+                    amount,
+                ),
                 (
                     (
                         (backend, queue_depth, adaptive_depth, buffers),
@@ -410,6 +452,9 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             )| Stream {
                 fileset,
                 pick,
+                sequence,
+                sync_series,
+                exclusive,
                 direction,
                 access,
                 record,
@@ -481,6 +526,9 @@ pub const ACTS: [Act; 30] = [
     Act::LimitBandwidth,
     Act::FinishOnCount,
     Act::FinishOnBytes,
+    Act::Say,
+    Act::Draw,
+    Act::Sequence,
 ];
 
 /// A flow whose numbers may be drawn from the variables `names`.
@@ -490,15 +538,18 @@ pub fn flow(names: BoxedStrategy<String>) -> BoxedStrategy<Flow> {
         (text(), prop::sample::select(ACTS.to_vec()), option::of(text()), option::of(any::<u32>())),
         (option::of(any::<u32>()), value(), value(), any::<bool>(), value(), any::<bool>()),
         (option::of(value()), any::<bool>(), any::<bool>(), any::<bool>(), value()),
-        (option::of(text()), any::<bool>(), value()),
+        (option::of(text()), any::<bool>(), value(), vec(bytes(), 0..3), text()),
     )
         .prop_map(
             |(
                 (name, act, fileset, slot),
                 (source_slot, size, working_set, random, repeat, rotate),
                 (entry, direct, sync, no_readahead, value),
-                (target, blocking, high_water),
+                (target, blocking, high_water, positions, text),
             )| FlowOp {
+                ops: Vec::new(),
+                positions,
+                text,
                 name,
                 act,
                 fileset,
@@ -519,7 +570,13 @@ pub fn flow(names: BoxedStrategy<String>) -> BoxedStrategy<Flow> {
                 high_water,
             },
         );
-    (vec(op, 0..3), option::of(number())).prop_map(|(ops, loops)| Flow { ops, loops }).boxed()
+    // One level of nesting shows what two would.
+    let op = op.boxed();
+    let op = (op.clone(), vec(op, 0..3)).prop_map(|(outer, ops)| FlowOp { ops, ..outer });
+    let offsets = prop_oneof![Just(Offsets::Seeded), any::<u32>().prop_map(Offsets::Mt19937)];
+    (vec(op, 0..3), option::of(number()), offsets)
+        .prop_map(|(ops, loops, offsets)| Flow { ops, loops, offsets })
+        .boxed()
 }
 
 fn group() -> BoxedStrategy<Group> {
@@ -527,8 +584,15 @@ fn group() -> BoxedStrategy<Group> {
         stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
         flow(text()).prop_map(Program::Flow),
     ];
-    let thread = (text(), any::<u32>(), bytes(), program)
-        .prop_map(|(name, instances, memory, program)| Thread { name, instances, memory, program });
+    let thread = (text(), any::<u32>(), bytes(), program, option::of(any::<u8>())).prop_map(
+        |(name, instances, memory, program, io_priority)| Thread {
+            name,
+            instances,
+            memory,
+            program,
+            io_priority,
+        },
+    );
     let pinning = prop_oneof![Just(Pinning::Free), any::<u32>().prop_map(Pinning::From)];
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);
     (text(), any::<u32>(), isolation, any::<i32>(), pinning, vec(thread, 0..3))
@@ -547,11 +611,36 @@ fn phase() -> BoxedStrategy<Phase> {
     let actions = || vec(action(), 0..4);
     let cache = prop::sample::select(vec![CacheState::AsFound, CacheState::Cold, CacheState::Warm]);
     let holes = prop::sample::select(vec![Holes::Fill, Holes::Leave]);
-    let around = (cache, holes, time());
+    let around = (cache, holes, time(), option::of(float()));
     (text(), axes(), actions(), actions(), around, stop(), time(), time(), vec(group(), 0..3))
-        .prop_map(|(name, axes, before, after, (cache, holes, ramp), stop, stagger, interval, groups)| {
-            Phase { name, axes, before, after, cache, holes, ramp, stop, stagger, interval, groups }
-        })
+        .prop_map(
+            |(
+                name,
+                axes,
+                before,
+                after,
+                (cache, holes, ramp, events_per_s),
+                stop,
+                stagger,
+                interval,
+                groups,
+            )| {
+                Phase {
+                    name,
+                    axes,
+                    before,
+                    after,
+                    cache,
+                    holes,
+                    ramp,
+                    stop,
+                    stagger,
+                    interval,
+                    groups,
+                    events_per_s,
+                }
+            },
+        )
         .boxed()
 }
 

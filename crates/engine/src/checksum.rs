@@ -1,0 +1,76 @@
+//! Blocks that check themselves: random bytes, then the CRC-32 (zlib's polynomial) of those bytes, then the block's offset in its
+//! file, both little-endian. The layout is SysBench's, so that files written by either program can be checked by the other.
+
+use crate::shared::Call;
+use crate::worker::Fault;
+
+/// Bytes of checksum and offset at the end of a block.
+pub(crate) const TRAILER: usize = 12;
+
+/// Puts checksum and offset into every block of a record; what is before them stays as it is. A piece shorter than a block at the
+/// end of the record is a block of its own.
+pub(crate) fn seal(record: &mut [u8], block: usize, mut offset: u64) {
+    for block in record.chunks_mut(block.max(1)) {
+        let length = block.len();
+        if let Some(body) = length.checked_sub(TRAILER) {
+            let sum = crc32fast::hash(&block[..body]);
+            block[body..body + 4].copy_from_slice(&sum.to_le_bytes());
+            block[body + 4..].copy_from_slice(&offset.to_le_bytes());
+        }
+        offset += length as u64;
+    }
+}
+
+/// Checks every block of a record. The fault names the first that is wrong: the offset it should have, the checksum of what it
+/// holds and the checksum it holds. A block that knows another place has the wrong offset instead.
+pub(crate) fn check(record: &[u8], block: usize, mut offset: u64) -> Result<(), Fault> {
+    for block in record.chunks(block.max(1)) {
+        if let Some((body, trailer)) = block.split_last_chunk::<TRAILER>() {
+            let stored = u32::from_le_bytes([trailer[0], trailer[1], trailer[2], trailer[3]]);
+            let place = u64::from_le_bytes(trailer[4..].try_into().unwrap_or_default());
+            let calculated = crc32fast::hash(body);
+            if stored != calculated || place != offset {
+                let (expected, found) = (u64::from(calculated), u64::from(stored));
+                let (call, expected, found) = if stored == calculated {
+                    (Call::Misplaced, offset, place)
+                } else {
+                    (Call::Checksum, expected, found)
+                };
+                return Err(Fault { call, errno: 0, offset, expected, found });
+            }
+        }
+        offset += block.len() as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_record_checks_and_a_changed_or_moved_one_does_not() {
+        let mut record: Vec<u8> = (0..100).collect();
+        seal(&mut record, 40, 4000);
+        assert_eq!(check(&record, 40, 4000), Ok(()));
+        assert_eq!(
+            record[28..40],
+            [&crc32fast::hash(&record[..28]).to_le_bytes()[..], &4000u64.to_le_bytes()].concat()
+        );
+        let moved = check(&record, 40, 8000).unwrap_err();
+        assert_eq!(
+            (moved.call, moved.offset, moved.expected, moved.found),
+            (Call::Misplaced, 8000, 8000, 4000)
+        );
+        record[45] ^= 1;
+        let broken = check(&record, 40, 4000).unwrap_err();
+        assert_eq!((broken.call, broken.offset), (Call::Checksum, 4040));
+    }
+
+    #[test]
+    fn what_is_shorter_than_a_trailer_has_none() {
+        let mut record = vec![7; 5];
+        seal(&mut record, 16, 0);
+        assert_eq!((record.as_slice(), check(&record, 16, 0)), (&[7; 5][..], Ok(())));
+    }
+}
