@@ -4,6 +4,7 @@
 //! Pure: no I/O, no clock, no executor. What a dialect must know of the world comes in as values or closures; what it has to
 //! say goes out as text that the caller writes. Side files are names and contents that the caller saves.
 
+pub mod filebench;
 pub mod iozone;
 
 use fathom_record::OpError;

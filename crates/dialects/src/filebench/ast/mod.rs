@@ -7,9 +7,11 @@ mod command;
 mod older;
 mod value;
 
-pub use attribute::{Attribute, Attributes, Local};
+pub use attribute::{Attribute, Attributes, Local, canonical_name};
 pub use command::{Command, Composite, Created, FlowopUse, Listed, Process, QuitMode, Stats, Thread};
-pub use value::{Number, Operator, Piece, TableRow, Text, Value, Variable, VariableForm};
+pub use value::{
+    INTEGER_MAX, Number, Operator, Piece, TableRow, Text, Value, Variable, VariableForm, integer,
+};
 
 use super::span::Spanned;
 

@@ -209,11 +209,15 @@ mod tests {
 
     #[test]
     fn a_quotient_without_blanks_may_be_a_path() {
-        let joined =
-            |literal: &str| Value::Joined(vec![Piece::Variable(Variable::plain("nn")), Piece::Literal(literal.into())]);
+        let joined = |literal: &str| {
+            Value::Joined(vec![Piece::Variable(Variable::plain("nn")), Piece::Literal(literal.into())])
+        };
         let left = || Number::Variable(Variable::plain("nn"));
         assert_eq!(joined("/2").glued_arithmetic(), Some((left(), Operator::Divide, Number::Integer(2))));
-        assert_eq!(joined("-2k").glued_arithmetic(), Some((left(), Operator::Subtract, Number::Integer(2048))));
+        assert_eq!(
+            joined("-2k").glued_arithmetic(),
+            Some((left(), Operator::Subtract, Number::Integer(2048)))
+        );
         assert_eq!(joined("/sub").glued_arithmetic(), None);
         assert_eq!(joined("é2").glued_arithmetic(), None);
     }
