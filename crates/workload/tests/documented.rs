@@ -54,7 +54,7 @@ fn the_examples_make_sense_say_what_they_show_and_differ() {
 }
 
 /// Keys whose values are words of the format when they are texts (`sync` is a switch in flows).
-const CHOICES: [&str; 26] = [
+const CHOICES: [&str; 28] = [
     "access",
     "act",
     "after",
@@ -67,6 +67,7 @@ const CHOICES: [&str; 26] = [
     "direction",
     "existing",
     "flush",
+    "generator",
     "holes",
     "isolation",
     "lock",
@@ -79,6 +80,7 @@ const CHOICES: [&str; 26] = [
     "raise",
     "share",
     "sync",
+    "ties",
     "verify",
     "when_stopped",
 ];

@@ -18,7 +18,7 @@ pub use group::{Group, Isolation, Pinning, Program, Thread};
 pub use phase::{
     Axes, CacheState, Exhausted, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
 };
-pub use random::{RandomVariable, Row, Shape};
+pub use random::{Generator, RandomVariable, Row, Shape, Ties};
 pub use stream::{
     Access, AdaptiveDepth, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp, Lock,
     MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream, SyncCall,

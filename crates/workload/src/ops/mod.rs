@@ -18,7 +18,7 @@ pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};
-pub use random::Sampler;
+pub use random::{Drawing, Sampler};
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
 
 /// Which worker's stream it is. Streams of different places are independent of each other.

@@ -152,21 +152,39 @@ fn shape() -> BoxedStrategy<Shape> {
     let row = (float(), float(), float()).prop_map(|(percent, low, high)| Row { percent, low, high });
     prop_oneof![
         (float(), float()).prop_map(|(low, high)| Shape::Uniform { low, high }),
-        (float(), float()).prop_map(|(shape, mean)| Shape::Gamma { shape, mean }),
+        (float(), float(), float()).prop_map(|(shape, mean, offset)| Shape::Gamma { shape, mean, offset }),
         (any::<u32>(), float()).prop_map(|(shape, rate)| Shape::Erlang { shape, rate }),
         float().prop_map(|mean| Shape::Exponential { mean }),
         (float(), float()).prop_map(|(mean, sigma)| Shape::Normal { mean, sigma }),
         (float(), float()).prop_map(|(mu, sigma)| Shape::LogNormal { mu, sigma }),
         (float(), float(), float()).prop_map(|(low, high, mode)| Shape::Triangular { low, high, mode }),
         (float(), float()).prop_map(|(shape, scale)| Shape::Weibull { shape, scale }),
-        vec(row, 0..3).prop_map(Shape::Table),
+        vec(row.clone(), 0..3).prop_map(Shape::Table),
+        (vec(row, 0..3), option::of(float()), float()).prop_map(|(rows, mean, lowest)| Shape::Stretched {
+            rows,
+            mean,
+            lowest
+        }),
     ]
     .boxed()
 }
 
+fn generator() -> BoxedStrategy<Generator> {
+    prop_oneof![Just(Generator::Seeded), number().prop_map(Generator::Rand48), Just(Generator::ProcessRand48)]
+        .boxed()
+}
+
 pub fn variable() -> BoxedStrategy<RandomVariable> {
-    (shape(), number(), option::of(float()), option::of(float()))
-        .prop_map(|(shape, round, min, max)| RandomVariable { shape, round, min, max })
+    let ties = prop::sample::select(vec![Ties::AwayFromZero, Ties::Down]);
+    (shape(), generator(), number(), ties, option::of(float()), option::of(float()))
+        .prop_map(|(shape, generator, round, ties, min, max)| RandomVariable {
+            shape,
+            generator,
+            round,
+            ties,
+            min,
+            max,
+        })
         .boxed()
 }
 

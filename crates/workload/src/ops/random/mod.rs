@@ -1,0 +1,60 @@
+//! Drawing from random variables: the sequence follows from the seed alone, whatever the machine. [`Drawing`] is the
+//! distribution, for numbers from anywhere; [`Sampler`] is a variable together with a generator of its own.
+
+mod drawing;
+mod gamma;
+#[cfg(test)]
+mod tests;
+
+pub use drawing::Drawing;
+
+use super::generators::Rand48;
+use crate::{Generator, RandomVariable};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+/// A random variable with its generator.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    drawing: Drawing,
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Seeded(Xoshiro256PlusPlus),
+    Rand48(Rand48),
+}
+
+impl Sampler {
+    /// A sampler whose sequence is fixed by `seed` and the variable's generator; `None` if the variable's parameters are outside
+    /// their ranges. It is alone with its stream: who shares one keeps the state elsewhere and draws with [`Drawing::draw_with`].
+    #[must_use]
+    pub fn new(variable: &RandomVariable, seed: u64) -> Option<Self> {
+        let source = match variable.generator {
+            Generator::Seeded => Source::Seeded(Xoshiro256PlusPlus::seed_from_u64(seed)),
+            Generator::Rand48(state) => Source::Rand48(Rand48::new(state)),
+            Generator::ProcessRand48 => Source::Rand48(Rand48::default()),
+        };
+        Some(Self { drawing: Drawing::new(variable)?, source })
+    }
+
+    /// The next value: drawn, rounded, bounded.
+    pub fn draw(&mut self) -> f64 {
+        match &mut self.source {
+            Source::Seeded(rng) => self.drawing.draw_with(|| unit_of(rng.next_u64())),
+            Source::Rand48(rand48) => self.drawing.draw_with(|| rand48.unit()),
+        }
+    }
+
+    /// The next value as a count or size: truncated, never negative.
+    pub fn draw_u64(&mut self) -> u64 {
+        self.draw() as u64
+    }
+}
+
+/// The number in 0..1 that the top 53 of 64 random bits stand for.
+#[must_use]
+pub fn unit_of(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
