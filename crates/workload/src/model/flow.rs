@@ -17,6 +17,9 @@ pub struct Flow {
     /// Where random offsets, buffer positions and random lengths come from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offsets: Offsets,
+    /// Measure the thread's CPU time of each operation, too: two more system calls for each.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cpu_time: bool,
 }
 
 /// Source of a flow's random offsets.

@@ -513,7 +513,7 @@ pub fn value(names: BoxedStrategy<String>) -> BoxedStrategy<Value> {
     .boxed()
 }
 
-pub const ACTS: [Act; 30] = [
+pub const ACTS: [Act; 33] = [
     Act::Read,
     Act::Write,
     Act::ReadWholeFile,
@@ -592,8 +592,8 @@ pub fn flow(names: BoxedStrategy<String>) -> BoxedStrategy<Flow> {
     let op = op.boxed();
     let op = (op.clone(), vec(op, 0..3)).prop_map(|(outer, ops)| FlowOp { ops, ..outer });
     let offsets = prop_oneof![Just(Offsets::Seeded), any::<u32>().prop_map(Offsets::Mt19937)];
-    (vec(op, 0..3), option::of(number()), offsets)
-        .prop_map(|(ops, loops, offsets)| Flow { ops, loops, offsets })
+    (vec(op, 0..3), option::of(number()), offsets, any::<bool>())
+        .prop_map(|(ops, loops, offsets, cpu_time)| Flow { ops, loops, offsets, cpu_time })
         .boxed()
 }
 
