@@ -125,7 +125,7 @@ fn fileset(size: Bytes) -> FileSet {
 }
 
 fn thread(program: Program) -> Thread {
-    Thread { name: String::new(), instances: 1, memory: Bytes(0), program }
+    Thread { name: String::new(), instances: 1, memory: Bytes(0), program, io_priority: None }
 }
 
 fn the_stream(w: &Workload) -> &Stream {
