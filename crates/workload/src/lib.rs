@@ -11,6 +11,7 @@ pub mod model;
 pub mod ops;
 pub mod quantity;
 mod text;
+pub mod tree;
 
 pub use check::CheckError;
 pub use diagnostic::Diagnostic;

@@ -19,6 +19,7 @@ pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};
 pub use random::{Drawing, Sampler};
+pub(crate) use random::StandardGamma;
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
 
 /// Which worker's stream it is. Streams of different places are independent of each other.

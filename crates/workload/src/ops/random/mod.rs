@@ -7,6 +7,7 @@ mod gamma;
 mod tests;
 
 pub use drawing::Drawing;
+pub(crate) use gamma::StandardGamma;
 
 use super::generators::Rand48;
 use crate::{Generator, RandomVariable};
