@@ -2,7 +2,17 @@
 //! text, tokens, tree here; what the tree means is worked out from the tree alone.
 
 pub mod ast;
+mod diagnostic;
+mod lexer;
+mod parser;
+mod printer;
 mod span;
+mod suggest;
+mod token;
 
 pub use ast::{Command, Script};
+pub use diagnostic::{Diagnostic, Severity};
+pub use parser::{Parsed, parse};
+pub use printer::print;
 pub use span::{Span, Spanned};
+pub use suggest::nearest;

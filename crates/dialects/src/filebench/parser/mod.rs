@@ -1,0 +1,199 @@
+//! Tokens to tree, by recursive descent. After an error the parser goes on at the next attribute, flowop or command, whichever is
+//! nearest, so that one pass finds most of what is wrong; nothing of a script with an error is meant to be run. What a script means is
+//! not looked at: names are not resolved and values not converted.
+
+mod attributes;
+mod command;
+mod define;
+mod entities;
+mod recover;
+mod unexpected;
+mod values;
+
+use super::ast::Script;
+use super::diagnostic::{Diagnostic, Severity};
+use super::lexer::{Finding, lex};
+use super::span::Span;
+use super::token::{Token, TokenKind};
+
+/// Errors after which the rest of a script is not read.
+const ERRORS_MAX: usize = 20;
+
+/// What was read, and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The commands. Complete only if there are no errors.
+    pub script: Script,
+    /// What was skipped or changed, in the order of the text.
+    pub warnings: Vec<Diagnostic>,
+    /// Why the script cannot run, in the order of the text; at most twenty.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// Reads a whole script, of any version. Never fails: see [`Parsed::errors`].
+#[must_use]
+pub fn parse(text: &str) -> Parsed {
+    let lexed = lex(text);
+    let mut parser = Parser {
+        text,
+        tokens: lexed.tokens,
+        at: 0,
+        depth: 0,
+        errors: lexed.errors,
+        warnings: lexed.warnings,
+        illegal: lexed.illegal,
+    };
+    let script = parser.script();
+    parser.report_illegal();
+    let (errors, warnings) = (parser.errors, parser.warnings);
+    Parsed {
+        script,
+        warnings: diagnostics(text, Severity::Warning, warnings),
+        errors: diagnostics(text, Severity::Error, errors),
+    }
+}
+
+fn diagnostics(text: &str, severity: Severity, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
+    findings.sort_by_key(|finding| finding.span.start);
+    // One mistake may be met twice, by the lexer and by the parser: the first tells more.
+    findings.dedup_by_key(|finding| finding.span.start);
+    findings
+        .into_iter()
+        .take(ERRORS_MAX)
+        .map(|f| Diagnostic::new(severity, text, f.span, f.message, f.hint))
+        .collect()
+}
+
+/// The error is reported; the caller recovers.
+struct Failed;
+
+type Result<T> = std::result::Result<T, Failed>;
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    /// How many `foreach` are open.
+    depth: usize,
+    errors: Vec<Finding>,
+    warnings: Vec<Finding>,
+    illegal: Vec<(Span, char)>,
+}
+
+impl Parser<'_> {
+    /// The next token that is not an arithmetic sign: to 1.5 those are illegal characters, and outside `set` they still are.
+    fn peek(&mut self) -> &TokenKind {
+        while let TokenKind::Sign(sign @ ('+' | '*')) = self.tokens[self.at].kind {
+            self.illegal.push((self.tokens[self.at].span, sign));
+            self.at += 1;
+        }
+        &self.tokens[self.at].kind
+    }
+
+    /// The token after the next.
+    fn peek_second(&mut self) -> &TokenKind {
+        self.peek();
+        &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
+    }
+
+    /// Where the next token stands.
+    fn span(&mut self) -> Span {
+        self.peek();
+        self.tokens[self.at].span
+    }
+
+    /// The next token as written.
+    fn word(&mut self) -> &str {
+        let span = self.span();
+        &self.text[span.range()]
+    }
+
+    /// Goes past the next token, never past the end.
+    fn advance(&mut self) -> Span {
+        let span = self.span();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        span
+    }
+
+    /// From `start` to the token read last.
+    fn span_from(&self, start: Span) -> Span {
+        let last = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span);
+        start.to(last)
+    }
+
+    /// Whether the next token begins where the one before ended.
+    fn is_glued(&mut self) -> bool {
+        let span = self.span();
+        self.at > 0 && self.tokens[self.at - 1].span.end == span.start
+    }
+
+    fn is_sign(&mut self, sign: char) -> bool {
+        *self.peek() == TokenKind::Sign(sign)
+    }
+
+    fn eat_sign(&mut self, sign: char) -> bool {
+        let eaten = self.is_sign(sign);
+        if eaten {
+            self.advance();
+        }
+        eaten
+    }
+
+    fn expect_sign(&mut self, sign: char, after: &str) -> Result<()> {
+        if self.eat_sign(sign) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("'{sign}' {after}")))
+    }
+
+    fn is_keyword(&mut self, keyword: &str) -> bool {
+        *self.peek() == TokenKind::Keyword && self.word() == keyword
+    }
+
+    fn eat_keyword(&mut self, keyword: &str) -> bool {
+        let eaten = self.is_keyword(keyword);
+        if eaten {
+            self.advance();
+        }
+        eaten
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>, hint: Option<String>) -> Failed {
+        self.errors.push(Finding { span, message: message.into(), hint });
+        Failed
+    }
+
+    /// Whether so much is wrong that reading on would only bury the user.
+    fn is_hopeless(&self) -> bool {
+        self.errors.len() >= ERRORS_MAX
+    }
+
+    /// One warning for each kind of character, however often it was skipped.
+    fn report_illegal(&mut self) {
+        let mut kinds: Vec<(char, Span, usize)> = Vec::new();
+        for (span, c) in std::mem::take(&mut self.illegal) {
+            match kinds.iter_mut().find(|kind| kind.0 == c) {
+                Some(kind) => kind.2 += 1,
+                None => kinds.push((c, span, 1)),
+            }
+        }
+        for (c, span, count) in kinds {
+            let what =
+                if c == '\r' { "a carriage return".to_owned() } else { format!("the character {c:?}") };
+            let more = if count > 1 { format!(", here and {} times more", count - 1) } else { String::new() };
+            let hint = match c {
+                '\r' => Some("the file has the line ends of another system; sed 's/\\r$//' removes them".into()),
+                '\\' => Some("'\\$' is a dollar, '\\n' where a piece of the string starts a new line; there is no '\\\"'".into()),
+                '$' => Some("write \\$ for a dollar".into()),
+                _ => None,
+            };
+            self.warnings.push(Finding {
+                span,
+                message: format!("{what} means nothing here and is skipped{more}"),
+                hint,
+            });
+        }
+    }
+}

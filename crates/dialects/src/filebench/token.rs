@@ -1,0 +1,200 @@
+//! What the lexer cuts a script into, and the words that are keywords. The lists of keywords are those that 1.5 refuses as a value; the older
+//! language's further words are plain words there and stay plain here, known only by where they stand.
+
+use super::ast::{Piece, Variable};
+use super::span::Span;
+
+/// A token and its place.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub kind: TokenKind,
+    pub span: Span,
+}
+
+/// What a token is. The text of words is in the script, at the token's span.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TokenKind {
+    /// A word of [`is_keyword`].
+    Keyword,
+    /// Any other bare word.
+    Word,
+    /// What follows a variable without a blank, as `/sub` in `$dir/sub`.
+    Tail,
+    /// The suffix is multiplied in.
+    Integer(u64),
+    /// `-10`, without suffix.
+    Negative(i64),
+    /// A variable.
+    Variable(Variable),
+    /// A string in quotes.
+    Quoted(Quoted),
+    /// One of `= , { } ( ) + *`.
+    Sign(char),
+    /// The end of the script.
+    End,
+}
+
+/// A string in quotes as 1.5 reads it: piece by piece.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Quoted {
+    /// The pieces; literals may stand side by side where an escape divides them.
+    pub pieces: Vec<Piece>,
+    /// Signs inside that have no meaning and are left out: a lone dollar or backslash.
+    pub skipped: Vec<Span>,
+}
+
+/// Words that begin a command.
+pub(super) const COMMANDS: [&str; 15] = [
+    "create",
+    "define",
+    "debug",
+    "domultisync",
+    "echo",
+    "enable",
+    "eventgen",
+    "quit",
+    "list",
+    "run",
+    "psrun",
+    "set",
+    "sleep",
+    "system",
+    "version",
+];
+
+/// Words that begin a command of the older language. Plain words to the lexer: `name=log` is good 1.5.
+pub(super) const OLDER_COMMANDS: [&str; 13] = [
+    "usage",
+    "load",
+    "foreach",
+    "shutdown",
+    "stats",
+    "warmup",
+    "vars",
+    "help",
+    "log",
+    "exit",
+    "enable_osprof",
+    "fsflush",
+    "fscheck",
+];
+
+/// Keywords that are neither commands nor attributes. `fileset` and `process` are in [`is_keyword`].
+const OTHER_KEYWORDS: [&str; 19] = [
+    "file",
+    "files",
+    "thread",
+    "flowop",
+    "randvar",
+    "cvar",
+    "mode",
+    "multi",
+    "uniform",
+    "tabular",
+    "urandom",
+    "rand48",
+    "alldone",
+    "firstdone",
+    "timeout",
+    "nousestats",
+    "lathist",
+    "in",
+    "true",
+];
+
+/// Attributes of 1.5.
+const ATTRIBUTE_KEYWORDS: [&str; 48] = [
+    "name",
+    "path",
+    "size",
+    "filesize",
+    "entries",
+    "leafdirs",
+    "dirwidth",
+    "dirgamma",
+    "dirdepthrv",
+    "prealloc",
+    "paralloc",
+    "reuse",
+    "trusttree",
+    "readonly",
+    "writeonly",
+    "filename",
+    "filesetname",
+    "instances",
+    "nice",
+    "memsize",
+    "useism",
+    "ioprio",
+    "fd",
+    "srcfd",
+    "iosize",
+    "workingset",
+    "random",
+    "iters",
+    "opennext",
+    "indexed",
+    "dsync",
+    "directio",
+    "noreadahead",
+    "value",
+    "target",
+    "blocking",
+    "highwater",
+    "type",
+    "seed",
+    "min",
+    "max",
+    "mean",
+    "gamma",
+    "round",
+    "randsrc",
+    "randtable",
+    "parameters",
+    "rate",
+];
+
+/// Whether 1.5 keeps this word for itself.
+pub(super) fn is_keyword(word: &str) -> bool {
+    COMMANDS.contains(&word)
+        || OTHER_KEYWORDS.contains(&word)
+        || ATTRIBUTE_KEYWORDS.contains(&word)
+        || matches!(word, "false" | "master" | "client")
+        || is_fileset(word)
+        || is_process(word)
+}
+
+/// `fileset`, ending in any number of `s`.
+pub(super) fn is_fileset(word: &str) -> bool {
+    word.strip_prefix("fileset").is_some_and(|rest| rest.bytes().all(|b| b == b's'))
+}
+
+/// `process`, ending in any run of the letters `e` and `s`.
+pub(super) fn is_process(word: &str) -> bool {
+    word.strip_prefix("process").is_some_and(|rest| rest.bytes().all(|b| matches!(b, b'e' | b's')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_fileset_and_process() {
+        for word in ["fileset", "filesets", "filesetsss", "process", "processes", "processe", "processsse"] {
+            assert!(is_keyword(word), "{word}");
+        }
+        for word in
+            ["filesete", "proces", "processing", "threads", "flowops", "cached", "log", "running", "SET"]
+        {
+            assert!(!is_keyword(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn no_keyword_is_listed_twice() {
+        let mut all: Vec<&str> =
+            COMMANDS.iter().chain(&OTHER_KEYWORDS).chain(&ATTRIBUTE_KEYWORDS).copied().collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}
