@@ -4,8 +4,8 @@
 use crate::EngineError;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, Existing, FileSet, Files, MapFlush, Pick, Program, Record, Share, Sizing, Stream,
-    Verify, Workload,
+    Access, Amount, Data, Existing, FileSet, Files, MapFlush, Program, Record, Share, Sizing, Stream, Verify,
+    Workload,
 };
 
 pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
@@ -97,11 +97,6 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     check_depth(place, stream)?;
     if let Some(sentence) = crate::numa::refusal(stream.buffers.node) {
         return refuse(&sentence);
-    }
-    if stream.pick == Pick::All {
-        return refuse(
-            "requests over all files of a set are not executed by this version; pick one file, or one by worker",
-        );
     }
     if stream.verify == Verify::Marks && !matches!(stream.data, Data::Marked { .. }) {
         return refuse("verify = \"marks\" needs marked data");

@@ -36,7 +36,7 @@ pub(crate) fn check(record: &[u8], block: usize, mut offset: u64) -> Result<(), 
                 } else {
                     (Call::Checksum, expected, found)
                 };
-                return Err(Fault { call, errno: 0, offset, expected, found });
+                return Err(Fault { expected, found, ..Fault::short(call, offset, 0, 0) });
             }
         }
         offset += block.len() as u64;

@@ -205,11 +205,9 @@ impl Contents {
         };
         wrong.map_or(Ok(()), |(i, expected, found)| {
             Err(Fault {
-                call: Call::Verify,
-                errno: 0,
-                offset: offset + i as u64,
                 expected: u64::from(expected),
                 found: u64::from(found),
+                ..Fault::short(Call::Verify, offset + i as u64, 0, 0)
             })
         })
     }

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::hot::rare::Quota;
 use crate::phase::{self, Moments};
+use crate::pooled::Pooled;
 use crate::worker::Plan;
 use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
@@ -62,15 +63,18 @@ impl Engine {
     #[must_use]
     pub fn paths(&self, workload: &Workload, phase: &Phase) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
         let mut index = 0;
         for group in &phase.groups {
             for (thread, _) in instances(group) {
                 if let Program::Stream(stream) = &thread.program
                     && stream.backend != fathom_workload::Backend::Null
-                    && let Some(path) = path_of(workload, stream, index)
-                    && !paths.contains(&path)
                 {
-                    paths.push(path);
+                    for path in paths_of(workload, stream, index) {
+                        if seen.insert(path.clone()) {
+                            paths.push(path);
+                        }
+                    }
                 }
                 index += 1;
             }
@@ -97,7 +101,8 @@ impl Engine {
         }
         self.make_files(workload, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
-        let plans = plans(workload, this, place);
+        let pooled = Pooled::of(workload, this)?;
+        let plans = plans(workload, this, &pooled, place);
         memory::check(this, plans.iter().map(|p| &p.2))?;
         let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
@@ -163,6 +168,14 @@ fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
     }
 }
 
+/// The files that a worker works on.
+pub(crate) fn paths_of(workload: &Workload, stream: &Stream, worker: usize) -> Vec<PathBuf> {
+    match stream.pick {
+        Pick::All => workload.fileset(&stream.fileset).map(action::paths).unwrap_or_default(),
+        _ => path_of(workload, stream, worker).into_iter().collect(),
+    }
+}
+
 pub(crate) fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
     workload.fileset(&stream.fileset)?.files.path(file_of(workload, stream, worker))
 }
@@ -170,6 +183,7 @@ pub(crate) fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Op
 fn plans<'a>(
     workload: &'a Workload,
     phase: &'a Phase,
+    pooled: &'a Pooled,
     place: impl Fn(usize) -> Place,
 ) -> Vec<(Isolation, u32, Plan<'a>)> {
     let cpus = allowed_cpus();
@@ -179,6 +193,7 @@ fn plans<'a>(
         for (thread, process) in instances(group) {
             let Program::Stream(stream) = &thread.program else { continue };
             let index = plans.len();
+            let pool = pooled.of_worker(index);
             let set = workload.fileset(&stream.fileset);
             let file_bytes = set.map_or(0, action::size);
             let plan = Plan {
@@ -188,7 +203,10 @@ fn plans<'a>(
                 path: path_of(workload, stream, index).unwrap_or_default(),
                 file: file_of(workload, stream, index) as u32,
                 mode: set.map_or(0o640, |s| s.mode),
-                region: region_of(stream, file_bytes),
+                region: pool.as_ref().map_or_else(
+                    || region_of(stream, file_bytes),
+                    |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                ),
                 largest: largest(stream),
                 seed: workload.seed.0,
                 place: place(index),
@@ -203,6 +221,7 @@ fn plans<'a>(
                 searching: 0,
                 quota: Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) },
                 raise: phase.stop.first_done.map(|s| s.raise),
+                pool,
             };
             plans.push((group.isolation, process_base + process, plan));
         }

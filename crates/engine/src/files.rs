@@ -16,8 +16,18 @@ pub(crate) fn reads(stream: &Stream) -> bool {
     !matches!(stream.direction, Direction::Write)
 }
 
+/// Opens all files of a plan: those of its set, if its stream works on them all.
+pub(crate) fn open_all(plan: &Plan) -> Result<Vec<OwnedFd>, Fault> {
+    let Some(pool) = &plan.pool else { return Ok(vec![open(plan)?]) };
+    (0u32..).zip(pool.paths).map(|(file, path)| open_at(plan, path).map_err(|f| f.in_file(file))).collect()
+}
+
 /// Opens the file of a plan.
 pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
+    open_at(plan, &plan.path)
+}
+
+fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
     let stream = plan.stream;
     let mapped = matches!(stream.backend, fathom_workload::Backend::Mmap { .. });
     let mut flags = OFlags::CLOEXEC;
@@ -50,8 +60,7 @@ pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
-    rustix::fs::open(&plan.path, flags, Mode::from_raw_mode(plan.mode))
-        .map_err(|e| Fault::of(Call::Open, e, 0))
+    rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode)).map_err(|e| Fault::of(Call::Open, e, 0))
 }
 
 /// fsync or fdatasync.
@@ -69,6 +78,16 @@ pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
     }
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     Err(Fault::of(Call::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
+}
+
+/// Closes all of them, also those after one that fails; the first failure counts.
+pub(crate) fn close_all(files: Vec<OwnedFd>) -> Result<(), Fault> {
+    let mut outcome = Ok(());
+    for (number, file) in (0u32..).zip(files) {
+        let closed = close(file).map_err(|f| f.in_file(number));
+        outcome = outcome.and(closed);
+    }
+    outcome
 }
 
 /// Fills `buffer` from `offset` with synchronous calls.

@@ -23,6 +23,8 @@ pub mod ledger;
 mod memory;
 mod numa;
 mod phase;
+mod pooled;
+mod pools;
 mod sample;
 mod shared;
 mod worker;

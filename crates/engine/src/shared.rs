@@ -246,6 +246,7 @@ pub(crate) struct Figures {
     pub fault_call: Call,
     pub fault_errno: i32,
     pub fault_offset: u64,
+    pub fault_file: u32,
     pub fault_expected: u64,
     pub fault_found: u64,
     /// Entries of the operation log in use.

@@ -2,17 +2,18 @@
 //! clock stands between the two lines that set `start` and `elapsed_ns`.
 
 use crate::backend::{
-    Aio, AsyncBackend, AsyncNull, Backend, Handle, Mmap, Null, Psync, Pvsync2, Stdio, Uring,
+    Aio, AsyncBackend, AsyncNull, Backend, Handle, Many, Mmap, Null, Psync, Pvsync2, Stdio, Uring,
 };
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::hot::rare::{Quota, Rare, punctual_sleeps};
 use crate::hot::{Hot, Outcome, one_by_one, several};
+use crate::pools::Pool;
 use crate::shared::{
     Call, End, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, STOP_FIRST_DONE,
     STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake, futex_wait,
 };
-use fathom_workload::ops::{Done, Place, Plain, Region, Source, StreamOps};
+use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps};
 use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
@@ -47,11 +48,16 @@ pub(crate) struct Plan<'a> {
     /// What all workers of the phase may do together.
     pub quota: Quota,
     pub raise: Option<Raise>,
+    /// For a stream over all files of its set.
+    pub pool: Option<Pool<'a>>,
 }
 
 impl Plan<'_> {
     /// Operations that can be in flight at once: no more than there are.
     pub fn depth(&self) -> u32 {
+        if self.pool.is_some() {
+            return self.stream.queue_depth.max(1);
+        }
         let all = StreamOps::new(self.stream, self.region, self.seed, self.place)
             .and_then(|o| o.remaining_operations());
         all.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX).clamp(1, self.stream.queue_depth.max(1))
@@ -68,16 +74,23 @@ pub(crate) struct Fault {
     /// Bytes (or, for a failed check, the byte) expected.
     pub expected: u64,
     pub found: u64,
+    /// Which of several files.
+    pub file: u32,
 }
 
 impl Fault {
     pub fn of(call: Call, errno: Errno, offset: u64) -> Self {
-        Self { call, errno: errno.raw_os_error(), offset, expected: 0, found: 0 }
+        Self { call, errno: errno.raw_os_error(), offset, expected: 0, found: 0, file: 0 }
     }
 
     /// Something fell short without an error of the kernel.
     pub fn short(call: Call, offset: u64, expected: u64, found: u64) -> Self {
-        Self { call, errno: 0, offset, expected, found }
+        Self { call, errno: 0, offset, expected, found, file: 0 }
+    }
+
+    /// The same of one of several files.
+    pub fn in_file(self, file: u32) -> Self {
+        Self { file, ..self }
     }
 }
 
@@ -90,11 +103,24 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
     let mut clocks = ClockStop { shared, reported: false };
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         settle(plan)?;
+        let pooled = plan.pool.is_some();
         match plan.stream.backend {
             Kind::Null if plan.stream.queue_depth > 1 => {
                 live::<AsyncNull, Several>(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
             Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
+            Kind::Psync(_) if pooled => {
+                live::<Many<Psync>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            Kind::Pvsync2(_) if pooled => {
+                live::<Many<Pvsync2>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            Kind::Stdio { .. } if pooled => {
+                live::<Many<Stdio>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
+            Kind::Mmap { .. } if pooled => {
+                live::<Many<Mmap>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
+            }
             Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Pvsync2(_) => live::<Pvsync2, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
             Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
@@ -109,6 +135,7 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             slot.fault_call = fault.call;
             slot.fault_errno = fault.errno;
             slot.fault_offset = fault.offset;
+            slot.fault_file = fault.file;
             slot.fault_expected = fault.expected;
             slot.fault_found = fault.found;
             // The others cannot give a result that means anything: they stop too.
@@ -257,14 +284,17 @@ fn live<B: Handle, D: Drive<B>>(
 ) -> Result<End, Fault> {
     let stream = plan.stream;
     let mut memory = memory(plan)?;
-    let mut ops = StreamOps::new(stream, plan.region, plan.seed, plan.place).ok_or(Fault::short(
+    let file_bytes = plan.pool.as_ref().map_or(0, |p| p.files.file_bytes);
+    if file_bytes > 0 {
+        memory.iter_mut().for_each(|m| m.in_files_of(file_bytes));
+    }
+    let rare = Rare::of(plan)?;
+    let mut ops = Operations::of(plan, rare.is_some()).ok_or(Fault::short(
         Call::Nothing,
         0,
         plan.largest as u64,
         plan.region.length,
     ))?;
-    let rare = Rare::of(plan)?;
-    let plain = plain(plan, rare.is_some());
     let stats = shared.stats(plan.index);
     touch(stats, plan);
     if stream.pace.rate.is_some() {
@@ -297,6 +327,7 @@ fn live<B: Handle, D: Drive<B>>(
         counting: false,
         done: Done::default(),
         memory,
+        file_bytes,
         figures: slot,
         log,
         released: start,
@@ -319,15 +350,7 @@ fn live<B: Handle, D: Drive<B>>(
         None => open::<B>(plan, hot.figures, clock, &mut hot.memory)?,
     };
     lock_file(plan, &hot, &backend)?;
-    let outcome = match plain {
-        None => D::run(&mut hot, &mut backend, &mut ops, stream),
-        Some((Plain::Sequential(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
-        Some((Plain::Sequential(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
-        Some((Plain::Uniform(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
-        Some((Plain::Uniform(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
-        Some((Plain::Permuted(p), true)) => D::run(&mut hot, &mut backend, &mut p.reads(), stream),
-        Some((Plain::Permuted(p), false)) => D::run(&mut hot, &mut backend, &mut p.writes(), stream),
-    };
+    let outcome = ops.run::<B, D>(&mut hot, &mut backend, stream);
     if !hot.counting {
         // It ended in the warm-up: whatever was recorded was not to be counted.
         hot.figures.ramp_ops += hot.forget_warm_up();
@@ -384,7 +407,7 @@ fn live<B: Handle, D: Drive<B>>(
                 b
             }
         };
-        D::finish(&mut hot, &mut b, &mut ops, stream)?;
+        ops.finish::<B, D>(&mut hot, &mut b, stream)?;
         open_still = Some(b);
     }
     finish_outside_clock(plan, shared, hot.figures, clock, start, open_still)?;
@@ -395,14 +418,68 @@ fn live<B: Handle, D: Drive<B>>(
     })
 }
 
-/// The stream as a plain one, and whether it reads. Who may have to finish the amount uncounted draws from one source to the end.
-fn plain(plan: &Plan, rare: bool) -> Option<(Plain, bool)> {
-    let stream = plan.stream;
-    if rare || stream.when_stopped == WhenStopped::FinishUncounted || stream.verify != Verify::No {
-        return None;
+/// Where a stream's operations come from. The loop is compiled for each.
+enum Operations<'a> {
+    /// Of one kind and size; whether they read.
+    Plain(Plain, bool),
+    /// Any others on one file.
+    Any(Box<StreamOps>),
+    /// On all files of a set.
+    Pool(Box<PoolOps<'a>>),
+}
+
+impl<'a> Operations<'a> {
+    /// The operations of a plan; `None` if not one record fits into its region. Who may have to finish the amount uncounted draws
+    /// from one source to the end.
+    fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
+        let stream = plan.stream;
+        if let Some(p) = &plan.pool {
+            let ops = PoolOps::new(stream, p.files, plan.seed, plan.place, p.common, p.busy.clone())?;
+            return Some(Self::Pool(Box::new(ops)));
+        }
+        if !rare
+            && stream.when_stopped != WhenStopped::FinishUncounted
+            && stream.verify == Verify::No
+            && let Some(plain) = Plain::of(stream, plan.region, plan.seed, plan.place)
+        {
+            return Some(Self::Plain(plain, stream.direction == Direction::Read));
+        }
+        StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
-    let plain = Plain::of(stream, plan.region, plan.seed, plan.place)?;
-    Some((plain, stream.direction == Direction::Read))
+
+    fn run<B: Handle, D: Drive<B>>(
+        &mut self,
+        hot: &mut Hot,
+        backend: &mut B,
+        stream: &Stream,
+    ) -> Result<Outcome, Fault> {
+        match self {
+            Self::Any(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Pool(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Plain(plain, reads) => match (plain.clone(), *reads) {
+                (Plain::Sequential(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Sequential(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+                (Plain::Uniform(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Uniform(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+                (Plain::Permuted(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Permuted(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+            },
+        }
+    }
+
+    /// The uncounted rest after a stop; a plain stream has none.
+    fn finish<B: Handle, D: Drive<B>>(
+        &mut self,
+        hot: &mut Hot,
+        backend: &mut B,
+        stream: &Stream,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::Any(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Pool(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Plain(..) => Ok(()),
+        }
+    }
 }
 
 /// Touches the counters that the stream will use.
@@ -420,6 +497,9 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
     }
     if stream.pace.rate.is_some() {
         used.push(RESPONSE);
+    }
+    if stream.sync_series.is_some() {
+        used.push(SYNC);
     }
     used.into_iter().for_each(|kind| stats[kind].touch());
     // Every kind is asked at the end of a warm-up whether it holds anything.
@@ -458,7 +538,10 @@ fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault
 
 fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
     if plan.stream.sync_before {
-        backend.sync(false)?;
+        for file in 0..backend.files() {
+            backend.select(file);
+            backend.sync(false).map_err(|f| f.in_file(file))?;
+        }
     }
     if plan.stream.warm_first_record {
         let mut buffer = crate::buffer::Buffer::new(plan.largest)?;
@@ -526,7 +609,7 @@ fn finish_in_clock<B: Handle>(
     if plan.stream.timed.fsync
         && let Some(b) = backend
     {
-        sync_and_mark(slot, &stats[SYNC], clock, start, b)?;
+        sync_and_mark(syncs_data_only(plan.stream), slot, &stats[SYNC], clock, start, b)?;
     }
     if plan.stream.timed.close
         && let Some(b) = backend.take()
@@ -550,7 +633,14 @@ fn finish_outside_clock<B: Handle>(
         if plan.stream.lock == Lock::No {
             wait_until_seen(shared);
         }
-        sync_and_mark(slot, &shared.stats(plan.index)[SYNC], clock, start, &mut b)?;
+        sync_and_mark(
+            syncs_data_only(plan.stream),
+            slot,
+            &shared.stats(plan.index)[SYNC],
+            clock,
+            start,
+            &mut b,
+        )?;
     }
     close_and_mark(slot, clock, start, b)
 }
@@ -574,18 +664,28 @@ fn wait_until_seen(shared: &Shared) {
 }
 
 fn sync_and_mark<B: Handle>(
+    data_only: bool,
     slot: &mut Figures,
     syncs: &KindStat,
     clock: Clock,
     start: u64,
     backend: &mut B,
 ) -> Result<(), Fault> {
-    let from = clock.now();
-    backend.sync(false)?;
-    let now = clock.now();
-    syncs.record(clock.between(from, now), 0);
-    slot.fsync_ns = clock.between(start, now);
+    // The same call as the syncs of the stream itself, if it has any.
+    for file in 0..backend.files() {
+        backend.select(file);
+        let from = clock.now();
+        backend.sync(data_only).map_err(|f| f.in_file(file))?;
+        let now = clock.now();
+        syncs.record(clock.between(from, now), 0);
+        slot.fsync_ns = clock.between(start, now);
+    }
     Ok(())
+}
+
+/// Whether the sync at the end is an fdatasync: like those of a series.
+fn syncs_data_only(stream: &Stream) -> bool {
+    stream.sync_series.is_some_and(|s| s.data_only)
 }
 
 fn close_and_mark<B: Handle>(slot: &mut Figures, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! Whether a workload makes sense: names that resolve, sizes that divide, ends that come. Executors add what they cannot do;
 //! nothing is left to be discovered half-way through a run.
 
+mod pooled;
 mod stop;
 mod stream;
 mod times;
@@ -197,6 +198,9 @@ impl Workload {
 
 fn data_error(data: &Data) -> Option<String> {
     match *data {
+        Data::Checksummed { block } if block.0 < 13 => Some(format!(
+            "a checksummed block of {block} has no room for its data: 12 bytes are checksum and place"
+        )),
         Data::Marked { stride, length, .. } if stride.0 == 0 || length > stride => {
             Some(format!("marks of {length} every {stride}: a mark is at most as long as the distance"))
         }

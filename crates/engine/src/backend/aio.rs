@@ -46,7 +46,9 @@ struct IoEvent {
 }
 
 pub(crate) struct Aio {
-    file: OwnedFd,
+    files: Vec<OwnedFd>,
+    /// The file that `read_now` and `sync` mean.
+    selected: usize,
     context: usize,
     blocks: Vec<Iocb>,
     /// Addresses of the blocks to submit.
@@ -64,39 +66,47 @@ unsafe impl Send for Aio {}
 impl Handle for Aio {
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
-        Self::on(files::open(plan)?, depth, depth)
+        Self::on(files::open_all(plan)?, depth, depth)
+    }
+
+    fn files(&self) -> u32 {
+        self.files.len() as u32
+    }
+
+    fn select(&mut self, file: u32) {
+        self.selected = file as usize;
     }
 
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        files::read_all(self.file.as_fd(), offset, buffer)
+        files::read_all(self.files[self.selected].as_fd(), offset, buffer)
     }
 
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.file.as_fd(), data_only)
+        files::sync(self.files[self.selected].as_fd(), data_only)
     }
 
     fn close(mut self) -> Result<(), Fault> {
         self.destroy();
-        let file = rustix::io::dup(&self.file).map_err(|e| Fault::of(Call::Close, e, 0))?;
-        drop(self);
-        files::close(file)
+        let files = std::mem::take(&mut self.files);
+        files::close_all(files)
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.file.as_fd())
+        self.files.get(self.selected).map(|f| f.as_fd())
     }
 }
 
 impl Aio {
     /// A queue of `depth` operations on a file, in a context that the kernel makes large enough for `room` of them.
-    fn on(file: OwnedFd, depth: usize, room: usize) -> Result<Self, Fault> {
+    fn on(files: Vec<OwnedFd>, depth: usize, room: usize) -> Result<Self, Fault> {
         let mut context = 0usize;
         // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
         if unsafe { libc::syscall(libc::SYS_io_setup, room as libc::c_long, &raw mut context) } != 0 {
             return Err(last_error(Call::Ring));
         }
         Ok(Self {
-            file,
+            files,
+            selected: 0,
             context,
             blocks: vec![Iocb::default(); depth],
             queued: Vec::with_capacity(depth),
@@ -138,7 +148,7 @@ impl AsyncBackend for Aio {
                 OpKind::Sync { data_only: false } => FSYNC,
                 OpKind::Sync { data_only: true } => FDSYNC,
             },
-            fildes: self.file.as_raw_fd() as u32,
+            fildes: self.files[op.file as usize].as_raw_fd() as u32,
             buf: if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { target.pointer as u64 },
             nbytes: u64::from(op.bytes),
             offset: op.offset as i64,
@@ -332,7 +342,7 @@ mod tests {
         let mut aio = Aio::on(file, MANY, 1).unwrap();
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {
-            let op = Op { kind: OpKind::Read, offset: 0, bytes: 1, think_ns: 0 };
+            let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 1, think_ns: 0 };
             aio.queue(number as u32, &op, Target { pointer: byte, registered: 0 });
         }
         let (mut seen, mut reaped) = (vec![false; MANY], Vec::new());

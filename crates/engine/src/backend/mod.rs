@@ -2,6 +2,7 @@
 //! counts nothing and looks at no clock. The hot loops are compiled once for each.
 
 mod aio;
+mod many;
 mod mmap;
 mod null;
 pub mod probe;
@@ -11,6 +12,7 @@ mod stdio;
 mod uring;
 
 pub(crate) use aio::Aio;
+pub(crate) use many::Many;
 pub(crate) use mmap::Mmap;
 pub(crate) use null::{AsyncNull, Null};
 pub(crate) use psync::Psync;
@@ -23,7 +25,7 @@ use crate::contents::Contents;
 use crate::worker::{Fault, Plan};
 use fathom_workload::ops::Op;
 
-/// An open file, whatever its operations are done by.
+/// An open file, or several, whatever its operations are done by.
 pub(crate) trait Handle: Sized {
     /// Opens the plan's file.
     fn open(plan: &Plan) -> Result<Self, Fault>;
@@ -31,6 +33,13 @@ pub(crate) trait Handle: Sized {
     fn register(&mut self, _memory: &mut [Contents]) -> Result<(), Fault> {
         Ok(())
     }
+    /// How many files are open.
+    fn files(&self) -> u32 {
+        1
+    }
+    /// Says which of several files the next operation is for, until another is selected.
+    #[inline(always)]
+    fn select(&mut self, _file: u32) {}
     /// Fills `buffer` from `offset` and waits for it; a file that ends earlier is a fault.
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
     /// Makes what was written durable.

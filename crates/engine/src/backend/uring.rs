@@ -23,7 +23,9 @@ const POLL_IDLE_MS: u32 = 50;
 
 pub(crate) struct Uring {
     ring: Held,
-    file: OwnedFd,
+    files: Vec<OwnedFd>,
+    /// The file that `read_now` and `sync` mean.
+    selected: usize,
     options: Options,
 }
 
@@ -54,7 +56,7 @@ impl Handle for Uring {
             fathom_workload::Backend::Uring(options) => options,
             _ => Options::default(),
         };
-        let file = files::open(plan)?;
+        let files = files::open_all(plan)?;
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
         builder.setup_clamp();
         if options.submission_polling {
@@ -70,10 +72,11 @@ impl Handle for Uring {
         let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
         let mut ring = Held { ring, file: false, buffers: false };
         if options.registered_file {
-            ring.ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|e| setup_fault(&e))?;
+            let raw: Vec<_> = files.iter().map(|f| f.as_raw_fd()).collect();
+            ring.ring.submitter().register_files(&raw).map_err(|e| setup_fault(&e))?;
             ring.file = true;
         }
-        Ok(Self { ring, file, options })
+        Ok(Self { ring, files, selected: 0, options })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
@@ -91,22 +94,30 @@ impl Handle for Uring {
         Ok(())
     }
 
+    fn files(&self) -> u32 {
+        self.files.len() as u32
+    }
+
+    fn select(&mut self, file: u32) {
+        self.selected = file as usize;
+    }
+
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        files::read_all(self.file.as_fd(), offset, buffer)
+        files::read_all(self.files[self.selected].as_fd(), offset, buffer)
     }
 
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.file.as_fd(), data_only)
+        files::sync(self.files[self.selected].as_fd(), data_only)
     }
 
     fn close(self) -> Result<(), Fault> {
         // The ring's own hold on the file goes first, so that this close is the last one.
         drop(self.ring);
-        files::close(self.file)
+        files::close_all(self.files)
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.file.as_fd())
+        self.files.get(self.selected).map(|f| f.as_fd())
     }
 }
 
@@ -152,9 +163,9 @@ impl AsyncBackend for Uring {
     #[inline(always)]
     fn queue(&mut self, number: u32, op: &Op, target: Target) {
         let entry = if self.options.registered_file {
-            entry!(types::Fixed(0), op, target, self.ring.buffers)
+            entry!(types::Fixed(op.file), op, target, self.ring.buffers)
         } else {
-            entry!(types::Fd(self.file.as_raw_fd()), op, target, self.ring.buffers)
+            entry!(types::Fd(self.files[op.file as usize].as_raw_fd()), op, target, self.ring.buffers)
         };
         let entry = entry.user_data(u64::from(number));
         // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`). There is room: the ring has

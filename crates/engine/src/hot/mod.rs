@@ -47,6 +47,8 @@ pub(crate) struct Hot<'a> {
     pub done: Done,
     /// Buffers: one set for each operation in flight.
     pub memory: Vec<Contents>,
+    /// Size of each file where the region is several in a row; 0 for a single file.
+    pub file_bytes: u64,
     pub figures: &'a mut Figures,
     pub log: Option<&'a mut [OpLogEntry]>,
     /// Tick at which the worker was released.
@@ -62,7 +64,7 @@ pub(crate) struct Hot<'a> {
     pub excluded_ns: u64,
     /// Likewise since the last operation: it counts as excluded once another one follows.
     pub paused_ns: u64,
-    pub rare: Option<Rare>,
+    pub rare: Option<Rare<'a>>,
     /// An operation that was drawn and not issued.
     pub pending: Option<Op>,
     /// Workers of the phase that look for a queue depth.
@@ -121,6 +123,12 @@ impl Hot<'_> {
             STOP_FIRST_DONE if when_stopped == WhenStopped::Ignore => None,
             _ => Some(Outcome::Stopped),
         }
+    }
+
+    /// Where an operation stands in the region: what is written there depends on it.
+    #[inline(always)]
+    pub fn position(&self, op: &Op) -> u64 {
+        op.offset + u64::from(op.file) * self.file_bytes
     }
 
     /// Enters an operation in the log, if there is one.

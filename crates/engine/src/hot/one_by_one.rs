@@ -53,7 +53,8 @@ fn warm_up<B: Backend, S: Source>(
             hot.pending = Some(op);
             continue;
         }
-        untimed(hot, backend, &op)?;
+        untimed(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
+        source.completed(&op);
         after(hot, backend, &op, None, when_stopped)?;
         hot.figures.ramp_ops += 1;
     }
@@ -88,7 +89,8 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
             }
             hot.excluded_ns += std::mem::take(&mut hot.paused_ns);
         }
-        let start = timed(hot, backend, &op)?;
+        let start = timed::<B, RARE>(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
+        source.completed(&op);
         if RARE {
             after(hot, backend, &op, Some(start), when_stopped)?;
         }
@@ -105,9 +107,11 @@ fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
 
 /// One operation between two readings of the clock, recorded. Returns the first reading.
 #[inline(always)]
-fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fault> {
+fn timed<B: Backend, const RARE: bool>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fault> {
     let bytes = op.bytes as usize;
     let (start, kind);
+    backend.select(op.file);
+    let position = hot.position(op);
     match op.kind {
         OpKind::Read => {
             let contents = &mut hot.memory[0];
@@ -119,13 +123,16 @@ fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fau
             kind = READ;
             hot.done.reads += 1;
             if contents.checks() {
-                contents.check(op.offset, at, bytes)?;
+                contents.check(position, at, bytes)?;
             }
         }
         OpKind::Write => {
-            let record = hot.memory[0].record_to_write(op.offset, bytes);
+            let record = hot.memory[0].record_to_write(position, bytes);
             start = hot.clock.now();
             backend.write(op.offset, record)?;
+            if RARE && let Some(data_only) = hot.rare.as_ref().and_then(|r| r.sync_inside) {
+                backend.sync(data_only)?;
+            }
             hot.last = hot.clock.now();
             kind = WRITE;
             hot.done.writes += 1;
@@ -144,13 +151,18 @@ fn timed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fau
 /// One operation that nobody times.
 fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<(), Fault> {
     let bytes = op.bytes as usize;
+    backend.select(op.file);
+    let position = hot.position(op);
     match op.kind {
         OpKind::Read => {
             backend.read(op.offset, hot.memory[0].record_to_read(bytes))?;
             hot.done.reads += 1;
         }
         OpKind::Write => {
-            backend.write(op.offset, hot.memory[0].record_to_write(op.offset, bytes))?;
+            backend.write(op.offset, hot.memory[0].record_to_write(position, bytes))?;
+            if let Some(data_only) = hot.rare.as_ref().and_then(|r| r.sync_inside) {
+                backend.sync(data_only)?;
+            }
             hot.done.writes += 1;
         }
         OpKind::Sync { data_only } => backend.sync(data_only)?,
@@ -166,7 +178,8 @@ pub(crate) fn finish<B: Backend, S: Source>(
 ) -> Result<(), Fault> {
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
         let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };
-        untimed(hot, backend, &op)?;
+        untimed(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
+        source.completed(&op);
         hot.figures.uncounted_bytes += u64::from(op.bytes);
     }
     Ok(())

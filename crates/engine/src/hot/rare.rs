@@ -7,14 +7,16 @@ use crate::clock::Clock;
 use crate::shared::STOP_FIRST_DONE;
 use crate::worker::{Fault, Plan};
 use fathom_workload::ops::{Arrivals, Op, OpKind};
-use fathom_workload::{Pace, WhenStopped};
-use std::sync::atomic::Ordering;
+use fathom_workload::{Pace, Rate, WhenStopped};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// State of the rare features.
-pub(crate) struct Rare {
+pub(crate) struct Rare<'a> {
     pub think_ns: u64,
     pub think_counted: bool,
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Schedule<'a>>,
+    /// An fsync (fdatasync: true) is part of every write.
+    pub sync_inside: Option<bool>,
     pub burst_bytes: u64,
     pub burst_left: u64,
     pub burst_pause_ns: u64,
@@ -27,19 +29,21 @@ pub(crate) struct Rare {
     pub quota: Quota,
 }
 
-impl Rare {
+impl<'a> Rare<'a> {
     /// The rare features of a plan; `None` if it uses none.
-    pub fn of(plan: &Plan) -> Result<Option<Self>, Fault> {
+    pub fn of(plan: &Plan<'a>) -> Result<Option<Self>, Fault> {
         let s = plan.stream;
         let listed_think =
             matches!(&s.access, fathom_workload::Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
         let lock_records = s.lock == fathom_workload::Lock::Record;
+        let sync_inside = s.sync_every.filter(|e| e.inside).map(|e| e.data_only);
         let none = s.pace == Pace::default()
             && s.purge.0 == 0
             && !lock_records
             && s.disturb_every == 0
             && !listed_think
             && !s.log_operations
+            && sync_inside.is_none()
             && plan.quota == Quota::default();
         if none {
             return Ok(None);
@@ -48,10 +52,8 @@ impl Rare {
         Ok(Some(Self {
             think_ns: s.pace.think.map_or(0, |t| t.time.0),
             think_counted: s.pace.think.is_some_and(|t| t.counted),
-            schedule: s
-                .pace
-                .rate
-                .map(|r| Schedule::new(Arrivals::new(&r, plan.seed, plan.place), r.operations_per_s)),
+            schedule: s.pace.rate.map(|r| Schedule::new(&r, Arrivals::new(&r, plan.seed, plan.place), plan)),
+            sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -96,8 +98,14 @@ impl Quota {
 }
 
 /// When operations are due, and how late they were issued.
-pub(crate) struct Schedule {
+pub(crate) struct Schedule<'a> {
     arrivals: Arrivals,
+    /// With a common rate: when the next operation of all workers is due, ns; and when the last one of `arrivals` was, of which only
+    /// the gaps are used.
+    common: Option<&'a AtomicU64>,
+    last_ns: u64,
+    /// No due time is held: the next one is taken when it is asked for, so that whoever is free first takes it.
+    open: bool,
     /// Tick of the stream's start.
     epoch: u64,
     /// When the next operation is due, in ticks.
@@ -108,19 +116,28 @@ pub(crate) struct Schedule {
     behind_since: u64,
 }
 
-impl Schedule {
-    fn new(arrivals: Arrivals, operations_per_s: f64) -> Self {
+impl<'a> Schedule<'a> {
+    fn new(rate: &Rate, arrivals: Arrivals, plan: &Plan<'a>) -> Self {
         const GRACE_GAPS: f64 = 10.0;
         const LEAST_GRACE_NS: f64 = 1e6;
-        let grace_ns = (GRACE_GAPS * 1e9 / operations_per_s).max(LEAST_GRACE_NS) as u64;
-        Self { arrivals, epoch: 0, due: 0, grace_ns, behind_since: 0 }
+        let grace_ns = (GRACE_GAPS * 1e9 / rate.operations_per_s).max(LEAST_GRACE_NS) as u64;
+        let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
+        Self { arrivals, common, last_ns: 0, open: true, epoch: 0, due: 0, grace_ns, behind_since: 0 }
+    }
+
+    fn next_due_ns(&mut self) -> u64 {
+        let due_ns = self.arrivals.next_due_ns();
+        let Some(common) = self.common else { return due_ns };
+        let gap_ns = due_ns.saturating_sub(std::mem::replace(&mut self.last_ns, due_ns));
+        common.fetch_add(gap_ns, Ordering::Relaxed).saturating_add(gap_ns)
     }
 
     /// The tick at which the operation in hand is due.
     pub fn due(&mut self, clock: Clock, start: u64) -> u64 {
-        if self.epoch == 0 {
+        if self.open {
             self.epoch = start;
-            self.due = start.saturating_add(clock.ticks(self.arrivals.next_due_ns()));
+            self.open = false;
+            self.due = start.saturating_add(clock.ticks(self.next_due_ns()));
         }
         self.due
     }
@@ -138,7 +155,11 @@ impl Schedule {
             }
             clock.between(self.behind_since, now)
         };
-        self.due = self.epoch.saturating_add(clock.ticks(self.arrivals.next_due_ns()));
+        if self.common.is_some() {
+            self.open = true;
+        } else {
+            self.due = self.epoch.saturating_add(clock.ticks(self.next_due_ns()));
+        }
         behind_ns
     }
 }

@@ -60,7 +60,7 @@ struct Places {
 
 impl Places {
     fn new(depth: usize) -> Self {
-        let op = Op { kind: OpKind::Read, offset: 0, bytes: 0, think_ns: 0 };
+        let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         Self {
             flights: vec![Flight { op, stamp: 0, given: 0, due: 0, read_at: 0, counted: false }; depth],
             free: (0..depth as u32).rev().collect(),
@@ -240,15 +240,16 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         }
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
-        reap::<B, RARE>(hot, backend, &mut places, how.recorded, now, stopped)?;
+        reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped)?;
     }
 }
 
 /// Takes every completion there is.
 #[inline(always)]
-fn reap<B: AsyncBackend, const RARE: bool>(
+fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     hot: &mut Hot,
     backend: &mut B,
+    source: &mut S,
     places: &mut Places,
     recorded: bool,
     now: u64,
@@ -264,10 +265,11 @@ fn reap<B: AsyncBackend, const RARE: bool>(
         if fault.is_some() {
             continue;
         }
-        if let Err(found) = complete(hot, backend.descriptor(), number, flight, result) {
-            fault = Some(found);
+        if let Err(found) = complete(hot, backend, number, flight, result) {
+            fault = Some(found.in_file(flight.op.file));
             continue;
         }
+        source.completed(&flight.op);
         hot.last = now;
         if RARE && hot.counting && !flight.counted {
             // It began in the warm-up.
@@ -470,13 +472,13 @@ fn prepare<B: AsyncBackend>(
 /// The buffer of an operation about to be queued.
 #[inline(always)]
 fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
-    let contents = &mut hot.memory[number as usize];
+    let (position, contents) = (hot.position(op), &mut hot.memory[number as usize]);
     let bytes = op.bytes as usize;
     // Registered buffers come in pairs: what is written from, what is read into.
     let pair = (number as u16).wrapping_mul(2);
     match op.kind {
         OpKind::Write => {
-            Target { pointer: contents.record_to_write(op.offset, bytes).as_mut_ptr(), registered: pair }
+            Target { pointer: contents.record_to_write(position, bytes).as_mut_ptr(), registered: pair }
         }
         OpKind::Read => {
             flight.read_at = contents.read_position();
@@ -488,9 +490,9 @@ fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
 
 /// Judges a completion: errors, transfers that fell short, data that should be checked.
 #[inline(always)]
-fn complete(
+fn complete<B: AsyncBackend>(
     hot: &mut Hot,
-    file: Option<rustix::fd::BorrowedFd<'_>>,
+    backend: &mut B,
     number: u32,
     flight: &Flight,
     result: i32,
@@ -505,11 +507,12 @@ fn complete(
         return Err(Fault::of(call, Errno::from_raw_os_error(-result), op.offset));
     }
     if (result as u32) < op.bytes && call != Call::Sync {
-        return Err(short(hot, file, number, flight, result as usize, call));
+        backend.select(op.file);
+        return Err(short(hot, backend.descriptor(), number, flight, result as usize, call));
     }
-    let contents = &hot.memory[number as usize];
+    let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
     if call == Call::Read && contents.checks() {
-        contents.check(op.offset, flight.read_at, op.bytes as usize)?;
+        contents.check(position, flight.read_at, op.bytes as usize)?;
     }
     Ok(())
 }
@@ -527,9 +530,9 @@ fn short(
     let (bytes, at) = (flight.op.bytes as usize, flight.op.offset + moved as u64);
     let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
     let Some(file) = file else { return fell };
-    let contents = &mut hot.memory[number as usize];
+    let (position, contents) = (hot.position(&flight.op), &mut hot.memory[number as usize]);
     let tried = if call == Call::Write {
-        let record = contents.record_to_write(flight.op.offset, bytes);
+        let record = contents.record_to_write(position, bytes);
         rustix::io::pwrite(file, &record[moved..], at)
     } else {
         rustix::io::pread(file, &mut contents.record_to_read(bytes)[moved..], at)

@@ -1,6 +1,6 @@
 //! From the slots in shared memory to the record: what each worker did, how it ended, and in which words a failure is told.
 
-use super::Children;
+use super::{Children, Named};
 use crate::clock::Clock;
 use crate::error::advice;
 use crate::interrupted_by;
@@ -15,15 +15,16 @@ use std::sync::atomic::Ordering;
 pub(super) fn collect(
     shared: &Shared,
     children: &Children,
-    names: &[(String, std::path::PathBuf)],
+    names: &[Named<'_>],
     clock: Clock,
     first: u64,
     out: &mut Repetition,
 ) {
     let mut starts: Vec<u64> = Vec::with_capacity(names.len());
-    for (index, (group, path)) in names.iter().enumerate() {
+    for (index, Named { group, path, paths }) in names.iter().enumerate() {
         // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
         let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
+        let path = paths.get(slot.fault_file as usize).unwrap_or(path);
         let stats = shared.stats(index);
         // Who was killed in its warm-up has counted nothing: what it recorded was for the search of a depth.
         let counted = live.counting_at.load(Ordering::Acquire) > 0;

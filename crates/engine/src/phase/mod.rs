@@ -16,6 +16,27 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use watch::Watch;
 
+/// What a worker is called in the record.
+#[derive(Clone, Default)]
+struct Named<'a> {
+    group: String,
+    path: std::path::PathBuf,
+    /// The files of a stream over a whole set.
+    paths: &'a [std::path::PathBuf],
+}
+
+/// The usual limit of 1024 open files is too low for many workers that each open all files of a set. The limit that we may not pass
+/// stays; an open that fails for it says so.
+fn allow_open_files<'p>(plans: impl Iterator<Item = &'p Plan<'p>>) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const OWN: u64 = 64;
+    let needed = plans.map(|p| p.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64)).sum::<u64>() + OWN;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|now| now < needed) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
 /// A process and the workers (threads) that run in it; `Isolation::Thread` workers run in ours.
 struct Crew<'a> {
     own_process: bool,
@@ -40,10 +61,12 @@ pub(crate) fn run(
     let crews = crews_of(plans);
     let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
-    let mut names: Vec<(String, std::path::PathBuf)> = vec![Default::default(); count];
+    let mut names: Vec<Named> = vec![Named::default(); count];
     for plan in crews.iter().flat_map(|c| &c.plans) {
-        names[plan.index] = (plan.group.clone(), plan.path.clone());
+        let paths = plan.pool.as_ref().map_or(&[][..], |p| p.paths);
+        names[plan.index] = Named { group: plan.group.clone(), path: plan.path.clone(), paths };
     }
+    allow_open_files(crews.iter().flat_map(|c| &c.plans));
     std::thread::scope(|scope| -> Result<(), EngineError> {
         let mut children = Children::default();
         // Dropped before the children and before the scope waits for the threads.
@@ -246,6 +269,8 @@ pub trait Moments {
     /// After a warm-up: the first worker counts now, and the others with it or soon after. It is told within a millisecond, while the workers go on; phases without a warm-up
     /// do not tell it.
     fn counting(&mut self) {}
+    /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
+    fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
     fn clocks_stopped(&mut self) {}
 }

@@ -61,8 +61,14 @@ impl<'a> Watch<'a> {
                 let counted_ns = self.clock.between(self.counted_from, now);
                 if let Some(series) = &mut self.series {
                     let origin_ns = self.clock.between(self.first, self.counted_from);
+                    let told = series.intervals.len();
                     wait_ns =
                         wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
+                    if series.intervals.len() > told
+                        && let Some(interval) = series.intervals.last()
+                    {
+                        moments.interval(interval);
+                    }
                 }
                 let all_count = self.all_count();
                 if let Some(rounds) = self.rounds.as_mut().filter(|_| all_count) {

@@ -26,6 +26,8 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
     errors.extend(record_errors(&stream.record));
     match &stream.access {
         Access::Listed(list) => errors.extend(list_error(list)),
+        // A record that is larger than what is left of a file is cut there.
+        _ if stream.pick == Pick::All => {}
         _ => errors.extend(region_errors(stream, &set.size)),
     }
     errors.extend(access_error(stream));
@@ -55,6 +57,7 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         errors.push("a stream that only reads cannot truncate its file".into());
     }
     errors.extend(data_error(&stream.data));
+    errors.extend(super::pooled::errors(phase, set, stream));
     errors
 }
 

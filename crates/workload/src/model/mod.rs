@@ -21,8 +21,8 @@ pub use phase::{
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
 pub use stream::{
     Access, AdaptiveDepth, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp, Lock,
-    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream, SyncCall,
-    SyncEvery, SyncSeries, Think, Timed, Uring, WhenStopped, Zone,
+    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream,
+    SyncCall, SyncEvery, SyncSeries, Think, Timed, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

@@ -10,6 +10,7 @@ pub mod generators;
 mod mt19937_64;
 mod order;
 mod plain;
+mod pool;
 mod random;
 mod stream;
 
@@ -18,6 +19,7 @@ pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};
+pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::StandardGamma;
 pub use stream::{Done, Op, OpKind, Region, StreamOps};

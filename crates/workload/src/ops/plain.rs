@@ -16,6 +16,9 @@ pub trait Source {
     fn next(&mut self, done: &Done) -> Option<Op>;
     /// Begins the amount anew; the order goes on where it is. An operation that was drawn and is still to be done is part of it.
     fn refill(&mut self, drawn: Option<&Op>);
+    /// An operation that was drawn is done.
+    #[inline(always)]
+    fn completed(&mut self, _op: &Op) {}
 }
 
 impl Source for StreamOps {
@@ -167,7 +170,7 @@ impl<O: Draw, const READ: bool> Source for Only<O, READ> {
         ops.left = ops.left.checked_sub(1)?;
         let offset = ops.start + ops.order.draw(ops.records) * u64::from(ops.bytes);
         let kind = if READ { OpKind::Read } else { OpKind::Write };
-        Some(Op { kind, offset, bytes: ops.bytes, think_ns: 0 })
+        Some(Op { kind, file: 0, offset, bytes: ops.bytes, think_ns: 0 })
     }
 
     fn refill(&mut self, drawn: Option<&Op>) {

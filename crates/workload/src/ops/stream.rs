@@ -11,6 +11,8 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 pub struct Op {
     /// What is done.
     pub kind: OpKind,
+    /// Which file of the set, for a stream over all of them; else 0.
+    pub file: u32,
     /// Where, in bytes from the start of the file.
     pub offset: u64,
     /// How many bytes.
@@ -174,6 +176,7 @@ impl StreamOps {
         if self.writes_until_sync == 0 {
             self.writes_until_sync = self.sync_after;
             return Some(Op {
+                file: 0,
                 kind: OpKind::Sync { data_only: self.data_only },
                 offset: 0,
                 bytes: 0,
@@ -198,7 +201,7 @@ impl StreamOps {
             }
             OpKind::Write
         };
-        Some(Op { kind, offset, bytes, think_ns })
+        Some(Op { kind, file: 0, offset, bytes, think_ns })
     }
 
     #[inline]
@@ -297,7 +300,7 @@ mod tests {
     #[test]
     fn a_trailing_part_smaller_than_a_record_is_not_touched() {
         let all = ops(&stream(Direction::Write, 64 << 10), 100 << 10, 1, 99);
-        assert_eq!(all, [Op { kind: OpKind::Write, offset: 0, bytes: 65536, think_ns: 0 }]);
+        assert_eq!(all, [Op { kind: OpKind::Write, file: 0, offset: 0, bytes: 65536, think_ns: 0 }]);
     }
 
     #[test]

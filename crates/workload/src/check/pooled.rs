@@ -1,0 +1,93 @@
+//! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
+
+use crate::{
+    Access, Amount, Backend, Data, Direction, FileSet, Files, Phase, Pick, Record, Scaled, Sequence, Sizing,
+    Stream, Verify, WhenStopped,
+};
+
+/// Everything that is wrong with it.
+pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut wrong = |is: bool, text: &str| {
+        if is {
+            errors.push(text.into());
+        }
+    };
+    if let Some(sync) = stream.sync_every.filter(|s| s.inside) {
+        wrong(sync.writes != 1, "sync_every inside the write means every write; writes = 1 is needed");
+        let asynchronous =
+            matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. }) || stream.queue_depth > 1;
+        wrong(
+            asynchronous,
+            "sync_every inside the write needs a back-end that does one operation after the other",
+        );
+    }
+    if let Data::Checksummed { block } = stream.data {
+        let whole = |r: u64| block.0 > 0 && r.is_multiple_of(block.0);
+        let fits = match &stream.record {
+            Record::Fixed(r) => whole(r.0),
+            _ => false,
+        };
+        wrong(!fits, "checksummed data needs a fixed record size that is a multiple of the block");
+    }
+    if stream.pick != Pick::All {
+        let only = "; it belongs to streams over all files of a set (pick = \"all\")";
+        wrong(stream.sequence == Sequence::Common, &format!("a common sequence{only}"));
+        wrong(matches!(stream.access, Access::Scaled(_)), &format!("the access scaled{only}"));
+        wrong(stream.sync_series.is_some(), &format!("a sync_series{only}"));
+        wrong(stream.exclusive, &format!("exclusive{only}"));
+        wrong(stream.pace.rate.is_some_and(|r| r.common), &format!("a common rate{only}"));
+        return errors;
+    }
+    let common = stream.sequence == Sequence::Common;
+    wrong(
+        matches!(set.files, Files::Tree(_)),
+        "a stream over all files needs a list or numbered files, not a tree",
+    );
+    wrong(
+        !matches!(set.size, Sizing::Fixed(b) if b.0 > 0),
+        "a stream over all files needs files of one size above 0",
+    );
+    wrong(set.files.count() > u64::from(u32::MAX), "a stream over all files takes at most 4294967295 files");
+    wrong(!matches!(stream.record, Record::Fixed(_)), "a stream over all files needs one record size");
+    wrong(
+        !matches!(stream.access, Access::Sequential | Access::Uniform | Access::Scaled(_)),
+        "a stream over all files is sequential, uniform or scaled",
+    );
+    wrong(
+        stream.start.0 > 0 || stream.length.is_some(),
+        "a stream over all files works on all of each; start and length do not go with it",
+    );
+    wrong(
+        stream.when_stopped != WhenStopped::Leave,
+        "a stream over all files leaves when it is stopped; nothing else goes with it",
+    );
+    wrong(
+        stream.sync_every.is_some_and(|s| !s.inside),
+        "sync_every counts the writes of one file; with pick = \"all\" use sync_series, or inside = true",
+    );
+    wrong(
+        stream.log_operations
+            || stream.adaptive_depth.is_some()
+            || stream.disturb_every > 0
+            || stream.warm_first_record,
+        "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+    );
+    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
+    wrong(
+        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
+        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
+    );
+    wrong(
+        common && phase.ramp.0 > 0 && stream.amount != Amount::Endless,
+        "a common amount cannot begin anew after a ramp; make it endless and give the phase a stop, or drop the ramp",
+    );
+    wrong(
+        stream.sync_series.is_some() && stream.direction == Direction::Read,
+        "a stream that only reads has nothing for a sync_series to make durable",
+    );
+    if let Access::Scaled(Scaled { libc_seed: Some(_), .. }) = stream.access {
+        wrong(!common, "libc_seed is that of one generator; it needs sequence = \"common\"");
+    }
+    errors
+}

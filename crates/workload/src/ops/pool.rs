@@ -1,0 +1,519 @@
+//! The op stream of a stream over all files of a set (`pick = "all"`), and what its workers share when they draw from one common
+//! sequence: where sequential access stands, how much was handed out and completed, which file a series of syncs has come to.
+//!
+//! Who shares nothing draws without looking at anybody: uniform reads of an endless amount cost no shared cache line. Everything
+//! else is decided under a lock of some ten instructions.
+
+use super::generators::Xoroshiro128Plus;
+use super::order::{FOR_MIX, FOR_ORDER, below};
+use super::{Done, Op, OpKind, Place, Source, derive_seed};
+use crate::{Access, Amount, Direction, Mix, Record, Sequence, Stream, SyncSeries};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What the workers of a common sequence share. All zero is the beginning, so it may lie in memory that was just mapped.
+#[repr(C, align(128))]
+#[derive(Default)]
+pub struct Common {
+    lock: AtomicU32,
+    /// Whether something was written since the last series of syncs.
+    dirty: AtomicU32,
+    /// Whether the series at the end was begun.
+    last_series: AtomicU32,
+    /// Files of the present series that are still to be handed out.
+    series_left: AtomicU32,
+    /// Requests of sequential access handed out.
+    cursor: AtomicU64,
+    /// Reads and writes handed out.
+    issued: AtomicU64,
+    /// What of the amount was taken.
+    taken: AtomicU64,
+    completed: Completed,
+    /// When the next operation of a common rate is due, in the executor's own unit; 0 before the first.
+    pub due: AtomicU64,
+}
+
+/// On a line of its own: it is written after every operation of a mix by completions.
+#[repr(C, align(128))]
+#[derive(Default)]
+struct Completed {
+    reads: AtomicU64,
+    writes: AtomicU64,
+}
+
+impl Common {
+    /// Runs `decide` while nobody else does. A holder that was killed must not hold up the others for ever: after some seconds they
+    /// are told that nothing is left.
+    fn locked<T>(&self, decide: impl FnOnce() -> Option<T>) -> Option<T> {
+        const SPINS: u32 = 100;
+        const MOST_TRIES: u32 = 10_000_000;
+        let mut tries = 0u32;
+        while self.lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            tries += 1;
+            if tries > MOST_TRIES {
+                return None;
+            }
+            if tries.is_multiple_of(SPINS) {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        let decided = decide();
+        self.lock.store(0, Ordering::Release);
+        decided
+    }
+}
+
+/// The files of a set as one region: `files` of `file_bytes` each, in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Number of files.
+    pub count: u32,
+    /// Bytes of each that are worked on.
+    pub file_bytes: u64,
+}
+
+/// Where an operation goes.
+#[derive(Clone, Copy)]
+struct Extent {
+    file: u32,
+    offset: u64,
+    bytes: u32,
+}
+
+/// Where positions come from.
+enum Positions {
+    /// One after the other; the requests of a file, and of all files.
+    Sequential { per_file: u64, all: u64 },
+    /// Records by their number.
+    Records { rng: Xoshiro256PlusPlus, records: u64 },
+    /// Bytes, rounded down.
+    Scaled { rng: Units, dropped: u8 },
+}
+
+/// Numbers in [0, 1).
+enum Units {
+    Seeded(Xoshiro256PlusPlus),
+    Libc(Xoroshiro128Plus),
+}
+
+impl Units {
+    #[inline]
+    fn unit(&mut self) -> f64 {
+        match self {
+            Self::Seeded(rng) => (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
+            Self::Libc(rng) => rng.unit(),
+        }
+    }
+}
+
+/// Iterates over the operations of one worker of a stream over all files of a set.
+pub struct PoolOps<'a> {
+    common: &'a Common,
+    /// What every worker is working on (1 + position in the region; 0: nothing), with the range of this worker's own; empty if
+    /// records may be worked on by several at once.
+    busy: &'a [AtomicU64],
+    own: std::ops::Range<usize>,
+    files: Files,
+    record: u32,
+    positions: Positions,
+    direction: Direction,
+    mix: Xoshiro256PlusPlus,
+    /// Operations of the amount; `None`: endless.
+    amount: Option<u64>,
+    /// Without a common sequence: what this worker has taken.
+    series: SyncSeries,
+    shared: bool,
+    /// Nothing is shared, nothing limited: no lock is needed.
+    free: bool,
+    /// The mix goes by what all have completed.
+    by_completions: bool,
+}
+
+impl<'a> PoolOps<'a> {
+    /// The operations of the worker at `place` over `files`; `None` if the stream is none over all files of a set, has no fixed
+    /// record size, or an order that such a stream cannot have.
+    ///
+    /// `common` belongs to all workers that draw from the sequence, or to this one alone. `busy` is needed for
+    /// [`Stream::exclusive`] only: one place for each operation that a worker may have in flight, `own` being this worker's.
+    #[must_use]
+    pub fn new(
+        stream: &Stream,
+        files: Files,
+        seed: u64,
+        place: Place,
+        common: &'a Common,
+        busy: (&'a [AtomicU64], std::ops::Range<usize>),
+    ) -> Option<Self> {
+        let Record::Fixed(record) = stream.record else { return None };
+        let record = u32::try_from(record.0).ok().filter(|&r| r > 0 && files.file_bytes > 0)?;
+        let per_file = files.file_bytes.div_ceil(u64::from(record));
+        let all = per_file.checked_mul(files.count.into()).filter(|&n| n > 0)?;
+        let seeded = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ORDER));
+        let positions = match &stream.access {
+            Access::Sequential => Positions::Sequential { per_file, all },
+            Access::Uniform => Positions::Records { rng: seeded, records: all },
+            Access::Scaled(how) => {
+                let first = stream.sequence == Sequence::Own || place.worker == 0;
+                let rng = match how.libc_seed {
+                    Some(seed) if first => Units::Libc(Xoroshiro128Plus::new(seed)),
+                    _ => Units::Seeded(seeded),
+                };
+                Positions::Scaled { rng, dropped: how.dropped }
+            }
+            _ => return None,
+        };
+        let amount = match stream.amount {
+            Amount::Pass => Some(all),
+            Amount::Passes(n) => Some(all.saturating_mul(n)),
+            Amount::Operations(n) => Some(n),
+            Amount::Bytes(b) => Some(b.0.div_ceil(u64::from(record))),
+            Amount::Endless => None,
+        };
+        let series = stream.sync_series.unwrap_or_default();
+        let shared = stream.sequence == Sequence::Common;
+        let syncs = stream.direction != Direction::Read && series.requests > 0 || series.at_end;
+        let random = !matches!(positions, Positions::Sequential { .. });
+        Some(Self {
+            common,
+            busy: if stream.exclusive { busy.0 } else { &[] },
+            own: busy.1,
+            files,
+            record,
+            free: random && amount.is_none() && !syncs && !stream.exclusive,
+            positions,
+            direction: stream.direction,
+            mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
+            amount,
+            series,
+            shared,
+            by_completions: matches!(stream.direction, Direction::Mix(Mix::ReadsPerWrite(_))),
+        })
+    }
+
+    /// Operations that all workers together will do; `None` if that has no end or is not known.
+    #[must_use]
+    pub fn amount(&self) -> Option<u64> {
+        self.amount
+    }
+
+    /// The extent of the next read or write.
+    #[inline]
+    fn extent(&mut self) -> Extent {
+        let Files { count, file_bytes } = self.files;
+        let (file, offset) = match &mut self.positions {
+            Positions::Sequential { per_file, all } => {
+                let n = self.common.cursor.fetch_add(1, Ordering::Relaxed) % *all;
+                (n / *per_file, n % *per_file * u64::from(self.record))
+            }
+            Positions::Records { rng, records } => {
+                let n = below(rng, *records);
+                let per_file = *records / u64::from(count);
+                (n / per_file, n % per_file * u64::from(self.record))
+            }
+            Positions::Scaled { rng, .. } => {
+                let region = file_bytes * u64::from(count);
+                let at = (rng.unit() * region as f64) as u64;
+                let at = at - at % u64::from(self.record);
+                (at / file_bytes, at % file_bytes)
+            }
+        };
+        let bytes = u64::from(self.record).min(file_bytes - offset) as u32;
+        Extent { file: file as u32, offset, bytes }
+    }
+
+    /// After every operation, syncs included.
+    #[inline]
+    fn drop_numbers(&mut self) {
+        if let Positions::Scaled { rng, dropped } = &mut self.positions {
+            for _ in 0..*dropped {
+                rng.unit();
+            }
+        }
+    }
+
+    #[inline]
+    fn is_read(&mut self, done: &Done) -> bool {
+        match self.direction {
+            Direction::Read => true,
+            Direction::Write => false,
+            Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
+            Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
+                let (reads, writes) = if self.shared {
+                    let done = &self.common.completed;
+                    (done.reads.load(Ordering::Relaxed), done.writes.load(Ordering::Relaxed))
+                } else {
+                    (done.reads, done.writes)
+                };
+                (reads + 1) as f64 / ((writes + 1) as f64) < ratio
+            }
+        }
+    }
+
+    /// What the sequence hands out next, while nobody else asks.
+    fn decide(&mut self, done: &Done) -> Option<Op> {
+        let common = self.common;
+        let used_up = self.amount.is_some_and(|n| common.taken.load(Ordering::Relaxed) >= n);
+        let left = common.series_left.load(Ordering::Relaxed);
+        if left > 0 && !(used_up && self.series.counted) {
+            return Some(self.sync_of(left));
+        }
+        if used_up {
+            let begin = self.series.at_end && common.last_series.swap(1, Ordering::Relaxed) == 0;
+            return begin.then(|| self.sync_of(self.files.count));
+        }
+        let issued = common.issued.load(Ordering::Relaxed);
+        let due = self.series.requests > 0 && issued > 0 && issued.is_multiple_of(self.series.requests);
+        if due && common.dirty.swap(0, Ordering::Relaxed) != 0 {
+            return Some(self.sync_of(self.files.count));
+        }
+        let mut extent = self.extent();
+        // The one-in-a-million case of everybody on the last records left: rather a shared record than a wait for ever.
+        for _ in 0..1000 {
+            if self.claim(extent) {
+                break;
+            }
+            extent = self.extent();
+        }
+        let read = self.is_read(done);
+        if !read {
+            common.dirty.store(1, Ordering::Relaxed);
+        }
+        common.issued.store(issued + 1, Ordering::Relaxed);
+        common.taken.fetch_add(1, Ordering::Relaxed);
+        Some(op(extent, read))
+    }
+
+    /// The sync of a series in which so many files are left.
+    fn sync_of(&self, left: u32) -> Op {
+        self.common.series_left.store(left - 1, Ordering::Relaxed);
+        if self.series.counted {
+            self.common.taken.fetch_add(1, Ordering::Relaxed);
+        }
+        Op {
+            kind: OpKind::Sync { data_only: self.series.data_only },
+            file: self.files.count - left,
+            offset: 0,
+            bytes: 0,
+            think_ns: 0,
+        }
+    }
+
+    /// Notes what this worker is about to work on, unless another one works on it.
+    fn claim(&self, extent: Extent) -> bool {
+        if self.busy.is_empty() {
+            return true;
+        }
+        let wanted = mark(self.files, extent.file, extent.offset);
+        if self.busy.iter().any(|b| b.load(Ordering::Acquire) == wanted) {
+            return false;
+        }
+        if let Some(place) = self.busy[self.own.clone()].iter().find(|b| b.load(Ordering::Relaxed) == 0) {
+            place.store(wanted, Ordering::Release);
+        }
+        true
+    }
+}
+
+/// How a place of the region is noted as busy.
+fn mark(files: Files, file: u32, offset: u64) -> u64 {
+    u64::from(file) * files.file_bytes + offset + 1
+}
+
+fn op(extent: Extent, read: bool) -> Op {
+    Op {
+        kind: if read { OpKind::Read } else { OpKind::Write },
+        file: extent.file,
+        offset: extent.offset,
+        bytes: extent.bytes,
+        think_ns: 0,
+    }
+}
+
+impl Source for PoolOps<'_> {
+    #[inline]
+    fn next(&mut self, done: &Done) -> Option<Op> {
+        let next = if self.free {
+            let extent = self.extent();
+            let read = self.is_read(done);
+            Some(op(extent, read))
+        } else {
+            let common = self.common;
+            common.locked(|| self.decide(done))
+        };
+        self.drop_numbers();
+        next
+    }
+
+    fn refill(&mut self, _drawn: Option<&Op>) {
+        // The amount is that of all workers, and the first of them that begins to count must not give the others theirs anew: a
+        // warm-up and a common amount exclude each other (see `check`).
+        if !self.shared {
+            self.common.taken.store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, op: &Op) {
+        if self.shared && self.by_completions {
+            match op.kind {
+                OpKind::Read => self.common.completed.reads.fetch_add(1, Ordering::Relaxed),
+                OpKind::Write => self.common.completed.writes.fetch_add(1, Ordering::Relaxed),
+                OpKind::Sync { .. } => 0,
+            };
+        }
+        if !self.busy.is_empty() && !matches!(op.kind, OpKind::Sync { .. }) {
+            let done = mark(self.files, op.file, op.offset);
+            let own = &self.busy[self.own.clone()];
+            if let Some(place) = own.iter().find(|b| b.load(Ordering::Relaxed) == done) {
+                place.store(0, Ordering::Release);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bytes, Scaled};
+
+    fn stream(direction: Direction, access: Access, amount: Amount, series: Option<SyncSeries>) -> Stream {
+        Stream {
+            pick: crate::Pick::All,
+            sequence: Sequence::Common,
+            access,
+            amount,
+            sync_series: series,
+            ..Stream::new("f", direction, Bytes(16384))
+        }
+    }
+
+    /// One letter an operation, as one worker sees it that does each before it asks for the next.
+    fn letters(stream: &Stream, files: Files) -> String {
+        let common = Common::default();
+        let mut ops = PoolOps::new(stream, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
+        let mut done = Done::default();
+        std::iter::from_fn(|| {
+            let op = ops.next(&done)?;
+            ops.completed(&op);
+            Some(match op.kind {
+                OpKind::Read => {
+                    done.reads += 1;
+                    'R'
+                }
+                OpKind::Write => {
+                    done.writes += 1;
+                    'W'
+                }
+                OpKind::Sync { .. } => char::from_digit(op.file, 36).unwrap_or('?'),
+            })
+        })
+        .take(100_000)
+        .collect()
+    }
+
+    const MIX: Direction = Direction::Mix(Mix::ReadsPerWrite(1.5));
+    const COUNTED: SyncSeries = SyncSeries { requests: 100, data_only: false, at_end: false, counted: true };
+
+    #[test]
+    fn sysbench_of_today_counts_its_syncs() {
+        let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(320), Some(COUNTED));
+        let seen = letters(&s, Files { count: 4, file_bytes: 16 << 20 });
+        assert_eq!(
+            seen[..110],
+            format!("{}0123RWRRWR", "RWRRWRWRRW".repeat(10))[..110].replace("RWRRWRWRRW", &seen[..10])
+        );
+        assert_eq!(&seen[100..104], "0123");
+        let count = |c: char| seen.chars().filter(|&s| s == c).count();
+        assert_eq!((seen.len(), count('R') + count('W'), count('3')), (320, 308, 3));
+        assert_eq!(count('R') * 2, count('W') * 3 + count('R') * 2 - count('W') * 3);
+    }
+
+    #[test]
+    fn sysbench_of_2004_does_not_and_ends_with_a_series() {
+        let series = SyncSeries { counted: false, at_end: true, ..COUNTED };
+        let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(10_000), Some(series));
+        let seen = letters(&s, Files { count: 16, file_bytes: 1 << 20 });
+        let count = |c: char| seen.chars().filter(|&s| s == c).count();
+        assert_eq!((count('R'), count('W')), (6000, 4000));
+        assert_eq!(seen.len() - 10_000, 100 * 16);
+        assert!(seen.ends_with("0123456789abcdef"));
+    }
+
+    #[test]
+    fn reads_are_never_followed_by_a_series() {
+        let s = stream(Direction::Read, Access::Sequential, Amount::Operations(250), Some(COUNTED));
+        assert_eq!(letters(&s, Files { count: 2, file_bytes: 1 << 20 }), "R".repeat(250));
+    }
+
+    #[test]
+    fn a_cursor_runs_over_all_files_and_wraps() {
+        let s = stream(Direction::Write, Access::Sequential, Amount::Operations(5), None);
+        let common = Common::default();
+        let files = Files { count: 2, file_bytes: 20_000 };
+        let mut ops = PoolOps::new(&s, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
+        let seen: Vec<_> =
+            std::iter::from_fn(|| ops.next(&Done::default())).map(|o| (o.file, o.offset, o.bytes)).collect();
+        assert_eq!(seen, [(0, 0, 16384), (0, 16384, 3616), (1, 0, 16384), (1, 16384, 3616), (0, 0, 16384)]);
+    }
+
+    /// `--rand-seed=7` on two files of 8 MiB, as the specification saw it under strace.
+    #[test]
+    fn the_offsets_of_one_thread_are_sysbenchs_own() {
+        let scaled = Access::Scaled(Scaled { libc_seed: Some(7), dropped: 1 });
+        let s = stream(Direction::Read, scaled, Amount::Operations(3), None);
+        let common = Common::default();
+        let files = Files { count: 2, file_bytes: 8 << 20 };
+        let mut ops = PoolOps::new(&s, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
+        let seen: Vec<_> =
+            std::iter::from_fn(|| ops.next(&Done::default())).map(|o| (o.file, o.offset)).collect();
+        assert_eq!(seen, [(1, 655_360), (0, 6_832_128), (0, 1_703_936)]);
+    }
+
+    #[test]
+    fn no_two_workers_work_on_one_record() {
+        let s = Stream {
+            exclusive: true,
+            ..stream(Direction::Write, Access::Scaled(Scaled::default()), Amount::Operations(64), None)
+        };
+        let files = Files { count: 2, file_bytes: 2 * 16384 };
+        let (common, busy) = (Common::default(), [const { AtomicU64::new(0) }; 4]);
+        let worker = |n: u32| {
+            let place = Place { worker: n, ..Place::default() };
+            PoolOps::new(&s, files, 1, place, &common, (&busy, n as usize..n as usize + 1)).unwrap()
+        };
+        let mut workers: Vec<PoolOps> = (0..4).map(worker).collect();
+        for _ in 0..16 {
+            let held: Vec<Op> = workers.iter_mut().map(|w| w.next(&Done::default()).unwrap()).collect();
+            let mut places: Vec<_> = held.iter().map(|o| (o.file, o.offset)).collect();
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), 4, "four workers hold the four records");
+            workers.iter_mut().zip(&held).for_each(|(w, op)| w.completed(op));
+        }
+        assert!(workers[0].next(&Done::default()).is_none());
+    }
+
+    #[test]
+    fn four_threads_take_an_amount_exactly() {
+        let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(5000), Some(COUNTED));
+        let (files, common) = (Files { count: 8, file_bytes: 1 << 20 }, Common::default());
+        let taken = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for worker in 0..4 {
+                let (s, common, taken) = (&s, &common, &taken);
+                scope.spawn(move || {
+                    let place = Place { worker, ..Place::default() };
+                    let mut ops = PoolOps::new(s, files, 1, place, common, (&[], 0..0)).unwrap();
+                    while let Some(op) = ops.next(&Done::default()) {
+                        ops.completed(&op);
+                        taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(taken.into_inner(), 5000);
+    }
+}
