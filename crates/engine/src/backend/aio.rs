@@ -339,7 +339,7 @@ mod tests {
         let file = crate::backend::probe::file_in_memory().unwrap();
         rustix::io::pwrite(&file, &[7], 0).unwrap();
         // The kernel rounds up, to a page of events and by the CPUs, and still has no room for this many.
-        let mut aio = Aio::on(file, MANY, 1).unwrap();
+        let mut aio = Aio::on(vec![file], MANY, 1).unwrap();
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {
             let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 1, think_ns: 0 };
