@@ -27,6 +27,10 @@ pub struct Head {
 pub trait Listener {
     /// A phase begins (outside its clock).
     fn begins(&mut self, _phase: &fathom_workload::Phase, _repetition: u32) {}
+    /// All workers of the phase are prepared: it starts now.
+    fn starts(&mut self) {}
+    /// An interval of the phase is over.
+    fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// A phase has ended; the record holds the repetitions done so far.
     fn ends(&mut self, _phase: &Phase) {}
 }
@@ -178,7 +182,7 @@ fn one_phase(
     {
         return (None, Err(Failure::Engine(e)));
     }
-    let mut measured = match measure(engine, workload, number, repetition, seen) {
+    let mut measured = match measure(engine, workload, number, repetition, seen, listener) {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
@@ -207,12 +211,13 @@ fn measure(
     number: usize,
     repetition: u32,
     seen: &mut Seen,
+    listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
     let nearest = paths.first().map(|p| nearest_existing(p));
     let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
     let writes = streams(std::iter::once(&workload.phases[number])).any(|s| s.direction != Direction::Read);
-    let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None };
+    let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, listener };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
@@ -239,17 +244,24 @@ struct Readings<'a> {
     writes: bool,
     start: Option<(Snapshot, Option<Residency>)>,
     stop: Option<(Snapshot, Option<Residency>)>,
+    listener: &'a mut dyn Listener,
 }
 
 impl Moments for Readings<'_> {
     fn ready(&mut self) {
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
+        self.listener.starts();
     }
 
     fn counting(&mut self) {
         // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with.
-        self.ready();
+        let resident = residency::of(self.paths);
+        self.start = Some((Counters::read(self.stack), resident));
+    }
+
+    fn interval(&mut self, interval: &fathom_record::Interval) {
+        self.listener.interval(interval);
     }
 
     fn clocks_stopped(&mut self) {
@@ -352,6 +364,7 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
     let synchronous = |s: &&Stream| {
         s.timed.fsync
+            || s.sync_series.is_some_and(|series| series.requests == 1 || series.at_end)
             || s.sync_every.is_some_and(|e| e.writes == 1)
             || s.open.sync != fathom_workload::OpenSync::No
             || matches!(s.backend, Backend::Pvsync2(o) if o.dsync || o.sync)
