@@ -135,17 +135,17 @@ impl Parser<'_> {
     }
 
     fn trailing_comma(&mut self) {
-        // The comma is the token before, unless it was skipped over by nobody: it was just eaten.
+        // It was just eaten, so it is the token before.
         let comma = self.tokens[self.at.saturating_sub(1)].span;
         let found = self.found();
-        self.error(comma, format!("an attribute is expected after the comma, not {found}"), None);
+        self.error(comma, format!("expected an attribute after the comma, found {found}"), None);
     }
 
     fn unknown_attribute(&mut self, entity: Entity, span: Span, name: &str) -> Failed {
         let hint = if let Some(near) = nearest(name, entity.attributes().iter().copied()) {
             Some(format!("did you mean '{near}'?"))
         } else if let Some(other) = Entity::other_with(name) {
-            Some(format!("{} has it; {} has {}", other.noun(), entity.noun(), entity.attributes().join(", ")))
+            Some(format!("it belongs to {}", other.noun()))
         } else {
             Some(format!("{} has {}", entity.noun(), entity.attributes().join(", ")))
         };

@@ -96,7 +96,7 @@ impl Parser<'_> {
             }
             _ => None,
         };
-        self.error(span, format!("a command is expected, not {found}"), hint)
+        self.error(span, format!("expected a command, found {found}"), hint)
     }
 
     fn set(&mut self) -> Result<Command> {
@@ -265,7 +265,7 @@ impl Parser<'_> {
         if matches!(value.node, Value::Word(_) | Value::Quoted(_) | Value::Variable(_) | Value::Joined(_)) {
             return Ok(Command::Load(value));
         }
-        Err(self.error(value.span, "the name of a script is expected after 'load'", None))
+        Err(self.error(value.span, "expected the name of a script after 'load'", None))
     }
 
     fn foreach(&mut self) -> Result<Command> {
@@ -313,7 +313,7 @@ impl Parser<'_> {
         if *self.peek() != TokenKind::Word || !STATS.contains(&word.as_str()) {
             let hint = nearest(&word, STATS).map(|near| format!("did you mean 'stats {near}'?"));
             let found = self.found();
-            let message = format!("one of {} is expected after 'stats', not {found}", STATS.join(", "));
+            let message = format!("expected one of {} after 'stats', found {found}", STATS.join(", "));
             return Err(self.error(span, message, hint));
         }
         self.advance();

@@ -36,7 +36,11 @@ impl Parser<'_> {
             word => nearest(word, DEFINABLE).map(|near| format!("did you mean 'define {near}'?")),
         };
         let found = self.found();
-        self.error(span, format!("what to define is one of {}, not {found}", DEFINABLE.join(", ")), hint)
+        self.error(
+            span,
+            format!("expected one of {} after 'define', found {found}", DEFINABLE.join(", ")),
+            hint,
+        )
     }
 
     fn definition(&mut self, entity: Entity) -> Result<Attributes> {
@@ -113,7 +117,7 @@ impl Parser<'_> {
             (TokenKind::Keyword, "thread") => Some("a '}' is missing before it".into()),
             _ => None,
         };
-        self.error(span, format!("'flowop' is expected, not {found}"), hint)
+        self.error(span, format!("expected 'flowop', found {found}"), hint)
     }
 
     /// After the keyword.
@@ -124,15 +128,16 @@ impl Parser<'_> {
             TokenKind::Keyword => {
                 let word = self.word().to_owned();
                 let hint = "a keyword cannot name a flowop; rename it where it is defined".to_owned();
-                return Err(self.error(
-                    span,
-                    format!("the type of a flowop is expected, not the keyword '{word}'"),
-                    Some(hint),
-                ));
+                let message = format!("expected the type of a flowop, found the keyword '{word}'");
+                // `flowop list name=x`: the keyword is the type, not the command that a body ends before.
+                if *self.peek_second() == TokenKind::Keyword {
+                    self.advance();
+                }
+                return Err(self.error(span, message, Some(hint)));
             }
             TokenKind::Quoted(_) => {
                 let hint = "write the type without quotes".to_owned();
-                return Err(self.error(span, "the type of a flowop is expected, not a string", Some(hint)));
+                return Err(self.error(span, "expected the type of a flowop, found a string", Some(hint)));
             }
             _ => return Err(self.unexpected("the type of a flowop")),
         };
@@ -148,13 +153,19 @@ impl Parser<'_> {
         if self.is_sign('}') {
             let span = open.to(self.advance());
             let holds = if of == "process" { "thread" } else { "flowop" };
-            return Err(self.error(span, format!("a {of} holds at least one {holds}"), None));
+            // Nothing is lost by it, so reading goes on right behind.
+            self.error(span, format!("a {of} holds at least one {holds}"), None);
+            return Ok(());
         }
         while !self.eat_sign('}') {
             if self.is_hopeless() {
                 return Err(Failed);
             }
             if self.is_command_start() {
+                // The body around this one ends here too: one error is enough.
+                if self.unclosed_at.replace(self.at) == Some(self.at) {
+                    return Err(Failed);
+                }
                 let found = self.found();
                 let hint = Some(format!("a '}}' is missing before {found}"));
                 return Err(self.error(keyword, format!("the braces of this {of} are not closed"), hint));

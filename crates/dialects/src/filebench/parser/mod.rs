@@ -15,6 +15,7 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::lexer::{Finding, lex};
 use super::span::Span;
 use super::token::{Token, TokenKind};
+use std::collections::BTreeMap;
 
 /// Errors after which the rest of a script is not read.
 const ERRORS_MAX: usize = 20;
@@ -39,6 +40,8 @@ pub fn parse(text: &str) -> Parsed {
         tokens: lexed.tokens,
         at: 0,
         depth: 0,
+        in_arithmetic: false,
+        unclosed_at: None,
         errors: lexed.errors,
         warnings: lexed.warnings,
         illegal: lexed.illegal,
@@ -75,15 +78,21 @@ struct Parser<'a> {
     at: usize,
     /// How many `foreach` are open.
     depth: usize,
+    /// Whether the value of a `set` is being read.
+    in_arithmetic: bool,
+    /// The token before which a body was last found to be unclosed.
+    unclosed_at: Option<usize>,
     errors: Vec<Finding>,
     warnings: Vec<Finding>,
     illegal: Vec<(Span, char)>,
 }
 
 impl Parser<'_> {
-    /// The next token that is not an arithmetic sign: to 1.5 those are illegal characters, and outside `set` they still are.
+    /// The next token. `+` and `*` are illegal characters in 1.5, and outside of arithmetic they still are.
     fn peek(&mut self) -> &TokenKind {
-        while let TokenKind::Sign(sign @ ('+' | '*')) = self.tokens[self.at].kind {
+        while !self.in_arithmetic
+            && let TokenKind::Sign(sign @ ('+' | '*')) = self.tokens[self.at].kind
+        {
             self.illegal.push((self.tokens[self.at].span, sign));
             self.at += 1;
         }
@@ -172,17 +181,20 @@ impl Parser<'_> {
 
     /// One warning for each kind of character, however often it was skipped.
     fn report_illegal(&mut self) {
-        let mut kinds: Vec<(char, Span, usize)> = Vec::new();
+        let mut kinds: BTreeMap<char, (Span, usize)> = BTreeMap::new();
         for (span, c) in std::mem::take(&mut self.illegal) {
-            match kinds.iter_mut().find(|kind| kind.0 == c) {
-                Some(kind) => kind.2 += 1,
-                None => kinds.push((c, span, 1)),
-            }
+            kinds.entry(c).or_insert((span, 0)).1 += 1;
         }
-        for (c, span, count) in kinds {
+        for (c, (span, count)) in kinds {
             let what =
                 if c == '\r' { "a carriage return".to_owned() } else { format!("the character {c:?}") };
-            let more = if count > 1 { format!(", here and {} times more", count - 1) } else { String::new() };
+            let more = if count == 2 {
+                ", here and in one more place".to_owned()
+            } else if count > 2 {
+                format!(", here and in {} more places", count - 1)
+            } else {
+                String::new()
+            };
             let hint = match c {
                 '\r' => Some("the file has the line ends of another system; sed 's/\\r$//' removes them".into()),
                 '\\' => Some("'\\$' is a dollar, '\\n' where a piece of the string starts a new line; there is no '\\\"'".into()),

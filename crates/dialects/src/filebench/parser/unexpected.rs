@@ -20,7 +20,7 @@ impl Parser<'_> {
             ),
             _ => None,
         };
-        self.error(span, format!("{expected} is expected, not {found}"), hint)
+        self.error(span, format!("expected {expected}, found {found}"), hint)
     }
 
     /// The next token in a sentence.
@@ -71,8 +71,8 @@ fn number_hint(written: &str) -> String {
     let lower = written.to_ascii_lowercase();
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let suffix = &lower[digits.len()..];
-    if lower.starts_with("0x") {
-        return u64::from_str_radix(&lower[2..], 16)
+    if let Some(digits) = lower.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16)
             .map_or_else(|_| "numbers are decimal".into(), |value| format!("numbers are decimal: {value}"));
     }
     if written.contains('.') {

@@ -165,7 +165,7 @@ impl Parser<'_> {
     /// Right of `set $x=`.
     pub(super) fn set_value(&mut self) -> Result<Spanned<Value>> {
         let start = self.span();
-        if self.is_keyword("randvar") || self.is_keyword("cvar") {
+        if (self.is_keyword("randvar") || self.is_keyword("cvar")) && !self.is_joined_to_variable() {
             let random = self.is_keyword("randvar");
             let (entity, after) =
                 if random { (Entity::RandVar, "after 'randvar'") } else { (Entity::CVar, "after 'cvar'") };
@@ -176,8 +176,10 @@ impl Parser<'_> {
             let value = if random { Value::RandVar(attributes) } else { Value::CVar(attributes) };
             return Ok(Spanned::new(value, self.span_from(start)));
         }
-        let left = self.value()?;
-        self.arithmetic(start, left)
+        self.in_arithmetic = true;
+        let value = self.value().and_then(|left| self.arithmetic(start, left));
+        self.in_arithmetic = false;
+        value
     }
 
     /// `VALUE`, or `VALUE OPERATOR VALUE`.
@@ -285,7 +287,7 @@ impl Parser<'_> {
             TokenKind::Word | TokenKind::Keyword => {
                 let word = self.word().to_owned();
                 let hint = Some(format!("a variable starts with a dollar: ${word}"));
-                Err(self.error(span, format!("{expected} is expected, not '{word}'"), hint))
+                Err(self.error(span, format!("expected {expected}, found '{word}'"), hint))
             }
             _ => Err(self.unexpected(expected)),
         }

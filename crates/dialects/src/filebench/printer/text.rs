@@ -69,8 +69,8 @@ struct Atom {
 
 fn atoms(literal: &str) -> Vec<Atom> {
     // A line end alone: 1.5 counts it as a line and drops it, while the escape stands for itself.
-    if literal.bytes().all(|b| b == b'\n') {
-        return vec![Atom { written: "\\n".repeat(literal.len()), needs_string: false }];
+    if literal == "\n" {
+        return vec![Atom { written: "\\n".into(), needs_string: false }];
     }
     let mut atoms = Vec::new();
     let mut rest = literal;
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(printed(vec![literal("cost $5")]), r#""cost \$5""#);
         assert_eq!(printed(vec![literal("run")]), r#""r" "un""#);
         assert_eq!(printed(vec![literal("min")]), r#""mi" "n""#);
-        assert_eq!(printed(vec![literal("\n\n")]), r#""\n\n""#);
+        assert_eq!(printed(vec![literal("\n")]), r#""\n""#);
         assert_eq!(printed(vec![literal("$xa\\b")]), r#""\$x" "a\b""#);
         let name = Piece::Variable(Variable::plain("ab"));
         assert_eq!(printed(vec![name.clone(), literal("_c")]), r#""$ab" "_c""#);

@@ -56,7 +56,7 @@ fn number(number: &Number) -> String {
 /// With the largest suffix that leaves nothing over.
 fn integer(value: u64) -> String {
     for (factor, suffix) in [(1 << 30, 'g'), (1 << 20, 'm'), (1 << 10, 'k')] {
-        if value != 0 && value % factor == 0 {
+        if value != 0 && value.is_multiple_of(factor) {
             return format!("{}{suffix}", value / factor);
         }
     }

@@ -1,0 +1,23 @@
+# Values of the language before 1.5.
+set $copy=$other
+set $mul=$one * $two
+set $sum=$one + 5
+set $dif=$one - 5
+set $dig=$one -5
+set $dik=$one -5k
+set $quo=$one / 2
+set $quq=$one /2
+set $quv=$one /$two
+set $glu=$one/2
+set $glv=$one/ 2
+set $glw=5+3
+set $sub=$dir/sub
+set $top=/mnt/$user/data$num.bin
+set $two=$dir$file
+set $num=10$unit
+set $int=${hostname}file
+set $env=$(HOME)/x
+set $str="$dir/in a string"
+set $rnd.mean=8k
+set $rnd.type=uniform
+set $rnd.randsrc=urandom
