@@ -47,7 +47,7 @@ pub enum Ties {
     /// The one farther from zero.
     #[default]
     AwayFromZero,
-    /// The lower one.
+    /// The lower one. Fractions are cut off before, so 15.9 counts as halfway between 10 and 20.
     Down,
 }
 

@@ -1,6 +1,6 @@
 //! A random variable made ready to draw from: its parameters checked, what can be computed once computed. It holds no generator,
 //! because the numbers may come from a stream that many threads and processes share; the caller hands in the source of numbers
-//! uniform in 0..1. Drawing does not allocate; it costs from 2 ns (uniform) to about 100 ns (gamma).
+//! uniform in 0..1. Drawing does not allocate; it costs from 3 ns (uniform) over 20 (normal) to 65 ns (gamma).
 
 use super::gamma::StandardGamma;
 use crate::{RandomVariable, Row, Shape, Ties};
@@ -56,10 +56,10 @@ impl Drawing {
     pub fn draw_with(&self, mut unit: impl FnMut() -> f64) -> f64 {
         let mut value = self.form.draw(&mut unit);
         if self.round > 0.0 {
-            let multiples = value / self.round;
             let nearest = match self.ties {
-                Ties::AwayFromZero => multiples.round(),
+                Ties::AwayFromZero => (value / self.round).round(),
                 Ties::Down => {
+                    let multiples = value.trunc() / self.round;
                     let below = multiples.floor();
                     if multiples - below > 0.5 { below + 1.0 } else { below }
                 }

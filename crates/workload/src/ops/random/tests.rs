@@ -66,6 +66,22 @@ fn filebench_uniform() {
     assert_eq!(from_rand48(shape(), 12345, 5), [1847, 7386, 1128, 6312, 1343]);
 }
 
+/// File sizes again: fractions count when it is rounded.
+#[test]
+fn filebench_rounding() {
+    let rounded = |round, shape| {
+        let generator = Generator::Rand48(5);
+        let v = RandomVariable { generator, round, ..RandomVariable::new(shape) };
+        let mut s = Sampler::new(&v, 0).unwrap();
+        [(); 12].map(|()| s.draw_u64())
+    };
+    let uniform = || Shape::Uniform { low: 1.0, high: 39.0 };
+    assert_eq!(rounded(1, uniform()), [1, 26, 8, 8, 20, 18, 8, 31, 27, 32, 34, 14]);
+    assert_eq!(rounded(3, uniform()), [0, 27, 9, 9, 21, 18, 9, 30, 27, 33, 33, 15]);
+    let gamma = Shape::Gamma { shape: 1.5, mean: 50.0, offset: 1.0 };
+    assert_eq!(rounded(7, gamma), [14, 49, 98, 49, 70, 70, 28, 56, 14, 35, 49, 42]);
+}
+
 /// Total sizes that Filebench 1.5 printed for one file whose mean is 2^60: three digits after 2^20 show nearly every bit drawn.
 #[test]
 fn filebench_to_the_last_bit() {
@@ -94,9 +110,12 @@ fn ties_go_where_they_are_told() {
     };
     assert_eq!([rounded(15.0, Ties::AwayFromZero), rounded(-15.0, Ties::AwayFromZero)], [20.0, -20.0]);
     assert_eq!([rounded(15.0, Ties::Down), rounded(-15.0, Ties::Down)], [10.0, -20.0]);
-    for ties in [Ties::AwayFromZero, Ties::Down] {
-        assert_eq!([rounded(15.1, ties), rounded(14.9, ties), rounded(20.0, ties)], [20.0, 10.0, 20.0]);
-    }
+    assert_eq!([rounded(15.1, Ties::AwayFromZero), rounded(14.9, Ties::AwayFromZero)], [20.0, 10.0]);
+    // Filebench 1.5's custom variables: what is 15.99 is cut to 15 first.
+    assert_eq!(
+        [rounded(15.99, Ties::Down), rounded(16.0, Ties::Down), rounded(3.0, Ties::Down)],
+        [10.0, 20.0, 0.0]
+    );
 }
 
 #[test]

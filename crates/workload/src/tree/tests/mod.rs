@@ -176,6 +176,25 @@ fn one_variable_for_all_of_a_filebench_tree() {
     assert_eq!(digest(&[("fs", all)]), (88, 163, 519, "d1eb3869a82dd7ef".into()));
 }
 
+/// A custom variable of type cvar-gamma draws from the same stream as the tree, and two trees of a run share that stream.
+#[test]
+fn sizes_from_the_stream_of_the_process() {
+    let size = |mean| Drawing::new(&RandomVariable::new(gamma(1.5, mean, 0.0))).unwrap();
+    let mut state = LayoutState::default();
+    let mut sizes = |mean, request: LayoutRequest| -> Vec<(String, u64)> {
+        let drawing = size(mean);
+        let draw = |process: &mut Rand48| drawing.draw_with(|| process.unit());
+        let request = LayoutRequest { size: Amount::Drawn { mean, draw: &draw }, ..request };
+        let layout = Layout::new(&request, &mut state).unwrap();
+        layout.files.iter().enumerate().map(|(i, f)| (layout.file_path(i), f.size)).collect()
+    };
+    let seen = [("1/1", 524), ("1/2", 1987), ("1/3", 1595), ("1/4", 6617), ("2/1", 2315), ("2/2", 1181)];
+    let seen = seen.map(|(path, size)| (format!("0000000{}", path.replace('/', "/0000000")), size));
+    assert_eq!(sizes(4096.0, request(6, 5, 1500, 100)), seen);
+    let (_, one) = sizes(2f64.powi(60), request(1, 5, 0, 0))[0];
+    assert_eq!(format!("{:.3}", one as f64 / 1048576.0), "706627344008.390");
+}
+
 /// Filebench makes the set defined last first.
 #[test]
 fn several_trees_of_a_run_draw_in_turn() {
