@@ -116,17 +116,28 @@ impl Lexer<'_> {
 
     fn word(&mut self) {
         let start = self.at;
-        let length = self.run_length(is_word_char);
-        let word = &self.rest()[..length];
+        self.at += self.run_length(is_word_char);
+        let word = &self.text[start..self.at];
         let kind = match word.strip_prefix('-') {
             Some(digits) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
-                TokenKind::Negative(word.parse().unwrap_or(i64::MIN))
+                let magnitude = digits.parse::<i64>();
+                if magnitude.is_err() {
+                    self.clamped(start);
+                }
+                TokenKind::Negative(-magnitude.unwrap_or(i64::MAX))
             }
             _ if is_keyword(word) => TokenKind::Keyword,
             _ => TokenKind::Word,
         };
-        self.at += length;
         self.push(start, kind);
+    }
+
+    fn clamped(&mut self, start: usize) {
+        self.out.warnings.push(Finding {
+            span: Span::new(start, self.at),
+            message: format!("the number is larger than 2^63-1; {INTEGER_MAX} is used, as Filebench does"),
+            hint: None,
+        });
     }
 
     fn integer(&mut self) {
@@ -154,13 +165,7 @@ impl Lexer<'_> {
                 ),
             });
         } else if parsed.is_none() {
-            self.out.warnings.push(Finding {
-                span,
-                message: format!(
-                    "the number is larger than 2^63-1; {INTEGER_MAX} is used, as Filebench does"
-                ),
-                hint: None,
-            });
+            self.clamped(start);
         }
         self.push(start, TokenKind::Integer(product.unwrap_or(INTEGER_MAX)));
     }
@@ -407,5 +412,8 @@ mod tests {
         assert_eq!(lexed.tokens[0].kind, Integer(INTEGER_MAX));
         assert_eq!(lex("17179869184g").errors.len(), 1);
         assert_eq!(lex("9223372036854775807").warnings.len(), 0);
+        // Found by fuzzing: its magnitude was one larger than an integer can be.
+        let lexed = lex("-9223372036854775808");
+        assert_eq!((lexed.warnings.len(), &lexed.tokens[0].kind), (1, &Negative(-i64::MAX)));
     }
 }

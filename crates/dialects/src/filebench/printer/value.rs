@@ -1,4 +1,4 @@
-//! Values as text.
+//! Values as text: the leaves of the printout, each on one line. Strings are next door, as they have rules of their own.
 
 use super::attributes;
 use super::text::quoted;
