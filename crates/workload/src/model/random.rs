@@ -36,7 +36,8 @@ pub enum Generator {
     Seeded,
     /// One drand48 stream of the variable's own that starts from this 48-bit state; all workers draw from it in turn.
     Rand48(u64),
-    /// The drand48 stream of the whole process, which starts from the state 0 and from which trees are drawn too.
+    /// The drand48 stream of the process that draws: each starts from the state 0, and trees are drawn from that of the process
+    /// that lays them out.
     ProcessRand48,
 }
 
