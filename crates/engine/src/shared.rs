@@ -48,7 +48,7 @@ pub(crate) struct Taken {
 }
 
 /// Kinds of operations with a histogram of their own.
-pub(crate) const KINDS: usize = 8;
+pub(crate) const KINDS: usize = 9;
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const SYNC: usize = 2;
@@ -59,6 +59,8 @@ pub(crate) const READ_SUBMISSION: usize = 4;
 pub(crate) const READ_COMPLETION: usize = 5;
 pub(crate) const WRITE_SUBMISSION: usize = 6;
 pub(crate) const WRITE_COMPLETION: usize = 7;
+/// The syncs at the end of a stream that also syncs on its way.
+pub(crate) const FINAL_SYNC: usize = 8;
 
 /// Statistics of one kind of operation: written by one worker, read by the parent at any time (a sum may then be an operation ahead
 /// of a count; the interval series does not mind).

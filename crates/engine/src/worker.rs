@@ -10,8 +10,9 @@ use crate::hot::rare::{Quota, Rare, punctual_sleeps};
 use crate::hot::{Hot, Outcome, one_by_one, several};
 use crate::pools::Pool;
 use crate::shared::{
-    Call, End, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, STOP_FIRST_DONE,
-    STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake, futex_wait,
+    Call, End, FINAL_SYNC, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
+    STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake,
+    futex_wait,
 };
 use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps};
 use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
@@ -499,7 +500,7 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
         used.push(RESPONSE);
     }
     if stream.sync_series.is_some() {
-        used.push(SYNC);
+        used.extend([SYNC, FINAL_SYNC]);
     }
     used.into_iter().for_each(|kind| stats[kind].touch());
     // Every kind is asked at the end of a warm-up whether it holds anything.
@@ -609,7 +610,7 @@ fn finish_in_clock<B: Handle>(
     if plan.stream.timed.fsync
         && let Some(b) = backend
     {
-        sync_and_mark(syncs_data_only(plan.stream), slot, &stats[SYNC], clock, start, b)?;
+        sync_and_mark(syncs_data_only(plan.stream), slot, &stats[last_sync(plan.stream)], clock, start, b)?;
     }
     if plan.stream.timed.close
         && let Some(b) = backend.take()
@@ -636,7 +637,7 @@ fn finish_outside_clock<B: Handle>(
         sync_and_mark(
             syncs_data_only(plan.stream),
             slot,
-            &shared.stats(plan.index)[SYNC],
+            &shared.stats(plan.index)[last_sync(plan.stream)],
             clock,
             start,
             &mut b,
@@ -681,6 +682,11 @@ fn sync_and_mark<B: Handle>(
         slot.fsync_ns = clock.between(start, now);
     }
     Ok(())
+}
+
+/// As what the sync at the end is recorded: who looks at the syncs of a series wants those alone.
+fn last_sync(stream: &Stream) -> usize {
+    if stream.sync_series.is_some() { FINAL_SYNC } else { SYNC }
 }
 
 /// Whether the sync at the end is an fdatasync: like those of a series.

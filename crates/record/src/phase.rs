@@ -186,11 +186,13 @@ pub enum OpKind {
     WriteSubmission,
     /// As [`OpKind::ReadCompletion`], for writes.
     WriteCompletion,
+    /// The fsync of each file after the last operation of a stream that also syncs on its way: those are `Sync`, this is the end.
+    FinalSync,
 }
 
 impl OpKind {
     /// Every kind, in the order of the numbers the engine uses for them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Read,
         Self::Write,
         Self::Sync,
@@ -203,6 +205,7 @@ impl OpKind {
         Self::ReadCompletion,
         Self::WriteSubmission,
         Self::WriteCompletion,
+        Self::FinalSync,
     ];
 
     /// The word used in tables and exports.
@@ -221,6 +224,7 @@ impl OpKind {
             Self::ReadCompletion => "read-completion",
             Self::WriteSubmission => "write-submission",
             Self::WriteCompletion => "write-completion",
+            Self::FinalSync => "final-sync",
         }
     }
 }

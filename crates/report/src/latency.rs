@@ -50,6 +50,7 @@ impl Row {
             OpKind::ReadCompletion => "completion",
             OpKind::WriteSubmission => "write submission",
             OpKind::WriteCompletion => "write completion",
+            OpKind::FinalSync => "sync at the end",
             op => op.word(),
         }
     }
@@ -71,7 +72,7 @@ impl Row {
 }
 
 /// The kinds whose latency is a result; open, close and the like are housekeeping of most workloads.
-const SHOWN: [OpKind; 8] = [
+const SHOWN: [OpKind; 9] = [
     OpKind::Read,
     OpKind::Write,
     OpKind::Sync,
@@ -80,6 +81,7 @@ const SHOWN: [OpKind; 8] = [
     OpKind::ReadCompletion,
     OpKind::WriteSubmission,
     OpKind::WriteCompletion,
+    OpKind::FinalSync,
 ];
 
 /// One row per phase and kind of operation that has a histogram.
@@ -91,9 +93,13 @@ pub fn rows(phases: &[&Phase]) -> Vec<Row> {
 /// The rows of phases whose latencies have parts: a response beside the service time, submission and completion.
 #[must_use]
 pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
-    let parts = |r: &Row| !matches!(r.op, OpKind::Read | OpKind::Write | OpKind::Sync);
+    let parts = |r: &Row| !matches!(r.op, OpKind::Read | OpKind::Write | OpKind::Sync | OpKind::FinalSync);
     let of_each = phases.iter().map(|phase| rows_of(phase));
-    of_each.filter(|rows| rows.iter().any(parts)).flatten().filter(|r| r.op != OpKind::Sync).collect()
+    of_each
+        .filter(|rows| rows.iter().any(parts))
+        .flatten()
+        .filter(|r| !matches!(r.op, OpKind::Sync | OpKind::FinalSync))
+        .collect()
 }
 
 /// Whether a row's phase has a rate, and its service times stand beside response times.

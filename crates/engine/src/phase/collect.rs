@@ -5,8 +5,8 @@ use crate::clock::Clock;
 use crate::error::advice;
 use crate::interrupted_by;
 use crate::shared::{
-    Call, End, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC,
-    Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+    Call, End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
+    SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, Repetition, Worker};
 use std::sync::atomic::Ordering;
@@ -71,6 +71,7 @@ pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
     (READ_COMPLETION, OpKind::ReadCompletion),
     (WRITE_SUBMISSION, OpKind::WriteSubmission),
     (WRITE_COMPLETION, OpKind::WriteCompletion),
+    (FINAL_SYNC, OpKind::FinalSync),
 ];
 
 fn stats_of(slot: &Figures, counters: &[KindStat; KINDS]) -> Vec<OpStat> {
