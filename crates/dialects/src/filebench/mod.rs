@@ -5,6 +5,7 @@ pub mod ast;
 mod diagnostic;
 mod lexer;
 mod parser;
+pub mod plan;
 mod printer;
 mod span;
 mod suggest;

@@ -29,7 +29,7 @@ pub(super) enum RandomKind {
 }
 
 /// The custom variables: type, its parameters with their defaults as `-c` prints them.
-pub(super) const CUSTOM: [(&str, &[(&str, f64)]); 8] = [
+pub const CUSTOM: [(&str, &[(&str, f64)]); 8] = [
     ("cvar-weibull", &[("shape", 1.0), ("scale", 1.0)]),
     ("cvar-uniform", &[("lower", 0.0), ("upper", 1.0)]),
     ("cvar-triangular", &[("lower", 0.0), ("upper", 1.0), ("mode", 0.5)]),
@@ -160,8 +160,8 @@ impl RandomDefinition {
                 Shape::Triangular { low: value("lower"), high: value("upper"), mode: value("mode") }
             }
             "cvar-normal" => Shape::Normal { mean: value("mean"), sigma: value("sigma") },
-            // Measured on the original: the logarithm has mean `scale`'s ... see the test of this name.
-            "cvar-lognormal" => Shape::LogNormal { mu: lognormal_mu(value("scale")), sigma: value("shape") },
+            // Measured on 1.5: scale is the mean of the logarithm, not its exponential.
+            "cvar-lognormal" => Shape::LogNormal { mu: value("scale"), sigma: value("shape") },
             "cvar-gamma" => Shape::Gamma { shape: value("gamma"), mean: value("mean"), offset: 0.0 },
             "cvar-exponential" => Shape::Exponential { mean: value("mean") },
             _ => {
@@ -169,7 +169,8 @@ impl RandomDefinition {
                 if shape.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&shape) {
                     return Err(self.fault(format!("shape {shape} has to be a whole number of at least 1")));
                 }
-                Shape::Erlang { shape: shape as u32, rate: value("rate") }
+                // Measured on 1.5: what it calls the rate is the mean, whatever the shape.
+                Shape::Erlang { shape: shape as u32, rate: shape / value("rate") }
             }
         };
         // Only the gamma type of the original draws from the process's stream; the others are seeded by the system.
@@ -185,8 +186,4 @@ impl RandomDefinition {
             ..RandomVariable::new(shape)
         })
     }
-}
-
-fn lognormal_mu(scale: f64) -> f64 {
-    scale
 }

@@ -6,6 +6,7 @@ use super::random::RandomDefinition;
 use crate::filebench::ast::{Attribute, Attributes, Number, Operator, Piece, Text, Value, Variable, VariableForm};
 use crate::filebench::suggest::nearest;
 use crate::filebench::{Span, Spanned};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 /// Variables that are set from one another in a longer chain than this are set in a circle.
@@ -63,7 +64,7 @@ pub(super) struct Variables {
     /// Names given on the command line; the script's own `set` lines for them do nothing.
     overridden: HashMap<String, Known>,
     /// Those of them that the script sets or asks for.
-    pub touched: BTreeSet<String>,
+    touched: RefCell<BTreeSet<String>>,
     /// Values of the older language's `${name}` and `$(name)`.
     pub outside: HashMap<Variable, String>,
 }
@@ -99,7 +100,7 @@ impl Variables {
     /// Names given on the command line that the script never mentions.
     pub fn untouched(&self) -> Vec<String> {
         let mut names: Vec<String> =
-            self.overridden.keys().filter(|n| !self.touched.contains(*n)).cloned().collect();
+            self.overridden.keys().filter(|n| !self.touched.borrow().contains(*n)).cloned().collect();
         names.sort();
         names
     }
@@ -110,11 +111,11 @@ impl Variables {
     }
 
     /// Whether a `set` of this variable is to be passed over.
-    fn is_overridden(&mut self, variable: &Variable) -> bool {
+    fn is_overridden(&self, variable: &Variable) -> bool {
         let overridden =
             variable.form == VariableForm::Plain && self.overridden.contains_key(&variable.name);
         if overridden {
-            self.touched.insert(variable.name.clone());
+            self.mention(variable);
         }
         overridden
     }
@@ -157,9 +158,9 @@ impl Variables {
     }
 
     /// Notes that the script mentions a variable.
-    pub fn mention(&mut self, variable: &Variable) {
+    fn mention(&self, variable: &Variable) {
         if variable.form == VariableForm::Plain {
-            self.touched.insert(variable.name.clone());
+            self.touched.borrow_mut().insert(variable.name.clone());
         }
     }
 }
@@ -203,6 +204,7 @@ impl Scope<'_> {
         if let Some(id) = self.randoms_then.get(variable) {
             return Ok(Known::Random(*id));
         }
+        self.variables.mention(variable);
         match self.variables.bindings.get(variable) {
             Some(Binding::Known(known)) => return Ok(known.clone()),
             Some(Binding::Written(value)) => return self.of(value, span, depth + 1),
