@@ -6,7 +6,9 @@ mod attributes;
 mod command;
 mod define;
 mod entities;
+mod older;
 mod recover;
+mod set_value;
 mod unexpected;
 mod values;
 
