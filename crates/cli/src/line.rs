@@ -163,6 +163,8 @@ pub enum ExportFormat {
     Csv,
     /// Tidy table of the intervals: rates and latencies over time
     Intervals,
+    /// Tidy table of what the operations of flows did, worker by worker
+    Operations,
 }
 
 #[derive(Debug, Args)]

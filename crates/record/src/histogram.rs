@@ -227,14 +227,22 @@ impl Histogram {
             self.clone_from(other);
             return;
         }
-        let mut dense = std::collections::BTreeMap::new();
-        for &(b, n) in self.counts.iter().chain(&other.counts) {
-            let sum = dense.entry(b).or_insert(0u64);
-            *sum = sum.saturating_add(n);
+        // Two ascending lists made one. Hundreds of workers with hundreds of buckets each are merged when a phase is stored.
+        let mut both = Vec::with_capacity(self.counts.len() + other.counts.len());
+        let (mut mine, mut theirs) = (self.counts.iter().peekable(), other.counts.iter().peekable());
+        while let (Some(&&(a, n)), Some(&&(b, m))) = (mine.peek(), theirs.peek()) {
+            both.push((a.min(b), if a <= b { n } else { 0u64 }.saturating_add(if b <= a { m } else { 0 })));
+            if a <= b {
+                mine.next();
+            }
+            if b <= a {
+                theirs.next();
+            }
         }
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        both.extend(mine.chain(theirs));
+        self.counts = both;
+        self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.counts = dense.into_iter().collect();
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
     }

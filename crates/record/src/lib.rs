@@ -1,12 +1,14 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `histogram`, `physical`, `origin`, `steady`, `tail`, `doubt`, `trust`), the SQLite store (`store`) and the
+//! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `origin`, `steady`, `tail`,
+//! `doubt`, `trust`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
 pub mod doubt;
 pub mod export;
+pub mod headline;
 pub mod histogram;
 pub mod origin;
 pub mod phase;
@@ -19,6 +21,7 @@ pub mod tail;
 pub mod trust;
 
 pub use doubt::Doubt;
+pub use headline::Headline;
 pub use histogram::Histogram;
 pub use origin::{Origin, Regime};
 pub use phase::{

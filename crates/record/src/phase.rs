@@ -208,6 +208,19 @@ impl OpKind {
         Self::FinalSync,
     ];
 
+    /// Whether it times a part of a read or write, or one from another moment on: not an operation beside those.
+    #[must_use]
+    pub fn is_part(self) -> bool {
+        matches!(
+            self,
+            Self::Response
+                | Self::ReadSubmission
+                | Self::ReadCompletion
+                | Self::WriteSubmission
+                | Self::WriteCompletion
+        )
+    }
+
     /// The word used in tables and exports.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -508,18 +521,18 @@ impl Phase {
         self.repetitions.iter().any(|r| r.error().is_some())
     }
 
-    /// The kind of operation this phase is about: read unless it only writes.
-    #[must_use]
-    pub fn main_op(&self) -> OpKind {
-        if self.writes && !self.reads { OpKind::Write } else { OpKind::Read }
-    }
-
     /// Latencies of the main operation over all repetitions.
     #[must_use]
     pub fn latency(&self) -> Histogram {
+        self.latency_of(self.main_op())
+    }
+
+    /// Latencies of one kind of operation over all repetitions.
+    #[must_use]
+    pub fn latency_of(&self, op: OpKind) -> Histogram {
         let mut all = Histogram::default();
         for r in &self.repetitions {
-            all.merge(&r.latency(self.main_op()));
+            all.merge(&r.latency(op));
         }
         all
     }

@@ -1,7 +1,8 @@
 //! What one operation of a flow did: a row of a per-operation breakdown. Workers carry one [`Row`] for each operation of their flow;
-//! tables add up those of one name ([`Row::merged`]). Streams have no rows: their figures are in the statistics by kind.
+//! tables add up those of one name ([`Row::merged`], [`Phase::rows`]) and divide them by one clock for all ([`Repetition::clock_ns`]).
+//! Streams have no rows: their figures are in the statistics by kind.
 
-use crate::{Histogram, OpKind};
+use crate::{Histogram, OpKind, Phase, Repetition};
 use serde::{Deserialize, Serialize};
 
 /// Figures of one operation of a flow.
@@ -67,10 +68,23 @@ impl RowClass {
 impl Row {
     /// Adds what another worker's operation of the same name did.
     pub fn add(&mut self, other: &Self) {
-        self.ops += other.ops;
-        self.bytes += other.bytes;
-        self.cpu_ns += other.cpu_ns;
+        self.ops = self.ops.saturating_add(other.ops);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.latency.merge(&other.latency);
+    }
+
+    /// Executions per second of a clock: [`Repetition::clock_ns`] or [`Phase::clock_ns`], whatever the row was merged over. `None`
+    /// if nothing was timed.
+    #[must_use]
+    pub fn ops_per_s(&self, clock_ns: u64) -> Option<f64> {
+        per_s(self.ops, clock_ns)
+    }
+
+    /// Bytes per second of a clock, likewise.
+    #[must_use]
+    pub fn bytes_per_s(&self, clock_ns: u64) -> Option<f64> {
+        per_s(self.bytes, clock_ns)
     }
 
     /// The rows of all workers, those of one name added up, in order of first appearance.
@@ -94,9 +108,43 @@ impl Row {
     }
 }
 
+fn per_s(n: u64, clock_ns: u64) -> Option<f64> {
+    (clock_ns > 0).then(|| n as f64 * 1e9 / clock_ns as f64)
+}
+
+impl Repetition {
+    /// The time that was measured, ns: the longest of the workers' clocks. All rows of a repetition are divided by it, so that
+    /// operations of processes that waited for each other can be held against one another.
+    #[must_use]
+    pub fn clock_ns(&self) -> u64 {
+        self.workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(0)
+    }
+
+    /// What each operation of its flows did, all workers together; empty where there were none but streams.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        Row::merged(self.workers.iter().flat_map(|w| &w.rows))
+    }
+}
+
+impl Phase {
+    /// The time that was measured in all repetitions, ns.
+    #[must_use]
+    pub fn clock_ns(&self) -> u64 {
+        self.repetitions.iter().fold(0, |sum, r| sum.saturating_add(r.clock_ns()))
+    }
+
+    /// What each operation of its flows did, all workers and repetitions together.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        Row::merged(self.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.rows))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Worker;
 
     #[test]
     fn rows_of_one_name_are_added_up_in_order_of_appearance() {
@@ -104,5 +152,29 @@ mod tests {
         let merged = Row::merged(&[row("b", 1), row("a", 2), row("b", 3)]);
         let seen: Vec<_> = merged.iter().map(|r| (r.name.as_str(), r.ops, r.bytes)).collect();
         assert_eq!(seen, [("b", 4, 8), ("a", 2, 4)]);
+    }
+
+    #[test]
+    fn rates_are_of_one_clock_for_all_workers_and_of_all_repetitions() {
+        let row = |ops| Row { name: "op".into(), ops, bytes: ops * 10, ..Row::default() };
+        let worker = |elapsed_ns, ops| Worker { elapsed_ns, rows: vec![row(ops)], ..Worker::default() };
+        let repetition = Repetition {
+            workers: vec![worker(1_000_000_000, 30), worker(2_000_000_000, 10)],
+            ..Repetition::default()
+        };
+        let clock_ns = repetition.clock_ns();
+        assert_eq!(repetition.rows()[0].ops_per_s(clock_ns), Some(20.0));
+        let mut phase =
+            Phase { repetitions: vec![repetition.clone(), repetition], ..crate::headline::tests::nothing() };
+        assert_eq!(phase.rows()[0].bytes_per_s(phase.clock_ns()), Some(200.0));
+        phase.repetitions.clear();
+        assert_eq!((phase.rows().len(), row(1).ops_per_s(phase.clock_ns())), (0, None));
+    }
+
+    #[test]
+    fn what_a_text_claims_does_not_overflow() {
+        let mut row = Row { ops: u64::MAX, bytes: u64::MAX, cpu_ns: u64::MAX, ..Row::default() };
+        row.add(&row.clone());
+        assert_eq!((row.ops, row.bytes, row.cpu_ns), (u64::MAX, u64::MAX, u64::MAX));
     }
 }

@@ -15,6 +15,7 @@ pub fn run(options: &Export, common: &Common) -> anyhow::Result<ExitCode> {
         }
         ExportFormat::Csv => console::out_raw(&fathom_record::export::csv(&runs)),
         ExportFormat::Intervals => console::out_raw(&fathom_record::export::interval_csv(&runs)),
+        ExportFormat::Operations => console::out_raw(&fathom_record::export::operation_csv(&runs)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,10 @@
 //! CSV, tidy: one row per run x phase x repetition x worker x kind of operation, with the figures of every level repeated on it,
-//! so that a data frame needs no join. Intervals are observations of another kind and have a table of their own. Units are in the header. What does not apply, or was not measured, is an empty cell.
+//! so that a data frame needs no join. Intervals are observations of another kind and have a table of their own, and so have the operations of flows
+//! (`operations`). Units are in the header. What does not apply, or was not measured, is an empty cell.
 
 use crate::{
-    DeviceDelta, Ending, Histogram, Interval, Mark, OpStat, Origin, Phase, Repetition, Run, Verdict, Worker,
+    DeviceDelta, Ending, Histogram, Interval, Mark, OpKind, OpStat, Origin, Phase, Repetition, Run, Verdict,
+    Worker,
 };
 use std::collections::BTreeSet;
 
@@ -103,7 +105,7 @@ const TAIL: [&str; 63] = [
 pub fn csv(runs: &[Run]) -> String {
     let tags: BTreeSet<&str> =
         runs.iter().flat_map(|r| &r.phases).flat_map(|p| p.axes.tags.keys()).map(String::as_str).collect();
-    let mut table = Table { out: csv::Writer::from_writer(Vec::new()) };
+    let mut table = Table::new();
     let tag_columns = tags.iter().map(|t| format!("tag_{t}"));
     table.row(HEAD.map(String::from).into_iter().chain(tag_columns).chain(TAIL.map(String::from)));
     for run in runs {
@@ -117,7 +119,7 @@ pub fn csv(runs: &[Run]) -> String {
 }
 
 /// The columns of [`interval_csv`].
-const INTERVAL_HEAD: [&str; 21] = [
+const INTERVAL_HEAD: [&str; 23] = [
     "run_id",
     "label",
     "phase_seq",
@@ -139,32 +141,56 @@ const INTERVAL_HEAD: [&str; 21] = [
     "latency_p99_ns",
     "latency_p99.9_ns",
     "latency_max_ns",
+    "op_bytes",
+    "op_bytes_per_s",
 ];
 
-/// The runs' intervals as one table: one row per interval and kind of operation that was timed in it, and one with an empty `op`
-/// for an interval without latencies. The counts of the interval (`ops` to `bytes_per_s`) are repeated on each of its rows.
+/// The runs' intervals as one table: one row per interval and kind of operation that was timed in it or moved data, and one with
+/// an empty `op` for an interval of which no kinds are known. The counts of the interval (`ops` to `bytes_per_s`) are repeated on
+/// each of its rows.
 #[must_use]
 pub fn interval_csv(runs: &[Run]) -> String {
-    let mut table = Table { out: csv::Writer::from_writer(Vec::new()) };
+    let mut table = Table::new();
     table.row(INTERVAL_HEAD.map(String::from).into_iter());
     for run in runs {
         for phase in &run.phases {
             for repetition in &phase.repetitions {
                 for (n, interval) in repetition.intervals.iter().enumerate() {
                     let shared = interval_cells(run, phase, repetition, n, interval);
-                    if interval.latencies.is_empty() {
-                        table.row(shared.iter().cloned().chain((0..9).map(|_| String::new())));
-                    }
-                    for (op, latency) in &interval.latencies {
-                        let own = [op.word().to_string(), latency.count().to_string()];
-                        let cells = own.into_iter().chain(latency_cells(latency));
-                        table.row(shared.iter().cloned().chain(cells));
+                    for own in kinds_of_interval(interval) {
+                        table.row(shared.iter().cloned().chain(own));
                     }
                 }
             }
         }
     }
     table.text()
+}
+
+/// The cells of each kind of operation in an interval; those of a kind that only moved data, or that was only timed, are empty where
+/// nothing is known.
+fn kinds_of_interval(interval: &Interval) -> Vec<Vec<String>> {
+    let moved = |op: OpKind| {
+        let bytes = interval.moved.iter().filter(|m| m.0 == op).map(|m| m.1).reduce(u64::saturating_add);
+        let per_s = bytes.filter(|_| interval.width_ns > 0);
+        [maybe(bytes), maybe(per_s.map(|b| b as f64 * 1e9 / interval.width_ns as f64))]
+    };
+    let mut all: Vec<Vec<String>> = Vec::new();
+    for (op, latency) in &interval.latencies {
+        let own = [op.word().to_string(), latency.count().to_string()];
+        all.push(own.into_iter().chain(latency_cells(latency)).chain(moved(*op)).collect());
+    }
+    let timed = |op: OpKind| interval.latencies.iter().any(|l| l.0 == op);
+    for (n, (op, _)) in interval.moved.iter().enumerate() {
+        if !timed(*op) && !interval.moved[..n].iter().any(|m| m.0 == *op) {
+            let own = std::iter::once(op.word().to_string()).chain((0..8).map(|_| String::new()));
+            all.push(own.chain(moved(*op)).collect());
+        }
+    }
+    if all.is_empty() {
+        all.push(vec![String::new(); 11]);
+    }
+    all
 }
 
 fn interval_cells(run: &Run, phase: &Phase, repetition: &Repetition, n: usize, i: &Interval) -> Vec<String> {
@@ -186,16 +212,20 @@ fn interval_cells(run: &Run, phase: &Phase, repetition: &Repetition, n: usize, i
 }
 
 /// The writer, which cannot fail: the rows are built with one length, and memory takes everything.
-struct Table {
+pub(super) struct Table {
     out: csv::Writer<Vec<u8>>,
 }
 
 impl Table {
-    fn row(&mut self, cells: impl Iterator<Item = String>) {
+    pub(super) fn new() -> Self {
+        Self { out: csv::Writer::from_writer(Vec::new()) }
+    }
+
+    pub(super) fn row(&mut self, cells: impl Iterator<Item = String>) {
         self.out.write_record(cells.map(String::into_bytes)).expect("rows of one length, written to memory");
     }
 
-    fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         let bytes = self.out.into_inner().expect("memory");
         String::from_utf8(bytes).expect("made of strings")
     }
@@ -363,7 +393,7 @@ fn op_cells(worker: &Worker, stat: &OpStat) -> Vec<String> {
 }
 
 /// Mean, minimum, percentiles, maximum; empty cells where nothing was timed.
-fn latency_cells(latency: &Histogram) -> [String; 7] {
+pub(super) fn latency_cells(latency: &Histogram) -> [String; 7] {
     let full = latency.count() > 0;
     [
         maybe(latency.mean_ns()),
@@ -389,7 +419,7 @@ fn bare_cells(worker: &Worker) -> Vec<String> {
     cells
 }
 
-fn maybe(value: Option<impl ToString>) -> String {
+pub(super) fn maybe(value: Option<impl ToString>) -> String {
     value.map(|v| v.to_string()).unwrap_or_default()
 }
 
@@ -454,7 +484,9 @@ mod tests {
             let text = interval_csv(std::slice::from_ref(&run));
             let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
             let intervals = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.intervals);
-            prop_assert_eq!(rows.len(), intervals.map(|i| i.latencies.len().max(1)).sum::<usize>());
+            let timed = |i: &Interval, op| i.latencies.iter().any(|l| l.0 == op);
+            let untimed = |i: &Interval| i.moved.iter().map(|m| m.0).filter(|&op| !timed(i, op)).collect::<BTreeSet<_>>().len();
+            prop_assert_eq!(rows.len(), intervals.map(|i| (i.latencies.len() + untimed(i)).max(1)).sum::<usize>());
         }
     }
 }

@@ -112,6 +112,9 @@ mod tests {
             "ramp_ops",
             "settled_depth",
             "behind_ns",
+            "rows",
+            "moved",
+            "compared",
         ];
         let mut old: serde_json::Value = serde_json::from_str(&json(&sample_run())).expect("reads");
         without(&mut old, &later);
@@ -130,10 +133,12 @@ mod tests {
     fn use_all(run: &Run, store: &mut Store) {
         let _ = super::super::csv(std::slice::from_ref(run));
         let _ = super::super::interval_csv(std::slice::from_ref(run));
+        let _ = super::super::operation_csv(std::slice::from_ref(run));
         let written = json(run);
         assert_eq!(json(&from_json(&written).expect("what was written is a run")), written);
         for phase in &run.phases {
-            let _ = (phase.bytes_per_s(), phase.ops_per_s(), phase.origin());
+            let _ = (phase.bytes_per_s(), phase.ops_per_s(), phase.headline(), phase.origin());
+            let _ = (phase.rows(), phase.clock_ns());
             let latency = phase.latency();
             let _ = (latency.mean_ns(), latency.percentile_ns(99.0), latency.buckets().count());
             for repetition in &phase.repetitions {

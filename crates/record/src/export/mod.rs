@@ -1,12 +1,14 @@
-//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row, intervals apart). The formats are
+//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals and the operations of flows apart). The formats are
 //! described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
 
 mod csv;
 mod json;
 mod layout;
+mod operations;
 
 pub use csv::{csv, interval_csv};
 pub use json::{JSON_SCHEMA, JsonError, from_json, json};
+pub use operations::operation_csv;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! How a repetition went over its time: the intervals with their latencies, the rounds of a steady state, and what the machine did
+//! How a repetition went over its time: the intervals with their latencies and the data they moved, the rounds of a steady state, and what the machine did
 //! to programs meanwhile (jitter). Both ways. Nothing is written for what was not watched.
 
 use super::bits::int;
@@ -25,6 +25,7 @@ pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), F
         rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
     if !r.intervals.is_empty() {
         load_latencies(db, id, &mut r.intervals)?;
+        load_moved(db, id, &mut r.intervals)?;
     }
     r.steady = load_steady(db, id)?;
     if let Some(jitter) = &mut r.jitter {
@@ -50,6 +51,11 @@ fn append_intervals(t: &Transaction, repetition_id: i64, intervals: &[Interval])
             int(i.bytes)
         ])?;
     }
+    append_latencies(t, repetition_id, intervals)?;
+    append_moved(t, repetition_id, intervals)
+}
+
+fn append_latencies(t: &Transaction, repetition_id: i64, intervals: &[Interval]) -> rusqlite::Result<()> {
     if intervals.iter().all(|i| i.latencies.is_empty()) {
         return Ok(());
     }
@@ -60,6 +66,21 @@ fn append_intervals(t: &Transaction, repetition_id: i64, intervals: &[Interval])
     for (position, i) in (0i64..).zip(intervals) {
         for (op, histogram) in &i.latencies {
             latency::insert(&mut insert, &[&repetition_id, &position, &op.word()], histogram)?;
+        }
+    }
+    Ok(())
+}
+
+fn append_moved(t: &Transaction, repetition_id: i64, intervals: &[Interval]) -> rusqlite::Result<()> {
+    if intervals.iter().all(|i| i.moved.is_empty()) {
+        return Ok(());
+    }
+    let mut insert = t.prepare_cached(
+        "INSERT INTO interval_moved (repetition_id, position, n, op, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (position, i) in (0i64..).zip(intervals) {
+        for (n, (op, bytes)) in (0i64..).zip(&i.moved) {
+            insert.execute(params![repetition_id, position, n, op.word(), int(*bytes)])?;
         }
     }
     Ok(())
@@ -81,14 +102,29 @@ fn load_latencies(db: &Connection, repetition_id: i64, intervals: &mut [Interval
         db.prepare_cached("SELECT * FROM interval_latency WHERE repetition_id = ?1 ORDER BY position, id")?;
     let mut found = statement.query([repetition_id])?;
     while let Some(r) = found.next()? {
-        let position: i64 = r.get("position")?;
-        let interval = usize::try_from(position).ok().and_then(|n| intervals.get_mut(n));
-        let interval = interval.ok_or_else(|| {
-            Failure::Content(format!("a latency of interval {position} (there is no such interval)"))
-        })?;
+        let interval = interval_of(r, intervals, "a latency")?;
         interval.latencies.push((op_kind(r)?, latency::read(r)?));
     }
     Ok(())
+}
+
+fn load_moved(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), Failure> {
+    let mut statement =
+        db.prepare_cached("SELECT * FROM interval_moved WHERE repetition_id = ?1 ORDER BY position, n")?;
+    let mut found = statement.query([repetition_id])?;
+    while let Some(r) = found.next()? {
+        let interval = interval_of(r, intervals, "data moved")?;
+        interval.moved.push((op_kind(r)?, count(r, "bytes")?));
+    }
+    Ok(())
+}
+
+/// The interval a row says it belongs to.
+fn interval_of<'i>(r: &Row, intervals: &'i mut [Interval], what: &str) -> Result<&'i mut Interval, Failure> {
+    let position: i64 = r.get("position")?;
+    let interval = usize::try_from(position).ok().and_then(|n| intervals.get_mut(n));
+    interval
+        .ok_or_else(|| Failure::Content(format!("{what} of interval {position} (there is no such interval)")))
 }
 
 fn append_steady(t: &Transaction, repetition_id: i64, steady: &SteadyState) -> rusqlite::Result<()> {

@@ -105,11 +105,14 @@ fn stored(plain: &[u8]) -> Vec<u8> {
         out.extend((!length).to_le_bytes());
         out.extend(block);
     }
-    // Adler-32.
+    // Adler-32; over 5552 bytes its sums cannot overflow, so that the remainders are taken that seldom.
     let (mut a, mut b) = (1u32, 0u32);
-    for &byte in plain {
-        a = (a + u32::from(byte)) % 65_521;
-        b = (b + a) % 65_521;
+    for bytes in plain.chunks(5552) {
+        for &byte in bytes {
+            a += u32::from(byte);
+            b += a;
+        }
+        (a, b) = (a % 65_521, b % 65_521);
     }
     out.extend(((b << 16) | a).to_be_bytes());
     out

@@ -3,7 +3,7 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, course, latency, op_log};
+use super::{Store, course, flow_op, latency, op_log};
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
     Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
@@ -239,6 +239,7 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     let mut all = Vec::with_capacity(heads.len());
     for (id, mut worker) in heads {
         worker.stats = stats(db, id)?;
+        worker.rows = flow_op::load(db, id)?;
         worker.op_log = log(db, id)?;
         all.push(worker);
     }
@@ -284,7 +285,8 @@ fn op_error(r: &Row) -> rusqlite::Result<OpError> {
         offset: maybe(r, "error_offset")?,
         after_ops: count(r, "error_after_ops")?,
         errno: r.get("error_errno")?,
-        compared: None,
+        // Both or neither.
+        compared: maybe(r, "error_expected")?.zip(maybe(r, "error_found")?),
         message: r.get("error_message")?,
     })
 }
@@ -310,7 +312,11 @@ fn stat(r: &Row) -> Result<OpStat, Failure> {
 
 /// The column `op`.
 pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
-    let word: String = r.get("op")?;
+    op_kind_of(&r.get::<_, String>("op")?)
+}
+
+/// The kind of a stored word.
+pub(super) fn op_kind_of(word: &str) -> Result<OpKind, Failure> {
     let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
     op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))
 }

@@ -13,6 +13,7 @@
 mod bits;
 mod course;
 mod error;
+mod flow_op;
 mod hdr;
 mod id;
 mod latency;

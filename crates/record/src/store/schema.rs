@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "ALTER TABLE device ADD COLUMN level INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE device ADD COLUMN kind TEXT NOT NULL DEFAULT '';",
     include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
 ];
 
 /// The schema version this program writes.

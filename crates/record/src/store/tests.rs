@@ -4,8 +4,8 @@
 use super::*;
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Histogram, Interval, Jitter, Marks,
-    OpError, OpKind, OpLogEntry, OpStat, Phase, Physical, Repetition, Residency, Run, Status, SteadyState,
-    Trust, Verdict, Worker,
+    OpError, OpKind, OpLogEntry, OpStat, Phase, Physical, Repetition, Residency, Row, RowClass, Run, Status,
+    SteadyState, Trust, Verdict, Worker,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(crate) fn sample_run() -> Run {
             resolution_ns: 1.0,
             drift_ppm: Some(0.25),
         },
-        phases: vec![write_phase(), read_phase()],
+        phases: vec![write_phase(), read_phase(), flow_phase()],
         doubts: vec![
             Doubt {
                 code: "page-cache".into(),
@@ -231,6 +231,75 @@ fn read_phase() -> Phase {
     }
 }
 
+/// Two processes of a flow, one of which found what it had not written.
+fn flow_phase() -> Phase {
+    let row = |name: &str, class, kind, bytes, latencies: &[u64]| Row {
+        name: name.into(),
+        class,
+        kind,
+        ops: latencies.len() as u64,
+        bytes,
+        latency: Histogram::from_values(latencies.iter().copied()),
+        cpu_ns: if class == RowClass::Io { 900 } else { 0 },
+    };
+    let worker = |index: u32, ending| Worker {
+        group: "mailer".into(),
+        index,
+        elapsed_ns: 20_000_000 - u64::from(index) * 10_000_000,
+        bytes: 16_384,
+        ops: 3,
+        stats: vec![
+            OpStat {
+                op: OpKind::Open,
+                ops: 2,
+                bytes: 0,
+                latency: Histogram::from_values([4000, 5000 + u64::from(index)]),
+            },
+            OpStat { op: OpKind::Write, ops: 1, bytes: 16_384, latency: Histogram::from_values([9000]) },
+        ],
+        rows: vec![
+            row("open1", RowClass::Io, Some(OpKind::Open), 0, &[4000, 5000 + u64::from(index)]),
+            row("append1", RowClass::Io, Some(OpKind::Write), 16_384, &[9000]),
+            row("wait1", RowClass::Sync, None, 0, &[]),
+        ],
+        ending,
+        ..Worker::default()
+    };
+    let wrong = Ending::Failed(OpError {
+        call: "verify".into(),
+        path: "/mnt/a disk/mail/7".into(),
+        offset: Some(8192),
+        after_ops: 3,
+        errno: 0,
+        compared: Some((7, u64::MAX)),
+        message: "The block at 8192 is not the one that was written.".into(),
+    });
+    let interval = |n: u64| Interval {
+        end_ns: n * 10_000_000,
+        width_ns: 10_000_000,
+        ops: 3,
+        bytes: 16_384,
+        latencies: Vec::new(),
+        moved: vec![(OpKind::Write, 12_288), (OpKind::Read, 4096 * (n - 1))],
+    };
+    let repetition = Repetition {
+        elapsed_ns: 20_500_000,
+        workers: vec![worker(0, Ending::Stopped), worker(1, wrong)],
+        intervals: vec![interval(1), interval(2)],
+        ..Repetition::default()
+    };
+    Phase {
+        seq: 2,
+        name: "mail".into(),
+        axes: Axes { streams: Some(2), ..Axes::default() },
+        reads: false,
+        writes: true,
+        sync_in_clock: true,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
 /// Counters of every size, the small ones more often.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..1000, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX), Just(1 << 63)]
@@ -253,12 +322,30 @@ fn any_stat() -> impl Strategy<Value = OpStat> {
 }
 
 fn any_ending() -> impl Strategy<Value = Ending> {
-    let failed = (words(), words(), prop::option::of(number()), number(), any::<i32>(), words()).prop_map(
-        |(call, path, offset, after_ops, errno, message)| {
-            Ending::Failed(OpError { call, path, offset, after_ops, errno, message, compared: None })
-        },
-    );
+    let compared = prop::option::of((number(), number()));
+    let failed = (words(), words(), prop::option::of(number()), number(), any::<i32>(), compared, words())
+        .prop_map(|(call, path, offset, after_ops, errno, compared, message)| {
+            Ending::Failed(OpError { call, path, offset, after_ops, errno, compared, message })
+        });
     prop_oneof![Just(Ending::Completed), Just(Ending::Stopped), Just(Ending::Interrupted), failed]
+}
+
+fn any_row() -> impl Strategy<Value = Row> {
+    // Few names, so that some are the same.
+    let name = prop_oneof!["[ab]", words()];
+    let kind = prop::option::of(prop::sample::select(OpKind::ALL.to_vec()));
+    let class = prop::sample::select(RowClass::ALL.to_vec());
+    (name, class, kind, number(), number(), any_histogram(), number()).prop_map(
+        |(name, class, kind, ops, bytes, latency, cpu_ns)| Row {
+            name,
+            class,
+            kind,
+            ops,
+            bytes,
+            latency,
+            cpu_ns,
+        },
+    )
 }
 
 fn any_worker() -> impl Strategy<Value = Worker> {
@@ -269,14 +356,15 @@ fn any_worker() -> impl Strategy<Value = Worker> {
         0..5,
     );
     let stats = prop::collection::vec(any_stat(), 0..3);
+    let rows = prop::collection::vec(any_row(), 0..3);
     (
-        (words(), any::<u32>(), any_ending(), stats, log),
+        (words(), any::<u32>(), any_ending(), stats, log, rows),
         (number(), number(), countable(), countable(), countable()),
         (number(), number(), number(), number(), number()),
         (number(), number(), prop::option::of(any::<u32>()), number()),
     )
-        .prop_map(|((group, index, ending, stats, op_log), a, b, c)| Worker {
-            rows: Vec::new(),
+        .prop_map(|((group, index, ending, stats, op_log, rows), a, b, c)| Worker {
+            rows,
             group,
             index,
             start_ns: a.0,
@@ -365,16 +453,16 @@ fn any_histogram() -> impl Strategy<Value = Histogram> {
 
 fn any_interval() -> impl Strategy<Value = Interval> {
     let kind = prop::sample::select(OpKind::ALL.to_vec());
-    (prop::array::uniform4(number()), prop::collection::vec((kind, any_histogram()), 0..3)).prop_map(
-        |(n, latencies)| Interval {
-            end_ns: n[0],
-            width_ns: n[1],
-            ops: n[2],
-            bytes: n[3],
-            latencies,
-            moved: Vec::new(),
-        },
-    )
+    let latencies = prop::collection::vec((kind.clone(), any_histogram()), 0..3);
+    let moved = prop::collection::vec((kind, number()), 0..3);
+    (prop::array::uniform4(number()), latencies, moved).prop_map(|(n, latencies, moved)| Interval {
+        end_ns: n[0],
+        width_ns: n[1],
+        ops: n[2],
+        bytes: n[3],
+        latencies,
+        moved,
+    })
 }
 
 fn any_steady() -> impl Strategy<Value = SteadyState> {
@@ -794,6 +882,9 @@ fn a_removed_run_leaves_nothing_behind() {
         "op_total",
         "interval",
         "interval_latency",
+        "interval_moved",
+        "flow_op",
+        "flow_op_total",
         "steady",
         "steady_round",
         "jitter",
@@ -827,7 +918,7 @@ fn the_view_has_one_row_per_repetition_and_operation() {
         .expect("asks")
         .collect::<Result<_, _>>()
         .expect("answers");
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 6);
     assert_eq!((lines[0].0.as_str(), lines[0].2.as_str()), ("write", "sync"));
     // Two writers of 256 KiB in 2.5 ms each: 200 MiB/s together, 3200 writes a second.
     assert_eq!((lines[1].2.as_str(), lines[1].3, lines[1].4), ("write", 200.0, 3200.0));
@@ -869,9 +960,24 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
+/// The sample run without what came after schema version 3.
+pub(crate) fn sample_of_third_version() -> Run {
+    let mut run = sample_run();
+    for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+        r.intervals.iter_mut().for_each(|i| i.moved.clear());
+        for w in &mut r.workers {
+            w.rows.clear();
+            if let Ending::Failed(error) = &mut w.ending {
+                error.compared = None;
+            }
+        }
+    }
+    run
+}
+
 /// The sample run without what came after schema version 2.
 pub(crate) fn sample_of_second_version() -> Run {
-    let mut run = Run { trust: Vec::new(), ..sample_run() };
+    let mut run = Run { trust: Vec::new(), ..sample_of_third_version() };
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
         r.intervals.iter_mut().for_each(|i| i.latencies.clear());
         for w in &mut r.workers {
@@ -892,7 +998,7 @@ fn stores_of_older_versions_are_brought_up_to_date() {
     let second = sample_of_second_version();
     let mut first = second.clone();
     first.phases[0].repetitions[0].physical.devices[0].kind.clear();
-    for (version, wanted) in [(1, first), (2, second)] {
+    for (version, wanted) in [(1, first), (2, second), (3, sample_of_third_version())] {
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
         store_of_version(version, &path);
@@ -917,7 +1023,17 @@ fn nothing_is_written_for_what_was_not_watched() {
     // Watched, and nothing seen: the column says so, and there is no row.
     run.phases[1].repetitions[0].jitter = Some(Jitter::default());
     store.save(&run).expect("saves");
-    for table in ["interval_latency", "steady", "steady_round", "jitter", "trust"] {
+    let tables = [
+        "interval_latency",
+        "interval_moved",
+        "flow_op",
+        "flow_op_total",
+        "steady",
+        "steady_round",
+        "jitter",
+        "trust",
+    ];
+    for table in tables {
         let sql = format!("SELECT count(*) FROM {table}");
         let rows: i64 = store.connection().expect("open").query_row(&sql, [], |r| r.get(0)).expect("counts");
         assert_eq!(rows, 0, "{table}");
@@ -952,6 +1068,96 @@ fn the_course_of_a_repetition_can_be_asked_for() {
         ask("SELECT group_concat(seq || ' ' || verdict, ', ') FROM trust"),
         "0 doubtful, 1 good, 2 unknown"
     );
+}
+
+#[test]
+fn the_operations_of_a_flow_can_be_asked_for() {
+    let mut store = Store::open(":memory:").expect("opens");
+    store.save(&sample_run()).expect("saves");
+    let ask = |sql: &str| -> String {
+        store.connection().expect("open").query_row(sql, [], |r| r.get(0)).expect(sql)
+    };
+    // Four opens and two appends of 16 KiB in the longer of the two clocks, 20 ms.
+    assert_eq!(
+        ask("SELECT group_concat(name || ' ' || class || ' ' || coalesce(op, '-') || ' ' || ops || ' ' || ops_per_s || ' ' ||
+                 mib_per_s || ' ' || coalesce(p99_ns, '-'), ', ') FROM (SELECT * FROM flow_result ORDER BY position)"),
+        "open1 io open 4 200.0 0.0 5001, append1 io write 2 100.0 1.5625 9000, wait1 sync - 0 0.0 0.0 -"
+    );
+    assert_eq!(ask("SELECT count(*) || ' ' || sum(cpu_ns) FROM flow_op"), "6 3600");
+    assert_eq!(
+        ask("SELECT group_concat(position || ' ' || m.op || ' ' || m.bytes, ', ') FROM interval_moved AS m
+             JOIN interval USING (repetition_id, position)"),
+        "0 write 12288, 0 read 0, 1 write 12288, 1 read 4096"
+    );
+    assert_eq!(
+        ask("SELECT error_expected || ' ' || error_found FROM worker WHERE error_call = 'verify'"),
+        "7 -1",
+        "a number of 2^63 and more: 2^64 less"
+    );
+}
+
+/// What storing a phase of many processes costs; a figure to look at, no test of the machine.
+#[test]
+#[ignore = "prints a time: cargo test --release -p fathom-record -- --ignored --nocapture cost"]
+fn the_cost_of_a_phase_of_many_processes() {
+    let rows: usize = 3;
+    // Some two hundred buckets: three powers of two, and a tail.
+    let latency = |n: u64| {
+        let most = (0..2000u64).map(move |i| (i * i * (n + 3)) % 60_000 + 10_000);
+        Histogram::from_values(most.chain((0..20).map(move |i| 100_000 + i * i * 9_000)))
+    };
+    let worker = |index: u32| Worker {
+        group: format!("process {}", index / 100),
+        index,
+        elapsed_ns: 1_000_000_000,
+        rows: (0..rows)
+            .map(|n| Row {
+                name: format!("operation {n}"),
+                kind: Some(OpKind::Read),
+                ops: 2000,
+                latency: latency(u64::from(index) + n as u64),
+                ..Row::default()
+            })
+            .collect(),
+        stats: [OpKind::Read, OpKind::Write]
+            .map(|op| OpStat { op, ops: 2000, bytes: 0, latency: latency(u64::from(index)) })
+            .to_vec(),
+        ..Worker::default()
+    };
+    let repetition = Repetition { workers: (0..211).map(worker).collect(), ..Repetition::default() };
+    let (_dir, path) = scratch();
+    let mut store = Store::open(&path).expect("opens");
+    let run = Run { phases: Vec::new(), ..sample_run() };
+    store.begin(&run).expect("begins");
+    let mut say = |what: &str, phase: &Phase| {
+        let begun = std::time::Instant::now();
+        store.append_phase(&run.id, phase).expect("appends");
+        writeln!(std::io::stdout(), "{what}: {:?}", begun.elapsed()).expect("somebody reads");
+    };
+    say("first (statements are prepared)", &write_phase());
+    let mut with = Phase { seq: 1, repetitions: vec![repetition], ..flow_phase() };
+    say("211 workers x 3 rows, 2 kinds", &with);
+    with.seq = 2;
+    say("again", &with);
+    with.seq = 3;
+    with.repetitions[0].workers.iter_mut().for_each(|w| w.rows.clear());
+    say("without the rows", &with);
+}
+
+#[test]
+fn the_documented_queries_answer_for_flows_too() {
+    let text = include_str!("../../../../docs/formats/store.md");
+    let queries: Vec<&str> =
+        text.split("```sql\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    let flows: Vec<&&str> =
+        queries.iter().filter(|q| q.contains("flow_") || q.contains("interval_moved")).collect();
+    assert_eq!(flows.len(), 3, "{queries:?}");
+    let mut store = Store::open(":memory:").expect("opens");
+    store.save(&Run { dialect: "filebench".into(), ..sample_run() }).expect("saves");
+    for query in flows {
+        let mut statement = store.connection().expect("open").prepare(query).expect(query);
+        assert!(statement.exists([]).expect(query), "no row answers\n{query}");
+    }
 }
 
 #[test]
@@ -1021,6 +1227,9 @@ fn a_changed_row_is_reported_and_not_guessed() {
         ("UPDATE interval_latency SET op = 'think'", "think"),
         ("UPDATE interval_latency SET position = 7", "interval 7"),
         ("UPDATE jitter SET hdr = x'00'", "histogram"),
+        ("UPDATE flow_op SET hdr = x'00'", "histogram"),
+        ("UPDATE flow_op SET op = 'think'", "think"),
+        ("UPDATE interval_moved SET position = 7 WHERE position = 1", "interval 7"),
     ] {
         let mut store = Store::open(":memory:").expect("opens");
         store.save(&run_named("a")).expect("saves");

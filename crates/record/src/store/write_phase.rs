@@ -4,7 +4,7 @@
 
 use super::bits::int;
 use super::write::Failure;
-use super::{course, latency, op_log};
+use super::{course, flow_op, latency, op_log};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
@@ -101,6 +101,7 @@ fn append_repetition(
         append_worker(t, run_id, repetition_id, phase, r, worker)?;
     }
     append_totals(t, repetition_id, r)?;
+    flow_op::append_totals(t, repetition_id, r)?;
     append_devices(t, repetition_id, physical)?;
     course::append(t, repetition_id, r)?;
     for (moment, residency) in [("before", r.resident_before), ("after", r.resident_after)] {
@@ -179,8 +180,10 @@ fn append_worker(
     t.prepare_cached(
         "INSERT INTO worker (repetition_id, group_name, number, start_ns, elapsed_ns, bytes, ops, uncounted_bytes,
              cpu_user_ns, cpu_system_ns, last_op_ns, fsync_ns, close_ns, ending, error_call, error_path, error_offset,
-             error_after_ops, error_errno, error_message, drained_ops, ramp_ops, settled_depth, behind_ns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+             error_after_ops, error_errno, error_message, drained_ops, ramp_ops, settled_depth, behind_ns, error_expected,
+             error_found)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
+             ?25, ?26)",
     )?
     .execute(params![
         repetition_id,
@@ -207,11 +210,14 @@ fn append_worker(
         int(worker.ramp_ops),
         worker.settled_depth,
         int(worker.behind_ns),
+        error.and_then(|e| e.compared).map(|(expected, _)| int(expected)),
+        error.and_then(|e| e.compared).map(|(_, found)| int(found)),
     ])?;
     let worker_id = t.last_insert_rowid();
     for stat in &worker.stats {
         append_stat(t, worker_id, stat)?;
     }
+    flow_op::append(t, worker_id, &worker.rows)?;
     if !worker.op_log.is_empty() {
         let name =
             format!("op log of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);
