@@ -171,6 +171,7 @@ impl Bench {
             repetitions: 1,
             filesets: vec![FileSet {
                 trust_sizes: false,
+                foreign_writable: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },
                 size: Sizing::Fixed(Bytes(self.size)),

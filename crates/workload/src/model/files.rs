@@ -19,6 +19,10 @@ pub struct FileSet {
     /// What may happen to files found in place.
     #[serde(default, skip_serializing_if = "is_default")]
     pub existing: Existing,
+    /// With [`Existing::Reuse`]: what is found in place may be changed although we did not make it (written to, extended, cut to
+    /// size): the user named it for that. It is never removed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub foreign_writable: bool,
     /// Keep the files at the end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub keep: bool,

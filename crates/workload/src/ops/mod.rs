@@ -21,7 +21,7 @@ pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};
 pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
-pub(crate) use random::StandardGamma;
+pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
 
 /// Which worker's stream it is. Streams of different places are independent of each other.

@@ -6,8 +6,11 @@
 
 mod choose;
 mod grow;
+mod of_workload;
 #[cfg(test)]
 mod tests;
+
+pub use of_workload::{Layouts, SetError, layouts};
 
 use crate::ops::generators::{GlibcRandom, Mt19937, Rand48};
 use std::fmt::Write as _;

@@ -127,24 +127,24 @@ fn fileset() -> BoxedStrategy<FileSet> {
         any::<u32>(),
         data(),
         any::<u8>(),
-        (share(), any::<bool>()),
+        (share(), any::<bool>(), any::<bool>()),
     )
-        .prop_map(
-            |(name, files, size, existing, keep, mode, data, preallocated_percent, (share, trust_sizes))| {
-                FileSet {
-                    trust_sizes,
-                    name,
-                    files,
-                    size,
-                    existing,
-                    keep,
-                    mode,
-                    data,
-                    preallocated_percent,
-                    share,
-                }
-            },
-        )
+        .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, rest)| {
+            let (share, trust_sizes, foreign_writable) = rest;
+            FileSet {
+                trust_sizes,
+                foreign_writable,
+                name,
+                files,
+                size,
+                existing,
+                keep,
+                mode,
+                data,
+                preallocated_percent,
+                share,
+            }
+        })
         .boxed()
 }
 
