@@ -69,9 +69,9 @@ impl SetDefinition {
         let scope = Scope { variables, randoms_then: &self.randoms, locals: None };
         let a = &self.attributes;
         let what = if self.single { "file" } else { "fileset" };
-        let path = scope
-            .text(a, "path")?
-            .ok_or_else(|| self.fault(format!("{what} {} specifies no path", self.name)).hint("add path=..."))?;
+        let path = scope.text(a, "path")?.ok_or_else(|| {
+            self.fault(format!("{what} {} specifies no path", self.name)).hint("add path=...")
+        })?;
         let root = Path::new(&path).join(&self.name);
         let flag = |name: &str| Ok(scope.boolean(a, name)?.unwrap_or(false));
         let (trust, read_only, write_only) = (flag("trusttree")?, flag("readonly")?, flag("writeonly")?);
@@ -91,7 +91,11 @@ impl SetDefinition {
             };
         if matches!(found, Found::File { .. }) && !plain && !replace && options.wml != Wml::V1_0 {
             return Err(self
-                .fault(format!("{} is a file that is there already, and {what} {} would destroy it", root.display(), self.name))
+                .fault(format!(
+                    "{} is a file that is there already, and {what} {} would destroy it",
+                    root.display(),
+                    self.name
+                ))
                 .hint(format!(
                     "add reuse or readonly to use it as it is, or allow its loss with --replace {}",
                     root.display()
@@ -146,7 +150,13 @@ impl SetDefinition {
         Fault::new(self.span, message)
     }
 
-    fn size(&self, scope: &Scope, options: &Options, real: Option<u64>, drawn: &mut Drawn) -> Fallible<Sizing> {
+    fn size(
+        &self,
+        scope: &Scope,
+        options: &Options,
+        real: Option<u64>,
+        drawn: &mut Drawn,
+    ) -> Fallible<Sizing> {
         let gamma = match scope.integer(&self.attributes, "filesizegamma")? {
             Some(gamma) => gamma,
             None if options.wml != Wml::V1_5 => DEFAULT_GAMMA,
@@ -192,7 +202,10 @@ impl SetDefinition {
                 .hint("define two filesets"));
         }
         if entries == 0 && leaf_directories == 0 {
-            notes.push(format!("fileset {} has no files or leafdirs: entries and leafdirs are both 0", self.name));
+            notes.push(format!(
+                "fileset {} has no files or leafdirs: entries and leafdirs are both 0",
+                self.name
+            ));
         }
         let width = match scope.number(a, "dirwidth")? {
             Some(Known::Random(id)) => Sizing::Variable(drawn.name_of(id, scope)?),
@@ -232,9 +245,13 @@ impl SetDefinition {
         };
         let mean = (entries as f64).ln() / width.ln();
         let own = format!("{}.depth", self.name);
-        let variable = drawn.0.get(name).and_then(|v| if mean.is_finite() { v.with_mean(mean) } else { Some(v.clone()) });
-        let variable = variable
-            .ok_or_else(|| self.fault(format!("dirdepthrv of fileset {} cannot take the mean depth {mean:.1}", self.name)))?;
+        let variable = drawn
+            .0
+            .get(name)
+            .and_then(|v| if mean.is_finite() { v.with_mean(mean) } else { Some(v.clone()) });
+        let variable = variable.ok_or_else(|| {
+            self.fault(format!("dirdepthrv of fileset {} cannot take the mean depth {mean:.1}", self.name))
+        })?;
         drawn.0.insert(own.clone(), variable);
         Ok(own)
     }
@@ -257,9 +274,10 @@ impl SetDefinition {
         match scope.known_attribute(attribute)? {
             Known::Boolean(all) => Ok(if all { 100 } else { 0 }),
             Known::Integer(percent @ 0..=100) => Ok(percent as u8),
-            Known::Integer(percent) => {
-                Err(Fault::new(attribute.span(), format!("prealloc={percent} is more than all: expected 0 to 100 percent")))
-            }
+            Known::Integer(percent) => Err(Fault::new(
+                attribute.span(),
+                format!("prealloc={percent} is more than all: expected 0 to 100 percent"),
+            )),
             other => Err(super::values::wrong_kind(attribute, "true, false or a percentage", &other)),
         }
     }
