@@ -194,6 +194,7 @@ impl Wanted<'_> {
 mod tests {
     use super::*;
     use crate::{Data, Existing, Shape, Share};
+    use std::collections::BTreeSet;
 
     fn set(name: &str, files: Files, size: Sizing) -> FileSet {
         FileSet {
