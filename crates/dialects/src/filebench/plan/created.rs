@@ -167,12 +167,7 @@ impl Draws {
         Self(variables.iter().filter_map(|(name, v)| Some((name.clone(), (v.mean(), ready(v)?)))).collect())
     }
 
-    fn with_request<T>(
-        &self,
-        set: &CompiledSet,
-        tree: &Tree,
-        work: impl FnOnce(&LayoutRequest) -> T,
-    ) -> T {
+    fn with_request<T>(&self, set: &CompiledSet, tree: &Tree, work: impl FnOnce(&LayoutRequest) -> T) -> T {
         let closure = |name: Option<&String>| {
             let found = name.and_then(|n| self.0.get(n));
             move |process: &mut Rand48| found.map_or(0.0, |(_, source)| source.draw(process))

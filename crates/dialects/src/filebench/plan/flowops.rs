@@ -100,7 +100,8 @@ impl Flowops<'_> {
     ) -> Result<Placed, (usize, Fault)> {
         self.made += 1;
         if self.made > MOST_OPERATIONS {
-            let fault = Fault::new(used.span, format!("the thread has more than {MOST_OPERATIONS} operations"));
+            let fault =
+                Fault::new(used.span, format!("the thread has more than {MOST_OPERATIONS} operations"));
             return Err((source, fault.hint("composites inside composites multiply; use iters instead")));
         }
         let kind = used.node.flowop_type.node.as_str();
@@ -133,7 +134,11 @@ impl Flowops<'_> {
         if let Some(stranger) = locals.iter().find(|l| !declared.contains(&&l.variable.node)) {
             let fault = Fault::new(
                 stranger.variable.span,
-                format!("composite {} has no variable {}", flowop_type.node, written(&stranger.variable.node)),
+                format!(
+                    "composite {} has no variable {}",
+                    flowop_type.node,
+                    written(&stranger.variable.node)
+                ),
             );
             let names: Vec<String> = declared.iter().map(|v| written(v)).collect();
             return Err(here(match names.is_empty() {
@@ -153,8 +158,10 @@ impl Flowops<'_> {
             inside.insert(local.variable.node.clone(), known);
         }
         if let Some(missing) = declared.iter().find(|v| !inside.contains_key(**v)) {
-            let fault =
-                Fault::new(used.span, format!("composite {} needs a value for {}", flowop_type.node, written(missing)));
+            let fault = Fault::new(
+                used.span,
+                format!("composite {} needs a value for {}", flowop_type.node, written(missing)),
+            );
             return Err(here(fault.hint(format!("add {}=...", written(missing)))));
         }
         let inner_scope = Scope { locals: Some(&inside), ..outer };
@@ -175,7 +182,9 @@ impl Flowops<'_> {
             let known = TYPES.iter().map(|t| t.0).chain(self.composites.keys().map(String::as_str));
             let fault = Fault::new(flowop_type.span, format!("flowop type {} not found", flowop_type.node));
             return Err(match nearest(&flowop_type.node, known) {
-                Some(name) => fault.hint(format!("{name} is one; composites have to be defined before they are used")),
+                Some(name) => {
+                    fault.hint(format!("{name} is one; composites have to be defined before they are used"))
+                }
                 None => fault.hint("composites have to be defined before they are used"),
             });
         };
@@ -229,7 +238,8 @@ impl Flowops<'_> {
         if self.sets.iter().any(|s| s.set.name == set) {
             return Ok(());
         }
-        let span = attributes.last("filesetname").map_or(Span::default(), crate::filebench::ast::Attribute::span);
+        let span =
+            attributes.last("filesetname").map_or(Span::default(), crate::filebench::ast::Attribute::span);
         let fault = Fault::new(span, format!("flowop {name}: file {set} not found"));
         Err(match nearest(set, self.sets.iter().map(|s| s.set.name.as_str())) {
             Some(known) => fault.hint(format!("{known} is defined; is it meant?")),
@@ -289,7 +299,9 @@ impl Flowops<'_> {
                     Some(fathom_workload::RandomVariable { shape, ..v.clone() })
                 });
                 let Some(scaled) = scaled else {
-                    let span = attributes.last("indexed").map_or(Span::default(), crate::filebench::ast::Attribute::span);
+                    let span = attributes
+                        .last("indexed")
+                        .map_or(Span::default(), crate::filebench::ast::Attribute::span);
                     return Err(Fault::new(span, "indexed counts in halves of the set here, which works with variables of type uniform and gamma without round only")
                         .hint("with --wml=1.5 files are numbered from 0"));
                 };
@@ -306,12 +318,13 @@ impl Flowops<'_> {
         let name = scope.text(attributes, "possetname")?.unwrap_or_default();
         let random_io = op.random && matches!(op.act, Act::Read | Act::Write | Act::AsyncWrite);
         if !random_io {
-            return Err(Fault::new(attribute.span(), "possetname works with random reads and writes only").hint("add random"));
+            return Err(Fault::new(attribute.span(), "possetname works with random reads and writes only")
+                .hint("add random"));
         }
-        self.possets
-            .get(&name)
-            .cloned()
-            .ok_or_else(|| Fault::new(attribute.span(), format!("posset {name} not found")).hint("define posset name=... before"))
+        self.possets.get(&name).cloned().ok_or_else(|| {
+            Fault::new(attribute.span(), format!("posset {name} not found"))
+                .hint("define posset name=... before")
+        })
     }
 }
 
@@ -348,7 +361,8 @@ fn number(n: u64) -> Value {
 fn required_name(used: &Spanned<FlowopUse>, scope: &Scope) -> Fallible<String> {
     let kind = &used.node.flowop_type.node;
     scope.text(&used.node.attributes, "name")?.ok_or_else(|| {
-        Fault::new(used.span, format!("flowop {kind} specifies no name")).hint("add name=..., its row in the results")
+        Fault::new(used.span, format!("flowop {kind} specifies no name"))
+            .hint("add name=..., its row in the results")
     })
 }
 
@@ -366,12 +380,11 @@ fn slot(attributes: &Attributes, name: &str, scope: &Scope) -> Fallible<Option<u
 
 /// What 1.5 finds out in the middle of a run.
 fn check(op: &FlowOp, span: Span) -> Fallible<()> {
-    let moves = matches!(
-        op.act,
-        Act::Read | Act::Write | Act::Append | Act::AppendRandomLength | Act::AsyncWrite
-    );
+    let moves =
+        matches!(op.act, Act::Read | Act::Write | Act::Append | Act::AppendRandomLength | Act::AsyncWrite);
     if moves && op.size == Value::default() {
-        return Err(Fault::new(span, format!("flowop {} has no iosize", op.name)).hint("add iosize=..., the bytes of one I/O"));
+        return Err(Fault::new(span, format!("flowop {} has no iosize", op.name))
+            .hint("add iosize=..., the bytes of one I/O"));
     }
     if op.act == Act::AsyncWrite && !op.random {
         return Err(Fault::new(span, format!("flowop {}: aiowrite works with random offsets only", op.name))
@@ -379,7 +392,9 @@ fn check(op: &FlowOp, span: Span) -> Fallible<()> {
     }
     let needs_target = matches!(op.act, Act::Wake | Act::SemaphorePost);
     if needs_target && op.target.is_none() {
-        return Err(Fault::new(span, format!("flowop {} has no target", op.name)).hint("add target=NAME of a flowop"));
+        return Err(
+            Fault::new(span, format!("flowop {} has no target", op.name)).hint("add target=NAME of a flowop")
+        );
     }
     Ok(())
 }

@@ -2,14 +2,17 @@
 
 use super::filesets::CompiledSet;
 use super::flowops::TYPES;
-use crate::filebench::ast::{Composite, FlowopUse, Process};
 use crate::filebench::Spanned;
+use crate::filebench::ast::{Composite, FlowopUse, Process};
 use fathom_workload::{Files, Sizing};
 use std::collections::HashMap;
 
 /// `list filesets`. Before they are created the original knows of no entries.
 pub(super) fn filesets(sets: &[CompiledSet], created: bool) -> Vec<String> {
-    let mut lines = vec![format!("{:<20}{:>20}{:>12}{:>10}", "File or Fileset name", "file size", "dir width", "entries").replacen("File or Fileset name           file", "File or Fileset name           file", 1)];
+    let mut lines = vec![
+        format!("{:<20}{:>20}{:>12}{:>10}", "File or Fileset name", "file size", "dir width", "entries")
+            .replacen("File or Fileset name           file", "File or Fileset name           file", 1),
+    ];
     for s in sets {
         let size = match &s.set.size {
             Sizing::Fixed(bytes) => bytes.0.to_string(),

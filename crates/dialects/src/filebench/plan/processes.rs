@@ -1,10 +1,10 @@
 //! Processes and their threads as groups of the model, at the moment they start.
 
+use super::Format;
 use super::fault::Fault;
 use super::flowops::{Flowops, Placed};
 use super::slots;
 use super::values::{RandomId, Scope};
-use super::Format;
 use crate::filebench::Spanned;
 use crate::filebench::ast::{Process, Thread, Variable};
 use fathom_workload::{Act, Bytes, Flow, FlowOp, Group, Isolation, Offsets, Pinning, Program};
@@ -65,16 +65,24 @@ fn one(
         .text(a, "name")
         .map_err(here)?
         .ok_or_else(|| here(Fault::new(definition.span, "process specifies no name").hint("add name=...")))?;
-    let instances = small(scope.integer(a, "instances").map_err(here)?.unwrap_or(1), "instances", definition.span)
-        .map_err(here)?;
-    let nice = small(scope.integer(a, "nice").map_err(here)?.unwrap_or(0), "nice", definition.span).map_err(here)?;
+    let instances =
+        small(scope.integer(a, "instances").map_err(here)?.unwrap_or(1), "instances", definition.span)
+            .map_err(here)?;
+    let nice =
+        small(scope.integer(a, "nice").map_err(here)?.unwrap_or(0), "nice", definition.span).map_err(here)?;
     if nice > 39 {
-        return Err(here(Fault::new(definition.span, format!("nice={nice} is more than there is: expected 0 to 39"))));
+        return Err(here(Fault::new(
+            definition.span,
+            format!("nice={nice} is more than there is: expected 0 to 39"),
+        )));
     }
     if let Some(attribute) = a.last("procname") {
         return Err(here(
-            Fault::new(attribute.span(), "procname is not supported: fathom runs threads in its own processes only")
-                .hint("leave it out; the process keeps its name in the results"),
+            Fault::new(
+                attribute.span(),
+                "procname is not supported: fathom runs threads in its own processes only",
+            )
+            .hint("leave it out; the process keeps its name in the results"),
         ));
     }
     let mut threads = Vec::new();
@@ -115,12 +123,16 @@ fn thread(
     let here = |fault: Fault| (source, fault);
     let a = &spanned.node.attributes;
     let name = scope.text(a, "name").map_err(here)?.ok_or_else(|| {
-        here(Fault::new(spanned.span, format!("thread in process {process} specifies no name")).hint("add name=..."))
+        here(
+            Fault::new(spanned.span, format!("thread in process {process} specifies no name"))
+                .hint("add name=..."),
+        )
     })?;
     // 1.5 starts one thread even where none is asked for.
-    let instances = small(scope.integer(a, "instances").map_err(here)?.unwrap_or(1), "instances", spanned.span)
-        .map_err(here)?
-        .max(1);
+    let instances =
+        small(scope.integer(a, "instances").map_err(here)?.unwrap_or(1), "instances", spanned.span)
+            .map_err(here)?
+            .max(1);
     let memory = scope.integer(a, "memsize").map_err(here)?.unwrap_or(0);
     if scope.boolean(a, "useism").map_err(here)?.unwrap_or(false) {
         let note = "useism: every thread has its own buffer; a System V segment is not used".to_owned();
@@ -131,7 +143,12 @@ fn thread(
     let io_priority = match scope.integer(a, "ioprio").map_err(here)?.unwrap_or(NO_PRIORITY) {
         NO_PRIORITY => None,
         n if n < NO_PRIORITY => Some(n as u8),
-        n => return Err(here(Fault::new(spanned.span, format!("ioprio={n} is not a priority: expected 0 to 7, or 8 for none")))),
+        n => {
+            return Err(here(Fault::new(
+                spanned.span,
+                format!("ioprio={n} is not a priority: expected 0 to 7, or 8 for none"),
+            )));
+        }
     };
     let lines = match io_priority {
         Some(n) => (0..instances).map(|_| format!("ioprio set to {n} for thread {name}")).collect(),
@@ -215,10 +232,12 @@ fn missing_targets(definitions: &[ProcessDefinition], groups: &[Group]) -> Vec<(
         }
         let place = definitions.iter().find_map(|d| {
             let uses = d.process.threads.iter().flat_map(|t| &t.node.flowops);
-            let found = uses.filter(|u| u.node.attributes.value("target").is_some_and(|v| v.node.text() == Some(target)));
+            let found = uses
+                .filter(|u| u.node.attributes.value("target").is_some_and(|v| v.node.text() == Some(target)));
             found.last().map(|u| (d.source, u.span))
         });
-        let (source, span) = place.unwrap_or_else(|| definitions.first().map_or((0, Default::default()), |d| (d.source, d.span)));
+        let (source, span) = place
+            .unwrap_or_else(|| definitions.first().map_or((0, Default::default()), |d| (d.source, d.span)));
         let fault = Fault::new(span, format!("flowop {name}: no flowop is named {target}"));
         let nearest = crate::filebench::suggest::nearest(target, rows.iter().map(|r| r.0.as_str()));
         let fault = match nearest {
@@ -234,6 +253,7 @@ fn missing_targets(definitions: &[ProcessDefinition], groups: &[Group]) -> Vec<(
 
 /// The names of file sets that an operation of the groups changes.
 pub(super) fn changed_sets(groups: &[Group]) -> Vec<String> {
-    let changing = rows(groups).into_iter().filter(|(_, op)| slots::changes(op.act) && op.act != Act::Sequence);
+    let changing =
+        rows(groups).into_iter().filter(|(_, op)| slots::changes(op.act) && op.act != Act::Sequence);
     changing.filter_map(|(_, op)| op.fileset.clone()).collect()
 }

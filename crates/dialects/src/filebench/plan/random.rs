@@ -77,12 +77,15 @@ impl RandomDefinition {
                 }
                 Shape::Uniform { low: min, high: min + 2.0 * (mean - min) }
             }
-            ("gamma", None) => {
-                Shape::Gamma { shape: gamma / 1000.0, mean: given_mean.unwrap_or(gamma / 1000.0), offset: min }
-            }
+            ("gamma", None) => Shape::Gamma {
+                shape: gamma / 1000.0,
+                mean: given_mean.unwrap_or(gamma / 1000.0),
+                offset: min,
+            },
             (other, None) => {
-                return Err(self
-                    .fault(format!("type {other} is not known; expected uniform, gamma or tabular")));
+                return Err(
+                    self.fault(format!("type {other} is not known; expected uniform, gamma or tabular"))
+                );
             }
         };
         let generator = match scope.text(&self.attributes, "randsrc")?.as_deref() {
@@ -119,7 +122,10 @@ impl RandomDefinition {
             .collect::<Fallible<_>>()?;
         let total: f64 = rows.iter().map(|r| r.percent).sum();
         if total != 100.0 {
-            return Err(Fault::new(value.span, format!("the percentages of the table add up to {total}, not 100")));
+            return Err(Fault::new(
+                value.span,
+                format!("the percentages of the table add up to {total}, not 100"),
+            ));
         }
         if rows.iter().any(|r| r.low > r.high) {
             return Err(Fault::new(value.span, "a row of the table has a low above its high"));
@@ -174,8 +180,7 @@ impl RandomDefinition {
             }
         };
         // Only the gamma type of the original draws from the process's stream; the others are seeded by the system.
-        let generator =
-            if kind == "cvar-gamma" { Generator::ProcessRand48 } else { Generator::Seeded };
+        let generator = if kind == "cvar-gamma" { Generator::ProcessRand48 } else { Generator::Seeded };
         let bound = |name: &str| Ok(scope.integer(&self.attributes, name)?.map(|n| n as f64));
         Ok(RandomVariable {
             generator,

@@ -40,7 +40,9 @@ pub(super) fn settle(
     })?;
     let first = Walk { last: walk.last.clone(), ..Walk::default() };
     let anywhere = std::mem::replace(&mut walk, first).owners;
-    leaves(ops, &mut |placed| step(placed, &mut walk, &anywhere, sets, memory).map_err(|f| (placed.source, f)))?;
+    leaves(ops, &mut |placed| {
+        step(placed, &mut walk, &anywhere, sets, memory).map_err(|f| (placed.source, f))
+    })?;
     Ok((walk.unnamed.len() > 1).then(|| walk.unnamed.into_iter().collect()))
 }
 
@@ -116,7 +118,10 @@ fn step(
     {
         return Err(Fault::new(
             placed.span,
-            format!("flowop {}: iosize {size} is larger than the {range} bytes it is to be placed in", op.name),
+            format!(
+                "flowop {}: iosize {size} is larger than the {range} bytes it is to be placed in",
+                op.name
+            ),
         ));
     }
     let through_buffer = !matches!(op.act, Act::ReadWholeFile | Act::WriteWholeFile);

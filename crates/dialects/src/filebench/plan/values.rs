@@ -3,7 +3,9 @@
 
 use super::fault::{Fallible, Fault};
 use super::random::RandomDefinition;
-use crate::filebench::ast::{Attribute, Attributes, Number, Operator, Piece, Text, Value, Variable, VariableForm};
+use crate::filebench::ast::{
+    Attribute, Attributes, Number, Operator, Piece, Text, Value, Variable, VariableForm,
+};
 use crate::filebench::suggest::nearest;
 use crate::filebench::{Span, Spanned};
 use std::cell::RefCell;
@@ -112,8 +114,7 @@ impl Variables {
 
     /// Whether a `set` of this variable is to be passed over.
     fn is_overridden(&self, variable: &Variable) -> bool {
-        let overridden =
-            variable.form == VariableForm::Plain && self.overridden.contains_key(&variable.name);
+        let overridden = variable.form == VariableForm::Plain && self.overridden.contains_key(&variable.name);
         if overridden {
             self.mention(variable);
         }
@@ -179,7 +180,9 @@ impl Scope<'_> {
             Value::Quoted(text) => Known::Text(self.pieces(&text.pieces, span, depth)?),
             Value::Variable(variable) => self.variable(variable, span, depth)?,
             Value::Joined(pieces) => match value.glued_arithmetic() {
-                Some((left, operator, right)) if self.is_number(&left, depth) && self.is_number(&right, depth) => {
+                Some((left, operator, right))
+                    if self.is_number(&left, depth) && self.is_number(&right, depth) =>
+                {
                     Known::Integer(self.arithmetic(&left, operator, &right, span, depth)?)
                 }
                 _ => Known::Text(self.pieces(pieces, span, depth)?),
@@ -216,7 +219,8 @@ impl Scope<'_> {
         let fault = Fault::new(span, format!("{} is used but never set", written(variable)));
         Err(match nearest(&variable.name, self.variables.names()) {
             Some(name) => fault.hint(format!("${name} is set; is it meant?")),
-            None => fault.hint(format!("set {0}=... before, or --set {0}=... on the command line", written(variable))),
+            None => fault
+                .hint(format!("set {0}=... before, or --set {0}=... on the command line", written(variable))),
         })
     }
 
@@ -252,7 +256,11 @@ impl Scope<'_> {
             Operator::Divide => a.checked_div(b),
         };
         result.filter(|n| *n <= crate::filebench::ast::INTEGER_MAX).ok_or_else(|| {
-            let why = if b == 0 && operator == Operator::Divide { "there is no such number" } else { "it is not in 0 to 2^63-1" };
+            let why = if b == 0 && operator == Operator::Divide {
+                "there is no such number"
+            } else {
+                "it is not in 0 to 2^63-1"
+            };
             Fault::new(span, format!("{a} {} {b} cannot be used: {why}", operator.sign()))
         })
     }
@@ -265,7 +273,10 @@ impl Scope<'_> {
                 Piece::Variable(v) => {
                     let known = self.variable(v, span, depth + 1)?;
                     let words = known.words().ok_or_else(|| {
-                        Fault::new(span, format!("{} is a random variable and has no place in a text", written(v)))
+                        Fault::new(
+                            span,
+                            format!("{} is a random variable and has no place in a text", written(v)),
+                        )
                     })?;
                     text.push_str(&words);
                 }
@@ -341,10 +352,14 @@ impl Scope<'_> {
 
 /// The fault of an attribute whose value is of another kind than it has to be.
 pub(super) fn wrong_kind(attribute: &Attribute, expected: &str, found: &Known) -> Fault {
-    let fault =
-        Fault::new(attribute.span(), format!("{} has to be {expected}, but is {}", attribute.name, found.kind()));
+    let fault = Fault::new(
+        attribute.span(),
+        format!("{} has to be {expected}, but is {}", attribute.name, found.kind()),
+    );
     match found {
-        Known::Text(text) if crate::filebench::ast::integer(text).is_some() => fault.hint("leave out the quotes"),
+        Known::Text(text) if crate::filebench::ast::integer(text).is_some() => {
+            fault.hint("leave out the quotes")
+        }
         _ => fault,
     }
 }

@@ -144,7 +144,9 @@ impl<'a> Walker<'a> {
             if self.ended {
                 if self.ran && source == 0 {
                     let line = self.sources[source].1[..command.span.start].matches('\n').count() + 1;
-                    self.notes.push(format!("line {line} and what follows is not executed: in Filebench 1.5 nothing is after run"));
+                    self.notes.push(format!(
+                        "line {line} and what follows is not executed: in Filebench 1.5 nothing is after run"
+                    ));
                 }
                 return;
             }
@@ -176,7 +178,9 @@ impl<'a> Walker<'a> {
     fn command(&mut self, source: usize, command: &Spanned<Command>) -> Outcome {
         let span = command.span;
         let here = |fault: Fault| (source, fault);
-        let refused = |what: &str, why: &str| Err((source, Fault::new(span, format!("{what} is not supported: {why}"))));
+        let refused = |what: &str, why: &str| {
+            Err((source, Fault::new(span, format!("{what} is not supported: {why}"))))
+        };
         match &command.node {
             Command::Set { variable, field, value } => {
                 self.set(&variable.node, field.as_ref(), value, span).map_err(here)
@@ -214,7 +218,9 @@ impl<'a> Walker<'a> {
             Command::Psrun { period_s, seconds } => {
                 let period = period_s.as_ref().map_or(DEFAULT_PERIOD_S as i64, |p| p.node);
                 if period == 0 {
-                    return Err(here(Fault::new(span, "psrun 0 has no period").hint("psrun 10 prints every ten seconds")));
+                    return Err(here(
+                        Fault::new(span, "psrun 0 has no period").hint("psrun 10 prints every ten seconds"),
+                    ));
                 }
                 let seconds = seconds.as_ref().map_or(DEFAULT_RUN_S, |s| s.node);
                 self.run(source, span, Some(seconds), Some(period))
@@ -232,7 +238,10 @@ impl<'a> Walker<'a> {
             }
             Command::System(text) => {
                 if self.life.as_ref().is_some_and(|l| !l.snapped && l.before_s + l.since_s > 0) {
-                    return refused("system while processes run", "the run is one piece, from create processes to stats snap");
+                    return refused(
+                        "system while processes run",
+                        "the run is one piece, from create processes to stats snap",
+                    );
                 }
                 let line = self.scope().expand(&text.node);
                 self.steps.push(Step::System(line));
@@ -242,7 +251,9 @@ impl<'a> Walker<'a> {
             Command::List(listed) => self.list(*listed),
             Command::Debug(level) => {
                 if *level < 2 {
-                    self.notes.push(format!("debug {level} hides the normal output, figures included; they are in the record"));
+                    self.notes.push(format!(
+                        "debug {level} hides the normal output, figures included; they are in the record"
+                    ));
                 }
                 self.steps.push(Step::Debug(*level));
                 Ok(())
@@ -283,7 +294,9 @@ impl<'a> Walker<'a> {
                 }
                 Ok(())
             }
-            Command::Help => refused("help", "it belongs to the interactive program; see fathom filebench -h"),
+            Command::Help => {
+                refused("help", "it belongs to the interactive program; see fathom filebench -h")
+            }
             Command::EnableOsprof => refused("enable_osprof", "it profiles a kernel of Solaris"),
             Command::Fsflush(_) => refused("fsflush", "use system \"sync\", or cached=false on the fileset"),
             Command::Fscheck(_) => refused("fscheck", "a benchmark checks no file system; use fsck"),
@@ -317,7 +330,10 @@ impl<'a> Walker<'a> {
     ) -> Fallible<()> {
         if let Some(field) = field {
             let id = self.variables.random(variable).ok_or_else(|| {
-                Fault::new(span, format!("{} is no random variable, so it has no {}", written(variable), field.node))
+                Fault::new(
+                    span,
+                    format!("{} is no random variable, so it has no {}", written(variable), field.node),
+                )
             })?;
             let attribute =
                 Attribute { name: field.node.clone(), name_span: field.span, value: Some(value.clone()) };
@@ -342,7 +358,12 @@ impl<'a> Walker<'a> {
         kind: RandomKind,
         span: Span,
     ) -> Fallible<()> {
-        let taken = self.variables.randoms.iter().filter(|r| r.name.split('#').next() == Some(&variable.name)).count();
+        let taken = self
+            .variables
+            .randoms
+            .iter()
+            .filter(|r| r.name.split('#').next() == Some(&variable.name))
+            .count();
         let name = match taken {
             0 => variable.name.clone(),
             n => format!("{}#{}", variable.name, n + 1),
@@ -376,11 +397,15 @@ impl<'a> Walker<'a> {
         }
         let entries = scope.integer(a, "entries")?.unwrap_or(MOST_POSITIONS);
         if !(1..=MOST_POSITIONS).contains(&entries) {
-            return Err(Fault::new(span, format!("a posset has 1 to {MOST_POSITIONS} entries, not {entries}")));
+            return Err(Fault::new(
+                span,
+                format!("a posset has 1 to {MOST_POSITIONS} entries, not {entries}"),
+            ));
         }
         let max = scope.integer(a, "max")?.unwrap_or(0);
         let mut stream = Rand48::new(scope.integer(a, "seed")?.unwrap_or(0) & 0xffff_ffff_ffff);
-        let positions = (0..entries).map(|_| Bytes((stream.unit() * max as f64) as u64 / 512 * 512)).collect();
+        let positions =
+            (0..entries).map(|_| Bytes((stream.unit() * max as f64) as u64 / 512 * 512)).collect();
         self.possets.insert(name, positions);
         Ok(())
     }
@@ -391,20 +416,26 @@ impl<'a> Walker<'a> {
         let attributes = self.bound_early(a, &[]).map_err(here)?;
         if let Some(attribute) = attributes.last("namelength") {
             return Err(here(
-                Fault::new(attribute.span(), "namelength is not supported: names have eight digits, as in 1.5")
-                    .hint("leave it out"),
+                Fault::new(
+                    attribute.span(),
+                    "namelength is not supported: names have eight digits, as in 1.5",
+                )
+                .hint("leave it out"),
             ));
         }
         let name = self.scope().text(&attributes, "name").map_err(here)?;
-        let name = name
-            .filter(|n| !n.is_empty())
-            .ok_or_else(|| here(Fault::new(span, format!("{what} specifies no name")).hint("add name=...")))?;
+        let name = name.filter(|n| !n.is_empty()).ok_or_else(|| {
+            here(Fault::new(span, format!("{what} specifies no name")).hint("add name=..."))
+        })?;
         if self.sets.iter().any(|s| s.name == name) {
             let fault = Fault::new(span, format!("{what} {name} is defined already"));
             return Err(here(fault.hint("give one of them another name: they would share a directory")));
         }
         if self.created.is_some() {
-            let fault = Fault::new(span, format!("{what} {name} is defined after the files were created, and will not exist"));
+            let fault = Fault::new(
+                span,
+                format!("{what} {name} is defined after the files were created, and will not exist"),
+            );
             return Err(here(fault.hint("move the definition before create files")));
         }
         let randoms = self.variables.randoms_now();
@@ -424,7 +455,9 @@ impl<'a> Walker<'a> {
             let waits = match &value.node {
                 Value::Variable(v) => local(v),
                 Value::Joined(pieces) => pieces.iter().any(|p| matches!(p, Piece::Variable(v) if local(v))),
-                Value::Quoted(text) => text.pieces.iter().any(|p| matches!(p, Piece::Variable(v) if local(v))),
+                Value::Quoted(text) => {
+                    text.pieces.iter().any(|p| matches!(p, Piece::Variable(v) if local(v)))
+                }
                 _ => continue,
             };
             if !waits {
@@ -441,7 +474,12 @@ impl<'a> Walker<'a> {
         Ok(bound)
     }
 
-    fn define_process(&mut self, source: usize, span: Span, process: &crate::filebench::ast::Process) -> Outcome {
+    fn define_process(
+        &mut self,
+        source: usize,
+        span: Span,
+        process: &crate::filebench::ast::Process,
+    ) -> Outcome {
         let here = |fault: Fault| (source, fault);
         let mut process = process.clone();
         process.attributes = self.bound_early(&process.attributes, &[]).map_err(here)?;
@@ -458,12 +496,18 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    fn define_flowop(&mut self, source: usize, span: Span, composite: &crate::filebench::ast::Composite) -> Outcome {
+    fn define_flowop(
+        &mut self,
+        source: usize,
+        span: Span,
+        composite: &crate::filebench::ast::Composite,
+    ) -> Outcome {
         let here = |fault: Fault| (source, fault);
         let mut composite = composite.clone();
         composite.attributes = self.bound_early(&composite.attributes, &[]).map_err(here)?;
         let name = self.scope().text(&composite.attributes, "name").map_err(here)?;
-        let name = name.ok_or_else(|| here(Fault::new(span, "flowop specifies no name").hint("add name=...")))?;
+        let name =
+            name.ok_or_else(|| here(Fault::new(span, "flowop specifies no name").hint("add name=...")))?;
         if self.composites.contains_key(&name) || TYPES.iter().any(|t| t.0 == name) {
             let fault = Fault::new(span, format!("there is a flowop {name} already"));
             return Err(here(fault.hint("give the composite another name")));
@@ -573,7 +617,8 @@ impl<'a> Walker<'a> {
         let events = match &self.eventgen {
             None => None,
             Some((source, attributes)) => {
-                let scope = Scope { variables: &self.variables, randoms_then: &self.no_randoms, locals: None };
+                let scope =
+                    Scope { variables: &self.variables, randoms_then: &self.no_randoms, locals: None };
                 scope.integer(attributes, "rate").map_err(|f| (*source, f))?
             }
         };
@@ -654,7 +699,10 @@ impl<'a> Walker<'a> {
                     format!("if its contents may be lost: --replace {}", set.root.display()),
                 );
             }
-            if set.set.existing == Existing::Reuse && set.set.share == Share::ReadWrite && !changed.contains(&name) {
+            if set.set.existing == Existing::Reuse
+                && set.set.share == Share::ReadWrite
+                && !changed.contains(&name)
+            {
                 set.set.share = Share::ReadOnly;
             }
         }
@@ -725,7 +773,9 @@ impl<'a> Walker<'a> {
         };
         let file = if text.ends_with(".f") { text.clone() } else { format!("{text}.f") };
         let beside = Path::new(&self.sources[0].0).with_file_name(&file);
-        let found = [PathBuf::from(&file), beside].into_iter().find_map(|path| Some(((self.world.read)(&path)?, path)));
+        let found = [PathBuf::from(&file), beside]
+            .into_iter()
+            .find_map(|path| Some(((self.world.read)(&path)?, path)));
         let Some((text, path)) = found else {
             let fault = Fault::new(name.span, format!("there is no script {file} here or beside the script"));
             return Err(here(fault.hint("write its path without the .f")));
@@ -747,7 +797,13 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    fn foreach(&mut self, source: usize, variable: &Variable, values: &[Spanned<Value>], body: &Script) -> Outcome {
+    fn foreach(
+        &mut self,
+        source: usize,
+        variable: &Variable,
+        values: &[Spanned<Value>],
+        body: &Script,
+    ) -> Outcome {
         for value in values {
             let known = self.scope().known(value).map_err(|f| (source, f))?;
             self.variables.set_known(variable, known);
@@ -819,7 +875,8 @@ impl<'a> Walker<'a> {
     fn measure(&mut self, prints: bool) -> Outcome {
         let Some(mut life) = self.life.take() else { return Ok(()) };
         if life.since_s == 0 {
-            let fault = Fault::new(life.span, "these processes are given no time").hint("sleep 60 before stats snap");
+            let fault =
+                Fault::new(life.span, "these processes are given no time").hint("sleep 60 before stats snap");
             return Err((life.source, fault));
         }
         let mut run = life.run.clone();
@@ -875,7 +932,8 @@ impl<'a> Walker<'a> {
             self.steps.push(Step::Line("Warning: no run command in the WML script!".into()));
         }
         for name in self.variables.untouched() {
-            let nearest = crate::filebench::suggest::nearest(&name, self.variables.names().filter(|n| *n != name));
+            let nearest =
+                crate::filebench::suggest::nearest(&name, self.variables.names().filter(|n| *n != name));
             let hint = nearest.map_or_else(String::new, |n| format!("${n} is one of its variables"));
             let message = format!("--set {name}=...: the script has no variable ${name}");
             let finding = unplaced(&self.sources[0].0, message, &hint);
