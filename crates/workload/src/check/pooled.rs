@@ -40,6 +40,14 @@ pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<Strin
         return errors;
     }
     let common = stream.sequence == Sequence::Common;
+    if let (Data::Checksummed { block }, Access::Scaled(_), Sizing::Fixed(file)) =
+        (&stream.data, &stream.access, &set.size)
+    {
+        wrong(
+            block.0 > 0 && !file.0.is_multiple_of(block.0),
+            "checksummed blocks at scaled positions need files that are a multiple of the block: in others the positions of the second file on lie across blocks",
+        );
+    }
     wrong(
         matches!(set.files, Files::Tree(_)),
         "a stream over all files needs a list or numbered files, not a tree",
