@@ -78,6 +78,11 @@ fn one_stream() -> BoxedStrategy<Workload> {
     (stream(Just("f".to_owned()).boxed()), parts, number(), any::<bool>())
         .prop_map(|(mut stream, (record, access, amount, start, length, file), seed, timed)| {
             stream.pick = Pick::One(0);
+            // Streams over whole sets have operations of their own (`ops::PoolOps`).
+            (stream.sequence, stream.sync_series, stream.exclusive) = (Sequence::Own, None, false);
+            if matches!(stream.data, Data::Checksummed { .. }) {
+                stream.data = Data::Unique;
+            }
             stream.open.truncate = false;
             stream.record = record;
             stream.access = access;
@@ -89,9 +94,9 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 Direction::Mix(Mix::ReadsPerWrite(r)) => Direction::Mix(Mix::ReadsPerWrite(r.abs())),
                 plain => plain,
             };
-            stream.sync_every = stream.sync_every.filter(|s| s.writes > 0);
+            stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside);
             // What these ask for changes nothing about the operations.
-            stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0);
+            stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0 && !r.common);
             stream.adaptive_depth = None;
             Workload {
                 name: "one stream".into(),
