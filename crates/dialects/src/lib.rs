@@ -6,6 +6,7 @@
 
 pub mod filebench;
 pub mod iozone;
+pub mod sysbench;
 
 use fathom_record::OpError;
 

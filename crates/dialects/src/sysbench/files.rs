@@ -1,0 +1,159 @@
+//! Texts of prepare and cleanup, line by line as the files are made or removed, and what is to become of each file. 0.4.12 says
+//! less: it names no files.
+
+use super::head;
+use super::options::{Dialect, Options};
+use super::plan::{FILES, data};
+use fathom_workload::{Bytes, Existing, FileSet, Files, Seed, Sizing, Workload};
+
+/// What prepare does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is not there: it is made.
+    Create,
+    /// It is long enough.
+    Reuse,
+    /// It is too short: blocks are appended.
+    Extend,
+}
+
+/// One file's part of prepare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which file.
+    pub number: u64,
+    /// What is done with it.
+    pub fate: Fate,
+    /// Bytes it will have afterwards.
+    pub bytes: u64,
+    /// Bytes to be written.
+    pub written: u64,
+}
+
+/// What prepare does with a file that has this many bytes, or is not there. Whole blocks are appended, so it may become longer than
+/// requests go.
+#[must_use]
+pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
+    let wanted = o.file_bytes();
+    let found = found_bytes.unwrap_or(0);
+    let written = wanted.saturating_sub(found).div_ceil(o.block_bytes.max(1)).saturating_mul(o.block_bytes);
+    let fate = match found_bytes {
+        None => Fate::Create,
+        Some(_) if written == 0 => Fate::Reuse,
+        Some(0) => Fate::Create,
+        Some(_) => Fate::Extend,
+    };
+    Step { number, fate, bytes: found.saturating_add(written), written }
+}
+
+/// The workload whose only file set is the file of a step, for the engine's action that lays files out.
+#[must_use]
+pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
+    let set = FileSet {
+        name: FILES.into(),
+        files: Files::List(vec![o.file(step.number)]),
+        size: Sizing::Fixed(Bytes(step.bytes)),
+        existing: Existing::Reuse,
+        foreign_writable: o.replace,
+        keep: true,
+        mode: 0o600,
+        data: data(o),
+        preallocated_percent: 100,
+        share: Default::default(),
+        trust_sizes: false,
+    };
+    // Random bytes of one file are not those of another.
+    let seed = Seed(seed.wrapping_add(step.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    Workload {
+        name: "sysbench fileio".into(),
+        seed,
+        repetitions: 1,
+        filesets: vec![set],
+        ..Workload::default()
+    }
+}
+
+/// The name of the file set in [`workload`].
+#[must_use]
+pub fn set_name() -> String {
+    FILES.into()
+}
+
+/// Before the first file.
+#[must_use]
+pub fn preparing(o: &Options) -> String {
+    if o.verbosity < 3 {
+        return String::new();
+    }
+    let each = o.file_bytes();
+    let all = each.saturating_mul(o.files.into());
+    let mut text = format!(
+        "{} files, {}Kb each, {}Mb total\nCreating files for the test...\n",
+        o.files,
+        each >> 10,
+        all >> 20
+    );
+    if o.dialect == Dialect::New {
+        text += &head::flags(o);
+    }
+    text
+}
+
+/// Of one file.
+#[must_use]
+pub fn prepared(o: &Options, step: &Step) -> String {
+    if o.verbosity < 3 || o.dialect == Dialect::Old {
+        return String::new();
+    }
+    let what = match step.fate {
+        Fate::Create => "Creating file",
+        Fate::Reuse => "Reusing existing file",
+        Fate::Extend => "Extending existing file",
+    };
+    format!("{what} {}\n", Options::file_name(step.number))
+}
+
+/// After the last file.
+#[must_use]
+pub fn all_prepared(o: &Options, written: u64, seconds: f64) -> String {
+    if o.verbosity < 3 || o.dialect == Dialect::Old {
+        return String::new();
+    }
+    if written == 0 {
+        return "No bytes written.\n".into();
+    }
+    let rate = written as f64 / 1_048_576.0 / seconds.max(1e-9);
+    format!("{written} bytes written in {seconds:.2} seconds ({rate:.2} MiB/sec).\n")
+}
+
+/// Of cleanup.
+#[must_use]
+pub fn removing(o: &Options) -> String {
+    if o.verbosity < 3 { String::new() } else { "Removing test files...\n".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_blocks_are_appended() {
+        let o = Options { files: 3, total_bytes: 10 << 20, ..Options::new(Dialect::New) };
+        assert_eq!(
+            step(&o, 0, None),
+            Step { number: 0, fate: Fate::Create, bytes: 3_506_176, written: 3_506_176 }
+        );
+        assert_eq!(step(&o, 1, Some(262_144)).written * 3, 9_732_096);
+        assert_eq!(step(&o, 1, Some(262_144)).fate, Fate::Extend);
+        assert_eq!(step(&o, 2, Some(3_495_253)).fate, Fate::Reuse);
+        let text = preparing(&o);
+        assert!(text.starts_with("3 files, 3413Kb each, 9Mb total\n"), "{text}");
+    }
+
+    #[test]
+    fn nothing_written_is_said_so() {
+        let o = Options::new(Dialect::New);
+        assert_eq!(all_prepared(&o, 0, 0.0), "No bytes written.\n");
+        assert_eq!(all_prepared(&o, 1 << 20, 0.5), "1048576 bytes written in 0.50 seconds (2.00 MiB/sec).\n");
+    }
+}

@@ -1,0 +1,101 @@
+//! What `--help`, `--version` and `fileio help` print, and the table of options for docs/sysbench.md; all from the rows of `table`.
+
+use super::options::Dialect;
+use super::table::{OPTIONS, Part, Row, State, Versions, of_part};
+
+/// The release whose output is reproduced.
+pub(super) const NEW: &str = "1.0.20";
+/// The release of 2009 whose output is reproduced for the older language.
+pub(super) const OLD: &str = "0.4.12";
+
+/// The line with the version that opens all output, and the empty line after it.
+pub(super) fn banner(dialect: Dialect) -> String {
+    match dialect {
+        // In the brackets the original names its Lua; here stands who speaks.
+        Dialect::New => format!("sysbench {NEW} (using fathom {})\n\n", env!("CARGO_PKG_VERSION")),
+        Dialect::Old => format!("sysbench {OLD}:  multi-threaded system evaluation benchmark\n\n"),
+    }
+}
+
+/// --version.
+pub(super) fn version(dialect: Dialect) -> String {
+    format!("sysbench {}\n", if dialect == Dialect::Old { OLD } else { NEW })
+}
+
+/// The options of fileio, one a line.
+pub(super) fn fileio_options(dialect: Dialect) -> String {
+    lines(of_part(Part::FileIo, dialect == Dialect::Old))
+}
+
+/// `fileio help`.
+pub(super) fn fileio(dialect: Dialect) -> String {
+    format!("fileio options:\n{}\n", fileio_options(dialect))
+}
+
+/// --help.
+pub(super) fn general(dialect: Dialect) -> String {
+    let old = dialect == Dialect::Old;
+    let usage = if old {
+        "sysbench --test=fileio [options]... prepare|run|cleanup"
+    } else {
+        "sysbench [options]... fileio prepare|run|cleanup|help"
+    };
+    let mut text = format!(
+        "Usage:\n  {usage}\n\nThis is fathom, which speaks SysBench's language for its fileio test: same options, same output, own words.\n\
+         SIZE is a number of bytes, or a number with K, M, G or T (powers of 1024).\n\nExamples:\n  \
+         sysbench fileio --file-total-size=1G prepare\n  \
+         sysbench fileio --file-total-size=1G --file-test-mode=rndrw --threads=16 run\n  \
+         sysbench fileio --file-total-size=1G cleanup\n"
+    );
+    let parts = [
+        ("General options", Part::General),
+        ("Random numbers", Part::Random),
+        ("Log and report", Part::Log),
+        ("Options of fileio", Part::FileIo),
+        ("Options that only fathom has", Part::Ours),
+        ("Databases (accepted, without effect)", Part::Database),
+    ];
+    for (title, part) in parts {
+        let rows = lines(of_part(part, old));
+        if !rows.is_empty() {
+            text += &format!("\n{title}:\n{rows}");
+        }
+    }
+    text += "\nOf SysBench's tests this is fileio; cpu, memory, threads, mutex and the database tests are not here.\n";
+    text
+}
+
+fn lines(rows: impl Iterator<Item = &'static Row>) -> String {
+    let rows: Vec<&Row> = rows.collect();
+    let width = rows.iter().map(|r| r.usage().len()).max().unwrap_or(0);
+    rows.into_iter()
+        .map(|row| {
+            let default = row.default.map_or_else(String::new, |d| format!(" [{d}]"));
+            let mark = if matches!(row.state, State::Refused(_)) { " (refused)" } else { "" };
+            format!("  {:<width$} {}{mark}{default}\n", row.usage(), row.help)
+        })
+        .collect()
+}
+
+/// The table of options in docs/sysbench.md.
+#[must_use]
+pub fn documentation() -> String {
+    let mut text =
+        String::from("| Option | Default | What it does | Release | State |\n|---|---|---|---|---|\n");
+    for row in &OPTIONS {
+        let default = row.default.filter(|d| !d.is_empty()).unwrap_or("-");
+        let release = match (row.part, row.versions) {
+            (Part::Ours, _) => "fathom",
+            (_, Versions::Both) => "0.4, 1.0",
+            (_, Versions::Old) => "0.4",
+            (_, Versions::New) => "1.0",
+        };
+        let state = match row.state {
+            State::Done => "done".into(),
+            State::Harmless(note) => format!("accepted: {note}"),
+            State::Refused(why) => format!("**refused.** {why}"),
+        };
+        text += &format!("| `{}` | {default} | {} | {release} | {state} |\n", row.usage(), row.help);
+    }
+    text
+}

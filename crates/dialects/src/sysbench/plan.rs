@@ -1,0 +1,187 @@
+//! From options to a workload: one phase, one group of threads, one stream over all files whose workers draw from one sequence.
+
+use super::options::{Command, Dialect, IoMode, Mode, Options};
+use fathom_workload::{
+    Access, Action, Amount, Arrivals, Axes, Backend, Bytes, CacheState, Data, Direction, Duration, Existing,
+    FileSet, Files, Group, Isolation, MapFlush, Mix, Open, OpenSync, Pace, Phase, Pick, Pinning, Program,
+    Rate, Scaled, Seed, Sequence, Sizing, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Thread, Timed,
+    Verify, Workload,
+};
+
+/// Name of the only file set.
+pub(super) const FILES: &str = "test_file";
+
+/// What is to be done. Of prepare and cleanup it names the files only.
+pub(super) fn workload(o: &Options, clock_seed: u64) -> Workload {
+    let seed = match o.dialect {
+        Dialect::New if o.rand_seed != 0 => u64::from(o.rand_seed.unsigned_abs()),
+        Dialect::Old if !o.init_rng => u64::from(o.seed_rng.unsigned_abs()),
+        _ => clock_seed,
+    };
+    Workload {
+        name: "sysbench fileio".into(),
+        seed: Seed(seed),
+        repetitions: 1,
+        filesets: vec![files(o)],
+        phases: if o.command == Command::Run { vec![phase(o)] } else { Vec::new() },
+        ..Workload::default()
+    }
+}
+
+fn files(o: &Options) -> FileSet {
+    FileSet {
+        name: FILES.into(),
+        files: Files::Numbered { prefix: o.path.join("test_file."), count: o.files },
+        size: Sizing::Fixed(Bytes(o.file_bytes())),
+        existing: if o.replace { Existing::Replace } else { Existing::Refuse },
+        foreign_writable: false,
+        keep: true,
+        mode: 0o600,
+        data: data(o),
+        preallocated_percent: 100,
+        share: Default::default(),
+        trust_sizes: false,
+    }
+}
+
+/// What prepare writes, and a run: zeros, as SysBench does, or blocks that check themselves.
+pub(super) fn data(o: &Options) -> Data {
+    if o.validate { Data::Checksummed { block: Bytes(o.block_bytes) } } else { Data::Zero }
+}
+
+/// The field's term for what a mode measures.
+pub(super) fn name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::SeqWrite => "write",
+        Mode::SeqRewrite => "rewrite",
+        Mode::SeqRead => "read",
+        Mode::RandomRead => "random read",
+        Mode::RandomWrite => "random write",
+        Mode::RandomMix => "random mix",
+    }
+}
+
+fn phase(o: &Options) -> Phase {
+    let mut before = Vec::new();
+    if o.mode == Mode::SeqWrite {
+        before.push(Action::Recreate(FILES.into()));
+    }
+    Phase {
+        name: name(o.mode).into(),
+        axes: Axes {
+            file: Some(Bytes(o.file_bytes())),
+            record: Some(Bytes(o.request_bytes())),
+            streams: Some(o.threads),
+            ..Axes::default()
+        },
+        before,
+        cache: if o.cold { CacheState::Cold } else { CacheState::AsFound },
+        stop: Stop { time: (o.time_s > 0).then(|| seconds(o.time_s)), ..Stop::default() },
+        interval: seconds(interval_s(o)),
+        groups: vec![Group {
+            name: "fileio".into(),
+            instances: 1,
+            isolation: Isolation::Thread,
+            nice: 0,
+            pinning: Pinning::Free,
+            threads: vec![Thread {
+                name: String::new(),
+                instances: o.threads,
+                memory: Bytes(0),
+                io_priority: None,
+                program: Program::Stream(Box::new(stream(o))),
+            }],
+        }],
+        ..Phase::default()
+    }
+}
+
+/// Width of the interval series: what all reports that are asked for are multiples of, else a second.
+pub(super) fn interval_s(o: &Options) -> u64 {
+    let all = o.checkpoints_s.iter().copied().chain([o.report_interval_s]).filter(|&s| s > 0);
+    all.reduce(gcd).unwrap_or(1)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn seconds(s: u64) -> Duration {
+    Duration(s.saturating_mul(1_000_000_000))
+}
+
+fn stream(o: &Options) -> Stream {
+    let direction = match o.mode {
+        Mode::SeqRead | Mode::RandomRead => Direction::Read,
+        Mode::SeqWrite | Mode::SeqRewrite | Mode::RandomWrite => Direction::Write,
+        Mode::RandomMix => Direction::Mix(Mix::ReadsPerWrite(o.rw_ratio)),
+    };
+    let old = o.dialect == Dialect::Old;
+    let access = if o.mode.random() { Access::Scaled(scaled(o)) } else { Access::Sequential };
+    let amount = match (old && !o.mode.random(), o.events) {
+        (true, _) => Amount::Pass,
+        (false, 0) => Amount::Endless,
+        (false, n) => Amount::Operations(n),
+    };
+    let at_end = o.syncs_at_end();
+    let series = SyncSeries {
+        requests: o.sync_requests(),
+        data_only: o.data_only,
+        at_end: old && at_end,
+        counted: !old,
+    };
+    let every = SyncEvery { writes: 1, data_only: o.data_only, inside: true };
+    Stream {
+        pick: Pick::All,
+        sequence: Sequence::Common,
+        access,
+        amount,
+        backend: match o.io_mode {
+            IoMode::Sync => Backend::Psync(SyncCall::Pread),
+            IoMode::Async => Backend::Aio { batch: 0 },
+            IoMode::Mmap => {
+                Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }
+            }
+        },
+        queue_depth: if o.io_mode == IoMode::Async { o.backlog } else { 1 },
+        open: Open {
+            direct: o.flags.direct,
+            // O_SYNC includes O_DSYNC.
+            sync: if o.flags.sync {
+                OpenSync::Sync
+            } else if o.flags.dsync {
+                OpenSync::Dsync
+            } else {
+                OpenSync::No
+            },
+            ..Open::default()
+        },
+        timed: Timed { fsync: !old && at_end, ..Timed::default() },
+        sync_every: (o.fsync_all && o.mode.writes()).then_some(every),
+        sync_series: (series.requests > 0 || at_end).then_some(series),
+        exclusive: o.validate && o.mode.random(),
+        data: data(o),
+        verify: if o.validate { Verify::Full } else { Verify::No },
+        pace: Pace {
+            rate: (o.rate > 0).then(|| Rate {
+                operations_per_s: f64::from(o.rate),
+                arrivals: Arrivals::Poisson,
+                common: true,
+            }),
+            ..Pace::default()
+        },
+        ..Stream::new(FILES, direction, Bytes(o.request_bytes()))
+    }
+}
+
+/// 1.0.20 draws from the C library's random() through xoroshiro128+, and once more for its histogram after every event. 0.4 had
+/// another generator, of which only the formula is kept.
+fn scaled(o: &Options) -> Scaled {
+    if o.dialect == Dialect::Old {
+        return Scaled::default();
+    }
+    Scaled {
+        libc_seed: (o.rand_seed != 0).then(|| o.rand_seed.cast_unsigned()),
+        dropped: u8::from(o.percentile > 0),
+    }
+}

@@ -1,0 +1,334 @@
+//! The options of SysBench that its fileio test knows, one row each, and those fathom adds: the single source of parsing, help
+//! text, documentation and refusals. Nothing here acts; see `general` and `fileio`.
+
+/// What stands after the `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number of 32 bits.
+    Number,
+    /// A number of bytes, with a letter K, M, G or T behind it if wanted.
+    Size,
+    /// A decimal number.
+    Real,
+    /// on, off and their kin; nothing is on.
+    Switch,
+    /// Any text.
+    Text,
+    /// Texts with commas between them.
+    List,
+}
+
+/// Where an option belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// To every test.
+    General,
+    /// To the choice of random numbers.
+    Random,
+    /// To what is logged and reported.
+    Log,
+    /// To databases, which nothing here uses.
+    Database,
+    /// To fileio.
+    FileIo,
+    /// To fathom: SysBench has no such option.
+    Ours,
+}
+
+/// Which releases know an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Versions {
+    /// 0.4 and 1.0.
+    Both,
+    /// 0.4 only.
+    Old,
+    /// 1.0 only.
+    New,
+}
+
+/// How far an option is honoured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// As in SysBench, or as its help says for those it does not have.
+    Done,
+    /// Accepted; the note says what it does here.
+    Harmless(&'static str),
+    /// An error; the sentence says why.
+    Refused(&'static str),
+}
+
+/// One option.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Without the dashes before it.
+    pub name: &'static str,
+    /// What stands after the `=`.
+    pub value: Value,
+    /// The word that stands for it in help texts.
+    pub placeholder: &'static str,
+    /// As it stands in help texts; none where nothing is shown.
+    pub default: Option<&'static str>,
+    /// Where it belongs.
+    pub part: Part,
+    /// Which releases know it.
+    pub versions: Versions,
+    /// How far it is honoured.
+    pub state: State,
+    /// One line for a person.
+    pub help: &'static str,
+}
+
+impl Row {
+    /// `--file-num=N` or `--validate[=on|off]`.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        match self.value {
+            Value::Switch => format!("--{}[=on|off]", self.name),
+            _ => format!("--{}={}", self.name, self.placeholder),
+        }
+    }
+}
+
+const fn row(part: Part, name: &'static str, value: Value, default: &'static str, help: &'static str) -> Row {
+    let placeholder = match value {
+        Value::Number | Value::Real => "N",
+        Value::Size => "SIZE",
+        Value::Switch => "",
+        Value::Text => "STRING",
+        Value::List => "[LIST,...]",
+    };
+    Row {
+        name,
+        value,
+        placeholder,
+        default: Some(default),
+        part,
+        versions: Versions::Both,
+        state: State::Done,
+        help,
+    }
+}
+
+const fn old(base: Row) -> Row {
+    Row { versions: Versions::Old, ..base }
+}
+
+const fn new(base: Row) -> Row {
+    Row { versions: Versions::New, ..base }
+}
+
+const fn shown(base: Row, placeholder: &'static str) -> Row {
+    Row { placeholder, ..base }
+}
+
+const fn bare(base: Row) -> Row {
+    Row { default: None, ..base }
+}
+
+const fn harmless(base: Row, note: &'static str) -> Row {
+    Row { state: State::Harmless(note), ..base }
+}
+
+const fn refused(base: Row, why: &'static str) -> Row {
+    Row { state: State::Refused(why), ..base }
+}
+
+use Part::{Database, FileIo, General, Log, Ours, Random};
+use Value::{List, Number, Real, Size, Switch, Text};
+
+const NO_DATABASE: &str = "nothing here talks to a database";
+const UNIFORM: &str = "fileio draws all positions uniformly, in SysBench too";
+
+/// Every option.
+pub const OPTIONS: [Row; 65] = [
+    new(row(General, "threads", Number, "1", "worker threads")),
+    new(row(
+        General,
+        "events",
+        Number,
+        "0",
+        "end after so many events, periodic fsyncs counted; 0: no such end",
+    )),
+    new(row(General, "time", Number, "10", "end after so many seconds; 0: no such end")),
+    row(
+        General,
+        "forced-shutdown",
+        Text,
+        "off",
+        "end the run so many seconds (or percent of --time) after --time, whatever it does; or off",
+    ),
+    harmless(
+        row(General, "thread-stack-size", Size, "64K", "stack of each thread"),
+        "checked and shown nowhere; the threads here have stacks of their own size",
+    ),
+    new(row(
+        General,
+        "rate",
+        Number,
+        "0",
+        "events a second of all threads together, at random times; 0: as fast as it goes",
+    )),
+    row(General, "report-interval", Number, "0", "a line of figures every so many seconds; 0: none"),
+    row(
+        General,
+        "report-checkpoints",
+        List,
+        "",
+        "a whole report after each of these numbers of seconds; counting begins anew",
+    ),
+    row(General, "debug", Switch, "off", "the same as --verbosity=5"),
+    row(
+        General,
+        "validate",
+        Switch,
+        "off",
+        "prepare: write blocks that check themselves; run: check every block that is read",
+    ),
+    row(General, "help", Switch, "off", "this text"),
+    row(General, "version", Switch, "off", "the version"),
+    new(bare(shown(
+        row(General, "config-file", Text, "", "read options from a file, one a line"),
+        "FILENAME",
+    ))),
+    new(row(General, "tx-rate", Number, "0", "old name of --rate")),
+    new(row(General, "max-requests", Number, "0", "old name of --events")),
+    new(row(General, "max-time", Number, "0", "old name of --time")),
+    new(row(General, "num-threads", Number, "1", "old name of --threads")),
+    old(row(General, "num-threads", Number, "1", "worker threads")),
+    old(row(
+        General,
+        "max-requests",
+        Number,
+        "10000",
+        "random modes: end after so many reads and writes; 0: no such end",
+    )),
+    old(row(General, "max-time", Number, "0", "end after so many seconds; 0: no such end")),
+    old(row(General, "init-rng", Switch, "off", "other random numbers in every run")),
+    old(row(General, "seed-rng", Number, "0", "seed of the random numbers; 0: always the same one")),
+    old(row(
+        General,
+        "tx-rate",
+        Number,
+        "0",
+        "requests a second of all threads together, at random times; 0: as fast as it goes",
+    )),
+    old(refused(
+        row(General, "tx-jitter", Number, "0", "how far requests of --tx-rate are off their time"),
+        "The workload model spaces requests evenly or at random, not by a given deviation.",
+    )),
+    bare(row(General, "test", Text, "", "the test to run: fileio")),
+    harmless(
+        shown(row(Random, "rand-type", Text, "special", "distribution of random numbers"), "STRING"),
+        UNIFORM,
+    ),
+    harmless(row(Random, "rand-spec-iter", Number, "12", "how often numbers are drawn for one"), UNIFORM),
+    harmless(row(Random, "rand-spec-pct", Number, "1", "share of special values in percent"), UNIFORM),
+    harmless(
+        row(Random, "rand-spec-res", Number, "75", "how often special values are drawn, in percent"),
+        UNIFORM,
+    ),
+    new(row(Random, "rand-seed", Number, "0", "seed of the random numbers; 0: another one every time")),
+    new(harmless(row(Random, "rand-pareto-h", Real, "0.2", "skew of the Pareto distribution"), UNIFORM)),
+    row(
+        Log,
+        "verbosity",
+        Number,
+        "3",
+        "how much is said: 5 everything, 3 the usual, 2 and less only what went wrong",
+    ),
+    row(Log, "percentile", Number, "95", "which percentile of the latency is reported, 1 to 100; 0: none"),
+    new(row(Log, "histogram", Switch, "off", "print the histogram of latencies")),
+    new(harmless(row(Database, "db-driver", Text, "mysql", "kind of database"), NO_DATABASE)),
+    new(harmless(row(Database, "db-ps-mode", Text, "auto", "prepared statements"), NO_DATABASE)),
+    new(harmless(row(Database, "db-debug", Switch, "off", "tell what the database is asked"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-host", List, "localhost", "MySQL: host"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-port", List, "3306", "MySQL: port"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-socket", List, "", "MySQL: socket"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-user", Text, "sbtest", "MySQL: user"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-password", Text, "", "MySQL: password"), NO_DATABASE)),
+    new(harmless(row(Database, "mysql-db", Text, "sbtest", "MySQL: database"), NO_DATABASE)),
+    new(harmless(row(Database, "pgsql-host", Text, "localhost", "PostgreSQL: host"), NO_DATABASE)),
+    new(harmless(row(Database, "pgsql-port", Number, "5432", "PostgreSQL: port"), NO_DATABASE)),
+    new(harmless(row(Database, "pgsql-user", Text, "sbtest", "PostgreSQL: user"), NO_DATABASE)),
+    new(harmless(row(Database, "pgsql-password", Text, "", "PostgreSQL: password"), NO_DATABASE)),
+    new(harmless(row(Database, "pgsql-db", Text, "sbtest", "PostgreSQL: database"), NO_DATABASE)),
+    row(FileIo, "file-num", Number, "128", "how many files"),
+    row(FileIo, "file-block-size", Size, "16384", "bytes of one request"),
+    row(FileIo, "file-total-size", Size, "2G", "bytes of all files together"),
+    bare(row(
+        FileIo,
+        "file-test-mode",
+        Text,
+        "",
+        "what is done {seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw}",
+    )),
+    row(FileIo, "file-io-mode", Text, "sync", "by which calls {sync,async,mmap}"),
+    row(FileIo, "file-async-backlog", Number, "128", "async: requests in flight in each thread"),
+    row(FileIo, "file-extra-flags", List, "", "further flags of open {sync,dsync,direct}"),
+    row(FileIo, "file-fsync-freq", Number, "100", "fsync every file after so many requests (0: never)"),
+    row(FileIo, "file-fsync-all", Switch, "off", "fsync after every write, as part of it"),
+    row(FileIo, "file-fsync-end", Switch, "on", "every thread syncs every file at the end"),
+    row(FileIo, "file-fsync-mode", Text, "fsync", "how files are synced {fsync, fdatasync}"),
+    row(FileIo, "file-merged-requests", Number, "0", "sequential modes: blocks of one request (0: one)"),
+    row(FileIo, "file-rw-ratio", Real, "1.5", "rndrw: reads for each write"),
+    bare(shown(
+        row(
+            Ours,
+            "dialect",
+            Text,
+            "",
+            "which release a command line means {0.4,1.0}; 0.4 if it has --test and --num-threads but neither --time nor --events",
+        ),
+        "VERSION",
+    )),
+    shown(row(Ours, "file-path", Text, ".", "directory of the files"), "DIR"),
+    row(
+        Ours,
+        "file-replace",
+        Switch,
+        "off",
+        "files of these names that fathom did not make may be written, replaced and removed",
+    ),
+    row(Ours, "file-cold", Switch, "off", "run: drop the files from the page cache first"),
+];
+
+/// The row of an option, by its name as typed: `_` counts as `-`. Of two releases that know it, this one's.
+#[must_use]
+pub fn find(name: &str, old: bool) -> Option<&'static Row> {
+    let name = name.replace('_', "-");
+    let other = if old { Versions::New } else { Versions::Old };
+    OPTIONS.iter().find(|r| r.name == name && r.versions != other)
+}
+
+/// The rows of a part, in order.
+pub fn of_part(part: Part, old: bool) -> impl Iterator<Item = &'static Row> {
+    let other = if old { Versions::New } else { Versions::Old };
+    OPTIONS.iter().filter(move |r| r.part == part && r.versions != other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_row_in_each_release() {
+        for old in [false, true] {
+            for row in
+                OPTIONS.iter().filter(|r| r.versions != if old { Versions::New } else { Versions::Old })
+            {
+                assert_eq!(find(row.name, old).map(|r| r.help), Some(row.help), "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn underscores_are_dashes() {
+        assert_eq!(find("file_test_mode", false).map(|r| r.name), Some("file-test-mode"));
+        assert!(find("threads", true).is_none() && find("init-rng", false).is_none());
+    }
+
+    #[test]
+    fn fileio_has_thirteen_options() {
+        assert_eq!(of_part(FileIo, false).count(), 13);
+    }
+}
