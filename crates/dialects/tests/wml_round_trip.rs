@@ -94,7 +94,8 @@ fn joined() -> impl Strategy<Value = Value> {
     let head = prop_oneof![
         3 => Just(None),
         1 => word().prop_map(Some),
-        1 => select(vec!["10k", "5", "-5", "file", "true", "randvar", "run"]).prop_map(|s| Some(s.to_owned())),
+        1 => select(vec!["10k", "5", "-5", "99999999999999999999", "9223372036854775807g", "file", "true", "randvar", "run"])
+            .prop_map(|s| Some(s.to_owned())),
     ];
     let tail = prop_oneof![
         Just(None),

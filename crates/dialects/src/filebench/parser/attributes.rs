@@ -131,7 +131,7 @@ impl Parser<'_> {
 
     fn no_attribute(&mut self, entity: Entity) -> Failed {
         let first = entity.attributes().first().copied().unwrap_or("name");
-        self.unexpected(&format!("an attribute of {}, as in '{first}=...',", entity.noun()))
+        self.unexpected(&format!("an attribute of {}, as in '{first}=...'", entity.noun()))
     }
 
     fn trailing_comma(&mut self) {

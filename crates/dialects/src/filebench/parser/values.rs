@@ -32,7 +32,10 @@ impl Parser<'_> {
                 if second_is_glued_variable =>
             {
                 let word = self.word().to_owned();
-                self.advance();
+                let span = self.advance();
+                // Digits that are part of a word may be as many as they like.
+                self.warnings.retain(|finding| finding.span != span);
+                self.errors.retain(|finding| finding.span != span);
                 self.joined(vec![Piece::Literal(word)])
             }
             TokenKind::Word => {
