@@ -4,6 +4,7 @@
 pub mod ast;
 mod diagnostic;
 mod lexer;
+pub mod output;
 mod parser;
 pub mod plan;
 mod printer;

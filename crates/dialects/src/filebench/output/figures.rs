@@ -1,0 +1,156 @@
+//! The figures of a breakdown: which rows, in which order, and what a name that several operations share comes to.
+
+use super::BUCKETS;
+use crate::filebench::plan::Format;
+use crate::filebench::plan::rows as operations;
+use fathom_record::{OpKind, Row};
+use fathom_workload::Group;
+use std::collections::BTreeMap;
+
+/// One row.
+#[derive(Clone, Debug)]
+pub struct FiguresRow {
+    /// The operation's name.
+    pub name: String,
+    /// Completed executions.
+    pub ops: u64,
+    /// File data moved.
+    pub bytes: u64,
+    /// All durations together, ns.
+    pub total_ns: f64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// CPU time of the threads meanwhile, ns.
+    pub cpu_ns: u64,
+    /// Bucket i: durations of 2^(i-1) to 2^i - 1 ns; the first: 0.
+    pub buckets: [u64; BUCKETS],
+}
+
+/// The sum over I/O.
+#[derive(Clone, Debug, Default)]
+pub struct FiguresIo {
+    /// Completed operations.
+    pub ops: u64,
+    /// Those that count as reads.
+    pub reads: u64,
+    /// Those that count as writes.
+    pub writes: u64,
+    /// File data moved.
+    pub bytes: u64,
+    /// All durations together, ns.
+    pub total_ns: f64,
+    /// CPU time of the threads in them, ns.
+    pub cpu_ns: u64,
+}
+
+/// Everything a breakdown prints.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Seconds of counting.
+    pub seconds: f64,
+    /// Newest definition first.
+    pub rows: Vec<FiguresRow>,
+    /// The summary.
+    pub io: FiguresIo,
+    /// CPU time that the I/O cost, ns: of the whole machine without what the benchmark itself used outside of it, where that is known.
+    pub cpu_ns: f64,
+}
+
+/// CPU time of a run beside its operations' own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// All programs of the machine.
+    pub machine_ns: Option<u64>,
+    /// The benchmark's threads.
+    pub own_ns: u64,
+}
+
+impl Figures {
+    /// The figures of a run. `rows` are those of all workers; of operations with one name the newest has them up to 1.5, the
+    /// oldest before 1.4, as the original's lookup of names went.
+    #[must_use]
+    pub fn new(groups: &[Group], rows: &[Row], seconds: f64, cpu: CpuTimes, format: Format) -> Self {
+        let merged = Row::merged(rows);
+        let found: BTreeMap<&str, &Row> = merged.iter().map(|r| (r.name.as_str(), r)).collect();
+        let names = newest_first(groups);
+        let holder = |name: &str| match format {
+            Format::V1_5 | Format::V1_4 => names.iter().position(|n| n == name),
+            Format::V1_1 | Format::Dump => names.iter().rposition(|n| n == name),
+        };
+        let lines = names.iter().enumerate().map(|(i, name)| {
+            let row = found.get(name.as_str()).filter(|_| holder(name) == Some(i));
+            row.map_or_else(|| FiguresRow::empty(name), |row| FiguresRow::of(row))
+        });
+        let mut io = FiguresIo::default();
+        for row in merged.iter().filter(|r| r.class.is_io()) {
+            io.ops += row.ops;
+            io.bytes += row.bytes;
+            io.total_ns += row.latency.sum_ns() as f64;
+            io.cpu_ns += row.cpu_ns;
+            match row.kind {
+                Some(OpKind::Read) => io.reads += row.ops,
+                Some(OpKind::Write) => io.writes += row.ops,
+                _ => {}
+            }
+        }
+        let overhead = cpu.own_ns.saturating_sub(io.cpu_ns);
+        let cpu_ns = cpu.machine_ns.map_or(io.cpu_ns, |all| all.saturating_sub(overhead)) as f64;
+        Self { seconds, rows: lines.collect(), io, cpu_ns }
+    }
+
+    /// So many a second.
+    #[must_use]
+    pub fn per_second(&self, amount: f64) -> f64 {
+        if self.seconds > 0.0 { amount / self.seconds } else { 0.0 }
+    }
+}
+
+/// The names of all rows. Groups and their threads stand in the workload last defined first, operations as written.
+fn newest_first(groups: &[Group]) -> Vec<String> {
+    let mut names = Vec::new();
+    for group in groups {
+        for thread in &group.threads {
+            let one = Group { threads: vec![thread.clone()], ..group.clone() };
+            let mut of_thread: Vec<String> =
+                operations(std::slice::from_ref(&one)).into_iter().map(|r| r.0).collect();
+            of_thread.reverse();
+            names.append(&mut of_thread);
+        }
+    }
+    names
+}
+
+impl FiguresRow {
+    fn empty(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            ops: 0,
+            bytes: 0,
+            total_ns: 0.0,
+            min_ns: 0,
+            max_ns: 0,
+            cpu_ns: 0,
+            buckets: [0; BUCKETS],
+        }
+    }
+
+    fn of(row: &Row) -> Self {
+        let mut buckets = [0; BUCKETS];
+        for (low, _, count) in row.latency.buckets() {
+            let bucket = (u64::BITS - low.leading_zeros()) as usize;
+            buckets[bucket.min(BUCKETS - 1)] += count;
+        }
+        Self {
+            name: row.name.clone(),
+            ops: row.ops,
+            bytes: row.bytes,
+            total_ns: row.latency.sum_ns() as f64,
+            min_ns: row.latency.min_ns(),
+            max_ns: row.latency.max_ns(),
+            cpu_ns: row.cpu_ns,
+            buckets,
+        }
+    }
+}
