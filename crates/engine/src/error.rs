@@ -20,6 +20,27 @@ pub enum EngineError {
     /// Something that is not a regular file stands where we would write.
     #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
     NotAFile(PathBuf, &'static str),
+    /// A tree that we did not make stands where we would make one.
+    #[error("{} exists and was not made by fathom; it is left as it is. Choose another place for the tree, or say that it may be used as it is (existing = \"reuse\") or replaced (existing = \"replace\", which removes nothing but directories and files named by eight digits)", .0.display())]
+    NotOurTree(PathBuf),
+    /// A tree that is to go holds something that is not of a tree.
+    #[error("{} {what}: it was not made by fathom, so the tree {} is not removed. Move it away, or choose another place for the tree", .path.display(), .root.display())]
+    Foreign {
+        /// The tree.
+        root: PathBuf,
+        /// What is in it.
+        path: PathBuf,
+        /// What it is: "is a symbolic link", ...
+        what: &'static str,
+    },
+    /// What was found in place does not do as it is, and may not be changed.
+    #[error("{} {what}, and was not made by fathom, so it is not changed. Choose sizes that it has, another place, or say that it may be changed (foreign_writable = true)", .path.display())]
+    WouldChange {
+        /// The file or directory.
+        path: PathBuf,
+        /// "has 5 bytes instead of 10", "is not there", ...
+        what: String,
+    },
     /// A system call on a file failed.
     #[error("cannot {what} {}: {error}{}", .path.display(), advice(.error))]
     File {

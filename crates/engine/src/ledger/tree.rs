@@ -1,0 +1,213 @@
+//! Trees of numbered directories and files: opening what lies in them, and removing them. Nothing is done by a path that somebody could
+//! bend on the way: every step goes from an open directory to a name in it, never through a link, never onto another file system. Only
+//! names that we give are touched, and a tree is looked through to its end before anything of it goes.
+
+use crate::EngineError;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
+const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
+
+/// Whether a name is one that we give: a number from 1 on, of eight digits or, above 99999999, as many as it needs.
+pub(crate) fn is_our_name(name: &[u8]) -> bool {
+    let digits = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
+    digits && (name.len() == 8 || (name.len() > 8 && name.len() <= 10 && name[0] != b'0'))
+}
+
+/// Opens a name below an open directory, which has to be reached without links and without leaving the mount.
+pub(crate) fn open_below(
+    directory: BorrowedFd<'_>,
+    name: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    mode: u32,
+) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(mode);
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match rustix::fs::openat2(directory, name, flags, mode, resolve) {
+        // Linux before 5.6, and sandboxes that do not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(directory, name, flags, mode),
+        other => other,
+    }
+}
+
+fn open_step_by_step(
+    directory: BorrowedFd<'_>,
+    name: impl rustix::path::Arg,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let name = name.into_c_str()?;
+    let name = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    let device = rustix::fs::fstat(directory)?.st_dev;
+    let same = |file: OwnedFd| {
+        if rustix::fs::fstat(&file)?.st_dev == device { Ok(file) } else { Err(Errno::XDEV) }
+    };
+    let mut at: Option<OwnedFd> = None;
+    if let Some(parents) = name.parent() {
+        for part in parents.components() {
+            let from = at.as_ref().map_or(directory, OwnedFd::as_fd);
+            at = Some(same(rustix::fs::openat(from, part.as_os_str(), DIRECTORY, Mode::empty())?)?);
+        }
+    }
+    let from = at.as_ref().map_or(directory, OwnedFd::as_fd);
+    same(rustix::fs::openat(from, name.file_name().ok_or(Errno::INVAL)?, flags, mode)?)
+}
+
+const DIRECTORY: OFlags =
+    OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+
+/// Opens the root of a tree, which must not be a link.
+pub(crate) fn open_root(root: &Path) -> Result<OwnedFd, EngineError> {
+    rustix::fs::openat(CWD, root, DIRECTORY, Mode::empty()).map_err(|e| EngineError::file("open", root, e))
+}
+
+/// Opens a directory of a tree.
+pub(crate) fn open_directory(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
+    if path.is_empty() {
+        return rustix::io::fcntl_dupfd_cloexec(root, 0);
+    }
+    open_below(root, path, DIRECTORY, 0)
+}
+
+/// Whether a path lies in the tree of this root, reached as we reach it, and is a file or directory.
+pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
+    let Ok(root) = open_root(root) else { return false };
+    let Ok(found) = open_below(root.as_fd(), inside, OFlags::PATH, 0) else { return false };
+    rustix::fs::fstat(&found).is_ok_and(|about| {
+        matches!(FileType::from_raw_mode(about.st_mode), FileType::RegularFile | FileType::Directory)
+    })
+}
+
+/// Removes a tree. If it holds anything that is not ours nothing of it goes.
+///
+/// # Errors
+/// Names what is not ours, or what the kernel would not let go.
+pub(super) fn remove(path: &Path) -> Result<(), EngineError> {
+    let root = open_root(path)?;
+    let mut tree = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: false };
+    tree.walk(root.as_fd())?;
+    tree.removes = true;
+    tree.walk(root.as_fd())?;
+    drop(root);
+    std::fs::remove_dir(path).map_err(|e| EngineError::file("remove", path, e))
+}
+
+/// One way through a tree: looking, or removing.
+struct Walk<'a> {
+    root: &'a Path,
+    at: PathBuf,
+    levels: usize,
+    removes: bool,
+}
+
+impl Walk<'_> {
+    fn walk(&mut self, directory: BorrowedFd<'_>) -> Result<(), EngineError> {
+        // Read to the end first: what is removed while a directory is read may hide other names from the reader.
+        for (name, kind) in self.names(directory)? {
+            self.at.push(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            if !is_our_name(name.as_bytes()) {
+                return Err(self.foreign("has a name that fathom does not give"));
+            }
+            match kind {
+                FileType::RegularFile => {
+                    if self.removes {
+                        self.unlink(directory, &name, AtFlags::empty())?;
+                    }
+                }
+                FileType::Directory => {
+                    if self.levels == MOST_LEVELS {
+                        return Err(self.foreign("lies deeper than any tree of fathom's"));
+                    }
+                    let inner = match open_below(directory, name.as_c_str(), DIRECTORY, 0) {
+                        Ok(inner) => inner,
+                        Err(Errno::XDEV) => return Err(self.foreign("is a mount point")),
+                        Err(e) => return Err(EngineError::file("open", &self.at, e)),
+                    };
+                    self.levels += 1;
+                    self.walk(inner.as_fd())?;
+                    self.levels -= 1;
+                    if self.removes {
+                        self.unlink(directory, &name, AtFlags::REMOVEDIR)?;
+                    }
+                }
+                FileType::Symlink => return Err(self.foreign("is a symbolic link")),
+                _ => return Err(self.foreign("is neither a file nor a directory")),
+            }
+            self.at.pop();
+        }
+        Ok(())
+    }
+
+    fn names(&self, directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, EngineError> {
+        let failed = |e: Errno| EngineError::file("read the directory", &self.at, e);
+        let mut names = Vec::new();
+        for entry in Dir::read_from(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            let mut kind = entry.file_type();
+            // Some file systems do not tell while listing.
+            if kind == FileType::Unknown {
+                let about = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+                kind = FileType::from_raw_mode(about.st_mode);
+            }
+            names.push((name.to_owned(), kind));
+        }
+        Ok(names)
+    }
+
+    fn unlink(&self, directory: BorrowedFd<'_>, name: &CString, how: AtFlags) -> Result<(), EngineError> {
+        match rustix::fs::unlinkat(directory, name.as_c_str(), how) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            // A file that something is mounted on.
+            Err(Errno::BUSY) => Err(self.foreign("is a mount point")),
+            Err(e) => Err(EngineError::file("remove", &self.at, e)),
+        }
+    }
+
+    fn foreign(&self, what: &'static str) -> EngineError {
+        EngineError::Foreign { root: self.root.into(), path: self.at.clone(), what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn our_names_are_numbers_of_eight_digits() {
+        for ours in ["00000001", "12345678", "123456789", "2147483647"] {
+            assert!(is_our_name(ours.as_bytes()), "{ours}");
+        }
+        for other in ["", "1", "0000001", "000000001", "0000000a", "00000001 ", "12345678901"] {
+            assert!(!is_our_name(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn older_kernels_are_walked_step_by_step_by_the_same_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        fs::create_dir_all(root.join("00000001/00000002")).unwrap();
+        fs::write(root.join("00000001/00000002/00000003"), "x").unwrap();
+        std::os::unix::fs::symlink(root.join("00000001"), root.join("00000009")).unwrap();
+        let fd = open_root(root).unwrap();
+        let read = OFlags::RDONLY | OFlags::NOFOLLOW;
+        let opened = |path: &str| {
+            let old = open_step_by_step(fd.as_fd(), path, read, Mode::empty()).map(drop);
+            assert_eq!(old.is_ok(), open_below(fd.as_fd(), path, OFlags::RDONLY, 0).is_ok(), "{path}");
+            old.is_ok()
+        };
+        assert!(opened("00000001/00000002/00000003") && opened("00000001"));
+        assert!(!opened("00000009/00000002/00000003") && !opened("00000009") && !opened("00000004"));
+    }
+}
