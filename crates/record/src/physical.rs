@@ -22,6 +22,9 @@ pub struct Physical {
     pub written_in_clock_bytes: Option<u64>,
     /// Dirty plus writeback pages of the whole machine at the end, in bytes.
     pub dirty_after_bytes: Option<u64>,
+    /// CPU time of all programs of the machine until the last worker's clock stopped, ns, in ticks of 10 ms; only where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_cpu_ns: Option<u64>,
 }
 
 /// What one block device did between two readings of /proc/diskstats. Other programs' I/O is included.

@@ -115,6 +115,7 @@ mod tests {
             "rows",
             "moved",
             "compared",
+            "machine_cpu_ns",
         ];
         let mut old: serde_json::Value = serde_json::from_str(&json(&sample_run())).expect("reads");
         without(&mut old, &later);

@@ -170,6 +170,7 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         own_write_bytes: maybe(r, "own_write_bytes")?,
         written_in_clock_bytes: maybe(r, "written_in_clock_bytes")?,
         dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
+        machine_cpu_ns: maybe(r, "machine_cpu_ns")?,
         devices: Vec::new(),
     };
     let repetition = Repetition {

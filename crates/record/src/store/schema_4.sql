@@ -1,5 +1,7 @@
 -- Step from schema version 3 to 4: what flows have told since the record got rows by operation, data moved by kind in intervals,
--- and the two values of a check that failed. Runs from before have none of them.
+-- the two values of a check that failed, and the CPU time of the whole machine. Runs from before have none of them.
+
+ALTER TABLE repetition ADD COLUMN machine_cpu_ns INTEGER;
 
 ALTER TABLE worker ADD COLUMN error_expected INTEGER;
 ALTER TABLE worker ADD COLUMN error_found INTEGER;

@@ -160,6 +160,7 @@ fn write_phase() -> Phase {
             own_write_bytes: Some(655_360),
             written_in_clock_bytes: Some(4096),
             dirty_after_bytes: Some(4096),
+            machine_cpu_ns: Some(30_000_000),
             ..Physical::default()
         },
         resident_before: Some(Residency::default()),
@@ -408,34 +409,19 @@ fn any_device() -> impl Strategy<Value = DeviceDelta> {
 
 fn any_physical() -> impl Strategy<Value = Physical> {
     let maybe = || prop::option::of(number());
-    (
-        words(),
-        prop::collection::vec(any_device(), 0..3),
-        prop::option::of(words()),
-        maybe(),
-        maybe(),
-        maybe(),
-        maybe(),
+    let five = (maybe(), maybe(), maybe(), maybe(), maybe());
+    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), five).prop_map(
+        |(method, devices, note, five)| Physical {
+            method,
+            devices,
+            note,
+            own_read_bytes: five.0,
+            own_write_bytes: five.1,
+            written_in_clock_bytes: five.2,
+            dirty_after_bytes: five.3,
+            machine_cpu_ns: five.4,
+        },
     )
-        .prop_map(
-            |(
-                method,
-                devices,
-                note,
-                own_read_bytes,
-                own_write_bytes,
-                written_in_clock_bytes,
-                dirty_after_bytes,
-            )| Physical {
-                method,
-                devices,
-                note,
-                own_read_bytes,
-                own_write_bytes,
-                written_in_clock_bytes,
-                dirty_after_bytes,
-            },
-        )
 }
 
 fn any_residency() -> impl Strategy<Value = Option<Residency>> {
@@ -965,6 +951,7 @@ pub(crate) fn sample_of_third_version() -> Run {
     let mut run = sample_run();
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
         r.intervals.iter_mut().for_each(|i| i.moved.clear());
+        r.physical.machine_cpu_ns = None;
         for w in &mut r.workers {
             w.rows.clear();
             if let Ending::Failed(error) = &mut w.ending {
