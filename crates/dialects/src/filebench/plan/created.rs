@@ -1,11 +1,8 @@
 //! `create files`: which sets are made in which order, and what 1.5's log says meanwhile.
 
 use super::filesets::CompiledSet;
-use fathom_workload::ops::generators::Rand48;
-use fathom_workload::ops::{Drawing, Sampler};
-use fathom_workload::tree::{Amount, Layout, LayoutError, LayoutRequest, LayoutState};
-use fathom_workload::{Files, Generator, RandomVariable, Sizing, Tree, Workload};
-use std::cell::RefCell;
+use fathom_workload::tree::{self, Layout, Layouts};
+use fathom_workload::{Files, RandomVariable, Sizing, Workload};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -66,14 +63,14 @@ pub(super) fn create(
         filesets: sets.iter().map(|s| s.set.clone()).collect(),
         ..Workload::default()
     };
-    let layouts = layouts(sets, variables)?;
-    let created = sets.iter().zip(layouts).map(|(s, layout)| CreatedSet {
+    let populations = populations(sets, &workload)?;
+    let created = sets.iter().zip(populations).map(|(s, population)| CreatedSet {
         name: s.set.name.clone(),
         root: s.root.clone(),
         reuse: s.reuse,
         as_found: matches!(s.set.files, Files::List(_)),
         evict: s.evict,
-        populated: layout.filter(|_| !s.single).map(|l| populated(&s.set.name, &l)),
+        populated: population.filter(|_| !s.single).map(|l| populated(&s.set.name, &l)),
     });
     Ok(Create { sets: created.collect(), workload })
 }
@@ -104,97 +101,34 @@ fn one_decimal(value: f64) -> String {
 }
 
 /// What follows from the sets' definitions; trees are laid out only if a size is drawn, as all else is known without.
-fn layouts(
-    sets: &[CompiledSet],
-    variables: &BTreeMap<String, RandomVariable>,
-) -> Result<Vec<Option<Populated>>, (usize, String)> {
+fn populations(sets: &[CompiledSet], workload: &Workload) -> Result<Vec<Option<Populated>>, (usize, String)> {
     let drawn = sets.iter().any(|s| matches!(s.set.size, Sizing::Variable(_)));
-    let mut state = LayoutState::default();
-    let draws = Draws::new(variables);
-    let mut all = Vec::new();
-    for (i, set) in sets.iter().enumerate() {
-        let Files::Tree(tree) = &set.set.files else {
-            all.push(None);
-            continue;
+    let layouts = if drawn {
+        tree::layouts(workload).map_err(|e| {
+            let at = sets.iter().position(|s| s.set.name == e.set).unwrap_or(0);
+            (at, format!("fileset {}: {}", e.set, e.message))
+        })?
+    } else {
+        Layouts::default()
+    };
+    let one = |set: &CompiledSet| {
+        let Files::Tree(tree) = &set.set.files else { return None };
+        let width = match &tree.width {
+            Sizing::Fixed(width) => width.0,
+            Sizing::Variable(name) => workload.variables.get(name).map_or(0.0, RandomVariable::mean) as u64,
         };
-        let failed = |e: LayoutError| (i, format!("fileset {}: {e}", set.set.name));
-        let populated = draws.with_request(set, tree, |request| {
-            let (width, depth) = (request.mean_width(), request.mean_depth());
-            let bytes = match set.set.size {
-                Sizing::Fixed(size) if !drawn => size.0.saturating_mul(tree.entries),
-                _ => Layout::new(request, &mut state).map_err(failed)?.total_bytes(),
-            };
-            Ok(Populated {
-                files: tree.entries,
-                leaf_directories: tree.leaf_directories,
-                width,
-                depth,
-                bytes,
-            })
-        })?;
-        all.push(Some(populated));
-    }
-    Ok(all)
-}
-
-/// Random variables ready to be drawn from by a layout.
-struct Draws(BTreeMap<String, (f64, Source)>);
-
-/// Where a variable's numbers come from.
-enum Source {
-    /// The process's stream, handed in.
-    Process(Drawing),
-    Own(RefCell<Sampler>),
-}
-
-impl Source {
-    fn draw(&self, process: &mut Rand48) -> f64 {
-        match self {
-            Self::Process(drawing) => drawing.draw_with(|| process.unit()),
-            Self::Own(sampler) => sampler.borrow_mut().draw(),
-        }
-    }
-}
-
-impl Draws {
-    fn new(variables: &BTreeMap<String, RandomVariable>) -> Self {
-        let ready = |v: &RandomVariable| {
-            Some(match v.generator {
-                Generator::ProcessRand48 => Source::Process(Drawing::new(v)?),
-                Generator::Seeded | Generator::Rand48(_) => Source::Own(RefCell::new(Sampler::new(v, 1)?)),
-            })
+        let entries = tree.entries.saturating_add(tree.leaf_directories);
+        let bytes = match &set.set.size {
+            Sizing::Fixed(size) => size.0.saturating_mul(tree.entries),
+            Sizing::Variable(_) => layouts.trees.get(&set.set.name).map_or(0, Layout::total_bytes),
         };
-        Self(variables.iter().filter_map(|(name, v)| Some((name.clone(), (v.mean(), ready(v)?)))).collect())
-    }
-
-    fn with_request<T>(&self, set: &CompiledSet, tree: &Tree, work: impl FnOnce(&LayoutRequest) -> T) -> T {
-        let closure = |name: Option<&String>| {
-            let found = name.and_then(|n| self.0.get(n));
-            move |process: &mut Rand48| found.map_or(0.0, |(_, source)| source.draw(process))
-        };
-        let name_of = |sizing: &Sizing| match sizing {
-            Sizing::Variable(name) => Some(name.clone()),
-            Sizing::Fixed(_) => None,
-        };
-        let (width_name, size_name) = (name_of(&tree.width), name_of(&set.set.size));
-        let (width, size) = (closure(width_name.as_ref()), closure(size_name.as_ref()));
-        let depth = closure(tree.depth.as_ref());
-        let mean = |name: &String| self.0.get(name).map_or(0.0, |v| v.0);
-        let request = LayoutRequest {
-            entries: tree.entries,
+        Some(Populated {
+            files: tree.entries,
             leaf_directories: tree.leaf_directories,
-            width: match &tree.width {
-                Sizing::Fixed(width) => Amount::Fixed(width.0),
-                Sizing::Variable(name) => Amount::Drawn { mean: mean(name), draw: &width },
-            },
-            gamma_thousandths: tree.gamma_thousandths,
-            depth: if tree.depth.is_some() { Some(&depth) } else { None },
-            size: match &set.set.size {
-                Sizing::Fixed(size) => Amount::Fixed(size.0),
-                Sizing::Variable(name) => Amount::Drawn { mean: mean(name), draw: &size },
-            },
-            preallocated_percent: set.set.preallocated_percent,
-        };
-        work(&request)
-    }
+            width,
+            depth: (entries as f64).ln() / (width as f64).ln(),
+            bytes,
+        })
+    };
+    Ok(sets.iter().map(one).collect())
 }

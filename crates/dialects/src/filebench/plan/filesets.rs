@@ -130,6 +130,7 @@ impl SetDefinition {
             files,
             size,
             existing,
+            foreign_writable: replace,
             keep: true,
             mode: 0o644,
             data: fathom_workload::Data::default(),
@@ -140,7 +141,6 @@ impl SetDefinition {
                 _ => Share::ReadWrite,
             },
             trust_sizes: trust,
-            foreign_writable: false,
         };
         let evict = !scope.boolean(a, "cached")?.unwrap_or(options.wml == Wml::V1_5);
         Ok(CompiledSet { set, single: self.single, root, reuse, evict, notes })
@@ -224,11 +224,7 @@ impl SetDefinition {
         let depth = match a.last("dirdepthrv") {
             None => None,
             Some(attribute) => match scope.known_attribute(attribute)? {
-                Known::Random(id) => {
-                    // The variable keeps its form, but its mean becomes the depth that follows from entries and width.
-                    let name = drawn.name_of(id, scope)?;
-                    Some(self.depth(&name, entries + leaf_directories, &width, drawn)?)
-                }
+                Known::Random(id) => Some(drawn.name_of(id, scope)?),
                 _ => {
                     return Err(Fault::new(attribute.span(), "dirdepthrv has to be a random variable")
                         .hint("set $depth=randvar(...), then dirdepthrv=$depth"));
@@ -236,24 +232,6 @@ impl SetDefinition {
             },
         };
         Ok(Tree { root: root.into(), entries, leaf_directories, width, gamma_thousandths, depth })
-    }
-
-    fn depth(&self, name: &str, entries: u64, width: &Sizing, drawn: &mut Drawn) -> Fallible<String> {
-        let width = match width {
-            Sizing::Fixed(Bytes(width)) => *width as f64,
-            Sizing::Variable(v) => drawn.0.get(v).map_or(0.0, RandomVariable::mean).trunc(),
-        };
-        let mean = (entries as f64).ln() / width.ln();
-        let own = format!("{}.depth", self.name);
-        let variable = drawn
-            .0
-            .get(name)
-            .and_then(|v| if mean.is_finite() { v.with_mean(mean) } else { Some(v.clone()) });
-        let variable = variable.ok_or_else(|| {
-            self.fault(format!("dirdepthrv of fileset {} cannot take the mean depth {mean:.1}", self.name))
-        })?;
-        drawn.0.insert(own.clone(), variable);
-        Ok(own)
     }
 
     /// A random number of entries is drawn once, here.
