@@ -14,7 +14,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (throughput, survey) = (samples::throughput_run(), samples::survey_run());
     let (interrupted, hostile) = (samples::interrupted_run(), samples::hostile_run());
     let engine = samples::engine_run();
-    let sets: [(&str, Vec<&Run>); 7] = [
+    let (mail, mail_changed) = (samples::filebench_run(), samples::filebench_run_changed());
+    let sysbench = samples::sysbench_run();
+    let sets: [(&str, Vec<&Run>); 10] = [
         ("auto", vec![&auto]),
         ("compared", vec![&auto, &changed]),
         ("throughput", vec![&throughput]),
@@ -22,6 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("interrupted", vec![&interrupted]),
         ("hostile", vec![&hostile]),
         ("engine", vec![&engine]),
+        ("filebench", vec![&mail]),
+        ("filebench-compared", vec![&mail, &mail_changed]),
+        ("sysbench", vec![&sysbench]),
     ];
     for (name, runs) in sets {
         fs::write(target.join(format!("{name}.html")), html::page(&runs))?;

@@ -1,9 +1,10 @@
-//! Two runs, second over first: per test and per regime of the first run, the ratios of the cells both have. It describes and does
+//! Two runs, second over first: per test and per regime of the first run, the ratios of the cells both have; of phases that can be
+//! taken apart, the ratios of the operations of one name. It describes and does
 //! not judge: whether a difference is more than noise needs repetitions, and single runs are said to be single.
 
-use crate::{Kind, Mapped, Surface};
+use crate::{Breakdown, Kind, Mapped, Surface, section::stage};
 use fathom_compare::Summary;
-use fathom_record::Run;
+use fathom_record::{Phase, Run};
 
 /// The sentence that stands beside ratios of runs without repetitions.
 pub const SINGLE_RUNS: &str = "These are single runs: no interval can be given and small differences may be noise. Repeat each at \
@@ -22,17 +23,34 @@ pub struct Row {
     pub unlike: usize,
 }
 
+/// One operation of one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperationRow {
+    /// The phase.
+    pub title: String,
+    /// The operation.
+    pub name: String,
+    /// Executions per second, second over first.
+    pub ops: f64,
+    /// Median duration, second over first; `None` where one was not timed.
+    pub p50: Option<f64>,
+    /// 99th percentile, likewise.
+    pub p99: Option<f64>,
+}
+
 /// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// In the order of the first run.
     pub rows: Vec<Row>,
+    /// Operations both have, in the order of the first run.
+    pub operations: Vec<OperationRow>,
     /// Whether one of the runs has no repetitions.
     pub single: bool,
 }
 
 impl Comparison {
-    /// Divides `b` by `a`; `None` if they have no cell in common.
+    /// Divides `b` by `a`; `None` if they have no cell and no operation in common.
     #[must_use]
     pub fn of(a: &Run, b: &Run) -> Option<Self> {
         let after = Mapped::of_run(b);
@@ -45,7 +63,52 @@ impl Comparison {
             rows.extend(Kind::ALL.into_iter().filter_map(|kind| Row::of(&before, other, kind)));
         }
         let single = [a, b].iter().any(|run| run.phases.iter().all(|p| p.repetitions.len() < 2));
-        (!rows.is_empty()).then_some(Self { rows, single })
+        let operations = operations(a, b);
+        (!rows.is_empty() || !operations.is_empty()).then_some(Self { rows, operations, single })
+    }
+}
+
+/// The operations of one name in phases of one title.
+fn operations(a: &Run, b: &Run) -> Vec<OperationRow> {
+    let apart = |run: &Run| -> Vec<(Option<String>, Breakdown)> {
+        let taken = |p: &Phase| Some((stage(p).map(String::from), Breakdown::of(p)?));
+        run.phases.iter().filter_map(taken).collect()
+    };
+    let (before, mut after) = (apart(a), apart(b));
+    let mut found = Vec::new();
+    for (stage, one) in &before {
+        // Phases of one title are compared in order, each once.
+        let same = |(s, other): &(Option<String>, Breakdown)| s == stage && other.title == one.title;
+        let Some(at) = after.iter().position(same) else { continue };
+        let (_, other) = after.remove(at);
+        let rows = one.rows.iter().filter_map(|row| {
+            let there = other.rows.iter().find(|r| r.name == row.name)?;
+            OperationRow::of((one, row), (&other, there))
+        });
+        found.extend(rows);
+    }
+    found
+}
+
+impl OperationRow {
+    /// `None` if the first run did not do it at all: nothing can be divided by that.
+    fn of(
+        before: (&Breakdown, &fathom_record::Row),
+        after: (&Breakdown, &fathom_record::Row),
+    ) -> Option<Self> {
+        let divided = |x: Option<f64>, y: Option<f64>| Some(y? / x.filter(|x| *x > 0.0)?);
+        let rate = |(b, r): (&Breakdown, &fathom_record::Row)| b.ops_per_s(r);
+        let at = |p: f64| {
+            let ns = |r: &fathom_record::Row| r.latency.percentile_ns(p).map(|ns| ns as f64);
+            divided(ns(before.1), ns(after.1))
+        };
+        Some(Self {
+            title: before.0.title.clone(),
+            name: before.1.name.clone(),
+            ops: divided(rate(before), rate(after))?,
+            p50: at(50.0),
+            p99: at(99.0),
+        })
     }
 }
 
@@ -84,6 +147,19 @@ mod tests {
         assert!((median("read", Kind::PageCache) - 1.0).abs() < 0.05);
         assert!(found.single);
         assert!(found.rows.iter().all(|r| r.unlike == 0));
+    }
+
+    #[test]
+    fn operations_of_one_name_are_divided() {
+        let found = Comparison::of(&samples::filebench_run(), &samples::filebench_run_changed());
+        let found = found.expect("operations");
+        assert!(found.rows.is_empty());
+        let row = |name: &str| found.operations.iter().find(|r| r.name == name);
+        let read = row("read1").expect("both have it");
+        assert!((read.ops - 1.25).abs() < 0.01, "{read:?}");
+        assert!(read.p99.is_some_and(|r| (r - 0.8).abs() < 0.05), "{read:?}");
+        assert_eq!(row("wait1"), None, "it is not in the second");
+        assert_eq!(row("limit1").expect("both have it").p99, None, "it was not timed");
     }
 
     #[test]

@@ -71,7 +71,10 @@ impl Row {
     }
 }
 
-/// The kinds whose latency is a result; open, close and the like are housekeeping of most workloads.
+/// The kinds that are housekeeping of most workloads, and a result where a flow does them or nothing else is done.
+const HOUSEKEEPING: [OpKind; 4] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete];
+
+/// The kinds whose latency is a result in every workload.
 const SHOWN: [OpKind; 9] = [
     OpKind::Read,
     OpKind::Write,
@@ -93,12 +96,12 @@ pub fn rows(phases: &[&Phase]) -> Vec<Row> {
 /// The rows of phases whose latencies have parts: a response beside the service time, submission and completion.
 #[must_use]
 pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
-    let parts = |r: &Row| !matches!(r.op, OpKind::Read | OpKind::Write | OpKind::Sync | OpKind::FinalSync);
+    let parts = |r: &Row| r.op.is_part();
     let of_each = phases.iter().map(|phase| rows_of(phase));
     of_each
         .filter(|rows| rows.iter().any(parts))
         .flatten()
-        .filter(|r| !matches!(r.op, OpKind::Sync | OpKind::FinalSync))
+        .filter(|r| r.op.is_part() || matches!(r.op, OpKind::Read | OpKind::Write))
         .collect()
 }
 
@@ -110,14 +113,9 @@ pub fn paced(rows: &[Row], row: &Row) -> bool {
 
 fn rows_of(phase: &Phase) -> Vec<Row> {
     let origin = phase.origin().regime;
-    let merged = |op: OpKind| {
-        let mut all = Histogram::default();
-        for repetition in &phase.repetitions {
-            all.merge(&repetition.latency(op));
-        }
-        all
-    };
-    SHOWN.iter().filter_map(|&op| Row::of(phase, op, &merged(op), origin)).collect()
+    let flow = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| !w.rows.is_empty());
+    let more: &[OpKind] = if flow || phase.is_metadata_only() { &HOUSEKEEPING } else { &[] };
+    SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
 //! disk and what is memory; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs.
 
@@ -13,6 +13,7 @@ pub mod html;
 pub mod latency;
 pub mod machine;
 pub mod markdown;
+pub mod operations;
 pub mod parallel;
 pub mod regimes;
 pub mod section;
@@ -33,6 +34,7 @@ mod samples;
 
 pub use comparison::Comparison;
 pub use machine::{Machine, Reference};
+pub use operations::Breakdown;
 pub use parallel::Parallel;
 pub use regimes::{Band, Kind, Mapped};
 pub use story::Story;

@@ -9,7 +9,7 @@ use crate::{
     units, writes,
 };
 use fathom_compare::Summary;
-use fathom_record::{Phase, Run, Status};
+use fathom_record::{Phase, Repetition, Run, Status};
 use std::collections::BTreeMap;
 
 /// One run, told.
@@ -58,8 +58,10 @@ pub struct FigureRow {
     pub does: Does,
     /// Whether it is one phase and no part of a surface.
     pub single: bool,
-    /// Throughput by regime, bytes/s.
+    /// Throughput by regime, bytes/s. Empty where no file data was moved.
     pub by_kind: BTreeMap<Kind, Summary>,
+    /// Operations per second of a phase that moved no file data, nor meant to: then they are the figure to quote.
+    pub ops: Option<Summary>,
     /// The phase's error, where it failed.
     pub error: Option<String>,
 }
@@ -191,11 +193,16 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         does: m.surface.does,
         single: false,
         by_kind: Kind::ALL.into_iter().filter_map(|k| Some((k, m.rates_of(k)?))).collect(),
+        ops: None,
         error: None,
     });
     let singles = single.into_iter().map(|phase| {
-        let rates: Vec<f64> = phase.repetitions.iter().filter_map(|r| r.bytes_per_s()).collect();
-        let by_kind = Summary::of(&rates).map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
+        let rates = |f: fn(&Repetition) -> Option<f64>| {
+            Summary::of(&phase.repetitions.iter().filter_map(f).collect::<Vec<f64>>())
+        };
+        let metadata = phase.is_metadata_only();
+        let bytes = if metadata { None } else { rates(Repetition::bytes_per_s) };
+        let by_kind = bytes.map(|s| (phase.origin().regime.into(), s)).into_iter().collect();
         let error = phase.repetitions.iter().find_map(|r| r.error()).map(|e| e.message.clone());
         // A rate of a phase that broke off stands on part of the work; its name says so in every format.
         let failed = if error.is_some() { " (failed part way)" } else { "" };
@@ -204,6 +211,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
             does: Does::of(&[phase]),
             single: true,
             by_kind,
+            ops: if metadata { rates(Repetition::ops_per_s) } else { None },
             error,
         }
     });
@@ -353,6 +361,15 @@ mod tests {
         let said = sentence(&story, Kind::Device).expect("device");
         assert!(said.contains("reads and writes together 100 MiB/s"), "{said}");
         assert!(said.contains("reads 50.0 MiB/s,"), "{said}");
+    }
+
+    #[test]
+    fn what_moves_no_data_is_quoted_in_operations() {
+        let story = Story::of(&samples::filebench_run());
+        let row = story.figures.iter().find(|f| f.title.starts_with("create and delete")).expect("a row");
+        assert!(row.by_kind.is_empty());
+        assert!(row.ops.as_ref().is_some_and(|s| (s.median - 9000.0).abs() < 1.0), "{row:?}");
+        assert!(story.verdicts.iter().all(|v| !v.sentence.contains("0.00 B/s")), "{:?}", story.verdicts);
     }
 
     #[test]

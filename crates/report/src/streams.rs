@@ -59,7 +59,7 @@ impl Streams {
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
         let mut groups: Vec<(Key<'_>, Vec<&Phase>)> = Vec::new();
-        for phase in phases.iter().copied().filter(|p| p.axes.streams.is_some()) {
+        for phase in phases.iter().copied().filter(|p| p.axes.streams.is_some() && alike(p)) {
             let key = (stage(phase), title(phase), phase.axes.record_bytes);
             match groups.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, members)) => members.push(phase),
@@ -80,6 +80,14 @@ impl Streams {
         points.sort_by_key(|p| p.streams);
         (!points.is_empty()).then_some(Self { title, record_bytes, points })
     }
+}
+
+/// Whether a phase's streams can be held against one another: all move data, and those of a flow belong to one group of processes. A
+/// slowest one among unlike ones would mean nothing.
+pub(crate) fn alike(phase: &Phase) -> bool {
+    let workers = || phase.repetitions.iter().flat_map(|r| &r.workers);
+    let one_group = || workers().zip(workers().skip(1)).all(|(a, b)| a.group == b.group);
+    !phase.is_metadata_only() && (workers().all(|w| w.rows.is_empty()) || one_group())
 }
 
 impl Point {
@@ -124,6 +132,14 @@ mod tests {
         assert!(two.parent_bytes_per_s.expect("parent") < two.children_bytes_per_s);
         assert!(two.min_bytes_per_s < two.max_bytes_per_s);
         assert!(two.straggling().is_some());
+    }
+
+    #[test]
+    fn unlike_processes_of_a_flow_are_no_series() {
+        let mut run = samples::filebench_run();
+        assert!(Streams::of_run(&run).is_empty(), "a ticker beside mailers, and what moves no data");
+        run.phases[0].repetitions[0].workers.pop();
+        assert_eq!(Streams::of_run(&run).len(), 1, "mailers alone");
     }
 
     #[test]

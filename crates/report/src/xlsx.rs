@@ -13,6 +13,8 @@ use rust_xlsxwriter::{
 };
 use std::path::Path;
 
+mod operations;
+
 /// Why there is no workbook.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -65,6 +67,7 @@ fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
         surfaces(book, &name("Surfaces"), run, &look)?;
         streams(book, &name("Streams"), run, &look)?;
     }
+    operations::write(book, runs, &look)?;
     environment(book.add_worksheet(), runs, &look)?;
     observations(book.add_worksheet(), runs, &look)
 }
@@ -115,6 +118,18 @@ fn main_figures(sheet: &mut Worksheet, mut row: u32, story: &Story, look: &Look)
             sheet.write(row, 1, kind.words())?;
             for (column, rate) in (2u16..).zip([s.median, s.min, s.max]) {
                 sheet.write_with_format(row, column, kib(rate), &look.whole)?;
+            }
+            sheet.write(row, 5, s.n as f64)?;
+        }
+        if let Some(s) = &figure.ops {
+            row += 1;
+            sheet.write(row, 0, clean(&figure.title))?.write(
+                row,
+                1,
+                "no file data: operations per second",
+            )?;
+            for (column, rate) in (2u16..).zip([s.median, s.min, s.max]) {
+                sheet.write_with_format(row, column, rate, &look.whole)?;
             }
             sheet.write(row, 5, s.n as f64)?;
         }
@@ -444,6 +459,19 @@ mod tests {
         let sheet = book.worksheet_range("Observations").expect("sheet");
         assert_eq!(sheet.height(), 1 + a.phases.len() + b.phases.len());
         assert_eq!(sheet.width(), TIDY.len());
+    }
+
+    #[test]
+    fn operations_have_a_sheet_of_their_own() {
+        let mut book = written(&[&samples::filebench_run()]);
+        assert_eq!(book.sheet_names(), ["Summary", "Operations", "Environment", "Observations"]);
+        let sheet = book.worksheet_range("Operations").expect("sheet");
+        assert_eq!((sheet.height(), sheet.width()), (1 + 7 + 4, operations::HEADS.len()));
+        let at = |column| sheet.get_value((5, column)).cloned().unwrap_or(Data::Empty);
+        assert_eq!(
+            (at(4), at(7), at(11)),
+            (Data::String("read1".into()), Data::Float(32_000.0), Data::Float(50.0))
+        );
     }
 
     #[test]

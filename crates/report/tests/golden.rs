@@ -40,6 +40,26 @@ fn parts_of_a_page() {
     let pictures = svg::of_run(&samples::engine_run());
     let p99 = pictures.iter().find(|p| p.slug.starts_with("p99-0")).unwrap_or_else(|| panic!("no p99"));
     insta::assert_snapshot!("p99-over-time", p99.standalone());
+    let html = html::page(&[&samples::filebench_run()]);
+    insta::assert_snapshot!("html-operations", part(&html, "\">Operation by operation</h2>", "<h2"));
+}
+
+#[test]
+fn pictures_by_operation_and_kind() {
+    let flow = svg::of_run(&samples::filebench_run());
+    let mixed = svg::of_run(&samples::sysbench_run());
+    for (pictures, start) in [
+        (&flow, "operations-0"),
+        (&flow, "series-1"),
+        (&mixed, "kinds-0"),
+        (&mixed, "syncs-0"),
+        (&mixed, "p99-0"),
+        (&mixed, "p99-sync-0"),
+    ] {
+        let found = pictures.iter().find(|p| p.slug.starts_with(start));
+        let picture = found.unwrap_or_else(|| panic!("no {start}"));
+        insta::assert_snapshot!(format!("flow-{start}"), picture.standalone());
+    }
 }
 
 #[test]
@@ -51,6 +71,9 @@ fn markdown_summaries() {
     insta::assert_snapshot!("markdown-interrupted", markdown::summary(&[&samples::interrupted_run()]));
     insta::assert_snapshot!("markdown-engine", markdown::summary(&[&samples::engine_run()]));
     insta::assert_snapshot!("markdown-hostile", markdown::summary(&[&samples::hostile_run()]));
+    let (mail, mail_changed) = (samples::filebench_run(), samples::filebench_run_changed());
+    insta::assert_snapshot!("markdown-filebench", markdown::summary(&[&mail, &mail_changed]));
+    insta::assert_snapshot!("markdown-sysbench", markdown::summary(&[&samples::sysbench_run()]));
     insta::assert_snapshot!("markdown-compared", markdown::summary(&[&auto, &changed]));
 }
 
@@ -68,6 +91,8 @@ fn terminal_pages() {
     let engine = samples::engine_run();
     insta::assert_snapshot!("terminal-engine", terminal::summary(&engine, 80, false));
     insta::assert_snapshot!("terminal-engine-colour", terminal::summary(&engine, 80, true));
+    insta::assert_snapshot!("terminal-filebench", terminal::summary(&samples::filebench_run(), 80, false));
+    insta::assert_snapshot!("terminal-sysbench", terminal::summary(&samples::sysbench_run(), 80, false));
     let full = fathom_record::Run { trust: samples::trust_list(), ..samples::survey_run() };
     insta::assert_snapshot!("terminal-survey-trust", terminal::summary(&full, 80, false));
     insta::assert_snapshot!("terminal-hostile", terminal::summary(&samples::hostile_run(), 80, false));

@@ -24,6 +24,14 @@ fn with(mut run: Run, odd: u64, which: usize) -> Run {
                     *figure = odd;
                 }
             }
+            for row in repetition.workers.iter_mut().flat_map(|w| &mut w.rows) {
+                if let Some(figure) = [&mut row.ops, &mut row.bytes].into_iter().nth(which) {
+                    *figure = odd;
+                }
+            }
+            for (_, bytes) in repetition.intervals.iter_mut().flat_map(|i| &mut i.moved) {
+                *bytes = odd;
+            }
             for interval in &mut repetition.intervals {
                 let figures =
                     [&mut interval.end_ns, &mut interval.width_ns, &mut interval.bytes, &mut interval.ops];
@@ -54,7 +62,8 @@ fn with(mut run: Run, odd: u64, which: usize) -> Run {
 
 #[test]
 fn nothing_panics_over_odd_figures() {
-    for make in [samples::throughput_run, samples::survey_run] {
+    for make in [samples::throughput_run, samples::survey_run, samples::filebench_run, samples::sysbench_run]
+    {
         for odd in [0, 1, u64::MAX / 2, u64::MAX] {
             for which in 0..7 {
                 let run = with(make(), odd, which);

@@ -192,8 +192,8 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     let mut charts: Vec<(&View<'_>, &Phase, svg::Picture)> = Vec::new();
     for (view, section) in shown {
         for phase in &section.phases {
-            let drawn = [svg::series(phase), svg::latency_series(phase)];
-            charts.extend(drawn.into_iter().flatten().map(|picture| (*view, *phase, picture)));
+            let drawn = svg::over_time(phase);
+            charts.extend(drawn.into_iter().map(|picture| (*view, *phase, picture)));
         }
     }
     if charts.is_empty() {

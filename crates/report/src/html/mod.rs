@@ -3,11 +3,12 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables,
-//! `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `operations` what each operation did, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod blocks;
 mod conduct;
 mod environment;
+mod operations;
 mod overview;
 mod plotly;
 mod raw;
@@ -79,6 +80,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         surfaces::write(page, &shown, level);
         blocks::streams(page, &shown, level);
         blocks::writes(page, &shown, level);
+        operations::write(page, &shown, level);
         blocks::latency(page, &shown, level);
         conduct::write(page, &shown, level);
         blocks::series(page, &shown, level);
@@ -245,6 +247,9 @@ mod tests {
             ("survey", page(&[&survey])),
             ("synced", page(&[&samples::synced_run()])),
             ("engine", page(&[&samples::engine_run()])),
+            ("filebench", page(&[&samples::filebench_run()])),
+            ("filebench twice", page(&[&samples::filebench_run(), &samples::filebench_run_changed()])),
+            ("sysbench", page(&[&samples::sysbench_run()])),
             ("nothing", page(&[])),
         ]
     }

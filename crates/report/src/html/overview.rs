@@ -118,16 +118,26 @@ fn main_figures(page: &mut Page, story: &Story, several: bool) {
     };
     let mut head = heads(&["Test"]);
     head.extend(kinds.iter().map(|k| k.words().to_string()));
+    let some_without_data = story.figures.iter().any(|f| f.ops.is_some());
+    if some_without_data {
+        head.push("no file data: operations".into());
+    }
     let mut table = Table::new(&caption, &head);
     for row in &story.figures {
-        table.row(&row.title, &kinds.iter().map(|k| figure_cell(row, *k)).collect::<Vec<_>>());
+        let mut cells: Vec<String> = kinds.iter().map(|k| figure_cell(row, *k)).collect();
+        if some_without_data {
+            cells.push(ops_cell(row));
+        }
+        table.row(&row.title, &cells);
     }
     page.body.push_str(&table.finish());
 }
 
 fn figure_cell(row: &FigureRow, kind: Kind) -> String {
     match (row.by_kind.get(&kind), &row.error) {
-        (Some(rates), _) => format!("{} {}{}", units::rate(rates.median), badge(kind), range(rates)),
+        (Some(rates), _) => {
+            format!("{} {}{}", units::rate(rates.median), badge(kind), range(rates, units::rate))
+        }
         (None, Some(error)) if row.by_kind.is_empty() => {
             format!("<span class=\"failed\">{}</span>", escape(error))
         }
@@ -135,11 +145,36 @@ fn figure_cell(row: &FigureRow, kind: Kind) -> String {
     }
 }
 
-fn range(rates: &Summary) -> String {
+/// The figure of a phase that moved no file data.
+fn ops_cell(row: &FigureRow) -> String {
+    let none = || "<span class=\"none\">–</span>".to_string();
+    row.ops
+        .as_ref()
+        .map_or_else(none, |s| format!("{}{}", units::ops_rate(s.median), range(s, units::ops_rate)))
+}
+
+fn range(rates: &Summary, words: fn(f64) -> String) -> String {
     if rates.n < 2 {
         return String::new();
     }
-    format!("<small>{} to {}</small>", units::rate(rates.min), units::rate(rates.max))
+    format!("<small>{} to {}</small>", words(rates.min), words(rates.max))
+}
+
+/// The same for the operations both runs have.
+fn compared_operations(page: &mut Page, comparison: &Comparison) {
+    if comparison.operations.is_empty() {
+        return;
+    }
+    let caption = "Compared operation by operation: second run divided by the first (above 1 the second did more per second; of a \
+                   duration, below 1 it was quicker)";
+    let head = heads(&["Operation", "Phase", "Per second", "p50", "p99"]);
+    let mut table = Table::new(caption, &head);
+    let ratio = |r: Option<f64>| r.map_or("–".to_string(), units::ratio);
+    for row in &comparison.operations {
+        let rate = format!("<strong>{}</strong>", units::ratio(row.ops));
+        table.row(&row.name, &[escape(&row.title), rate, ratio(row.p50), ratio(row.p99)]);
+    }
+    page.body.push_str(&table.finish());
 }
 
 /// Second run over first, per test and regime of the first.
@@ -147,6 +182,14 @@ fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
     let Some(comparison) = Comparison::of(a.run, b.run) else { return };
     if comparison.single {
         let _ = writeln!(page.body, "<p class=\"note\">{SINGLE_RUNS}</p>");
+    }
+    compared_cells(page, &comparison);
+    compared_operations(page, &comparison);
+}
+
+fn compared_cells(page: &mut Page, comparison: &Comparison) {
+    if comparison.rows.is_empty() {
+        return;
     }
     let caption =
         "Compared: second run divided by the first, over the cells both have (above 1 the second is faster)";

@@ -2,7 +2,7 @@
 //! everything the page draws is.
 
 use super::{Page, View, table::folded};
-use crate::{latency, story::clean, svg::p99_ns, units};
+use crate::{Breakdown, latency, story::clean, svg::p99_ns, units};
 use fathom_record::{Mark, Phase, Run, Tail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -34,6 +34,8 @@ fn figures(run: &Run) -> String {
         "bytes_per_s_to": ["last_op", "fsync", "close"],
         "intervals": ["end_ns", "width_ns", "operations", "bytes"],
         "interval_p99": ["end_ns", "p99_ns"],
+        "operations": ["name", "class", "operations", "bytes", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns"],
+        "interval_moved": ["kind", "bytes"],
         "tail_beside_stalls_ns": ["p999", "machine_p999", "max", "machine_max"],
     });
     let head = json!({
@@ -75,6 +77,17 @@ fn phase(phase: &Phase) -> Value {
         let mut figures = vec![row.ops];
         figures.extend(row.values_ns());
         map.insert(format!("{}_latency", row.op.word()), figures.into());
+    }
+    if let Some(one) = Breakdown::of(phase) {
+        let row = |r: &fathom_record::Row| {
+            let [p50, p95, p99, p999] = Breakdown::PERCENTILES.map(|p| r.latency.percentile_ns(p));
+            json!([r.name, r.class, r.ops, r.bytes, p50, p95, p99, p999, r.latency.max_ns()])
+        };
+        map.insert("clock_ns".into(), one.clock_ns.into());
+        map.insert("operations".into(), one.rows.iter().map(row).collect());
+    }
+    if let Some(last) = last.filter(|r| r.intervals.iter().any(|i| !i.moved.is_empty())) {
+        map.insert("interval_moved".into(), last.intervals.iter().map(|i| json!(i.moved)).collect());
     }
     let intervals: Vec<Value> = last
         .map(|r| r.intervals.iter().map(|i| json!([i.end_ns, i.width_ns, i.ops, i.bytes])).collect())

@@ -2,6 +2,7 @@
 //! latencies, how phases went, what it is worth, warnings. User strings are escaped so that they can neither break a table nor become markup.
 
 mod conduct;
+mod operations;
 
 use crate::{
     Comparison, Parallel, Story, Streams,
@@ -68,6 +69,7 @@ fn one(out: &mut String, run: &Run) {
     figures(out, &story);
     streams(out, run);
     three_figures(out, run);
+    operations::tables(out, run);
     latencies(out, run);
     conduct::conducts(out, run);
     conduct::trust_list(out, run);
@@ -92,11 +94,17 @@ fn one(out: &mut String, run: &Run) {
 
 fn figures(out: &mut String, story: &Story) {
     let kinds = story.kinds();
-    if kinds.is_empty() {
+    let some_without_data = story.figures.iter().any(|f| f.ops.is_some());
+    if kinds.is_empty() && !some_without_data {
         return;
     }
     let mut heads = vec!["Median throughput"];
     heads.extend(kinds.iter().map(|k| k.words()));
+    heads.extend(some_without_data.then_some("no file data: operations"));
+    let without = |figure: &crate::story::FigureRow| {
+        some_without_data
+            .then(|| figure.ops.as_ref().map_or("–".to_string(), |s| units::ops_rate(s.median)))
+    };
     let cell = |figure: &crate::story::FigureRow, k| {
         figure
             .by_kind
@@ -106,7 +114,12 @@ fn figures(out: &mut String, story: &Story) {
     let rows: Vec<Vec<String>> = story
         .figures
         .iter()
-        .map(|f| std::iter::once(escape(&f.title)).chain(kinds.iter().map(|k| cell(f, *k))).collect())
+        .map(|f| {
+            std::iter::once(escape(&f.title))
+                .chain(kinds.iter().map(|k| cell(f, *k)))
+                .chain(without(f))
+                .collect()
+        })
         .collect();
     table(out, &heads, &rows);
 }
@@ -200,7 +213,10 @@ fn compared(out: &mut String, a: &Run, b: &Run) {
             ]
         })
         .collect();
-    table(out, &["Test", "Served by", "Cells", "Median ratio", "Range"], &rows);
+    if !rows.is_empty() {
+        table(out, &["Test", "Served by", "Cells", "Median ratio", "Range"], &rows);
+    }
+    operations::compared(out, &comparison);
 }
 
 /// A table whose first column is text and whose others are figures.

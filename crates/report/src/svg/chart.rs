@@ -23,11 +23,13 @@ impl Frame {
 
     /// The same for times in ns.
     pub(super) fn of_times(out: &mut String, title: &str, highest_ns: f64, plot_height: f64) -> Self {
-        // Powers of ten all the way: a round number of ns is one of us and ms, too.
-        let rough = (highest_ns / 4.0).max(1.0);
-        let power = 10f64.powf(rough.log10().floor());
-        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
-        Self::ruled(out, title, highest_ns, plot_height, factor * power, units::time_ns)
+        // A round number of ns is one of us and ms, too.
+        Self::ruled(out, title, highest_ns, plot_height, decimal_step(highest_ns, 1.0), units::time_ns)
+    }
+
+    /// The same for operations per second.
+    pub(super) fn of_counts(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
+        Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), units::ops_rate)
     }
 
     fn ruled(
@@ -65,6 +67,14 @@ impl Frame {
     }
 }
 
+/// A quarter of the highest figure, rounded up to 1, 2 or 5 times a power of ten, and never less than `least`.
+fn decimal_step(highest: f64, least: f64) -> f64 {
+    let rough = (highest / 4.0).max(least);
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
+    factor * power
+}
+
 /// A quarter of the highest rate, rounded up to 1, 2 or 5 times a power of ten in the unit the highest rate is named in (MiB/s,
 /// GiB/s), so that every tick reads as a round number.
 fn round_step(highest: f64) -> f64 {
@@ -72,10 +82,7 @@ fn round_step(highest: f64) -> f64 {
     while highest / unit >= 1000.0 {
         unit *= 1024.0;
     }
-    let rough = (highest / 4.0 / unit).max(1e-9);
-    let power = 10f64.powf(rough.log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
-    factor * power * unit
+    decimal_step(highest / unit, 1e-9) * unit
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Latency percentiles: one line per phase and kind of operation from its median to its slowest operation, on a logarithmic axis
-//! of time.
+//! Latency percentiles: one line per phase and kind of operation, or per operation of a flow, from the median to the slowest, on a
+//! logarithmic axis of time.
 
 use super::{Anchor, Picture, heat_map::shortened, line, text};
 use crate::{
+    Breakdown,
     latency::{Row, paced},
     units,
 };
@@ -16,15 +17,59 @@ const ROW: f64 = 34.0;
 /// More than this many lines is a table, not a picture.
 const MOST_ROWS: usize = 24;
 
+/// One line of the picture.
+struct Line {
+    /// What stands above it.
+    label: String,
+    /// What it is about, for those who cannot see it.
+    words: String,
+    /// The percentiles of [`Row::HEADS`], ascending.
+    values_ns: [u64; 5],
+}
+
 /// Draws the first rows; `None` without any.
 #[must_use]
 pub fn latency(rows: &[Row]) -> Option<Picture> {
+    // Whether a phase is paced is seen from the rows that are drawn.
     let rows = &rows[..rows.len().min(MOST_ROWS)];
-    let lowest = rows.iter().map(|r| r.p50_ns.max(1)).min()?;
-    let highest = rows.iter().map(|r| r.max_ns.max(1)).max()?;
+    let line = |r: &Row| {
+        let part = r.part(paced(rows, r));
+        Line {
+            label: format!("{} · {part} ({})", shortened(&r.title, 62), r.origin.words()),
+            words: format!("{}, {part}", r.title),
+            values_ns: r.values_ns(),
+        }
+    };
+    let lines: Vec<Line> = rows.iter().map(line).collect();
+    drawn("latency", "Latency percentiles", "Latency percentiles (log time)", &lines)
+}
+
+/// Draws the operations of a flow; `None` if none was timed, or if it is no flow: kinds of operation are drawn by [`latency`].
+#[must_use]
+pub fn operations(breakdown: &Breakdown) -> Option<Picture> {
+    if !breakdown.of_flow {
+        return None;
+    }
+    let line = |r: &fathom_record::Row| {
+        let at = |p| r.latency.percentile_ns(p);
+        Some(Line {
+            label: format!("{} · {} times", shortened(&r.name, 48), units::count(r.latency.count())),
+            words: r.name.clone(),
+            values_ns: [at(50.0)?, at(90.0)?, at(99.0)?, at(99.9)?, r.latency.max_ns()],
+        })
+    };
+    let lines: Vec<Line> = breakdown.rows.iter().filter_map(line).take(MOST_ROWS).collect();
+    let title = format!("Latency by operation: {}", breakdown.title);
+    let slug = format!("operations {} {}", breakdown.seq, breakdown.brief);
+    drawn(&slug, &title, &shortened(&title, 66), &lines)
+}
+
+fn drawn(slug: &str, title: &str, heading: &str, rows: &[Line]) -> Option<Picture> {
+    let lowest = rows.iter().map(|r| r.values_ns[0].max(1)).min()?;
+    let highest = rows.iter().map(|r| r.values_ns[4].max(1)).max()?;
     let axis = Axis::of(lowest, highest);
     let mut body = String::new();
-    text(&mut body, 8.0, 18.0, Anchor::Start, "t", "Latency percentiles (log time)");
+    text(&mut body, 8.0, 18.0, Anchor::Start, "t", heading);
     legend(&mut body);
     let bottom = TOP + rows.len() as f64 * ROW;
     for power in axis.first..=axis.last {
@@ -33,22 +78,21 @@ pub fn latency(rows: &[Row]) -> Option<Picture> {
         text(&mut body, x, bottom + 14.0, Anchor::Middle, "v", &decade(power));
     }
     for (i, row) in rows.iter().enumerate() {
-        draw(&mut body, row, row.part(paced(rows, row)), TOP + i as f64 * ROW, &axis);
+        draw(&mut body, row, TOP + i as f64 * ROW, &axis);
     }
     let words: Vec<String> = rows
         .iter()
         .map(|r| {
             format!(
-                "{}, {}: median {}, p99 {}, slowest {}.",
-                r.title,
-                r.part(paced(rows, r)),
-                units::time_ns(r.p50_ns as f64),
-                units::time_ns(r.p99_ns as f64),
-                units::time_ns(r.max_ns as f64)
+                "{}: median {}, p99 {}, slowest {}.",
+                r.words,
+                units::time_ns(r.values_ns[0] as f64),
+                units::time_ns(r.values_ns[2] as f64),
+                units::time_ns(r.values_ns[4] as f64)
             )
         })
         .collect();
-    Some(Picture::new("latency", "Latency percentiles", words.join(" "), WIDTH, bottom + 24.0, body))
+    Some(Picture::new(slug, title, words.join(" "), WIDTH, bottom + 24.0, body))
 }
 
 struct Axis {
@@ -79,13 +123,12 @@ fn decade(power: i32) -> String {
     format!("{:.0} {unit}", 10f64.powi(rest))
 }
 
-fn draw(out: &mut String, row: &Row, part: &str, top: f64, axis: &Axis) {
-    let words = format!("{} · {part} ({})", shortened(&row.title, 62), row.origin.words());
-    text(out, LEFT, top + 9.0, Anchor::Start, "v", &words);
+fn draw(out: &mut String, row: &Line, top: f64, axis: &Axis) {
+    text(out, LEFT, top + 9.0, Anchor::Start, "v", &row.label);
     let y = top + 19.0;
-    let places = row.values_ns().map(|ns| axis.x(ns as f64));
+    let places = row.values_ns.map(|ns| axis.x(ns as f64));
     line(out, (places[0], y), (places[4], y), "span");
-    for (place, (head, ns)) in places.iter().zip(Row::HEADS.iter().zip(row.values_ns())) {
+    for (place, (head, ns)) in places.iter().zip(Row::HEADS.iter().zip(row.values_ns)) {
         let _ = write!(out, "<g><title>{head} {}</title>", units::time_ns(ns as f64));
         mark(out, *place, y, head);
         out.push_str("</g>\n");

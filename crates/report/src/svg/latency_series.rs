@@ -4,7 +4,7 @@
 use super::{
     Anchor, Picture,
     chart::{Frame, WIDTH},
-    polyline,
+    kind_series, polyline,
     series::FEWEST_INTERVALS,
     text,
 };
@@ -14,19 +14,39 @@ use fathom_record::{Histogram, Interval, OpKind, Phase};
 /// 99 % of what finished in an interval took no longer: of the response times where there are any, else of the phase's main operation.
 #[must_use]
 pub fn p99_ns(phase: &Phase, interval: &Interval) -> Option<u64> {
-    let of = |kind: OpKind| {
-        let mut all = Histogram::default();
-        for (_, histogram) in interval.latencies.iter().filter(|(k, _)| *k == kind) {
-            all.merge(histogram);
-        }
-        all.percentile_ns(99.0)
-    };
-    of(OpKind::Response).or_else(|| of(phase.main_op()))
+    p99_of(interval, OpKind::Response).or_else(|| p99_of(interval, phase.main_op()))
 }
 
-/// Draws one phase; `None` if it has too few intervals with latencies.
+fn p99_of(interval: &Interval, kind: OpKind) -> Option<u64> {
+    let mut all = Histogram::default();
+    for (_, histogram) in interval.latencies.iter().filter(|(k, _)| *k == kind) {
+        all.merge(histogram);
+    }
+    all.percentile_ns(99.0)
+}
+
+/// The 99th percentile of a phase's fsyncs over time, in a picture of its own: beside it reads and writes would lie on the axis.
+#[must_use]
+pub fn sync_latency_series(phase: &Phase) -> Option<Picture> {
+    let lines =
+        kind_series::lines(phase, |i, kind| Some(p99_of(i, kind).filter(|_| kind == OpKind::Sync)? as f64));
+    let title = format!("p99 of fsyncs over time: {}", full_title(phase));
+    let slug = format!("p99 sync {} {}", phase.seq, phase.name);
+    kind_series::draw(&slug, &title, &lines, 1, Frame::of_times, units::time_ns)
+}
+
+/// Draws one phase, with a line each if it both reads and writes and has no response times; `None` if it has too few intervals
+/// with latencies.
 #[must_use]
 pub fn latency_series(phase: &Phase) -> Option<Picture> {
+    let lines =
+        kind_series::lines(phase, |i, kind| Some(p99_of(i, kind).filter(|_| kind != OpKind::Sync)? as f64));
+    let mut timed = phase.repetitions.iter().flat_map(|r| &r.intervals).flat_map(|i| &i.latencies);
+    if lines.len() > 1 && timed.all(|l| l.0 != OpKind::Response) {
+        let title = format!("p99 latency over time: {}", full_title(phase));
+        let slug = format!("p99 {} {}", phase.seq, phase.name);
+        return kind_series::draw(&slug, &title, &lines, 2, Frame::of_times, units::time_ns);
+    }
     let of = |i: &Interval| Some((i.end_ns as f64, p99_ns(phase, i)? as f64));
     let series =
         phase.repetitions.iter().rev().map(|r| r.intervals.iter().filter_map(of).collect::<Vec<_>>());

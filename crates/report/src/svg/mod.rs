@@ -4,6 +4,7 @@
 
 mod chart;
 mod heat_map;
+mod kind_series;
 mod latency;
 mod latency_series;
 mod series;
@@ -11,9 +12,10 @@ mod streams;
 mod surface;
 
 pub use heat_map::heat_map;
-pub use latency::latency;
-pub use latency_series::{latency_series, p99_ns};
-pub(crate) use series::rates as series_rates;
+pub use kind_series::{kind_series, sync_series};
+pub use latency::{latency, operations};
+pub use latency_series::{latency_series, p99_ns, sync_latency_series};
+pub(crate) use series::Course;
 pub use series::series;
 pub use streams::streams;
 pub use surface::surface;
@@ -87,9 +89,23 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(Streams::of_phases(&phases).iter().filter_map(streams));
     let (_, single) = crate::surface::on_surfaces(&phases);
     pictures.extend(latency(&crate::latency::rows(&single)));
-    pictures.extend(single.iter().flat_map(|p| [series(p), latency_series(p)]).flatten());
+    pictures.extend(crate::Breakdown::of_phases(&phases).iter().filter_map(operations));
+    pictures.extend(single.iter().flat_map(|p| over_time(p)));
     number_equal_slugs(&mut pictures);
     pictures
+}
+
+/// The course of one phase: throughput, by kind where there are several, fsyncs, p99 of the latency.
+#[must_use]
+pub fn over_time(phase: &Phase) -> Vec<Picture> {
+    let all = [
+        series(phase),
+        kind_series(phase),
+        sync_series(phase),
+        latency_series(phase),
+        sync_latency_series(phase),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// A survey has tests of one name in several stages; the second becomes "surface-write-2".
@@ -176,6 +192,16 @@ fn coordinates(points: &[(f64, f64)]) -> String {
     points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
+/// Names the lines of a chart, from the left above its plot.
+fn legend_of_kinds(out: &mut String, lines: &[(&str, &str)]) {
+    let mut x = chart::LEFT;
+    for (words, class) in lines {
+        polyline(out, &[(x, 34.0), (x + 22.0, 34.0)], class);
+        text(out, x + 27.0, 38.0, Anchor::Start, "v", words);
+        x += 46.0 + text_width(words, 10.0);
+    }
+}
+
 /// Roughly how wide a text of this size is: system fonts run near 0.56 em a character. Used only to leave room.
 fn text_width(words: &str, font_size: f64) -> f64 {
     words.chars().count() as f64 * font_size * 0.56
@@ -210,6 +236,8 @@ mod tests {
             samples::interrupted_run(),
             samples::repeated_cell(&[5e6]),
             samples::engine_run(),
+            samples::filebench_run(),
+            samples::sysbench_run(),
         ]
     }
 

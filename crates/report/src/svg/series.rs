@@ -1,4 +1,5 @@
-//! Throughput over the time of one phase, from its intervals: a dip or a slow start that the mean hides is seen here.
+//! Throughput over the time of one phase, from its intervals: a dip or a slow start that the mean hides is seen here. Of a phase that
+//! moved no file data it is operations per second.
 
 use super::{
     Anchor, Picture,
@@ -6,29 +7,58 @@ use super::{
     coordinates, polyline, text,
 };
 use crate::{section::full_title, units};
-use fathom_record::{Interval, Phase};
+use fathom_record::Phase;
 use std::fmt::Write as _;
 
 /// Fewer points than this are no series.
 pub const FEWEST_INTERVALS: usize = 3;
 
-/// The intervals of the last repetition that has enough of them, with their rates.
-#[must_use]
-pub fn rates(phase: &Phase) -> Option<Vec<(f64, f64)>> {
-    let repetition = phase.repetitions.iter().rev().find(|r| r.intervals.len() >= FEWEST_INTERVALS)?;
-    Some(repetition.intervals.iter().filter_map(rate).collect())
+/// What a course is a course of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// File data, bytes/s.
+    Bytes,
+    /// Operations/s.
+    Ops,
 }
 
-/// (end in seconds, bytes per second).
-fn rate(interval: &Interval) -> Option<(f64, f64)> {
-    let seconds = interval.width_ns as f64 / 1e9;
-    (seconds > 0.0).then(|| (interval.end_ns as f64 / 1e9, interval.bytes as f64 / seconds))
+impl Unit {
+    /// A rate in words.
+    pub(crate) fn words(self, per_s: f64) -> String {
+        match self {
+            Self::Bytes => units::rate(per_s),
+            Self::Ops => units::ops_rate(per_s),
+        }
+    }
+}
+
+/// How a phase went.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Course {
+    /// Of what.
+    pub(crate) unit: Unit,
+    /// (end of the interval in seconds, rate).
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+impl Course {
+    /// The intervals of the last repetition that has enough of them.
+    pub(crate) fn of(phase: &Phase) -> Option<Self> {
+        let repetition = phase.repetitions.iter().rev().find(|r| r.intervals.len() >= FEWEST_INTERVALS)?;
+        let unit = if phase.is_metadata_only() { Unit::Ops } else { Unit::Bytes };
+        let points = repetition.intervals.iter().filter_map(|i| {
+            let seconds = i.width_ns as f64 / 1e9;
+            let figure = if unit == Unit::Ops { i.ops } else { i.bytes };
+            (seconds > 0.0).then(|| (i.end_ns as f64 / 1e9, figure as f64 / seconds))
+        });
+        Some(Self { unit, points: points.collect() })
+    }
 }
 
 /// Draws one phase; `None` if it has too few intervals.
 #[must_use]
 pub fn series(phase: &Phase) -> Option<Picture> {
-    let points = rates(phase)?;
+    let Course { unit, points } = Course::of(phase)?;
     let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
     let lowest = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     let end = points.iter().map(|p| p.0).fold(0.0, f64::max);
@@ -37,7 +67,8 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     }
     let mut body = String::new();
     let title = format!("{} over time", full_title(phase));
-    let frame = Frame::draw(&mut body, &full_title(phase), highest, 120.0);
+    let draw = if unit == Unit::Ops { Frame::of_counts } else { Frame::draw };
+    let frame = draw(&mut body, &full_title(phase), highest, 120.0);
     // The first interval's rate holds from its beginning on.
     let begin = points.first().map(|(_, rate)| (0.0, *rate));
     let places: Vec<(f64, f64)> =
@@ -53,14 +84,17 @@ pub fn series(phase: &Phase) -> Option<Picture> {
         let label = if share == 0.0 { "0".to_string() } else { label };
         text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
     }
-    let origin = phase.origin().regime;
+    let origin = match unit {
+        Unit::Bytes => phase.origin().regime.words(),
+        Unit::Ops => "operations without file data",
+    };
     let words = format!(
         "{} intervals in {}, between {} and {}; {}.",
         points.len(),
         units::time_ns(end * 1e9),
-        units::rate(lowest),
-        units::rate(highest),
-        origin.words()
+        unit.words(lowest),
+        unit.words(highest),
+        origin
     );
     text(&mut body, 8.0, 36.0, Anchor::Start, "s", &words);
     Some(Picture::new(

@@ -3,6 +3,7 @@
 //! about colour; nothing is printed here.
 
 mod conduct;
+mod operations;
 mod trust;
 
 use crate::{
@@ -12,12 +13,12 @@ use crate::{
     spark,
     story::clean,
     surface::on_surfaces,
-    svg::series_rates,
+    svg::Course,
     units,
     writes::Row,
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use fathom_record::{Histogram, OpKind, Phase, Run};
+use fathom_record::{Headline, Histogram, OpKind, Phase, Run};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -41,6 +42,7 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     headline(&mut page, run, &story, layout);
     verdicts(&mut page, &story, layout);
     singles(&mut page, run, layout);
+    operations::tables(&mut page, run, layout);
     three_figures(&mut page, run, layout);
     figures(&mut page, &story, layout);
     trust::list(&mut page, run, layout);
@@ -211,13 +213,21 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         let latency = latency_told(phase).0;
         table.add_row([
             name,
-            phase.bytes_per_s().map_or("-".to_string(), units::rate),
+            match phase.headline() {
+                Some(Headline::Bytes(rate)) => units::rate(rate),
+                // No file data was moved, and none was meant to be: the operations beside are the figure.
+                Some(Headline::Ops(_)) | None => "-".to_string(),
+            },
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
             time(latency.percentile_ns(99.0)),
             // What broke off part way was not measured, whatever served it.
-            if phase.failed() { "failed" } else { crate::Kind::from(phase.origin().regime).short() }
-                .to_string(),
+            match phase {
+                p if p.failed() => "failed",
+                p if p.is_metadata_only() => "metadata",
+                p => crate::Kind::from(p.origin().regime).short(),
+            }
+            .to_string(),
         ]);
     }
     right_aligned(&mut table, 1..=4);
@@ -232,6 +242,10 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
 
 /// The latency that tells most about a phase: where every write was followed by its own fsync, that of the fsync.
 fn latency_told(phase: &Phase) -> (Histogram, &'static str) {
+    if phase.is_metadata_only() {
+        // Of several kinds of operation none stands for the others.
+        return (Histogram::default(), "");
+    }
     let latency = phase.latency();
     let mut syncs = Histogram::default();
     for repetition in &phase.repetitions {
@@ -442,7 +456,8 @@ fn ramped(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
 fn sparklines(page: &mut Page, run: &Run, layout: usize) {
     let mut first = true;
     for phase in &run.phases {
-        let Some(rates) = series_rates(phase) else { continue };
+        let Some(course) = Course::of(phase) else { continue };
+        let rates = &course.points;
         let highest = rates.iter().map(|r| r.1).fold(0.0, f64::max);
         if highest <= 0.0 || page.room() < if first { 3 } else { 1 } {
             continue;
@@ -456,7 +471,7 @@ fn sparklines(page: &mut Page, run: &Run, layout: usize) {
         let bars = spark::bars_in(&figures, (layout / 3).max(8));
         page.line(
             Style::Plain,
-            &format!("{bars}  max {}  {}", units::rate(highest), clean(&full_title(phase))),
+            &format!("{bars}  max {}  {}", course.unit.words(highest), clean(&full_title(phase))),
         );
     }
 }
@@ -526,6 +541,8 @@ mod tests {
             samples::synced_run(),
             samples::mixed_run(),
             samples::engine_run(),
+            samples::filebench_run(),
+            samples::sysbench_run(),
             Run { trust: samples::trust_list(), ..samples::survey_run() },
             Run::default(),
         ]

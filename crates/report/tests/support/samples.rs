@@ -4,7 +4,7 @@
 
 use fathom_record::{
     Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Jitter, Marks, OpError, OpKind, OpStat,
-    Phase, Physical, Repetition, Residency, Run, Status, SteadyState, Trust, Verdict, Worker,
+    Phase, Physical, Repetition, Residency, Row, RowClass, Run, Status, SteadyState, Trust, Verdict, Worker,
 };
 use serde_json::json;
 
@@ -544,5 +544,197 @@ fn with_latencies(repetition: &mut Repetition, median_ns: f64) {
     for (i, interval) in repetition.intervals.iter_mut().enumerate() {
         let slow = if i % 7 == 6 { 12.0 } else { wobble(i as u64, 3, 1) };
         interval.latencies = vec![(OpKind::Read, latencies(median_ns * slow, 200))];
+    }
+}
+
+/// An operation of a flow in one thread: name, class, kind, executions, bytes each, median duration (0: not timed).
+type Op = (&'static str, RowClass, Option<OpKind>, u64, u64, f64);
+
+fn row_of(&(name, class, kind, ops, each, median_ns): &Op) -> Row {
+    Row {
+        name: name.into(),
+        class,
+        kind,
+        ops,
+        bytes: ops * each,
+        latency: if median_ns > 0.0 { latencies(median_ns, ops.min(500)) } else { Histogram::default() },
+        cpu_ns: 0,
+    }
+}
+
+/// The statistics by kind that belong to the rows of a flow.
+fn stats_of(rows: &[Row]) -> Vec<OpStat> {
+    let of = |op: OpKind| {
+        let mut all = OpStat { op, ops: 0, bytes: 0, latency: Histogram::default() };
+        for row in rows.iter().filter(|r| r.class.is_io() && r.kind == Some(op)) {
+            all.ops += row.ops;
+            all.bytes += row.bytes;
+            all.latency.merge(&row.latency);
+        }
+        (all.ops > 0).then_some(all)
+    };
+    OpKind::ALL.into_iter().filter_map(of).collect()
+}
+
+/// Threads of a process that all do the same for ten seconds.
+fn threads(group: &str, from: u32, n: u32, ops: &[Op]) -> Vec<Worker> {
+    let rows: Vec<Row> = ops.iter().map(row_of).collect();
+    let stats = stats_of(&rows);
+    let one = |index: u32| Worker {
+        group: group.into(),
+        index,
+        elapsed_ns: 10_000_000_000,
+        bytes: stats.iter().map(|s| s.bytes).sum(),
+        ops: stats.iter().map(|s| s.ops).sum(),
+        stats: stats.clone(),
+        ending: Ending::Stopped,
+        rows: rows.clone(),
+        ..Worker::default()
+    };
+    (from..from + n).map(one).collect()
+}
+
+fn flow_phase(seq: u32, name: &str, workers: Vec<Worker>) -> Phase {
+    let has = |op: OpKind| workers.iter().flat_map(|w| &w.stats).any(|s| s.op == op);
+    let (reads, writes, syncs) = (has(OpKind::Read), has(OpKind::Write), has(OpKind::Sync));
+    let (ops, bytes): (u64, u64) = workers.iter().fold((0, 0), |(o, b), w| (o + w.ops, b + w.bytes));
+    let interval = |i: u64| Interval {
+        end_ns: i * 1_000_000_000,
+        width_ns: 1_000_000_000,
+        ops: (ops as f64 / 10.0 * wobble(i, 2, 8)) as u64,
+        bytes: (bytes as f64 / 10.0 * wobble(i, 4, 8)) as u64,
+        ..Interval::default()
+    };
+    let repetition = Repetition {
+        elapsed_ns: 10_000_400_000,
+        intervals: (1..=10).map(interval).collect(),
+        physical: physical(reads, bytes, if reads { 0.01 } else { 0.0 }),
+        workers,
+        ..Repetition::default()
+    };
+    Phase {
+        seq,
+        name: name.into(),
+        axes: Axes { streams: Some(repetition.workers.len() as u64), ..Axes::default() },
+        reads,
+        writes,
+        sync_in_clock: syncs,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+/// A mail server's threads beside one that wakes up now and then, and then files that are only created and deleted.
+pub fn filebench_run() -> Run {
+    use RowClass::{Io, Other, Sync};
+    let mut run = frame("mail", &["fathom", "filebench", "-f", "mail.f"]);
+    run.dialect = "filebench".into();
+    let mail: [Op; 6] = [
+        ("deletefile1", Io, Some(OpKind::Delete), 1000, 0, 61_000.0),
+        ("createfile1", Io, Some(OpKind::Open), 1000, 0, 43_000.0),
+        ("append1", Io, Some(OpKind::Write), 1000, 16 * KIB, 9_800.0),
+        ("fsync1", Io, Some(OpKind::Sync), 1000, 0, 2_900_000.0),
+        ("read1", Io, Some(OpKind::Read), 2000, 16 * KIB, 6_100.0),
+        ("wait1", Sync, None, 10, 0, 95_000_000.0),
+    ];
+    let mut workers = threads("mailer", 0, 16, &mail);
+    workers.extend(threads("ticker", 16, 1, &[("limit1", Other, None, 100, 0, 0.0)]));
+    run.phases.push(flow_phase(0, "mail", workers));
+    let metadata: [Op; 4] = [
+        ("createfile2", Io, Some(OpKind::Open), 5000, 0, 39_000.0),
+        ("closefile2", Io, Some(OpKind::Close), 5000, 0, 1_100.0),
+        ("statfile2", Io, Some(OpKind::Stat), 7500, 0, 2_300.0),
+        ("deletefile2", Io, Some(OpKind::Delete), 5000, 0, 51_000.0),
+    ];
+    run.phases.push(flow_phase(1, "create and delete", threads("maker", 0, 4, &metadata)));
+    run
+}
+
+/// The same a quarter faster, and without the operation that waits.
+pub fn filebench_run_changed() -> Run {
+    let mut run = filebench_run();
+    run.id = "20261122T090000-9f8e7d".into();
+    run.label = "mail, patched kernel".into();
+    for worker in run.phases.iter_mut().flat_map(|p| &mut p.repetitions).flat_map(|r| &mut r.workers) {
+        worker.elapsed_ns = 8_000_000_000;
+        worker.rows.retain(|r| r.name != "wait1");
+        for row in worker.rows.iter_mut().filter(|r| r.latency.count() > 0) {
+            let faster: Vec<u64> = row
+                .latency
+                .buckets()
+                .flat_map(|(low, width, n)| {
+                    std::iter::repeat_n(((low + width / 2) as f64 * 0.8) as u64, n as usize)
+                })
+                .collect();
+            row.latency = Histogram::from_values(faster);
+        }
+    }
+    run
+}
+
+/// Sixteen threads that read, write and now and then fsync, with intervals by kind.
+pub fn sysbench_run() -> Run {
+    let argv = ["sysbench", "fileio", "--threads=16", "--file-test-mode=rndrw", "run"];
+    let mut run = frame("rndrw, 16 threads", &argv);
+    run.dialect = "sysbench".into();
+    let stat = |op, ops, bytes, median_ns| OpStat { op, ops, bytes, latency: latencies(median_ns, ops) };
+    let thread = |index: u32| Worker {
+        group: "threads".into(),
+        index,
+        elapsed_ns: 10_000_000_000,
+        bytes: 10_000 * 16 * KIB,
+        ops: 10_000 + 128,
+        stats: vec![
+            stat(OpKind::Read, 6000, 6000 * 16 * KIB, 7_900.0),
+            stat(OpKind::Write, 4000, 4000 * 16 * KIB, 14_300.0 + 100.0 * f64::from(index)),
+            stat(OpKind::Sync, 128, 0, 1_700_000.0),
+        ],
+        ending: Ending::Stopped,
+        ..Worker::default()
+    };
+    let axes = Axes {
+        file_bytes: Some(2 << 30),
+        record_bytes: Some(16 * KIB),
+        streams: Some(16),
+        ..Axes::default()
+    };
+    let repetition = Repetition {
+        elapsed_ns: 10_000_900_000,
+        start_skew_ns: 120_000,
+        workers: (0..16).map(thread).collect(),
+        intervals: (1..=20).map(interval_by_kind).collect(),
+        physical: physical(true, 16 * 10_000 * 16 * KIB, 0.0),
+        ..Repetition::default()
+    };
+    run.phases.push(Phase {
+        seq: 0,
+        name: "random read and write".into(),
+        axes,
+        reads: true,
+        writes: true,
+        sync_in_clock: true,
+        direct: false,
+        repetitions: vec![repetition],
+    });
+    run
+}
+
+/// Half a second of reads and writes, in two of three with fsyncs; the reads make way now and then.
+fn interval_by_kind(i: u64) -> Interval {
+    let slow = if i % 6 == 5 { 0.3 } else { 1.0 };
+    let read = (4800.0 * slow * wobble(i, 1, 1)) as u64 * 16 * KIB;
+    let written = (3200.0 * wobble(i, 2, 1)) as u64 * 16 * KIB;
+    let mut timed =
+        vec![(OpKind::Read, latencies(7_900.0 / slow, 300)), (OpKind::Write, latencies(14_300.0, 300))];
+    if !i.is_multiple_of(3) {
+        timed.push((OpKind::Sync, latencies(1_700_000.0 / slow, 150 + 10 * i)));
+    }
+    Interval {
+        end_ns: i * 500_000_000,
+        width_ns: 500_000_000,
+        ops: (read + written) / (16 * KIB),
+        bytes: read + written,
+        latencies: timed,
+        moved: vec![(OpKind::Read, read), (OpKind::Write, written)],
     }
 }

@@ -1,0 +1,53 @@
+//! What each operation of a flow did (or each kind, where a phase reads and writes at once): a table and the percentiles as a picture
+//! for each phase.
+
+use super::{
+    Page,
+    blocks::{Shown, whose},
+    table::{Table, folded, heads},
+};
+use crate::{Breakdown, svg};
+
+/// Phases whose picture and table stand open; those of further ones are folded away.
+const MOST_OPEN: usize = 8;
+
+pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<_> = shown
+        .iter()
+        .map(|(v, s)| (*v, Breakdown::of_phases(&s.phases)))
+        .filter(|(_, b)| !b.is_empty())
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    page.heading(level, "Operation by operation");
+    page.body.push_str(
+        "<p class=\"note\">All workers and repetitions together. Rates are over one clock for all rows of a phase: the longest of \
+         its workers'.</p>\n",
+    );
+    for (view, breakdowns) in all {
+        whose(page, shown, view);
+        for (n, one) in breakdowns.iter().enumerate() {
+            let table = table(one);
+            if n >= MOST_OPEN {
+                page.body.push_str(&folded(&one.title, &table));
+                continue;
+            }
+            page.body.push_str(&table);
+            if let Some(picture) = svg::operations(one) {
+                page.picture(&picture, "");
+            }
+        }
+    }
+}
+
+fn table(one: &Breakdown) -> String {
+    let mut head = heads(&["Operation"]);
+    head.extend(Breakdown::HEADS.map(String::from));
+    let caption = format!("{}: {}", crate::story::clean(&one.title), one.clock_words());
+    let mut table = Table::new(&caption, &head);
+    for row in &one.rows {
+        table.row(&row.name, &one.cells(row));
+    }
+    table.finish()
+}
