@@ -48,7 +48,7 @@ impl Lexer<'_> {
         let length = self.run_length(is_name_char);
         let name = self.rest()[..length].to_owned();
         self.at += length;
-        let good = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let good = name.starts_with(|c: char| c.is_ascii_alphabetic());
         let closed = self.rest().starts_with(close);
         if closed {
             self.at += 1;

@@ -69,14 +69,14 @@ impl Lexer<'_> {
     /// A dollar in a string. Before anything that is no name it is dropped; `$a` is a mistake, as it would change a path.
     fn dollar(&mut self, quoted: &mut Quoted) {
         let start = self.at;
-        let named = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let named = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
         let rest = &self.rest()[1..];
         let (inside, close) = match rest.chars().next() {
             Some('{') => (&rest[1..], Some('}')),
             Some('(') => (&rest[1..], Some(')')),
             _ => (rest, None),
         };
-        if !named(inside) || (close.is_none() && inside.starts_with('_')) {
+        if !named(inside) {
             self.skip(quoted);
             return;
         }

@@ -68,10 +68,6 @@ struct Atom {
 }
 
 fn atoms(literal: &str) -> Vec<Atom> {
-    // A line end alone: 1.5 counts it as a line and drops it, while the escape stands for itself.
-    if literal == "\n" {
-        return vec![Atom { written: "\\n".into(), needs_string: false }];
-    }
     let mut atoms = Vec::new();
     let mut rest = literal;
     let mut needs_string = false;
@@ -85,7 +81,12 @@ fn atoms(literal: &str) -> Vec<Atom> {
             length = rest[..backslash].char_indices().next_back().map_or(backslash, |(last, _)| last.max(1));
             next_needs_string = true;
         }
-        let written = if dollar { format!("\\{}", &rest[..length]) } else { rest[..length].to_owned() };
+        let written = match &rest[..length] {
+            // A line end alone: 1.5 counts it as a line and drops it, while the escape stands for itself.
+            "\n" => "\\n".to_owned(),
+            atom if dollar => format!("\\{atom}"),
+            atom => atom.to_owned(),
+        };
         atoms.push(Atom { written, needs_string });
         needs_string = next_needs_string;
         rest = &rest[length..];
