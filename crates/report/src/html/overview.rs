@@ -167,12 +167,12 @@ fn compared_operations(page: &mut Page, comparison: &Comparison) {
     }
     let caption = "Compared operation by operation: second run divided by the first (above 1 the second did more per second; of a \
                    duration, below 1 it was quicker)";
-    let head = heads(&["Operation", "Phase", "Per second", "p50", "p99"]);
+    let head = heads(&["Operation", "Per second", "p50", "p99", "Phase"]);
     let mut table = Table::new(caption, &head);
     let ratio = |r: Option<f64>| r.map_or("–".to_string(), units::ratio);
     for row in &comparison.operations {
         let rate = format!("<strong>{}</strong>", units::ratio(row.ops));
-        table.row(&row.name, &[escape(&row.title), rate, ratio(row.p50), ratio(row.p99)]);
+        table.row(&row.name, &[rate, ratio(row.p50), ratio(row.p99), escape(&row.title)]);
     }
     page.body.push_str(&table.finish());
 }

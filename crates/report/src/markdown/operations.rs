@@ -22,9 +22,9 @@ pub(super) fn compared(out: &mut String, comparison: &Comparison) {
     let rows: Vec<Vec<String>> = comparison
         .operations
         .iter()
-        .map(|r| vec![escape(&r.name), escape(&r.title), units::ratio(r.ops), ratio(r.p50), ratio(r.p99)])
+        .map(|r| vec![escape(&r.name), units::ratio(r.ops), ratio(r.p50), ratio(r.p99), escape(&r.title)])
         .collect();
     if !rows.is_empty() {
-        table(out, &["Operation", "Phase", "Per second", "p50", "p99"], &rows);
+        table(out, &["Operation", "Per second", "p50", "p99", "Phase"], &rows);
     }
 }
