@@ -2,20 +2,22 @@
 //! silently left out.
 
 use crate::EngineError;
+use crate::action::Sets;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, Existing, FileSet, Files, MapFlush, Program, Record, Share, Sizing, Stream, Verify,
-    Workload,
+    Access, Amount, Data, FileSet, MapFlush, Pick, Program, Record, Share, Sizing, Stream, Verify, Workload,
 };
+use std::sync::Arc;
 
-pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
+pub(crate) fn check(
+    workload: &Workload,
+    sets: impl FnOnce() -> Result<Arc<Sets>, EngineError>,
+) -> Result<(), EngineError> {
     if let Err(errors) = workload.check() {
         let first = &errors[0];
         return Err(unsupported(&first.place, &first.message));
     }
-    for set in &workload.filesets {
-        check_set(set)?;
-    }
+    let sets = sets()?;
     let mut tried = Tried::default();
     for (number, phase) in workload.phases.iter().enumerate() {
         for group in &phase.groups {
@@ -30,6 +32,7 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
                     }
                     Program::Stream(stream) => {
                         check_share(&place, workload.fileset(&stream.fileset), stream)?;
+                        check_set(&place, workload.fileset(&stream.fileset), stream)?;
                         if thread.memory.0 > 0 {
                             return Err(unsupported(
                                 &place,
@@ -42,7 +45,7 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
                             stream,
                             set,
                             workers: u64::from(group.instances) * u64::from(thread.instances),
-                            buffer_bytes: least_buffer_bytes(stream, set),
+                            buffer_bytes: least_buffer_bytes(stream, set, &sets),
                         };
                         if let Some(sentence) = tried.refusal(&asked) {
                             return Err(unsupported(&place, &sentence));
@@ -55,25 +58,22 @@ pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn check_set(set: &FileSet) -> Result<(), EngineError> {
-    let place = format!("fileset {}", set.name);
-    if matches!(set.files, Files::Tree(_)) {
-        return Err(unsupported(
-            &place,
-            "directory trees are not laid out by this version; lists and numbered files are",
-        ));
+/// What streams cannot do with a file set.
+fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), EngineError> {
+    let Some(set) = set else { return Ok(()) };
+    let refuse = |message: &str| Err(unsupported(place, message));
+    if set.preallocated_percent != 100 {
+        return refuse(
+            "preallocated_percent below 100 belongs to flows, which create the missing files; streams need all files of their set",
+        );
     }
-    if matches!(set.size, Sizing::Variable(_)) {
-        return Err(unsupported(
-            &place,
-            "sizes drawn from a variable are not laid out by this version; fixed sizes are",
-        ));
+    if set.files.count() == 0 {
+        return refuse("its file set has no file (leaf directories belong to flows)");
     }
-    if set.preallocated_percent != 100 && set.existing != Existing::Reuse {
-        return Err(unsupported(
-            &place,
-            "preallocated_percent below 100 belongs to flows, which this version does not execute",
-        ));
+    if stream.pick == Pick::All && matches!(set.size, Sizing::Variable(_)) {
+        return refuse(
+            "pick = \"all\" needs files of one size; the sizes of this set are drawn from a variable",
+        );
     }
     Ok(())
 }
@@ -158,14 +158,14 @@ fn check_backend(place: &str, stream: &Stream) -> Result<(), EngineError> {
 }
 
 /// Bytes of buffers that each worker of a stream has at least.
-fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>) -> u64 {
+fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>, sets: &Sets) -> u64 {
     let largest = match &stream.access {
         Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),
         _ => stream.record.largest().0,
     };
     let region = stream
         .length
-        .map_or_else(|| set.map_or(0, crate::action::size).saturating_sub(stream.start.0), |length| length.0);
+        .map_or_else(|| set.map_or(0, |s| sets.largest(s)).saturating_sub(stream.start.0), |length| length.0);
     let operations = match (&stream.access, stream.amount) {
         (_, Amount::Operations(n)) => n,
         (_, Amount::Endless) => u64::MAX,

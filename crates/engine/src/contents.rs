@@ -63,13 +63,7 @@ impl Contents {
             at: 0,
             read_area: rotate,
             read_at: 0,
-            // The same in every phase, so that one phase can check what another wrote; different for each file of the set.
-            tag: match stream.data {
-                Data::Positioned { tag } => {
-                    derive_seed(tag, Place { worker: place.worker, ..Place::default() }, FOR_POOL)
-                }
-                _ => tag,
-            },
+            tag: tag_of(&stream.data, seed, place),
             written: 0,
             file_bytes: u64::MAX,
         };
@@ -78,6 +72,13 @@ impl Contents {
         let own = derive_seed(tag, Place::default(), u64::from(number));
         this.fill_pool(if common { derive_seed(seed, Place::default(), FOR_POOL) } else { own });
         Ok(this)
+    }
+
+    /// Goes on with another file of the set: with its stamps, from the beginning of the pool. That costs nothing, so a writer of many
+    /// small files needs no pool for each.
+    pub fn turn_to_file(&mut self, seed: u64, number: u32) {
+        self.tag = tag_of(&self.data, seed, Place { worker: number, ..Place::default() });
+        (self.at, self.written) = (0, 0);
     }
 
     /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
@@ -230,6 +231,17 @@ impl Contents {
     /// Where the next read record will begin in the read buffer.
     pub fn read_position(&self) -> usize {
         self.read_at
+    }
+}
+
+/// What tells the data of a file from those of others. The same in every phase where data are positioned, so that one phase can check
+/// what another wrote; different for each file of the set.
+fn tag_of(data: &Data, seed: u64, place: Place) -> u64 {
+    match data {
+        Data::Positioned { tag } => {
+            derive_seed(*tag, Place { worker: place.worker, ..Place::default() }, FOR_POOL)
+        }
+        _ => derive_seed(seed, Place { repetition: 0, ..place }, FOR_POOL),
     }
 }
 

@@ -26,6 +26,7 @@ impl Engine {
     /// # Errors
     /// The first stream that does not, with what to change.
     pub fn check_direct(&self, workload: &Workload, phase: &Phase) -> Result<(), EngineError> {
+        let sets = self.sets(workload)?;
         let mut done: Vec<(&Stream, PathBuf)> = Vec::new();
         let mut index = 0;
         for group in &phase.groups {
@@ -34,7 +35,7 @@ impl Engine {
                     && stream.open.direct
                     // Nothing is moved through the descriptor itself.
                     && !matches!(stream.backend, Backend::Null | Backend::Mmap { .. })
-                    && let Some(path) = path_of(workload, stream, index)
+                    && let Some(path) = path_of(workload, &sets, stream, index)
                     // A thousand workers on one file ask once.
                     && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
                 {

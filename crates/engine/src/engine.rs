@@ -1,5 +1,6 @@
 //! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
 
+use crate::action::Sets;
 use crate::clock::Clock;
 use crate::hot::rare::Quota;
 use crate::phase::{self, Moments};
@@ -8,14 +9,18 @@ use crate::worker::Plan;
 use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
-use fathom_workload::{Access, Action, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload};
+use fathom_workload::{
+    Access, Act, FileSet, FlowOp, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
+};
 use std::path::PathBuf;
 
 /// Executes workloads for real.
 pub struct Engine {
     clock: Clock,
     start: (u64, u64),
-    ledger: Ledger,
+    pub(crate) ledger: Ledger,
+    pub(crate) sets: action::Cache,
+    pub(crate) progress: Option<action::Listener>,
 }
 
 impl Engine {
@@ -23,7 +28,7 @@ impl Engine {
     #[must_use]
     pub fn new(ledger: Ledger) -> Self {
         let clock = Clock::calibrated();
-        Self { clock, start: clock.mark(), ledger }
+        Self { clock, start: clock.mark(), ledger, sets: action::Cache::default(), progress: None }
     }
 
     /// Whether this engine can execute all of the workload.
@@ -31,7 +36,7 @@ impl Engine {
     /// # Errors
     /// The first thing that makes no sense or that it cannot do.
     pub fn check(&self, workload: &Workload) -> Result<(), EngineError> {
-        check::check(workload)
+        check::check(workload, || self.sets(workload))
     }
 
     /// The ledger, for directories that the caller wants to make and have removed.
@@ -51,17 +56,10 @@ impl Engine {
         self.clock.between(self.start.0, self.clock.now())
     }
 
-    /// Does one step between phases.
-    ///
-    /// # Errors
-    /// If it cannot be done.
-    pub fn act(&mut self, workload: &Workload, action: &Action) -> Result<(), EngineError> {
-        action::act(workload, action, &mut self.ledger)
-    }
-
     /// The files that a phase works on, each once, in order of the workers.
     #[must_use]
     pub fn paths(&self, workload: &Workload, phase: &Phase) -> Vec<PathBuf> {
+        let Ok(sets) = self.sets(workload) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let mut index = 0;
@@ -70,14 +68,15 @@ impl Engine {
                 if let Program::Stream(stream) = &thread.program
                     && stream.backend != fathom_workload::Backend::Null
                 {
-                    for path in paths_of(workload, stream, index) {
-                        if seen.insert(path.clone()) {
-                            paths.push(path);
-                        }
-                    }
+                    let set = workload.fileset(&stream.fileset);
+                    let files = files_of(workload, stream, index);
+                    paths.extend(files.filter_map(|i| sets.path(set?, i)).filter(|p| seen.insert(p.clone())));
                 }
                 index += 1;
             }
+        }
+        for set in sets_of_flows(workload, phase, |_| true) {
+            paths.extend(sets.paths(set).filter(|path| seen.insert(path.clone())));
         }
         paths
     }
@@ -99,10 +98,11 @@ impl Engine {
         if self.clock.is_young(self.start) {
             self.clock = self.clock.refined(self.start);
         }
-        self.make_files(workload, this)?;
+        let sets = self.sets(workload)?;
+        self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
-        let pooled = Pooled::of(workload, this)?;
-        let plans = plans(workload, this, &pooled, place);
+        let pooled = Pooled::of(workload, &sets, this)?;
+        let plans = plans(workload, &sets, this, &pooled, place);
         memory::check(this, plans.iter().map(|p| &p.2))?;
         let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
@@ -114,7 +114,7 @@ impl Engine {
     }
 
     /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them.
-    fn make_files(&mut self, workload: &Workload, phase: &Phase) -> Result<(), EngineError> {
+    fn make_files(&mut self, workload: &Workload, sets: &Sets, phase: &Phase) -> Result<(), EngineError> {
         for group in &phase.groups {
             for thread in &group.threads {
                 if let Program::Stream(stream) = &thread.program
@@ -123,10 +123,10 @@ impl Engine {
                 {
                     let only_reads = !crate::files::writes(stream) && !stream.open.read_write;
                     if only_reads && !stream.open.create {
-                        action::must_be_readable(set)?;
+                        action::must_be_readable(sets, set, &self.ledger)?;
                         continue;
                     }
-                    action::ensure(set, &mut self.ledger)?;
+                    action::ensure(sets, set, &mut self.ledger)?;
                 }
             }
         }
@@ -138,12 +138,8 @@ impl Engine {
     /// # Errors
     /// If the list of kept files cannot be written.
     pub fn keep(&mut self, workload: &Workload) -> Result<(), EngineError> {
-        for path in workload.filesets.iter().filter(|s| s.keep).flat_map(action::paths) {
-            if self.ledger.owns(&path) {
-                self.ledger.keep(&path)?;
-            }
-        }
-        Ok(())
+        let sets = self.sets(workload)?;
+        workload.filesets.iter().filter(|s| s.keep).try_for_each(|s| action::keep(&sets, s, &mut self.ledger))
     }
 
     /// Removes every file that is ours and not kept. Returns what could not be removed.
@@ -168,20 +164,49 @@ fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
     }
 }
 
-/// The files that a worker works on.
-pub(crate) fn paths_of(workload: &Workload, stream: &Stream, worker: usize) -> Vec<PathBuf> {
-    match stream.pick {
-        Pick::All => workload.fileset(&stream.fileset).map(action::paths).unwrap_or_default(),
-        _ => path_of(workload, stream, worker).into_iter().collect(),
-    }
+/// Numbers, in their set, of the files that a worker works on.
+pub(crate) fn files_of(workload: &Workload, stream: &Stream, worker: usize) -> std::ops::Range<u64> {
+    let count = workload.fileset(&stream.fileset).map_or(0, |s| s.files.count());
+    let one = file_of(workload, stream, worker);
+    if stream.pick == Pick::All { 0..count } else { one..(one + 1).min(count) }
 }
 
-pub(crate) fn path_of(workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
-    workload.fileset(&stream.fileset)?.files.path(file_of(workload, stream, worker))
+pub(crate) fn path_of(workload: &Workload, sets: &Sets, stream: &Stream, worker: usize) -> Option<PathBuf> {
+    sets.path(workload.fileset(&stream.fileset)?, file_of(workload, stream, worker))
+}
+
+/// The file sets that operations of a phase's flows name, each once, if they do what is wanted.
+pub(crate) fn sets_of_flows<'a>(
+    workload: &'a Workload,
+    phase: &Phase,
+    wanted: impl Fn(Act) -> bool,
+) -> Vec<&'a FileSet> {
+    let mut left: Vec<&FlowOp> = Vec::new();
+    for thread in phase.groups.iter().flat_map(|g| &g.threads) {
+        if let Program::Flow(flow) = &thread.program {
+            left.extend(&flow.ops);
+        }
+    }
+    let (mut names, mut opened) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    let mut by_slot = false;
+    while let Some(op) = left.pop() {
+        left.extend(&op.ops);
+        match &op.fileset {
+            Some(set) if wanted(op.act) => drop(names.insert(set.as_str())),
+            Some(set) => drop(opened.insert(set.as_str())),
+            None => by_slot |= wanted(op.act),
+        }
+    }
+    // An operation without a set works on a file that another one opened, of whatever set.
+    if by_slot {
+        names.append(&mut opened);
+    }
+    workload.filesets.iter().filter(|set| names.contains(set.name.as_str())).collect()
 }
 
 fn plans<'a>(
     workload: &'a Workload,
+    sets: &Sets,
     phase: &'a Phase,
     pooled: &'a Pooled,
     place: impl Fn(usize) -> Place,
@@ -195,13 +220,14 @@ fn plans<'a>(
             let index = plans.len();
             let pool = pooled.of_worker(index);
             let set = workload.fileset(&stream.fileset);
-            let file_bytes = set.map_or(0, action::size);
+            let file = file_of(workload, stream, index);
+            let file_bytes = set.map_or(0, |s| sets.size(s, file));
             let plan = Plan {
                 group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
                 index,
                 stream,
-                path: path_of(workload, stream, index).unwrap_or_default(),
-                file: file_of(workload, stream, index) as u32,
+                path: path_of(workload, sets, stream, index).unwrap_or_default(),
+                file: file as u32,
                 mode: set.map_or(0o640, |s| s.mode),
                 region: pool.as_ref().map_or_else(
                     || region_of(stream, file_bytes),

@@ -23,6 +23,17 @@ pub enum EngineError {
     /// A tree that we did not make stands where we would make one.
     #[error("{} exists and was not made by fathom; it is left as it is. Choose another place for the tree, or say that it may be used as it is (existing = \"reuse\") or replaced (existing = \"replace\", which removes nothing but directories and files named by eight digits)", .0.display())]
     NotOurTree(PathBuf),
+    /// Something that is not a directory stands where a tree is to be.
+    #[error("{} is not a directory, but a file set says that it is the root of a tree; it is left as it is. Choose another place for the tree, or, to have a plain file replaced, say so (existing = \"replace\")", .0.display())]
+    NotATree(PathBuf),
+    /// A tree that is to be worked on is not there.
+    #[error("the tree {} of file set {set:?} is not there; lay it out first, with before = [{{ prepare = {set:?} }}]", .root.display())]
+    NoTree {
+        /// Its root.
+        root: PathBuf,
+        /// The set.
+        set: String,
+    },
     /// A tree that is to go holds something that is not of a tree.
     #[error("{} {what}: it was not made by fathom, so the tree {} is not removed. Move it away, or choose another place for the tree", .path.display(), .root.display())]
     Foreign {

@@ -29,6 +29,7 @@ mod sample;
 mod shared;
 mod worker;
 
+pub use action::{Prepared, Progress, Step};
 pub use backend::probe::{Capability, State, capabilities, capabilities_in};
 pub use clock::Clock;
 pub use engine::Engine;

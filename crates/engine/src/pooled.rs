@@ -2,7 +2,8 @@
 //! of a stream over a whole set with a sequence of its own.
 
 use crate::pools::{Pool, Pools};
-use crate::{EngineError, action};
+use crate::EngineError;
+use crate::action::Sets;
 use fathom_workload::ops::PooledFiles;
 use fathom_workload::{Phase, Pick, Program, Sequence, Stream, Workload};
 use std::ops::Range;
@@ -31,7 +32,7 @@ struct Set {
 
 impl Pooled {
     /// Looks through the phase's workers, in the order of their numbers, and gets the memory they share.
-    pub fn of(workload: &Workload, phase: &Phase) -> Result<Self, EngineError> {
+    pub fn of(workload: &Workload, files: &Sets, phase: &Phase) -> Result<Self, EngineError> {
         let (mut workers, mut sets) = (Vec::new(), Vec::<Set>::new());
         let (mut pools, mut places) = (0, 0);
         for group in &phase.groups {
@@ -54,7 +55,7 @@ impl Pooled {
                             let set = match state {
                                 Some((_, set, ..)) => *set,
                                 None => {
-                                    sets.push(Set::of(workload, stream));
+                                    sets.push(Set::of(workload, files, stream));
                                     sets.len() - 1
                                 }
                             };
@@ -90,10 +91,12 @@ impl Pooled {
 }
 
 impl Set {
-    fn of(workload: &Workload, stream: &Stream) -> Self {
+    fn of(workload: &Workload, sets: &Sets, stream: &Stream) -> Self {
         let set = workload.fileset(&stream.fileset);
-        let paths = set.map(action::paths).unwrap_or_default();
-        let files = PooledFiles { count: paths.len() as u32, file_bytes: set.map_or(0, action::size) };
+        let paths: Vec<PathBuf> = set.map(|s| sets.paths(s).collect()).unwrap_or_default();
+        // All of one size: other sets are refused.
+        let file_bytes = set.map_or(0, |s| sets.size(s, 0));
+        let files = PooledFiles { count: paths.len() as u32, file_bytes };
         Self { files, paths }
     }
 }

@@ -2,33 +2,38 @@
 //! file ran 50 times as fast as of a written one), so in files of ours they are filled with the data that laying the file out would
 //! have written. Where they are is looked up elsewhere: the engine says which regions it will read, and is told which ranges to fill.
 
-use super::{CHUNK, open_for_data, paths};
-use crate::contents::Contents;
-use crate::engine::{instances, path_of, region_of};
-use crate::worker::Fault;
-use crate::{Engine, EngineError, Ledger, interrupted_by};
-use fathom_workload::ops::Place;
+use super::owned::open_for_data;
+use super::sets::Sets;
+use super::writing::Writer;
+use crate::engine::{files_of, instances, region_of, sets_of_flows};
+use crate::{Engine, EngineError, Ledger};
 use fathom_workload::{
-    Access, Backend, Bytes, Data, Direction, FileSet, ListedOp, Phase, Program, Stream, Verify, Workload,
+    Access, Act, Backend, Data, FileSet, ListedOp, Phase, Program, Stream, Verify, Workload,
 };
 use std::collections::BTreeMap;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 impl Engine {
     /// The parts of files that a phase will read, as (path, first byte, length); what several workers read stands there once.
     #[must_use]
     pub fn regions_read(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
-        regions_of(workload, phase, crate::files::reads)
+        let Ok(sets) = self.sets(workload) else { return Vec::new() };
+        regions_of(workload, &sets, phase, crate::files::reads, &[Act::Read, Act::ReadWholeFile])
     }
 
     /// Likewise, what it will write. Of a file that the open empties no part has anything in it: its length is 0.
     #[must_use]
     pub fn regions_written(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
-        let mut regions = regions_of(workload, phase, |s| crate::files::writes(s) && !s.open.truncate);
-        let emptied = regions_of(workload, phase, |s| crate::files::writes(s) && s.open.truncate);
-        regions.extend(emptied.into_iter().map(|(path, start, _)| (path, start, 0)));
-        regions
+        let Ok(sets) = self.sets(workload) else { return Vec::new() };
+        let regions = |truncate: bool, acts: &[Act]| {
+            let wanted = |s: &Stream| crate::files::writes(s) && s.open.truncate == truncate;
+            regions_of(workload, &sets, phase, wanted, acts)
+        };
+        let mut written = regions(false, &[Act::Write, Act::AsyncWrite]);
+        let emptied = regions(true, &[]);
+        written.extend(emptied.into_iter().map(|(path, start, _)| (path, start, 0)));
+        written
     }
 
     /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and has them written to the
@@ -42,8 +47,9 @@ impl Engine {
             of_path.entry(path).or_default().push((*start, *length));
         }
         let mut filled = 0;
+        let sets = self.sets(workload)?;
         for set in &workload.filesets {
-            for (number, path) in paths(set).into_iter().enumerate() {
+            for (number, path) in sets.paths(set).enumerate() {
                 let Some(ranges) = of_path.get(path.as_path()) else { continue };
                 let file = Filling { workload, set, number: number as u32, path: &path };
                 filled += file.fill(ranges, self.ledger())?;
@@ -55,11 +61,13 @@ impl Engine {
     }
 }
 
-/// The regions of the streams of a phase that are of a kind.
+/// The regions of the streams of a phase that are of a kind, and the files that its flows do such things to, as far as they exist.
 fn regions_of(
     workload: &Workload,
+    sets: &Sets,
     phase: &Phase,
     wanted: impl Fn(&Stream) -> bool,
+    acts: &[Act],
 ) -> Vec<(PathBuf, u64, u64)> {
     let mut regions = Vec::new();
     let mut index = 0;
@@ -69,12 +77,20 @@ fn regions_of(
                 && stream.backend != Backend::Null
                 && wanted(stream)
                 && let Some(set) = workload.fileset(&stream.fileset)
-                && let Some(path) = path_of(workload, stream, index)
             {
-                regions.extend(parts(stream, super::size(set)).into_iter().map(|p| (path.clone(), p.0, p.1)));
+                for file in files_of(workload, stream, index) {
+                    let Some(path) = sets.path(set, file) else { continue };
+                    let bytes = sets.size(set, file);
+                    regions.extend(parts(stream, bytes).into_iter().map(|p| (path.clone(), p.0, p.1)));
+                }
             }
             index += 1;
         }
+    }
+    for set in sets_of_flows(workload, phase, |act| acts.contains(&act)) {
+        let there = (0..set.files.count()).filter(|i| sets.exists(set, *i));
+        let region = |i| Some((sets.path(set, i)?, 0, sets.size(set, i)));
+        regions.extend(there.filter_map(region).filter(|r| r.0.exists()));
     }
     regions.sort_unstable();
     regions.dedup();
@@ -119,25 +135,15 @@ impl Filling<'_> {
         }
         let failed = |e: std::io::Error| EngineError::file("fill the holes of", self.path, e);
         let file = open_for_data(self.path).map_err(failed)?;
-        let mut contents = contents_of(self.workload, self.set, self.data(), self.number)?;
+        let mut writer = Writer::new(self.workload, self.set, self.data())?;
         let end = file.metadata().map_err(failed)?.len();
-        let mut filled = 0;
+        let filled = AtomicU64::new(0);
         for &(start, length) in ranges {
-            let mut at = start;
             let to = start.saturating_add(length).min(end);
-            while at < to && interrupted_by().is_none() {
-                // As if the whole chunk had been laid out: the same byte at the same place, whatever part of it is a hole.
-                let chunk = at / CHUNK as u64 * CHUNK as u64;
-                let until = to.min(chunk + CHUNK as u64);
-                let data = contents.record_to_write(chunk, CHUNK);
-                file.write_all_at(&data[(at - chunk) as usize..(until - chunk) as usize], at)
-                    .map_err(failed)?;
-                filled += until - at;
-                at = until;
-            }
+            writer.write(&file, self.number, start.min(to)..to, &filled).map_err(failed)?;
         }
         file.sync_all().map_err(|e| EngineError::file("write back", self.path, e))?;
-        Ok(filled)
+        Ok(filled.into_inner())
     }
 
     /// What belongs into the file: that of a stream which checks what it reads, or else what laying out would write.
@@ -149,21 +155,6 @@ impl Filling<'_> {
         });
         checked.map(Data::clone).next().unwrap_or_else(|| self.set.data.clone())
     }
-}
-
-/// The data that file `number` of a set is laid out with, in records of a chunk.
-pub(super) fn contents_of(
-    workload: &Workload,
-    set: &FileSet,
-    data: Data,
-    number: u32,
-) -> Result<Contents, EngineError> {
-    let mut stream = Stream::new(&set.name, Direction::Write, Bytes(CHUNK as u64));
-    stream.data = data;
-    let place = Place { worker: number, ..Place::default() };
-    let failed =
-        |f: Fault| EngineError::system("get memory for the data", std::io::Error::from_raw_os_error(f.errno));
-    Contents::new(&stream, CHUNK, workload.seed.0, place).map_err(failed)
 }
 
 #[cfg(test)]

@@ -1,0 +1,153 @@
+//! What may be touched: files we made, files given to us, and nothing else. docs/safety.md has the table.
+
+use super::sets::Sets;
+use crate::{EngineError, Ledger};
+use fathom_workload::{Existing, FileSet, Files, Tree};
+use std::fs::{File, Metadata, OpenOptions};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
+pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
+
+/// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.
+pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), EngineError> {
+    let kind = found.file_type();
+    let other = if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_dir() {
+        "a directory"
+    } else if kind.is_block_device() || kind.is_char_device() {
+        "a device"
+    } else if !kind.is_file() {
+        "a pipe or socket"
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::NotAFile(path.into(), other))
+}
+
+/// Whether what is found at a path may be written to.
+pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
+    ledger.owns(path)
+        || set.existing == Existing::Replace
+        || (set.existing == Existing::Reuse && set.foreign_writable)
+}
+
+/// Makes sure that the file at `path` is one we may make anew: ours, or given to us, or not there yet.
+pub(super) fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    must_be_a_file(path, &found)?;
+    if ledger.owns(path) {
+        return ledger.remove(path);
+    }
+    match set.existing {
+        Existing::Replace => ledger.remove_named(path),
+        Existing::Refuse | Existing::Reuse => Err(EngineError::NotOurs(path.into())),
+    }
+}
+
+/// For streams that write: creates the files that are missing; those that are there must be ours, or given to us.
+pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+    if let Files::Tree(tree) = &set.files {
+        return must_be_ours_as_tree(sets, set, tree, ledger);
+    }
+    for path in sets.paths(set) {
+        let Ok(found) = path.symlink_metadata() else {
+            ledger.create(&path, set.mode)?;
+            continue;
+        };
+        must_be_a_file(&path, &found)?;
+        if !may_change(set, &path, ledger) {
+            return Err(EngineError::NotOurs(path));
+        }
+    }
+    Ok(())
+}
+
+/// For flows that change what is there: files that exist must be ours, or given to us. Missing ones stay missing.
+#[allow(dead_code, reason = "flows use it")]
+pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
+    if let Files::Tree(tree) = &set.files {
+        return must_be_ours_as_tree(sets, set, tree, ledger);
+    }
+    for path in sets.paths(set) {
+        let Ok(found) = path.symlink_metadata() else { continue };
+        must_be_a_file(&path, &found)?;
+        if !may_change(set, &path, ledger) {
+            return Err(EngineError::NotOurs(path));
+        }
+    }
+    Ok(())
+}
+
+/// A tree that is written to must be there, and ours, or given to us file by file.
+fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger) -> Result<(), EngineError> {
+    if ledger.owns_tree(&tree.root) {
+        return Ok(());
+    }
+    let found = tree.root.symlink_metadata().map_err(|_| missing(set, tree))?;
+    if !found.is_dir() {
+        return Err(EngineError::NotATree(tree.root.clone()));
+    }
+    let given =
+        matches!((set.existing, set.foreign_writable), (Existing::Replace, _) | (Existing::Reuse, true));
+    if !given {
+        return Err(EngineError::NotOurTree(tree.root.clone()));
+    }
+    for path in sets.paths(set) {
+        if let Ok(found) = path.symlink_metadata() {
+            must_be_a_file(&path, &found)?;
+        }
+    }
+    Ok(())
+}
+
+fn missing(set: &FileSet, tree: &Tree) -> EngineError {
+    EngineError::NoTree { root: tree.root.clone(), set: set.name.clone() }
+}
+
+/// Makes sure that what is only read is a file or a block device: a pipe would be waited for, for ever.
+pub(crate) fn must_be_readable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
+    if let Files::Tree(tree) = &set.files {
+        if ledger.owns_tree(&tree.root) {
+            return Ok(());
+        }
+        let found = tree.root.metadata().map_err(|_| missing(set, tree))?;
+        if !found.is_dir() {
+            return Err(EngineError::NotATree(tree.root.clone()));
+        }
+    }
+    for path in sets.paths(set) {
+        if let Ok(found) = path.metadata()
+            && !found.file_type().is_block_device()
+        {
+            must_be_a_file(&path, &found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what is ours of the set, or notes it as kept. Files that were there before us and were reused stay.
+pub(super) fn remove(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+    if set.keep {
+        return keep(sets, set, ledger);
+    }
+    if let Files::Tree(tree) = &set.files
+        && ledger.owns_tree(&tree.root)
+    {
+        return ledger.remove(&tree.root);
+    }
+    sets.paths(set).try_for_each(|path| ledger.remove(&path))
+}
+
+/// Notes what is ours of the set as kept.
+pub(crate) fn keep(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+    let ours: Vec<PathBuf> = match &set.files {
+        Files::Tree(tree) if ledger.owns_tree(&tree.root) => vec![tree.root.clone()],
+        _ => sets.paths(set).filter(|path| ledger.owns(path)).collect(),
+    };
+    ledger.keep_all(ours.iter().map(PathBuf::as_path))
+}

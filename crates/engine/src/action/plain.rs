@@ -1,0 +1,122 @@
+//! Laying out listed and numbered files, one after the other: what is told about each is told in their order.
+
+use super::owned::{make_way, may_change, must_be_a_file, open_for_data};
+use super::progress::{Prepared, Step};
+use super::writing::Writer;
+use super::{CHUNK, Laying};
+use crate::{EngineError, interrupted_by};
+use fathom_workload::Existing;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// From so many files on, small ones are not brought to the disk one by one.
+const MANY: u64 = 16;
+
+/// Makes the files that are to exist; with `Existing::Reuse`, takes those that are large enough.
+pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
+    let (sets, set) = (laying.sets, laying.set);
+    let total = set.files.count();
+    let mut writer = None;
+    let bytes = AtomicU64::new(0);
+    let mut disks = BTreeMap::new();
+    laying.tell(Step::Files, 0, total, 0, true);
+    for index in 0..total {
+        if interrupted_by().is_some() {
+            break;
+        }
+        let Some(path) = sets.path(set, index) else { continue };
+        if !sets.exists(set, index) {
+            // What is to be created later must not be there.
+            if set.existing != Existing::Reuse {
+                make_way(set, &path, laying.ledger)?;
+            }
+            continue;
+        }
+        let size = sets.size(set, index);
+        let (done, from) = match found(laying, &path, size)? {
+            Prepared::Reused => (Prepared::Reused, size),
+            extended @ Prepared::Extended { from, .. } => (extended, from),
+            made => {
+                make_way(set, &path, laying.ledger)?;
+                (made, 0)
+            }
+        };
+        (laying.report)(&path, done);
+        if done == Prepared::Reused {
+            continue;
+        }
+        let file = match done {
+            Prepared::Created { .. } => laying.ledger.create(&path, set.mode)?,
+            _ => open_for_data(&path).map_err(|e| EngineError::file("open", &path, e))?,
+        };
+        if size > from {
+            if writer.is_none() {
+                writer = Some(Writer::new(laying.workload, set, set.data.clone())?);
+            }
+            let Some(writer) = &mut writer else { continue };
+            writer
+                .write(&file, index as u32, from..size, &bytes)
+                .map_err(|e| EngineError::file("write", &path, e))?;
+        }
+        laying.tell(Step::Files, index + 1, total, bytes.load(Relaxed), false);
+        if total >= MANY && size - from < CHUNK as u64 {
+            let about = file.metadata().map_err(|e| EngineError::file("stat", &path, e))?;
+            disks.insert(about.dev(), (path, file));
+        } else {
+            file.sync_all().map_err(|e| EngineError::file("write back", &path, e))?;
+        }
+    }
+    laying.tell(Step::Files, total, total, bytes.load(Relaxed), true);
+    if !disks.is_empty() {
+        laying.tell(Step::WritingBack, 0, total, bytes.load(Relaxed), true);
+    }
+    for (path, file) in disks.into_values() {
+        rustix::fs::syncfs(&file).map_err(|e| EngineError::file("write back", &path, e))?;
+    }
+    Ok(())
+}
+
+/// Makes all files anew and leaves them empty.
+pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
+    for path in laying.sets.paths(laying.set) {
+        make_way(laying.set, &path, laying.ledger)?;
+        laying.ledger.create(&path, laying.set.mode)?;
+    }
+    Ok(())
+}
+
+/// What is to become of a file: used as it is, extended, or made (anew).
+fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, EngineError> {
+    let set = laying.set;
+    let create = Prepared::Created { bytes: size };
+    if set.existing != Existing::Reuse {
+        return Ok(create);
+    }
+    if set.trust_sizes {
+        File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+        return Ok(Prepared::Reused);
+    }
+    let Ok(about) = path.metadata() else { return Ok(create) };
+    let from = if about.file_type().is_block_device() {
+        let mut device = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+        device.seek(SeekFrom::End(0)).map_err(|e| EngineError::file("find the size of", path, e))?
+    } else {
+        about.len()
+    };
+    if from >= size && (about.is_file() || about.file_type().is_block_device()) {
+        return Ok(Prepared::Reused);
+    }
+    let here = path.symlink_metadata().map_err(|e| EngineError::file("stat", path, e))?;
+    must_be_a_file(path, &here)?;
+    if !may_change(set, path, laying.ledger) {
+        return Err(EngineError::WouldChange {
+            path: path.into(),
+            what: format!("has {from} bytes instead of {size}"),
+        });
+    }
+    Ok(Prepared::Extended { from, bytes: size - from })
+}

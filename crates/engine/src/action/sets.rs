@@ -1,0 +1,158 @@
+//! The file sets of a workload as files: how many, where, how large, and which of them exist at the start. Trees and drawn sizes are
+//! computed once and kept as long as the workload asks for the same.
+
+use crate::check::unsupported;
+use crate::{Engine, EngineError};
+use fathom_workload::tree::{Layout, Layouts, layouts};
+use fathom_workload::{Bytes, FileSet, Files, RandomVariable, Seed, Sizing, Workload};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries of one set whose places or sizes are kept in memory, about 2 GB of it.
+const MOST_KEPT: u64 = 1 << 26;
+
+/// The sets last asked for.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<Option<Arc<Sets>>>);
+
+/// All file sets of a workload.
+pub(crate) struct Sets {
+    asked: Asked,
+    layouts: Layouts,
+}
+
+/// All that the files follow from.
+#[derive(PartialEq)]
+struct Asked {
+    seed: Seed,
+    variables: BTreeMap<String, RandomVariable>,
+    filesets: Vec<FileSet>,
+}
+
+impl Engine {
+    /// The files of a workload.
+    pub(crate) fn sets(&self, workload: &Workload) -> Result<Arc<Sets>, EngineError> {
+        let mut kept = self.sets.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sets) = kept.as_ref().filter(|sets| sets.are_of(workload)) {
+            return Ok(Arc::clone(sets));
+        }
+        // The old ones first: two of a million files need not be in memory together.
+        *kept = None;
+        let sets = Arc::new(Sets::of(workload)?);
+        *kept = Some(Arc::clone(&sets));
+        Ok(sets)
+    }
+}
+
+impl Sets {
+    fn of(workload: &Workload) -> Result<Self, EngineError> {
+        for set in &workload.filesets {
+            let kept = match (&set.files, &set.size) {
+                (Files::Tree(tree), _) => tree.entries.saturating_add(tree.leaf_directories),
+                (files, Sizing::Variable(_)) => files.count(),
+                _ => 0,
+            };
+            if kept > MOST_KEPT {
+                let place = format!("fileset {}", set.name);
+                return Err(unsupported(
+                    &place,
+                    &format!("{kept} entries are more than the {MOST_KEPT} of a set that are laid out"),
+                ));
+            }
+        }
+        let layouts =
+            layouts(workload).map_err(|e| unsupported(&format!("fileset {}", e.set), &e.message))?;
+        let asked = Asked {
+            seed: workload.seed,
+            variables: workload.variables.clone(),
+            filesets: workload.filesets.clone(),
+        };
+        Ok(Self { asked, layouts })
+    }
+
+    fn are_of(&self, workload: &Workload) -> bool {
+        self.asked.seed == workload.seed
+            && self.asked.variables == workload.variables
+            && self.asked.filesets == workload.filesets
+    }
+
+    /// The layouts themselves, leaf directories among them, with the state of the generators that they were drawn from.
+    #[allow(dead_code, reason = "flows use it")]
+    pub fn layouts(&self) -> &Layouts {
+        &self.layouts
+    }
+
+    /// The layout of a set that is a tree.
+    pub fn layout(&self, set: &FileSet) -> Option<&Layout> {
+        self.layouts.trees.get(&set.name)
+    }
+
+    /// Path of a file; `None` past the end.
+    pub fn path(&self, set: &FileSet, index: u64) -> Option<PathBuf> {
+        match (&set.files, self.layout(set)) {
+            (Files::Tree(tree), Some(layout)) => {
+                let index = usize::try_from(index).ok().filter(|i| *i < layout.files.len())?;
+                Some(tree.root.join(layout.file_path(index)))
+            }
+            (files, _) => files.path(index),
+        }
+    }
+
+    /// Paths of all files, whether they exist at the start or not.
+    pub fn paths(&self, set: &FileSet) -> impl Iterator<Item = PathBuf> {
+        (0..set.files.count()).filter_map(|i| self.path(set, i))
+    }
+
+    /// Bytes that a file is to have.
+    pub fn size(&self, set: &FileSet, index: u64) -> u64 {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        if let Some(layout) = self.layout(set) {
+            return layout.files.get(index).map_or(0, |f| f.size);
+        }
+        match set.size {
+            Sizing::Fixed(Bytes(bytes)) => bytes,
+            Sizing::Variable(_) => {
+                self.layouts.sizes.get(&set.name).and_then(|s| s.get(index)).copied().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Bytes of the largest file.
+    pub fn largest(&self, set: &FileSet) -> u64 {
+        match set.size {
+            Sizing::Fixed(Bytes(bytes)) => bytes,
+            Sizing::Variable(_) => (0..set.files.count()).map(|i| self.size(set, i)).max().unwrap_or(0),
+        }
+    }
+
+    /// Whether a file exists at the start. Of lists and numbered files the share is spread evenly; trees draw it.
+    pub fn exists(&self, set: &FileSet, index: u64) -> bool {
+        if let Some(layout) = self.layout(set) {
+            return usize::try_from(index).ok().and_then(|i| layout.files.get(i)).is_some_and(|f| f.exists);
+        }
+        let percent = u128::from(set.preallocated_percent.min(100));
+        let before = |index: u64| u128::from(index) * percent / 100;
+        before(index + 1) > before(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_listed_files_is_spread_evenly_and_exact() {
+        let set: FileSet = Workload::from_toml(
+            "name = \"t\"\n[[fileset]]\nname = \"f\"\nfiles = { numbered = { prefix = \"f\", count = 10 } }\npreallocated_percent = 30",
+        )
+        .unwrap()
+        .filesets
+        .remove(0);
+        let workload = Workload { filesets: vec![set.clone()], ..Workload::default() };
+        let sets = Sets::of(&workload).unwrap();
+        let there: Vec<u64> = (0..10).filter(|i| sets.exists(&set, *i)).collect();
+        assert_eq!(there, [3, 6, 9]);
+        assert!(sets.are_of(&workload) && !sets.are_of(&Workload { seed: Seed(9), ..workload }));
+    }
+}

@@ -1,0 +1,310 @@
+//! Making or looking through a tree: directories first, one after the other, then files by several threads, a directory at a time, then
+//! leaf directories. Every name is made in an open directory, so that nothing is reached through a link that somebody put there.
+
+use super::super::progress::{Prepared, Step};
+use super::super::writing::Writer;
+use super::super::{CHUNK, Laying, OFTEN};
+use super::files;
+use crate::ledger::tree as ours;
+use crate::{EngineError, Ledger, interrupted_by};
+use fathom_workload::tree::Layout;
+use fathom_workload::{FileSet, Share, Workload};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode};
+use rustix::io::Errno;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// Threads that make files, at most. More of them stand in each other's way in the file system's journal.
+const MOST_THREADS: usize = 8;
+
+/// How the tree is come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Its root is new and empty.
+    Fresh {
+        /// Files get no data.
+        empty: bool,
+    },
+    /// It is there, and ours to make fit.
+    ReuseOurs,
+    /// It is there, not ours, and given to us to be changed; what is made in it is entered one by one.
+    ReuseGiven,
+    /// It is there and has to do as it is.
+    ReuseForeign,
+}
+
+/// A tree to be made or looked through.
+pub(super) struct Job<'a> {
+    pub root: &'a Path,
+    pub root_fd: OwnedFd,
+    pub layout: &'a Layout,
+    pub set: &'a FileSet,
+    pub workload: &'a Workload,
+    pub manner: Manner,
+}
+
+/// What the threads share.
+pub(super) struct Common<'a, 'l> {
+    pub job: &'a Job<'a>,
+    /// For files that are entered one by one.
+    pub ledger: Mutex<&'l mut Ledger>,
+    units: Vec<Range<usize>>,
+    next: AtomicUsize,
+    done: AtomicU64,
+    pub bytes: AtomicU64,
+    stop: AtomicBool,
+}
+
+type Outcome = Result<Vec<(usize, Prepared)>, EngineError>;
+
+impl Job<'_> {
+    pub fn run(self, laying: &mut Laying<'_>) -> Result<(), EngineError> {
+        self.directories(laying)?;
+        let bytes = self.files(laying)?;
+        self.leaf_directories(laying)?;
+        if bytes > 0 && interrupted_by().is_none() {
+            let files = self.layout.files.len() as u64;
+            laying.tell(Step::WritingBack, 0, files, bytes, true);
+            // One for all: an fsync for each of thousands of small files would take longer than writing them.
+            rustix::fs::syncfs(&self.root_fd).map_err(|e| EngineError::file("write back", self.root, e))?;
+            laying.tell(Step::WritingBack, files, files, bytes, true);
+        }
+        Ok(())
+    }
+
+    /// Whether what is missing or does not fit may be changed.
+    pub fn may_change(&self) -> bool {
+        self.manner != Manner::ReuseForeign
+    }
+
+    fn directories(&self, laying: &mut Laying<'_>) -> Result<(), EngineError> {
+        if self.manner == Manner::ReuseForeign {
+            return Ok(());
+        }
+        let all = &self.layout.directories;
+        laying.tell(Step::Directories, 1, all.len() as u64, 0, true);
+        // The way down to where we are. Parents come before their children, each filled before the next, so it is enough to go up.
+        let mut way: Vec<(u32, OwnedFd)> = Vec::new();
+        for (index, directory) in all.iter().enumerate().skip(1) {
+            if interrupted_by().is_some() {
+                return Ok(());
+            }
+            while way.last().is_some_and(|(at, _)| *at != directory.parent) {
+                way.pop();
+            }
+            let parent = way.last().map_or(self.root_fd.as_fd(), |(_, fd)| fd.as_fd());
+            let path = || self.root.join(self.layout.directory_path(index));
+            let name = name_of(directory.number);
+            self.make_directory(laying.ledger, parent, &name, &path)?;
+            // Only those that are a parent themselves are gone down into.
+            if all.get(index + 1).is_some_and(|next| next.parent as usize == index) {
+                let fd =
+                    ours::open_directory(parent, &name).map_err(|e| EngineError::file("open", path(), e))?;
+                way.push((index as u32, fd));
+            }
+            laying.tell(Step::Directories, index as u64 + 1, all.len() as u64, 0, false);
+        }
+        laying.tell(Step::Directories, all.len() as u64, all.len() as u64, 0, true);
+        Ok(())
+    }
+
+    /// Makes a directory that may be there already if the tree was.
+    fn make_directory(
+        &self,
+        ledger: &mut Ledger,
+        parent: BorrowedFd<'_>,
+        name: &str,
+        path: &dyn Fn() -> PathBuf,
+    ) -> Result<(), EngineError> {
+        let failed = |e: Errno| EngineError::file("create", path(), e);
+        if self.manner == Manner::ReuseGiven
+            && rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).err() == Some(Errno::NOENT)
+        {
+            return ledger.create_directory(&path());
+        }
+        match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) if !matches!(self.manner, Manner::Fresh { .. }) => {
+                let about = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+                if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
+                    Ok(())
+                } else {
+                    Err(failed(Errno::EXIST))
+                }
+            }
+            Err(e) => Err(failed(e)),
+        }
+    }
+
+    fn leaf_directories(&self, laying: &mut Laying<'_>) -> Result<(), EngineError> {
+        let all = &self.layout.leaf_directories;
+        let total = all.len() as u64;
+        for (index, leaf) in all.iter().enumerate().filter(|(_, l)| l.exists) {
+            if interrupted_by().is_some() {
+                return Ok(());
+            }
+            let path = || self.root.join(self.layout.leaf_directory_path(index));
+            if self.manner == Manner::ReuseForeign {
+                if !path().is_dir() {
+                    return Err(EngineError::WouldChange { path: path(), what: "is not there".into() });
+                }
+                continue;
+            }
+            let parent = self.open_directory(leaf.directory)?;
+            self.make_directory(laying.ledger, parent.as_fd(), &name_of(leaf.number), &path)?;
+            laying.tell(Step::Directories, index as u64 + 1, total, 0, false);
+        }
+        if total > 0 {
+            laying.tell(Step::Directories, total, total, 0, true);
+        }
+        Ok(())
+    }
+
+    pub fn open_directory(&self, index: u32) -> Result<OwnedFd, EngineError> {
+        let path = self.layout.directory_path(index as usize);
+        ours::open_directory(self.root_fd.as_fd(), &path)
+            .map_err(|e| EngineError::file("open", self.root.join(path), e))
+    }
+
+    /// Makes the files that are to exist. Answers the bytes written.
+    fn files(&self, laying: &mut Laying<'_>) -> Result<u64, EngineError> {
+        let files = &self.layout.files;
+        let total = files.len() as u64;
+        // Files of one directory follow each other.
+        let mut units: Vec<Range<usize>> = Vec::new();
+        for (index, file) in files.iter().enumerate() {
+            match units.last_mut() {
+                Some(unit) if files[unit.start].directory == file.directory => unit.end = index + 1,
+                _ => units.push(index..index + 1),
+            }
+        }
+        let threads = self.threads(units.len());
+        let Laying { ledger, listener, told, report, .. } = laying;
+        let common = Common {
+            job: self,
+            ledger: Mutex::new(ledger),
+            units,
+            next: AtomicUsize::new(0),
+            done: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        };
+        let mut tell = |at_once: bool| {
+            if let Some(listener) = listener
+                && (at_once || told.elapsed() >= OFTEN)
+            {
+                let (done, bytes) = (common.done.load(Relaxed), common.bytes.load(Relaxed));
+                listener(&super::super::Progress {
+                    set: &self.set.name,
+                    step: Step::Files,
+                    done,
+                    total,
+                    bytes,
+                });
+                *told = std::time::Instant::now();
+            }
+        };
+        tell(true);
+        let mut failed = None;
+        std::thread::scope(|scope| -> Result<(), EngineError> {
+            let (sender, outcomes) = channel();
+            for _ in 0..threads {
+                let (common, sender) = (&common, sender.clone());
+                let started = std::thread::Builder::new().spawn_scoped(scope, move || common.work(&sender));
+                if let Err(e) = started {
+                    common.stop.store(true, Relaxed);
+                    return Err(EngineError::system("start a thread", e));
+                }
+            }
+            drop(sender);
+            loop {
+                match outcomes.recv_timeout(OFTEN) {
+                    Ok(Ok(prepared)) => {
+                        for (index, outcome) in prepared {
+                            report(&self.root.join(self.layout.file_path(index)), outcome);
+                        }
+                    }
+                    Ok(Err(e)) => {
+                        common.stop.store(true, Relaxed);
+                        failed.get_or_insert(e);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+                tell(false);
+            }
+        })?;
+        tell(true);
+        failed.map_or_else(|| Ok(common.bytes.load(Relaxed)), Err)
+    }
+
+    /// Small files are made by several threads: most of the work is the kernel's with names and inodes. Large ones are written one
+    /// after the other, because files that are written at once lie interleaved on the disk.
+    fn threads(&self, units: usize) -> usize {
+        let small = self.layout.total_bytes() / (self.layout.files.len() as u64).max(1) <= CHUNK as u64;
+        if !small || self.manner == Manner::ReuseGiven {
+            return 1;
+        }
+        std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(units.max(1))
+    }
+}
+
+impl Common<'_, '_> {
+    /// One thread.
+    fn work(&self, outcomes: &Sender<Outcome>) {
+        crate::interrupt::leave_signals_to_the_parent(false);
+        let mut writer = None;
+        while !self.stop.load(Relaxed) && interrupted_by().is_none() {
+            let Some(unit) = self.units.get(self.next.fetch_add(1, Relaxed)) else { return };
+            let outcome = self.unit(unit.clone(), &mut writer);
+            // The receiver waits until all senders are gone.
+            let _ = outcomes.send(outcome);
+        }
+    }
+
+    /// The files of one directory.
+    fn unit(&self, unit: Range<usize>, writer: &mut Option<Writer>) -> Outcome {
+        let job = self.job;
+        let files = &job.layout.files;
+        let mut prepared = Vec::new();
+        if !files[unit.clone()].iter().any(|f| f.exists) {
+            self.done.fetch_add(unit.len() as u64, Relaxed);
+            return Ok(prepared);
+        }
+        let directory = job.open_directory(files[unit.start].directory)?;
+        for index in unit {
+            if self.stop.load(Relaxed) || interrupted_by().is_some() {
+                break;
+            }
+            if files[index].exists {
+                if writer.is_none() {
+                    *writer = Some(Writer::new(job.workload, job.set, job.set.data.clone())?);
+                }
+                let Some(writer) = writer else { continue };
+                prepared.push((index, files::prepare(self, directory.as_fd(), index, writer)?));
+            }
+            self.done.fetch_add(1, Relaxed);
+        }
+        Ok(prepared)
+    }
+
+    /// Creates a file that is entered by itself.
+    pub fn create_entered(&self, path: &Path) -> Result<std::fs::File, EngineError> {
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        ledger.create(path, self.job.set.mode)
+    }
+
+    /// Whether larger files stay as they are.
+    pub fn only_reads(&self) -> bool {
+        self.job.set.share == Share::ReadOnly
+    }
+}
+
+/// The name of a file or directory.
+pub(super) fn name_of(number: u32) -> String {
+    format!("{number:08}")
+}

@@ -1,0 +1,88 @@
+//! Laying trees out: what may stand in the place of the root decides between making it ([`make`]), using it as it is, and an error.
+
+mod files;
+mod make;
+
+use super::Laying;
+use super::progress::Step;
+use crate::EngineError;
+use crate::ledger::tree as ours;
+use fathom_workload::{Existing, Tree};
+use make::{Job, Manner};
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, Mode, OFlags};
+use std::path::Path;
+
+/// Makes the tree, or looks through the one that is there; `empty`: its files without their data.
+pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Result<(), EngineError> {
+    let root = tree.root.as_path();
+    let Some(layout) = laying.sets.layout(laying.set) else { return Ok(()) };
+    let existing = if empty && laying.set.existing == Existing::Reuse {
+        // Emptied files are made anew, whatever the set says of files found in place.
+        Existing::Refuse
+    } else {
+        laying.set.existing
+    };
+    let manner = match make_way(laying, root, existing)? {
+        Way::Free => {
+            laying.ledger.create_tree(root)?;
+            Manner::Fresh { empty }
+        }
+        Way::Reuse => match (laying.ledger.owns_tree(root), laying.set.foreign_writable) {
+            (true, _) => Manner::ReuseOurs,
+            (false, true) => Manner::ReuseGiven,
+            (false, false) => Manner::ReuseForeign,
+        },
+    };
+    let root_fd = open(root, manner)?;
+    let job = Job { root, root_fd, layout, set: laying.set, workload: laying.workload, manner };
+    job.run(laying)
+}
+
+enum Way {
+    /// Nothing stands there (any more).
+    Free,
+    /// A tree to be used.
+    Reuse,
+}
+
+fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<Way, EngineError> {
+    let Ok(found) = root.symlink_metadata() else { return Ok(Way::Free) };
+    let is_a_tree = if existing == Existing::Reuse {
+        // What is only read may be reached through a link.
+        root.metadata().is_ok_and(|m| m.is_dir())
+    } else {
+        found.is_dir()
+    };
+    if is_a_tree && existing == Existing::Reuse {
+        return Ok(Way::Reuse);
+    }
+    let owned = if found.is_dir() { laying.ledger.owns_tree(root) } else { laying.ledger.owns(root) };
+    if !owned && existing != Existing::Replace {
+        return Err(if found.is_dir() {
+            EngineError::NotOurTree(root.into())
+        } else {
+            EngineError::NotATree(root.into())
+        });
+    }
+    laying.tell(Step::Removing, 0, 1, 0, true);
+    if owned {
+        laying.ledger.remove(root)?;
+    } else if found.is_dir() {
+        laying.ledger.remove_named_tree(root)?;
+    } else {
+        super::owned::must_be_a_file(root, &found)?;
+        laying.ledger.remove_named(root)?;
+    }
+    laying.tell(Step::Removing, 1, 1, 0, true);
+    Ok(Way::Free)
+}
+
+/// Opens the root. Only what is not changed may be reached through a link.
+fn open(root: &Path, manner: Manner) -> Result<OwnedFd, EngineError> {
+    if manner != Manner::ReuseForeign {
+        return ours::open_root(root);
+    }
+    rustix::fs::openat(CWD, root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|e| EngineError::file("open", root, e))
+}
