@@ -22,11 +22,15 @@ The chores of the house.
   cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
   cargo xtask bench rate          whether a rate that is asked for is kept, and what a stopped process shows
   cargo xtask bench instructions  instructions per operation, counted by valgrind, beside fio's
+  cargo xtask bench sysbench      the drop-in beside SysBench, on files in the page cache
+  cargo xtask bench filebench     the drop-in beside Filebench, the same scripts to both
+  cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
+  cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
-  bench engine, rate:
+  bench, but iozone and instructions:
          --rounds N               interleaved rounds (engine 9, rate 3)
          --seconds S              length of one measurement (engine 1, rate 5)
          --case TEXT              only cases with TEXT in their name

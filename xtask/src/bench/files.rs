@@ -64,7 +64,8 @@ pub fn random(path: &Path, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-fn allocate(path: &Path, bytes: u64) -> Result<()> {
+/// A file whose blocks are reserved and were never written.
+pub fn allocate(path: &Path, bytes: u64) -> Result<()> {
     let file = File::create(path)?;
     // SAFETY: the descriptor is open; no memory is handed over.
     let failed = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes as libc::off_t) };

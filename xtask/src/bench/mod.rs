@@ -3,12 +3,14 @@
 
 mod cases;
 mod claims;
+mod dropin;
 mod engine;
 mod files;
 mod floor;
 mod histogram;
 mod instructions;
 mod iozone;
+mod loop_disk;
 mod machine;
 mod options;
 mod peers;
@@ -17,6 +19,7 @@ mod rate;
 mod sample;
 mod spread;
 mod stall;
+mod sysbench_2004;
 mod table;
 
 use crate::Usage;
@@ -27,16 +30,26 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate and instructions";
+    const NAMES: &str =
+        "iozone, engine, rate, instructions, sysbench, filebench, filebench-files and sysbench-2004";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
+    if name == "filebench-files" {
+        let Some((dir, rest)) = rest.split_first() else {
+            bail!(Usage("`bench filebench-files` takes the directory of the *.f files.".into()))
+        };
+        return dropin::filebench_files::run(root, Path::new(dir), &Options::parse(rest)?);
+    }
     let options = Options::parse(rest)?;
     match name.as_str() {
         "iozone" => iozone::run(root, options.rounds.unwrap_or(9)),
         "engine" => engine::run(root, &options),
         "rate" => rate::run(root, &options),
         "instructions" => instructions::run(root),
+        "sysbench" => dropin::sysbench::run(root, &options),
+        "filebench" => dropin::filebench::run(root, &options),
+        "sysbench-2004" => sysbench_2004::run(root, &options),
         other => bail!(Usage(format!("There is no bench named {other:?}; there are {NAMES}."))),
     }
 }

@@ -54,6 +54,21 @@ impl Options {
         Ok(options)
     }
 
+    /// A usage error if one of these options was given to a bench that makes no use of it.
+    pub fn refuse(&self, bench: &str, names: &[&str]) -> Result<()> {
+        let given = |name: &&&str| match **name {
+            "--seconds" => self.seconds.is_some(),
+            "--rounds" => self.rounds.is_some(),
+            "--file-mib" => self.file_mib != Self::default().file_mib,
+            "--gate" => self.gate,
+            _ => false,
+        };
+        match names.iter().find(given) {
+            Some(name) => bail!(Usage(format!("`bench {bench}` makes no use of {name}."))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a case of this name was asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.case.as_ref().is_none_or(|part| name.contains(part.as_str()))
@@ -115,6 +130,14 @@ mod tests {
             let error = parse(line).unwrap_err();
             assert!(error.is::<Usage>() && error.to_string().contains(part), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn what_a_bench_does_not_use_is_refused() {
+        let options = parse("--seconds 2 --gate").unwrap();
+        assert!(options.refuse("x", &["--rounds", "--file-mib"]).is_ok());
+        let error = options.refuse("x", &["--rounds", "--gate"]).unwrap_err();
+        assert!(error.is::<Usage>() && error.to_string().contains("--gate"), "{error}");
     }
 
     #[test]

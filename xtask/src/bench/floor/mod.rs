@@ -4,6 +4,7 @@
 
 pub mod aio;
 pub mod passes;
+pub mod set;
 pub mod sync;
 pub mod uring;
 
@@ -34,14 +35,19 @@ pub type Loop = fn(&Target, &Barrier) -> Result<Done>;
 
 /// Runs a loop on one thread, or on several at once on CPUs of their own.
 pub fn measure(work: Loop, target: &Target, threads: usize) -> Result<Sample> {
+    measure_with(|start| work(target, start), threads)
+}
+
+/// Likewise with a loop that knows its own target.
+pub fn measure_with(work: impl Fn(&Barrier) -> Result<Done> + Sync, threads: usize) -> Result<Sample> {
     let barrier = Barrier::new(threads);
     let cpu_before = cpu_ns(Whose::Own);
     let done: Vec<Result<Done>> = std::thread::scope(|scope| {
         let run = |number: usize| {
-            let barrier = &barrier;
+            let (barrier, work) = (&barrier, &work);
             move || {
                 pin::this_thread(if threads == 1 { pin::cpu() } else { number % pin::cpus() });
-                work(target, barrier)
+                work(barrier)
             }
         };
         let handles: Vec<_> = (0..threads).map(|number| scope.spawn(run(number))).collect();

@@ -36,7 +36,7 @@ fn workload(dir: &Path, file_bytes: u64, operation: &str, seconds: u64) -> Strin
 }
 
 /// Operations, and operations a second.
-fn summary(text: &str) -> Option<(f64, f64)> {
+pub fn summary(text: &str) -> Option<(f64, f64)> {
     let words = text.lines().find_map(|line| line.split_once("IO Summary:"))?.1;
     let mut words = words.split_ascii_whitespace();
     let ops: f64 = words.next()?.parse().ok()?;

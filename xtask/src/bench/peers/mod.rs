@@ -71,7 +71,7 @@ impl Peers {
 }
 
 /// The first word that looks like a version.
-fn version(program: &Path, flag: &str) -> String {
+pub fn version(program: &Path, flag: &str) -> String {
     let Ok(output) = Command::new(program).arg(flag).output() else { return String::new() };
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);

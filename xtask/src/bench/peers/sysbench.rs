@@ -24,7 +24,7 @@ pub fn measure(sysbench: &Path, site: &Site<'_>, options: &str) -> Result<Sample
 }
 
 /// Nanoseconds per read or write, from the rates.
-fn per_operation(text: &str) -> Option<f64> {
+pub fn per_operation(text: &str) -> Option<f64> {
     let rate = |name: &str| -> Option<f64> {
         text.lines().find_map(|line| line.trim().strip_prefix(name)?.trim().parse().ok())
     };
