@@ -166,8 +166,18 @@ impl Job<'_> {
 
     pub fn open_directory(&self, index: u32) -> Result<OwnedFd, EngineError> {
         let path = self.layout.directory_path(index as usize);
-        ours::open_directory(self.root_fd.as_fd(), &path)
-            .map_err(|e| EngineError::file("open", self.root.join(path), e))
+        ours::open_directory(self.root_fd.as_fd(), &path).map_err(|e| {
+            let path = self.root.join(path);
+            match e {
+                Errno::NOENT if !self.may_change() => {
+                    EngineError::WouldChange { path, what: "is not there".into() }
+                }
+                Errno::NOTDIR if !self.may_change() => {
+                    EngineError::WouldChange { path, what: "is not the directory it should be".into() }
+                }
+                e => EngineError::file("open", path, e),
+            }
+        })
     }
 
     /// Makes the files that are to exist. Answers the bytes written.
