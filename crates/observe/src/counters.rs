@@ -170,6 +170,8 @@ pub(crate) fn meminfo_kib(meminfo: &str, name: &str) -> Option<u64> {
 struct CpuTicks {
     all: u64,
     steal: u64,
+    /// Neither idle nor stolen.
+    busy: u64,
 }
 
 impl CpuTicks {
@@ -181,6 +183,7 @@ impl CpuTicks {
         (ticks.len() >= 8).then(|| Self {
             all: ticks[..8].iter().fold(0, |sum: u64, &n| sum.saturating_add(n)),
             steal: ticks[7],
+            busy: ticks[..3].iter().chain(&ticks[5..7]).fold(0, |sum: u64, &n| sum.saturating_add(n)),
         })
     }
 }
@@ -238,6 +241,7 @@ impl Snapshot {
             own_write_bytes: own(|o| o.write_bytes),
             written_in_clock_bytes: None,
             dirty_after_bytes: later.dirty_bytes,
+            machine_cpu_ns: None,
         }
     }
 
@@ -245,6 +249,14 @@ impl Snapshot {
     #[must_use]
     pub fn dirty_bytes(&self) -> Option<u64> {
         self.dirty_bytes
+    }
+
+    /// CPU time that all programs and the kernel used until a later snapshot, ns.
+    #[must_use]
+    pub fn busy_ns(&self, later: &Self) -> Option<u64> {
+        /// The kernel counts in hundredths of a second, whatever its timer.
+        const TICK_NS: u64 = 10_000_000;
+        Some(later.cpu?.busy.saturating_sub(self.cpu?.busy).saturating_mul(TICK_NS))
     }
 
     /// Share of the CPU time that the hypervisor gave to others, 0..=1. The kernel counts in ticks of 10 ms, so over less than a
@@ -367,6 +379,7 @@ mod tests {
         fake.put("/proc/pressure/io", "some avg10=0.00 total=251000\nfull avg10=0.00 total=100500\n");
         let after = Counters::read_with(&fake, &stack);
         assert_eq!(before.steal_share(&after), Some(0.3));
+        assert_eq!(before.busy_ns(&after), Some(400_000_000));
         let near = |share: Option<f64>, wanted: f64| (share.expect("told") - wanted).abs() < 1e-6;
         assert!(near(before.io_pressure_share(&after), 0.25));
         assert!(near(before.io_stall_share(&after), 0.1));
