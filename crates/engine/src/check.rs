@@ -24,12 +24,7 @@ pub(crate) fn check(
             for thread in &group.threads {
                 let place = format!("phase {number} ({}), group {}", phase.name, group.name);
                 match &thread.program {
-                    Program::Flow(_) => {
-                        return Err(unsupported(
-                            &place,
-                            "flows are not executed by this version; streams are",
-                        ));
-                    }
+                    Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {
                         check_share(&place, workload.fileset(&stream.fileset), stream)?;
                         check_set(&place, workload.fileset(&stream.fileset), stream)?;

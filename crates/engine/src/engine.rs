@@ -2,10 +2,11 @@
 
 use crate::action::Sets;
 use crate::clock::Clock;
+use crate::flow::{self, Setting};
 use crate::hot::rare::Quota;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
-use crate::worker::Plan;
+use crate::worker::{Job, Plan};
 use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
@@ -102,11 +103,12 @@ impl Engine {
         self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
-        let plans = plans(workload, &sets, this, &pooled, place);
-        memory::check(this, plans.iter().map(|p| &p.2))?;
-        let log_entries = plans.iter().map(|p| log_entries(&p.2)).max().unwrap_or(0);
+        let flows = Setting::new(workload, this, |set| flow::names_of(&workload.filesets[set], &sets))?;
+        let jobs = jobs(workload, &sets, this, &pooled, flows.as_ref(), place);
+        memory::check(this, jobs.iter().map(|j| &j.2))?;
+        let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
-        let mut result = phase::run(this, plans, self.clock, log_entries, moments)?;
+        let mut result = phase::run(this, jobs, flows.as_ref(), self.clock, log_entries, moments)?;
         result.n = repetition;
         result.ramp_ns = this.ramp.0;
         result.started_ns = started_ns;
@@ -127,6 +129,15 @@ impl Engine {
                         continue;
                     }
                     action::ensure(sets, set, &mut self.ledger)?;
+                }
+            }
+        }
+        for (name, changed) in flow::sets_used(phase) {
+            if let Some(set) = workload.fileset(name) {
+                if changed {
+                    action::must_be_ours(sets, set, &self.ledger)?;
+                } else {
+                    action::must_be_readable(sets, set, &self.ledger)?;
                 }
             }
         }
@@ -204,26 +215,55 @@ pub(crate) fn sets_of_flows<'a>(
     workload.filesets.iter().filter(|set| names.contains(set.name.as_str())).collect()
 }
 
-fn plans<'a>(
+fn jobs<'a>(
     workload: &'a Workload,
     sets: &Sets,
     phase: &'a Phase,
     pooled: &'a Pooled,
+    flows: Option<&'a Setting>,
     place: impl Fn(usize) -> Place,
-) -> Vec<(Isolation, u32, Plan<'a>)> {
+) -> Vec<(Isolation, u32, Job<'a>)> {
     let cpus = allowed_cpus();
-    let mut plans = Vec::new();
+    let mut jobs = Vec::new();
     let mut process_base = 0;
     for group in &phase.groups {
         for (thread, process) in instances(group) {
-            let Program::Stream(stream) = &thread.program else { continue };
-            let index = plans.len();
+            let index = jobs.len();
+            let cpu = match group.pinning {
+                Pinning::Free => None,
+                Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
+            };
+            let quota = Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) };
+            let name = if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() };
+            let stream = match (&thread.program, flows) {
+                (Program::Stream(stream), _) => stream,
+                (Program::Flow(_), None) => continue,
+                (Program::Flow(_), Some(setting)) => {
+                    let plan = flow::Plan {
+                        group: name,
+                        index,
+                        workload,
+                        setting,
+                        path: flow::directory_of(setting, index),
+                        place: place(index),
+                        cpu,
+                        start_cpu: None,
+                        nice: group.nice,
+                        time_ns: phase.stop.time.map(|t| t.0),
+                        ramp_ns: phase.ramp.0,
+                        quota,
+                        raise: phase.stop.first_done.map(|s| s.raise),
+                    };
+                    jobs.push((group.isolation, process_base + process, Job::Flow(plan)));
+                    continue;
+                }
+            };
             let pool = pooled.of_worker(index);
             let set = workload.fileset(&stream.fileset);
             let file = file_of(workload, stream, index);
             let file_bytes = set.map_or(0, |s| sets.size(s, file));
             let plan = Plan {
-                group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
+                group: name,
                 index,
                 stream,
                 path: path_of(workload, sets, stream, index).unwrap_or_default(),
@@ -236,37 +276,46 @@ fn plans<'a>(
                 largest: largest(stream),
                 seed: workload.seed.0,
                 place: place(index),
-                cpu: match group.pinning {
-                    Pinning::Free => None,
-                    Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
-                },
+                cpu,
                 start_cpu: None,
                 nice: group.nice,
                 time_ns: phase.stop.time.map(|t| t.0),
                 ramp_ns: phase.ramp.0,
                 searching: 0,
-                quota: Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) },
+                quota,
                 raise: phase.stop.first_done.map(|s| s.raise),
                 pool,
             };
-            plans.push((group.isolation, process_base + process, plan));
+            jobs.push((group.isolation, process_base + process, Job::Stream(plan)));
         }
         process_base += group.instances;
     }
-    let searching = plans.iter().filter(|(_, _, p)| p.stream.adaptive_depth.is_some()).count() as u32;
-    plans.iter_mut().for_each(|(_, _, plan)| plan.searching = searching);
-    spread(&mut plans);
-    plans
+    let searches = |job: &Job| matches!(job, Job::Stream(plan) if plan.stream.adaptive_depth.is_some());
+    let searching = jobs.iter().filter(|j| searches(&j.2)).count() as u32;
+    for (_, _, job) in &mut jobs {
+        if let Job::Stream(plan) = job {
+            plan.searching = searching;
+        }
+    }
+    spread(&mut jobs);
+    jobs
 }
 
 /// Gives each of several free workers a CPU to start on, round robin over those we may use.
-fn spread(plans: &mut [(Isolation, u32, Plan<'_>)]) {
+fn spread(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let cpus = allowed_cpus();
-    if plans.len() < 2 || cpus.len() < 2 {
+    if jobs.len() < 2 || cpus.len() < 2 {
         return;
     }
-    for (_, _, plan) in plans.iter_mut().filter(|p| p.2.cpu.is_none()) {
-        plan.start_cpu = Some(cpus[plan.index % cpus.len()]);
+    for (_, _, job) in jobs {
+        let index = job.index();
+        let (cpu, start_cpu) = match job {
+            Job::Stream(plan) => (plan.cpu, &mut plan.start_cpu),
+            Job::Flow(plan) => (plan.cpu, &mut plan.start_cpu),
+        };
+        if cpu.is_none() {
+            *start_cpu = Some(cpus[index % cpus.len()]);
+        }
     }
 }
 
@@ -287,7 +336,8 @@ fn largest(stream: &Stream) -> usize {
 }
 
 /// Entries the worker's operation log needs.
-fn log_entries(plan: &Plan) -> usize {
+fn log_entries(job: &Job) -> usize {
+    let Job::Stream(plan) = job else { return 0 };
     if !plan.stream.log_operations {
         return 0;
     }

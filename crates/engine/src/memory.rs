@@ -5,15 +5,22 @@ use crate::EngineError;
 use crate::buffer::huge_page_bytes;
 use crate::check::unsupported;
 use crate::contents::Contents;
-use crate::worker::Plan;
+use crate::worker::Job;
 use fathom_workload::{Node, Pages, Phase};
 use std::collections::BTreeMap;
 
 /// Refuses a phase whose buffers would take more than three quarters of the memory that is available now, on the machine or on a
 /// node, or more huge pages than are free.
-pub(crate) fn check<'a>(phase: &Phase, plans: impl Iterator<Item = &'a Plan<'a>>) -> Result<(), EngineError> {
+pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) -> Result<(), EngineError> {
     let mut needed = Needed::default();
-    for plan in plans {
+    for job in jobs {
+        let plan = match job {
+            Job::Stream(plan) => plan,
+            Job::Flow(plan) => {
+                needed.add(plan.buffer_bytes(), Pages::Auto, Node::Local);
+                continue;
+            }
+        };
         let depth = plan.depth();
         let each = Contents::bytes(plan.stream, plan.largest, depth);
         let buffers = plan.stream.buffers;

@@ -189,6 +189,26 @@ pub(crate) enum Call {
     Checksum = 16,
     /// A block that belongs elsewhere.
     Misplaced = 17,
+    /// Flows: no file or directory to work on.
+    Pick = 18,
+    /// Flows: a slot that is open, or is not, or of which nobody knows the file; `fault_found` is its number.
+    OpenSlot = 19,
+    ClosedSlot = 20,
+    UnknownSlot = 21,
+    /// Flows: an operation larger than what it works in; `fault_expected` and `fault_found` are both sizes.
+    Range = 22,
+    /// Flows: an operation larger than the thread's memory.
+    Area = 23,
+    /// Flows: an operation of 0 bytes.
+    Empty = 24,
+    /// Flows: a semaphore that was waited for too long.
+    Patience = 25,
+    Create = 26,
+    Remove = 27,
+    Stat = 28,
+    List = 29,
+    /// Flows: a slot that holds a file of another set.
+    ForeignSlot = 30,
 }
 
 impl Call {
@@ -207,6 +227,14 @@ impl Call {
             Self::Ring => "set up asynchronous I/O for",
             Self::Submit => "submit operations on",
             Self::Settle => "get the CPU or the priority that was asked for to work on",
+            Self::Pick => "pick",
+            Self::OpenSlot | Self::ClosedSlot | Self::UnknownSlot | Self::ForeignSlot => "use",
+            Self::Range | Self::Area | Self::Empty => "place an operation in",
+            Self::Patience => "wait",
+            Self::Create => "create",
+            Self::Remove => "remove",
+            Self::Stat => "stat",
+            Self::List => "list",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }
     }
@@ -221,6 +249,49 @@ pub(crate) struct Live {
     pub counting_at: AtomicU64,
     /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
     pub end: AtomicU32,
+}
+
+/// What flows count beside reads and writes: written by one worker, read by the parent and by the other workers of its process.
+#[repr(C, align(128))]
+pub(crate) struct Tally {
+    /// Operations on files and directories that neither read nor write data, and the bytes they are said to move.
+    io_ops: AtomicU64,
+    io_bytes: AtomicU64,
+    /// Everything that counts, waiting and computing included.
+    all: AtomicU64,
+}
+
+impl Tally {
+    /// Counts an operation that is in the statistics of a kind.
+    #[inline(always)]
+    pub fn count(&self) {
+        add(&self.all, 1);
+    }
+
+    /// Counts an I/O operation that is in the statistics of no kind.
+    #[inline(always)]
+    pub fn count_io(&self, bytes: u64) {
+        add(&self.all, 1);
+        add(&self.io_ops, 1);
+        add(&self.io_bytes, bytes);
+    }
+
+    pub fn io_ops(&self) -> u64 {
+        self.io_ops.load(Ordering::Relaxed)
+    }
+
+    pub fn io_bytes(&self) -> u64 {
+        self.io_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn all(&self) -> u64 {
+        self.all.load(Ordering::Relaxed)
+    }
+
+    /// Forgets everything: the warm-up is over. By the worker itself.
+    pub fn reset(&self) {
+        [&self.io_ops, &self.io_bytes, &self.all].iter().for_each(|n| n.store(0, Ordering::Relaxed));
+    }
 }
 
 /// What a worker writes and the parent reads when the worker is done.
@@ -251,6 +322,10 @@ pub(crate) struct Figures {
     pub fault_file: u32,
     pub fault_expected: u64,
     pub fault_found: u64,
+    /// Flows: the operation that failed, and its file set and file where it had got so far; each plus one, 0 for none.
+    pub fault_row: u32,
+    pub fault_set: u32,
+    pub fault_entry: u32,
     /// Entries of the operation log in use.
     pub logged: u64,
 }
@@ -260,6 +335,7 @@ pub(crate) struct Figures {
 struct Slot {
     live: Live,
     figures: UnsafeCell<Figures>,
+    tally: Tally,
     stats: [KindStat; KINDS],
 }
 
@@ -338,6 +414,18 @@ impl Shared {
     /// A worker's statistics: it writes them, the parent may read them at any time.
     pub fn stats(&self, worker: usize) -> &[KindStat; KINDS] {
         &self.slot(worker).stats
+    }
+
+    /// What a worker counts beside its statistics; likewise.
+    pub fn tally(&self, worker: usize) -> &Tally {
+        &self.slot(worker).tally
+    }
+
+    /// I/O operations of a worker so far, and what they moved.
+    pub fn totals(&self, worker: usize) -> (u64, u64) {
+        let (stats, tally) = (self.stats(worker), self.tally(worker));
+        let ops = stats[READ].ops() + stats[WRITE].ops() + tally.io_ops();
+        (ops, stats[READ].bytes() + stats[WRITE].bytes() + tally.io_bytes())
     }
 
     /// A worker's figures, for reading.

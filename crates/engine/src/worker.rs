@@ -6,6 +6,7 @@ use crate::backend::{
 };
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::flow;
 use crate::hot::rare::{Quota, Rare, punctual_sleeps};
 use crate::hot::{Hot, Outcome, one_by_one, several};
 use crate::pools::Pool;
@@ -95,39 +96,61 @@ impl Fault {
     }
 }
 
+/// What one worker executes.
+pub(crate) enum Job<'a> {
+    Stream(Plan<'a>),
+    Flow(flow::Plan<'a>),
+}
+
+impl<'a> Job<'a> {
+    /// Its plan, if it is a stream.
+    pub fn stream(&self) -> Option<&Plan<'a>> {
+        match self {
+            Self::Stream(plan) => Some(plan),
+            Self::Flow(_) => None,
+        }
+    }
+
+    pub fn index(&self) -> usize {
+        match self {
+            Self::Stream(plan) => plan.index,
+            Self::Flow(plan) => plan.index,
+        }
+    }
+
+    /// Files that it may have open at once.
+    pub fn files(&self) -> u64 {
+        match self {
+            Self::Stream(plan) => plan.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64),
+            Self::Flow(plan) => plan.slots(),
+        }
+    }
+
+    /// Name of its group, and the file or directory it works on.
+    pub fn name(&self) -> (String, PathBuf) {
+        match self {
+            Self::Stream(plan) => (plan.group.clone(), plan.path.clone()),
+            Self::Flow(plan) => (plan.group.clone(), plan.path.clone()),
+        }
+    }
+}
+
 /// Runs a worker to its end. Nothing that goes wrong leaves this function but through the slot.
-pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool) {
+pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) {
     crate::interrupt::leave_signals_to_the_parent(own_process);
     // SAFETY: this worker is the only writer of its slot and this is the only call.
-    let slot = unsafe { shared.figures_mut(plan.index) };
+    let slot = unsafe { shared.figures_mut(job.index()) };
     let mut ready = Ready { shared, reported: false };
     let mut clocks = ClockStop { shared, reported: false };
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        settle(plan)?;
-        let pooled = plan.pool.is_some();
-        match plan.stream.backend {
-            Kind::Null if plan.stream.queue_depth > 1 => {
-                live::<AsyncNull, Several>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Psync(_) if pooled => {
-                live::<Many<Psync>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            Kind::Pvsync2(_) if pooled => {
-                live::<Many<Pvsync2>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            Kind::Stdio { .. } if pooled => {
-                live::<Many<Stdio>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            Kind::Mmap { .. } if pooled => {
-                live::<Many<Mmap>, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks)
-            }
-            Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Pvsync2(_) => live::<Pvsync2, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),
-            Kind::Aio { .. } => live::<Aio, Several>(plan, shared, slot, clock, &mut ready, &mut clocks),
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match job {
+        Job::Stream(plan) => {
+            settle(plan.cpu, plan.nice)?;
+            stream(plan, shared, slot, clock, &mut ready, &mut clocks)
+        }
+        Job::Flow(plan) => {
+            settle(plan.cpu, plan.nice)?;
+            let mut starting = Starting { ready: &mut ready, clocks: &mut clocks };
+            flow::live(plan, shared, slot, clock, &mut starting)
         }
     }));
     let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
@@ -144,11 +167,68 @@ pub(crate) fn work(plan: &Plan, shared: &Shared, clock: Clock, own_process: bool
             End::Failed
         }
     };
-    shared.live(plan.index).end.store(end as u32, Ordering::Release);
+    shared.live(job.index()).end.store(end as u32, Ordering::Release);
     shared.control().done.fetch_add(1, Ordering::AcqRel);
     ready.report();
     clocks.report();
     add_and_wake(&shared.control().event);
+}
+
+/// Executes a stream through its back-end.
+fn stream(
+    plan: &Plan,
+    shared: &Shared,
+    slot: &mut Figures,
+    clock: Clock,
+    ready: &mut Ready,
+    clocks: &mut ClockStop,
+) -> Result<End, Fault> {
+    let pooled = plan.pool.is_some();
+    match plan.stream.backend {
+        Kind::Null if plan.stream.queue_depth > 1 => {
+            live::<AsyncNull, Several>(plan, shared, slot, clock, ready, clocks)
+        }
+        Kind::Null => live::<Null, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Psync(_) if pooled => live::<Many<Psync>, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Pvsync2(_) if pooled => {
+            live::<Many<Pvsync2>, OneByOne>(plan, shared, slot, clock, ready, clocks)
+        }
+        Kind::Stdio { .. } if pooled => {
+            live::<Many<Stdio>, OneByOne>(plan, shared, slot, clock, ready, clocks)
+        }
+        Kind::Mmap { .. } if pooled => live::<Many<Mmap>, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Psync(_) => live::<Psync, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Pvsync2(_) => live::<Pvsync2, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Stdio { .. } => live::<Stdio, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, ready, clocks),
+        Kind::Aio { .. } => live::<Aio, Several>(plan, shared, slot, clock, ready, clocks),
+    }
+}
+
+/// The start and the end of a worker's clock, for whoever works.
+pub(crate) struct Starting<'a, 'b> {
+    ready: &'a mut Ready<'b>,
+    clocks: &'a mut ClockStop<'b>,
+}
+
+impl Starting<'_, '_> {
+    /// The worker is prepared, and waits for the start.
+    pub fn wait_for_release(
+        &mut self,
+        index: usize,
+        start_cpu: Option<usize>,
+        shared: &Shared,
+        clock: Clock,
+    ) {
+        self.ready.report();
+        wait_for_release(index, start_cpu, shared, clock);
+    }
+
+    /// What the worker does from here on is in no rate.
+    pub fn clock_stopped(&mut self) {
+        self.clocks.report();
+    }
 }
 
 /// Reports that the worker's clock has stopped, exactly once, also when it failed.
@@ -191,14 +271,14 @@ impl Ready<'_> {
 }
 
 /// CPU and priority.
-fn settle(plan: &Plan) -> Result<(), Fault> {
-    if let Some(cpu) = plan.cpu
+fn settle(cpu: Option<usize>, nice: i32) -> Result<(), Fault> {
+    if let Some(cpu) = cpu
         && !bind(cpu)
     {
         return Err(Fault::short(Call::Settle, 0, 0, 0));
     }
-    if plan.nice != 0 {
-        rustix::process::nice(plan.nice).map_err(|e| Fault::of(Call::Settle, e, 0))?;
+    if nice != 0 {
+        rustix::process::nice(nice).map_err(|e| Fault::of(Call::Settle, e, 0))?;
     }
     Ok(())
 }
@@ -309,7 +389,7 @@ fn live<B: Handle, D: Drive<B>>(
         prologue(plan, b)?;
     }
     ready.report();
-    wait_for_release(plan, shared, clock);
+    wait_for_release(plan.index, plan.start_cpu, shared, clock);
 
     let start = clock.now();
     slot.released_ticks = start;
@@ -554,10 +634,10 @@ fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
 /// Waits for the start. Until shortly before it the worker is bound to a CPU of its own: the kernel may otherwise have woken two
 /// workers on one CPU, and the first would be done with a short phase before the second has begun. Then it is free again, and
 /// spins to the agreed time.
-fn wait_for_release(plan: &Plan, shared: &Shared, clock: Clock) {
+fn wait_for_release(index: usize, start_cpu: Option<usize>, shared: &Shared, clock: Clock) {
     const FREE_BEFORE_NS: u64 = 30_000;
     let control = shared.control();
-    let home = plan.start_cpu.and_then(|cpu| {
+    let home = start_cpu.and_then(|cpu| {
         let home = rustix::thread::sched_getaffinity(None).ok()?;
         bind(cpu).then_some(home)
     });
@@ -573,7 +653,7 @@ fn wait_for_release(plan: &Plan, shared: &Shared, clock: Clock) {
     while control.go.load(Ordering::Acquire) == 0 {
         futex_wait(&control.go, 0, 100_000_000);
     }
-    let start_at = shared.live(plan.index).start_at.load(Ordering::Acquire);
+    let start_at = shared.live(index).start_at.load(Ordering::Acquire);
     let stopped = || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT;
     let left_ns = || clock.between(clock.now(), start_at);
     while left_ns() > FREE_BEFORE_NS && !stopped() {

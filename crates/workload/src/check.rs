@@ -8,7 +8,7 @@ mod times;
 mod written;
 
 use crate::ops::Sampler;
-use crate::{Bytes, Data, FileSet, Files, Flow, Phase, Program, Sizing, Thread, Workload};
+use crate::{Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Program, Sizing, Thread, Workload};
 
 /// The largest offset a file can have (the kernel's offsets are signed).
 const LARGEST_OFFSET: u64 = i64::MAX as u64;
@@ -163,7 +163,7 @@ impl Workload {
         if flow.ops.is_empty() {
             errors.push("the flow has no operation".into());
         }
-        for op in &flow.ops {
+        for op in every(&flow.ops) {
             if let Some(set) = &op.fileset
                 && self.fileset(set).is_none()
             {
@@ -190,10 +190,15 @@ impl Workload {
 
     fn has_flow_op(&self, phase: &Phase, name: &str) -> bool {
         phase.groups.iter().flat_map(|g| &g.threads).any(|t| match &t.program {
-            Program::Flow(flow) => flow.ops.iter().any(|op| op.name == name),
+            Program::Flow(flow) => every(&flow.ops).iter().any(|op| op.name == name),
             Program::Stream(_) => false,
         })
     }
+}
+
+/// Every operation, those inside sequences too.
+fn every(ops: &[FlowOp]) -> Vec<&FlowOp> {
+    ops.iter().flat_map(|op| std::iter::once(op).chain(every(&op.ops))).collect()
 }
 
 fn data_error(data: &Data) -> Option<String> {

@@ -68,7 +68,6 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
 }
 
 /// For flows that change what is there: files that exist must be ours, or given to us. Missing ones stay missing.
-#[allow(dead_code, reason = "flows use it")]
 pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
         return must_be_ours_as_tree(sets, set, tree, ledger);

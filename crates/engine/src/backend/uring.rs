@@ -170,30 +170,58 @@ impl AsyncBackend for Uring {
         let entry = entry.user_data(u64::from(number));
         // SAFETY: the target stays valid and unshared until the completion is reaped (see `Target`). There is room: the ring has
         // at least queue-depth entries and the caller queues no more before it submits.
-        let pushed = unsafe { self.ring.ring.submission().push(&entry) };
-        debug_assert!(pushed.is_ok(), "the submission queue has room for the queue depth");
+        unsafe { self.ring.push(&entry) };
     }
 
     #[inline(always)]
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault> {
         let given = clock.now();
+        self.ring.submit(wait)?;
+        Ok(given)
+    }
+
+    fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault> {
+        let given = clock.now();
+        self.ring.submit_for(most_ns)?;
+        Ok(given)
+    }
+
+    #[inline(always)]
+    fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
+        self.ring.reap(into);
+    }
+}
+
+impl Held {
+    /// Queues an entry.
+    ///
+    /// # Safety
+    /// The queue has room, and what the entry points to stays valid and unshared until its completion is reaped.
+    #[inline(always)]
+    unsafe fn push(&mut self, entry: &squeue::Entry) {
+        // SAFETY: by the caller's promise.
+        let pushed = unsafe { self.ring.submission().push(entry) };
+        debug_assert!(pushed.is_ok(), "the submission queue has room for the queue depth");
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, wait: usize) -> Result<(), Fault> {
         loop {
-            match self.ring.ring.submit_and_wait(wait) {
-                Ok(_) => return Ok(given),
+            match self.ring.submit_and_wait(wait) {
+                Ok(_) => return Ok(()),
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) => {}
                 Err(e) => return Err(submit_fault(&e)),
             }
         }
     }
 
-    fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault> {
-        let given = clock.now();
+    fn submit_for(&mut self, most_ns: u64) -> Result<(), Fault> {
         let most = types::Timespec::from(std::time::Duration::from_nanos(most_ns));
         let how = types::SubmitArgs::new().timespec(&most);
-        match self.ring.ring.submitter().submit_with_args(1, &how) {
-            Ok(_) => Ok(given),
+        match self.ring.submitter().submit_with_args(1, &how) {
+            Ok(_) => Ok(()),
             // The time is over, or a signal: the caller looks at the clock and comes again.
-            Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(given),
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(()),
             Err(e) => Err(submit_fault(&e)),
         }
     }
@@ -201,7 +229,54 @@ impl AsyncBackend for Uring {
     #[inline(always)]
     fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
         // One look at the ring for all: each costs a synchronisation with the kernel's side.
-        into.extend(self.ring.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+        into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+    }
+}
+
+/// A ring that belongs to no file: for writes to many of them, one after the other. Nothing is registered with it.
+pub(crate) struct Loose(Held);
+
+impl Loose {
+    /// A ring with room for so many operations in flight.
+    pub fn new(entries: u32) -> Result<Self, Fault> {
+        let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
+        builder.setup_clamp();
+        let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
+        Ok(Self(Held { ring, file: false, buffers: false }))
+    }
+
+    /// Queues a write; it goes with the next `submit`, which comes before the next write.
+    ///
+    /// # Safety
+    /// The bytes stay where they are, and nobody changes them, until the completion is reaped.
+    pub unsafe fn write(&mut self, number: u32, file: i32, op: &Op, from: *mut u8) {
+        let target = Target { pointer: from, registered: 0 };
+        let entry = entry!(types::Fd(file), op, target, false).user_data(u64::from(number));
+        // SAFETY: one entry at a time is queued, and the rest is the caller's promise.
+        unsafe { self.0.push(&entry) };
+    }
+
+    /// Submits what was queued and waits for so many completions.
+    pub fn submit(&mut self, wait: usize) -> Result<(), Fault> {
+        self.0.submit(wait)
+    }
+
+    /// Waits for one completion, or for so long.
+    pub fn wait_for(&mut self, most_ns: u64) -> Result<(), Fault> {
+        self.0.submit_for(most_ns)
+    }
+
+    /// Takes every completion there is: number and result.
+    pub fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
+        self.0.reap(into);
+    }
+}
+
+/// Why there is no such ring; `None` if there is one.
+pub(crate) fn loose_refusal() -> Option<String> {
+    match ring(|_| {}) {
+        Ok(ring) => operations(&ring).err(),
+        Err(e) => Some(no_ring(e)),
     }
 }
 

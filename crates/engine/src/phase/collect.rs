@@ -3,17 +3,19 @@
 use super::{Children, Named};
 use crate::clock::Clock;
 use crate::error::advice;
+use crate::flow::Setting;
 use crate::interrupted_by;
 use crate::shared::{
     Call, End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
     SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
-use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, Repetition, Worker};
+use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, Repetition, Row, Worker};
 use std::sync::atomic::Ordering;
 
 /// Turns the slots of workers that are done or gone into the repetition's workers.
 pub(super) fn collect(
     shared: &Shared,
+    flows: Option<&Setting>,
     children: &Children,
     names: &[Named<'_>],
     clock: Clock,
@@ -28,9 +30,13 @@ pub(super) fn collect(
         let stats = shared.stats(index);
         // Who was killed in its warm-up has counted nothing: what it recorded was for the search of a depth.
         let counted = live.counting_at.load(Ordering::Acquire) > 0;
-        let recorded = stats[READ].ops() + stats[WRITE].ops();
+        let (recorded, bytes) = shared.totals(index);
         let (ops, warm) = if counted { (recorded, 0) } else { (0, recorded) };
-        let ending = ending_of(live, slot, path, ops, children.killed.get(&index).copied());
+        let ending = match flows.and_then(|f| crate::flow::error_of(f, index, live, slot, ops)) {
+            Some(error) => Ending::Failed(error),
+            None => ending_of(live, slot, path, ops, children.killed.get(&index).copied()),
+        };
+        let rows = flows.filter(|_| counted).map_or_else(Vec::new, |f| f.tell_rows(index));
         if slot.released_ticks > 0 {
             starts.push(slot.released_ticks);
         }
@@ -39,7 +45,7 @@ pub(super) fn collect(
             index: index as u32,
             start_ns: clock.between(first, slot.start_ticks),
             elapsed_ns: slot.elapsed_ns,
-            bytes: if counted { stats[READ].bytes() + stats[WRITE].bytes() } else { 0 },
+            bytes: if counted { bytes } else { 0 },
             ops,
             uncounted_bytes: slot.uncounted_bytes,
             cpu_user_ns: slot.cpu_user_ns,
@@ -49,11 +55,11 @@ pub(super) fn collect(
             ramp_ops: slot.ramp_ops + warm,
             settled_depth: (slot.settled_depth > 0).then_some(slot.settled_depth),
             behind_ns: slot.behind_ns,
-            stats: if counted { stats_of(slot, stats) } else { Vec::new() },
+            stats: if counted { stats_of(slot, stats, &rows) } else { Vec::new() },
             ending,
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
-            rows: Vec::new(),
+            rows,
         });
     }
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
@@ -74,7 +80,7 @@ pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
     (FINAL_SYNC, OpKind::FinalSync),
 ];
 
-fn stats_of(slot: &Figures, counters: &[KindStat; KINDS]) -> Vec<OpStat> {
+fn stats_of(slot: &Figures, counters: &[KindStat; KINDS], rows: &[Row]) -> Vec<OpStat> {
     let mut stats = Vec::new();
     for (kind, op) in RECORDED {
         let s = &counters[kind];
@@ -85,6 +91,16 @@ fn stats_of(slot: &Figures, counters: &[KindStat; KINDS]) -> Vec<OpStat> {
     for (ns, op) in [(slot.open_call_ns, OpKind::Open), (slot.close_call_ns, OpKind::Close)] {
         if ns > 0 {
             stats.push(OpStat { op, ops: 1, bytes: 0, latency: Histogram::from_values([ns]) });
+        }
+    }
+    for op in [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete] {
+        let mut sum = OpStat { op, ops: 0, bytes: 0, latency: Histogram::default() };
+        for row in rows.iter().filter(|r| r.kind == Some(op)) {
+            sum.ops += row.ops;
+            sum.latency.merge(&row.latency);
+        }
+        if sum.ops > 0 {
+            stats.push(sum);
         }
     }
     stats

@@ -6,9 +6,10 @@ mod jitter;
 mod watch;
 
 use crate::clock::Clock;
+use crate::flow::{Said, Setting};
 use crate::interrupt::StopOnSignal;
 use crate::shared::{End, STOP_INTERRUPT, Shared, futex_wait, wake_all};
-use crate::worker::{Plan, work};
+use crate::worker::{Job, work};
 use crate::{EngineError, interrupted_by};
 use fathom_record::Repetition;
 use fathom_workload::{Isolation, Phase};
@@ -27,10 +28,10 @@ struct Named<'a> {
 
 /// The usual limit of 1024 open files is too low for many workers that each open all files of a set. The limit that we may not pass
 /// stays; an open that fails for it says so.
-fn allow_open_files<'p>(plans: impl Iterator<Item = &'p Plan<'p>>) {
+fn allow_open_files<'p>(jobs: impl Iterator<Item = &'p Job<'p>>) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const OWN: u64 = 64;
-    let needed = plans.map(|p| p.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64)).sum::<u64>() + OWN;
+    let needed = jobs.map(Job::files).sum::<u64>() + OWN;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|now| now < needed) {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -40,7 +41,7 @@ fn allow_open_files<'p>(plans: impl Iterator<Item = &'p Plan<'p>>) {
 /// A process and the workers (threads) that run in it; `Isolation::Thread` workers run in ours.
 struct Crew<'a> {
     own_process: bool,
-    plans: Vec<Plan<'a>>,
+    jobs: Vec<Job<'a>>,
 }
 
 /// Time given to all workers to wake up before the agreed start.
@@ -48,25 +49,27 @@ const WAKE_NS: u64 = 500_000;
 /// How often the parent looks for signals and dead children.
 const LOOK_NS: u64 = 50_000_000;
 
-/// Executes the plans of one phase. `crews` pairs plans with the process they belong to.
+/// Executes the jobs of one phase, each with the process it belongs to. `flows` is what those that are flows share.
 pub(crate) fn run(
     phase: &Phase,
-    plans: Vec<(Isolation, u32, Plan<'_>)>,
+    jobs: Vec<(Isolation, u32, Job<'_>)>,
+    flows: Option<&Setting>,
     clock: Clock,
     log_entries: usize,
     moments: &mut dyn Moments,
 ) -> Result<Repetition, EngineError> {
-    let count = plans.len();
+    let count = jobs.len();
     let shared = Shared::new(count, log_entries)?;
-    let crews = crews_of(plans);
+    let crews = crews_of(jobs);
     let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
     let mut names: Vec<Named> = vec![Named::default(); count];
-    for plan in crews.iter().flat_map(|c| &c.plans) {
-        let paths = plan.pool.as_ref().map_or(&[][..], |p| p.paths);
-        names[plan.index] = Named { group: plan.group.clone(), path: plan.path.clone(), paths };
+    for job in crews.iter().flat_map(|c| &c.jobs) {
+        let (group, path) = job.name();
+        let paths = job.stream().and_then(|plan| plan.pool.as_ref()).map_or(&[][..], |p| p.paths);
+        names[job.index()] = Named { group, path, paths };
     }
-    allow_open_files(crews.iter().flat_map(|c| &c.plans));
+    allow_open_files(crews.iter().flat_map(|c| &c.jobs));
     std::thread::scope(|scope| -> Result<(), EngineError> {
         let mut children = Children::default();
         // Dropped before the children and before the scope waits for the threads.
@@ -76,17 +79,17 @@ pub(crate) fn run(
         for crew in processes {
             children.start(crew, &shared, clock)?;
         }
-        for plan in threads.iter().flat_map(|c| &c.plans) {
+        for job in threads.iter().flat_map(|c| &c.jobs) {
             let shared = &shared;
             let started =
-                std::thread::Builder::new().spawn_scoped(scope, move || work(plan, shared, clock, false));
+                std::thread::Builder::new().spawn_scoped(scope, move || work(job, shared, clock, false));
             if let Err(error) = started {
                 abandon(shared, &mut children);
                 return Err(EngineError::system("start a thread", error));
             }
         }
         let released = release(phase, &shared, &mut children, count, clock, moments);
-        let mut watch = Watch::new(phase, &shared, count, clock, &released);
+        let mut watch = Watch::new(phase, &shared, flows, count, clock, &released);
         watch.until_clocks_stop(&mut children, moments);
         moments.clocks_stopped();
         shared.control().seen.store(1, Ordering::Release);
@@ -95,25 +98,25 @@ pub(crate) fn run(
         children.reap();
         watch.tell(&mut repetition);
         repetition.elapsed_ns = clock.between(released.last, clock.now());
-        collect::collect(&shared, &children, &names, clock, released.first, &mut repetition);
+        collect::collect(&shared, flows, &children, &names, clock, released.first, &mut repetition);
         Ok(())
     })?;
     Ok(repetition)
 }
 
 /// Groups plans by process. Mapped files always get processes of their own: a full file system shows as SIGBUS there.
-fn crews_of(plans: Vec<(Isolation, u32, Plan<'_>)>) -> Vec<Crew<'_>> {
+fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew> = Vec::new();
     let mut by_process: BTreeMap<u32, usize> = BTreeMap::new();
-    for (isolation, process, plan) in plans {
-        let mapped = matches!(plan.stream.backend, fathom_workload::Backend::Mmap { .. });
+    for (isolation, process, job) in jobs {
+        let mapped = matches!(&job, Job::Stream(p) if matches!(p.stream.backend, fathom_workload::Backend::Mmap { .. }));
         if mapped || isolation == Isolation::Thread {
-            crews.push(Crew { own_process: mapped, plans: vec![plan] });
+            crews.push(Crew { own_process: mapped, jobs: vec![job] });
         } else if let Some(&at) = by_process.get(&process) {
-            crews[at].plans.push(plan);
+            crews[at].jobs.push(job);
         } else {
             by_process.insert(process, crews.len());
-            crews.push(Crew { own_process: true, plans: vec![plan] });
+            crews.push(Crew { own_process: true, jobs: vec![job] });
         }
     }
     crews
@@ -140,7 +143,7 @@ impl Children {
             }
             0 => child(crew, shared, clock, parent),
             pid => {
-                self.alive.push((pid, crew.plans.iter().map(|p| p.index).collect()));
+                self.alive.push((pid, crew.jobs.iter().map(Job::index).collect()));
                 Ok(())
             }
         }
@@ -236,11 +239,11 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
             libc::_exit(0);
         }
     }
-    match crew.plans.as_slice() {
+    match crew.jobs.as_slice() {
         [only] => work(only, shared, clock, true),
         several => std::thread::scope(|scope| {
-            for plan in several {
-                let worker = move || work(plan, shared, clock, true);
+            for job in several {
+                let worker = move || work(job, shared, clock, true);
                 if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
                     // The parent reports workers that ended without a result.
                     // SAFETY: ends the child with all its threads.
@@ -271,6 +274,8 @@ pub trait Moments {
     fn counting(&mut self) {}
     /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
+    /// A flow says something to the user. It is told while the phase runs, soon after.
+    fn said(&mut self, _said: &Said<'_>) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
     fn clocks_stopped(&mut self) {}
 }

@@ -5,6 +5,7 @@ use super::collect::RECORDED;
 use super::jitter::Probe;
 use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
+use crate::flow::Setting;
 use crate::shared::{READ, STOP_INTERRUPT, STOP_RULE, Shared, WRITE};
 use fathom_record::histogram::BUCKETS;
 use fathom_record::steady::Steadiness;
@@ -14,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 pub(super) struct Watch<'a> {
     shared: &'a Shared,
+    flows: Option<&'a Setting>,
     count: usize,
     clock: Clock,
     /// Release of the first worker, in ticks.
@@ -28,9 +30,17 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(phase: &Phase, shared: &'a Shared, count: usize, clock: Clock, released: &Released) -> Self {
+    pub fn new(
+        phase: &Phase,
+        shared: &'a Shared,
+        flows: Option<&'a Setting>,
+        count: usize,
+        clock: Clock,
+        released: &Released,
+    ) -> Self {
         Self {
             shared,
+            flows,
             count,
             clock,
             first: released.first,
@@ -50,6 +60,9 @@ impl<'a> Watch<'a> {
             let event = control.event.load(Ordering::Acquire);
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
+            if let Some(flows) = self.flows {
+                flows.pass_on(|said| moments.said(said));
+            }
             if self.counted_from == 0 {
                 self.counted_from = self.began_to_count();
                 if self.counted_from > 0 && self.warms_up {
@@ -143,8 +156,8 @@ fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
 
 /// Operations and bytes of all workers so far.
 fn totals(shared: &Shared, count: usize) -> (u64, u64) {
-    let counted = || counting(shared, count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
-    (counted().map(crate::shared::KindStat::ops).sum(), counted().map(crate::shared::KindStat::bytes).sum())
+    let each = counting(shared, count).map(|w| shared.totals(w));
+    each.fold((0, 0), |sum, worker| (sum.0 + worker.0, sum.1 + worker.1))
 }
 
 /// The interval series.

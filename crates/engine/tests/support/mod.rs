@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod flows;
+
 use fathom_engine::{Engine, Ledger};
 use fathom_record::{Repetition, Worker};
 use fathom_testkit::TestDir;

@@ -1,0 +1,136 @@
+//! Asynchronous writes of a flow: many files, one ring of io_uring a thread. A write counts when it is given to the kernel; how it
+//! ended is seen when it is waited for. Each has a buffer of its own until then.
+
+use super::program::Op;
+use super::run::{Break, Hand};
+use crate::backend::Loose;
+use crate::buffer::Buffer;
+use crate::shared::Call;
+use crate::worker::Fault;
+use fathom_workload::ops::{Op as Write, OpKind};
+use rustix::fd::AsRawFd as _;
+use rustix::io::Errno;
+
+/// Writes in flight at once; one more waits until one of them is done.
+const MOST: usize = 256;
+/// An asynchronous wait lasts no longer.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// A thread's asynchronous writes. Fields are dropped in order: the ring goes before the buffers that it writes from.
+pub(crate) struct Flights {
+    ring: Option<Loose>,
+    buffers: Vec<Option<Buffer>>,
+    /// What each of them should move, and where; `None` while nothing is in flight in it.
+    flying: Vec<Option<(u64, u64)>>,
+    free: Vec<usize>,
+    landed: Vec<(u32, i32)>,
+}
+
+impl Flights {
+    /// A ring if one is needed.
+    pub fn new(needed: bool) -> Result<Self, Fault> {
+        let count = if needed { MOST } else { 0 };
+        Ok(Self {
+            ring: if needed { Some(Loose::new(MOST as u32)?) } else { None },
+            buffers: (0..count).map(|_| None).collect(),
+            flying: vec![None; count],
+            free: (0..count).rev().collect(),
+            landed: Vec::with_capacity(count),
+        })
+    }
+
+    fn in_flight(&self) -> usize {
+        self.flying.len() - self.free.len()
+    }
+
+    /// Takes what is done. A write that failed or moved less is a fault.
+    fn reap(&mut self) -> Result<(), Fault> {
+        let Some(ring) = &mut self.ring else { return Ok(()) };
+        self.landed.clear();
+        ring.reap(&mut self.landed);
+        let mut wrong = Ok(());
+        for &(number, result) in &self.landed {
+            let number = number as usize;
+            let Some((offset, bytes)) = self.flying.get_mut(number).and_then(Option::take) else { continue };
+            self.free.push(number);
+            if result < 0 {
+                wrong = Err(Fault::of(Call::Write, Errno::from_raw_os_error(-result), offset));
+            } else if result as u64 != bytes {
+                wrong = Err(Fault::short(Call::Write, offset, bytes, result as u64));
+            }
+        }
+        wrong
+    }
+
+    /// Waits for everything that is in flight.
+    pub fn land(&mut self) -> Result<(), Fault> {
+        let mut outcome = Ok(());
+        while self.in_flight() > 0 {
+            let Some(ring) = &mut self.ring else { break };
+            ring.submit(1)?;
+            outcome = outcome.and(self.reap());
+        }
+        outcome
+    }
+}
+
+impl Drop for Flights {
+    fn drop(&mut self) {
+        // The kernel reads from the buffers until a write is done.
+        let _ = self.land();
+    }
+}
+
+impl Hand<'_> {
+    /// Gives a write to the kernel.
+    pub(super) fn async_write(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op)?;
+        let bytes = self.size_of(op)?;
+        let at = self.place_in_memory(bytes)?;
+        let offset = self.random_offset(op, slot, bytes)?;
+        while self.flights.free.is_empty() {
+            if let Some(ring) = &mut self.flights.ring {
+                ring.wait_for(PATIENCE_NS / 50)?;
+            }
+            self.flights.reap()?;
+            self.wait_until(0)?;
+        }
+        let Some(number) = self.flights.free.pop() else { return Ok(()) };
+        let setting = self.setting;
+        let of = self.slots.get(slot).of.unwrap_or_default();
+        let data = self.memory.write_from(at, &setting.sets[of.0].data, of.1, offset, bytes as usize)?;
+        let buffer = match &mut self.flights.buffers[number] {
+            Some(buffer) if buffer.all().len() >= data.len() => buffer,
+            other => other.insert(Buffer::new(data.len())?),
+        };
+        buffer.all_mut()[..data.len()].copy_from_slice(data);
+        let pointer = buffer.all_mut().as_mut_ptr();
+        let (Some(file), Some(ring)) = (self.slots.get(slot).descriptor(), &mut self.flights.ring) else {
+            return Err(super::io::closed(slot));
+        };
+        let from = self.clock.now();
+        let write = Write { kind: OpKind::Write, offset, bytes: bytes as u32, think_ns: 0, file: 0 };
+        // SAFETY: the buffer belongs to this write alone until it is reaped; leaving and dropping wait for that.
+        unsafe { ring.write(number as u32, file.as_raw_fd(), &write, pointer) };
+        self.flights.flying[number] = Some((offset, bytes));
+        ring.submit(0)?;
+        self.done(op, from, bytes)
+    }
+
+    /// Waits for half of what is in flight, and one at least.
+    pub(super) fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
+        let from = self.clock.now();
+        self.flights.reap()?;
+        let before = self.flights.in_flight();
+        let enough = before - before.div_ceil(2);
+        let until = from.saturating_add(self.clock.ticks(PATIENCE_NS));
+        while self.flights.in_flight() > enough && self.clock.now() < until {
+            if let Some(ring) = &mut self.flights.ring {
+                ring.wait_for(PATIENCE_NS / 50)?;
+            }
+            self.flights.reap()?;
+            self.wait_until(0)?;
+        }
+        self.done(op, from, 0)
+    }
+}

@@ -1,0 +1,180 @@
+//! The buffers of a thread that executes a flow. With memory of its own (`Thread.memory`) every operation uses a random place in it,
+//! zeroes at first, as Filebench does; without, there is one buffer for reading, and what is written follows the data rule of the file
+//! set.
+
+use super::program::{Op, Program};
+use super::setting::Setting;
+use crate::buffer::Buffer;
+use crate::contents::Contents;
+use crate::shared::Call;
+use crate::worker::Fault;
+use fathom_workload::ops::Place;
+use fathom_workload::{Act, Bytes, Data, Direction, Stream};
+
+/// Bytes of different files at one offset differ: their places are this far apart.
+const FILE_APART_BITS: u32 = 44;
+
+/// A thread's buffers.
+pub(crate) struct Memory {
+    /// The thread's own memory; empty if it has none.
+    area: Option<Buffer>,
+    area_bytes: u64,
+    read: Buffer,
+    writers: Vec<Writer>,
+    seed: u64,
+    place: Place,
+}
+
+/// What is written into sets of one data rule.
+struct Writer {
+    data: Data,
+    largest: usize,
+    contents: Contents,
+}
+
+/// Bytes of the largest operation of a program as far as they are known before it runs, for reads and for writes by set.
+pub(crate) fn largest(program: &Program, setting: &Setting) -> (u64, Vec<(usize, u64)>) {
+    let (mut read, mut write) = (0, Vec::new());
+    for op in &program.ops {
+        let used: Vec<usize> = match op.set {
+            Some(set) => vec![set],
+            None => program.ops.iter().filter_map(|o| o.set).collect(),
+        };
+        let bytes = |set: usize| match op.size.fixed() {
+            Some(0) if whole_file(op.act) => whole_bytes(op, program, setting, set),
+            Some(bytes) => bytes,
+            None => 1 << 20,
+        };
+        match op.act {
+            Act::Read | Act::ReadWholeFile => {
+                read = used.iter().map(|&s| bytes(s)).max().unwrap_or(0).max(read);
+            }
+            Act::Write | Act::WriteWholeFile | Act::Append | Act::AppendRandomLength | Act::AsyncWrite => {
+                write.extend(used.iter().map(|&s| (s, bytes(s))));
+            }
+            _ => {}
+        }
+    }
+    (read, write)
+}
+
+/// The longest file that the operation may take at once.
+fn whole_bytes(op: &Op, program: &Program, setting: &Setting, set: usize) -> u64 {
+    let own = setting.sets[set].largest_bytes();
+    let sources = program.ops.iter().filter(|o| op.source_slot.is_some() && o.slot == op.source_slot);
+    sources.filter_map(|o| o.set).map(|s| setting.sets[s].largest_bytes()).fold(own, u64::max)
+}
+
+fn whole_file(act: Act) -> bool {
+    matches!(act, Act::ReadWholeFile | Act::WriteWholeFile)
+}
+
+/// Memory that the thread's buffers will take.
+pub(crate) fn needed_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
+    if memory > 0 {
+        return memory;
+    }
+    let (read, writes) = largest(program, setting);
+    let mut rules: Vec<(&Data, u64)> = Vec::new();
+    for (set, bytes) in writes {
+        let data = &setting.sets[set].data;
+        match rules.iter_mut().find(|(d, _)| *d == data) {
+            Some((_, largest)) => *largest = bytes.max(*largest),
+            None => rules.push((data, bytes)),
+        }
+    }
+    let of_rule = |(data, bytes): (&Data, u64)| Contents::bytes(&writing(data, bytes), bytes as usize, 1);
+    rules.into_iter().map(of_rule).fold(read, u64::saturating_add)
+}
+
+fn writing(data: &Data, bytes: u64) -> Stream {
+    Stream { data: data.clone(), ..Stream::new("flow", Direction::Write, Bytes(bytes.max(1))) }
+}
+
+impl Memory {
+    /// Buffers for a program, populated.
+    pub fn new(
+        program: &Program,
+        setting: &Setting,
+        memory: u64,
+        seed: u64,
+        place: Place,
+    ) -> Result<Self, Fault> {
+        let (read, writes) = if memory > 0 { (0, Vec::new()) } else { largest(program, setting) };
+        let mut this = Self {
+            area: if memory > 0 { Some(Buffer::new(memory as usize)?) } else { None },
+            area_bytes: memory,
+            read: Buffer::new(read as usize)?,
+            writers: Vec::new(),
+            seed,
+            place,
+        };
+        for (set, bytes) in writes {
+            this.writer(&setting.sets[set].data, bytes as usize)?;
+        }
+        Ok(this)
+    }
+
+    /// Size of the thread's own memory; 0 if it has none.
+    #[inline(always)]
+    pub fn area_bytes(&self) -> u64 {
+        self.area_bytes
+    }
+
+    /// Where so many bytes are read into: at `at` of the thread's own memory, if it has some.
+    #[inline(always)]
+    pub fn read_into(&mut self, at: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+        if let Some(area) = &mut self.area {
+            let (at, all) = (at as usize, area.all_mut());
+            let fits = at.checked_add(bytes).is_some_and(|end| end <= all.len());
+            return if fits { Ok(&mut all[at..at + bytes]) } else { Err(too_small(bytes, self.area_bytes)) };
+        }
+        if self.read.all().len() < bytes {
+            self.read = Buffer::new(bytes)?;
+        }
+        Ok(&mut self.read.all_mut()[..bytes])
+    }
+
+    /// What is written: `bytes` at `offset` of a set's file `entry`.
+    #[inline(always)]
+    pub fn write_from(
+        &mut self,
+        at: u64,
+        data: &Data,
+        entry: usize,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<&[u8], Fault> {
+        if self.area.is_some() {
+            return self.read_into(at, bytes).map(|b| &*b);
+        }
+        let writer = self.writer(data, bytes)?;
+        let apart = (entry as u64).wrapping_add(1) << FILE_APART_BITS;
+        Ok(writer.contents.record_to_write(offset.wrapping_add(apart), bytes))
+    }
+
+    /// The writer of a data rule, large enough.
+    fn writer(&mut self, data: &Data, bytes: usize) -> Result<&mut Writer, Fault> {
+        let at = self.writers.iter().position(|w| w.data == *data);
+        if at.is_none_or(|at| self.writers[at].largest < bytes) {
+            let stream = writing(data, bytes as u64);
+            let contents = Contents::new(&stream, bytes.max(1), self.seed, self.place)?;
+            let writer = Writer { data: data.clone(), largest: bytes, contents };
+            match at {
+                Some(at) => self.writers[at] = writer,
+                None => self.writers.push(writer),
+            }
+        }
+        let at = at.unwrap_or(self.writers.len() - 1);
+        Ok(&mut self.writers[at])
+    }
+
+    /// Some bytes to compute with.
+    pub fn scratch(&mut self) -> &mut [u8] {
+        self.read.all_mut()
+    }
+}
+
+fn too_small(bytes: usize, area: u64) -> Fault {
+    Fault::short(Call::Area, 0, bytes as u64, area)
+}

@@ -1,0 +1,72 @@
+//! Flows: lists of operations that a thread executes in order, again and again. A flow is flattened into steps before the workers start
+//! ([`program`]); what they share is laid out in shared memory ([`setting`]); then each worker goes through its steps ([`run`]), with
+//! one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`], [`limit`], [`finish`]).
+//!
+//! The phase around them (start barrier, stop flags, watching) is the one of streams. Reads and writes enter the same statistics as
+//! those of streams do; beside them every operation of a flow has a row of its own.
+
+mod aio;
+mod finish;
+mod io;
+mod limit;
+mod mapped;
+mod memory;
+mod names;
+mod numbers;
+mod pool;
+mod program;
+mod refusals;
+mod run;
+mod say;
+mod sets;
+mod setting;
+mod slots;
+mod wait;
+mod words;
+
+pub(crate) use refusals::check;
+pub(crate) use run::live;
+pub use say::Said;
+pub(crate) use sets::names_of;
+pub(crate) use setting::{Setting, directory_of, sets_used};
+pub(crate) use words::error_of;
+
+use crate::hot::rare::Quota;
+use fathom_workload::ops::Place;
+use fathom_workload::{Raise, Workload};
+use std::path::PathBuf;
+
+/// What one worker that executes a flow is to do.
+#[derive(Clone)]
+pub(crate) struct Plan<'a> {
+    pub group: String,
+    pub index: usize,
+    pub workload: &'a Workload,
+    pub setting: &'a Setting,
+    /// Where its files are, for messages about the worker as a whole.
+    pub path: PathBuf,
+    pub place: Place,
+    pub cpu: Option<usize>,
+    pub start_cpu: Option<usize>,
+    pub nice: i32,
+    pub time_ns: Option<u64>,
+    pub ramp_ns: u64,
+    pub quota: Quota,
+    pub raise: Option<Raise>,
+}
+
+impl Plan<'_> {
+    /// Files that it may have open at once.
+    pub fn slots(&self) -> u64 {
+        let Some(place) = &self.setting.places[self.index] else { return 0 };
+        let ops = &self.setting.programs[place.program].ops;
+        let rotating = ops.iter().filter(|op| op.rotate).count() as u64;
+        ops.len() as u64 + rotating * u64::from(program::NAMED_SLOTS)
+    }
+
+    /// Memory that its buffers will take.
+    pub fn buffer_bytes(&self) -> u64 {
+        let Some(place) = &self.setting.places[self.index] else { return 0 };
+        memory::needed_bytes(&self.setting.programs[place.program], self.setting, place.memory)
+    }
+}

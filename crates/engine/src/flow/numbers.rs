@@ -1,0 +1,105 @@
+//! Every number that a worker draws: values of random variables, random offsets, places in memory, random lengths.
+
+use super::program::Number;
+use super::setting::{Place as Where, Setting};
+use fathom_workload::ops::generators::{Mt19937, rand48_shared_unit};
+use fathom_workload::ops::{Place, Sampler, derive_seed};
+use fathom_workload::{Generator, Offsets, RandomVariable, Shape, Workload};
+
+/// Purposes of derived seeds, as in `fathom_workload::ops::FlowOps`: the same workload draws the same.
+const FOR_OFFSETS: u64 = 100;
+const FOR_VARIABLES: u64 = 101;
+
+/// A worker's generators.
+pub(crate) struct Numbers<'a> {
+    setting: &'a Setting,
+    process: usize,
+    /// By variable; `None` for those whose stream is shared.
+    own: Vec<Option<Sampler>>,
+    offsets: Source,
+}
+
+enum Source {
+    /// Even numbers in 0..1.
+    Seeded(Box<Sampler>),
+    Mt19937(Box<Mt19937>),
+}
+
+impl<'a> Numbers<'a> {
+    /// The generators of the worker at `place`; `None` if a variable has impossible parameters.
+    pub fn new(setting: &'a Setting, at: &Where, workload: &Workload, place: Place) -> Option<Self> {
+        let seed = |purpose: u64| derive_seed(workload.seed.0, place, purpose);
+        let own = workload.variables.values().enumerate().map(|(i, variable)| {
+            if variable.generator == Generator::Seeded {
+                Sampler::new(variable, seed(FOR_VARIABLES + i as u64)).map(Some)
+            } else {
+                Some(None)
+            }
+        });
+        let offsets = match setting.programs[at.program].offsets {
+            Offsets::Seeded => {
+                let even = RandomVariable::new(Shape::Uniform { low: 0.0, high: 1.0 });
+                Source::Seeded(Box::new(Sampler::new(&even, seed(FOR_OFFSETS))?))
+            }
+            Offsets::Mt19937(first) => {
+                Source::Mt19937(Box::new(Mt19937::new(first.wrapping_add(at.number as u32))))
+            }
+        };
+        Some(Self { setting, process: at.process, own: own.collect::<Option<_>>()?, offsets })
+    }
+
+    /// The number, drawn if it has to be.
+    #[inline(always)]
+    pub fn of(&mut self, number: Number) -> u64 {
+        match number {
+            Number::Fixed(n) => n,
+            Number::Drawn(variable) => self.drawn(variable),
+        }
+    }
+
+    fn drawn(&mut self, at: usize) -> u64 {
+        if let Some(own) = self.own.get_mut(at).and_then(Option::as_mut) {
+            return own.draw_u64();
+        }
+        let variable = &self.setting.variables[at];
+        let stream = match variable.source {
+            Generator::ProcessRand48 => &self.setting.process_streams[self.process],
+            _ => &self.setting.streams[at],
+        };
+        variable.drawing.draw_u64_with(|| rand48_shared_unit(stream))
+    }
+
+    /// An even number in 0..=1 of the stream of offsets.
+    #[inline(always)]
+    fn unit(&mut self) -> f64 {
+        match &mut self.offsets {
+            Source::Seeded(sampler) => sampler.draw(),
+            Source::Mt19937(twister) => twister.next_u64() as f64 / u64::MAX as f64,
+        }
+    }
+
+    /// A random offset in `range` bytes, a multiple of `block`; the range is at least a block.
+    #[inline(always)]
+    pub fn offset(&mut self, range: u64, block: u64) -> u64 {
+        let exact = matches!(self.offsets, Source::Mt19937(_));
+        let unit = self.unit();
+        if exact {
+            // Filebench's rule: it never reaches the last block.
+            let place = (unit * (range - block) as f64) as u64;
+            place - place % block
+        } else {
+            let blocks = range / block;
+            ((unit * blocks as f64) as u64).min(blocks - 1) * block
+        }
+    }
+
+    /// One of so many.
+    pub fn choice(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f64) as usize).min(count.saturating_sub(1))
+    }
+
+    /// A random length below `size`.
+    pub fn length(&mut self, size: u64) -> u64 {
+        (self.unit() * size.saturating_sub(1) as f64) as u64
+    }
+}

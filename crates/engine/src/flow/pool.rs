@@ -1,0 +1,246 @@
+//! Which entries of a file set exist, which are being worked on by somebody, and which comes next. Threads and processes pick from one
+//! pool at the same time without a lock: two bits an entry and a rotor that only goes on.
+//!
+//! "Busy" lasts for one operation (an open, a creation, a removal), not for as long as a file is open.
+
+use super::mapped::{Mapped, Sharable};
+use crate::EngineError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const BITS: usize = u64::BITS as usize;
+
+/// Where the next search begins: the position goes on for ever, the entry is its remainder.
+#[repr(C, align(128))]
+struct Rotor(AtomicU64);
+
+// SAFETY: an atomic, of which 0 is a value.
+unsafe impl Sharable for Rotor {}
+
+/// Which entries are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Existing = 0,
+    Missing = 1,
+}
+
+/// Where a search begins.
+pub(crate) enum From<'a> {
+    /// Behind the last one that anybody took.
+    Common,
+    /// Behind the last one that this thread took.
+    Own(&'a mut u64),
+    /// At an entry of this number, modulo the number of entries.
+    Entry(u64),
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// This entry; it is busy now, until [`Pool::release`].
+    Entry(usize),
+    /// None at present, but somebody works on one: it may be free again soon.
+    Busy,
+    None,
+}
+
+/// The entries of one kind: files, or leaf directories.
+pub(crate) struct Pool {
+    count: usize,
+    exists: Mapped<AtomicU64>,
+    busy: Mapped<AtomicU64>,
+    rotors: Mapped<Rotor>,
+}
+
+impl Pool {
+    /// So many entries, of which those exist that the function says.
+    pub fn new(count: usize, exists: impl Fn(usize) -> bool) -> Result<Self, EngineError> {
+        let words = count.div_ceil(BITS);
+        let this =
+            Self { count, exists: Mapped::new(words)?, busy: Mapped::new(words)?, rotors: Mapped::new(2)? };
+        for entry in (0..count).filter(|&e| exists(e)) {
+            this.exists[entry / BITS].fetch_or(bit(entry), Ordering::Relaxed);
+        }
+        Ok(this)
+    }
+
+    /// Takes the first wanted entry that nobody works on.
+    pub fn take(&self, wanted: Wanted, from: From) -> Found {
+        if self.count == 0 {
+            return Found::None;
+        }
+        let rotor = &self.rotors[wanted as usize].0;
+        let start = match &from {
+            From::Common => rotor.load(Ordering::Relaxed),
+            From::Own(rotor) => **rotor,
+            From::Entry(number) => number % self.count as u64,
+        };
+        loop {
+            let first = (start % self.count as u64) as usize;
+            let Some(entry) = self.look(wanted, first) else {
+                let anybody = self.busy.iter().any(|w| w.load(Ordering::Relaxed) != 0);
+                return if anybody { Found::Busy } else { Found::None };
+            };
+            if !self.claim(entry) {
+                continue;
+            }
+            if self.exists(entry) != (wanted == Wanted::Existing) {
+                // Somebody has made or removed it since.
+                self.release(entry);
+                continue;
+            }
+            let on = (entry + self.count - first) % self.count;
+            let next = start + on as u64 + 1;
+            match from {
+                // It never goes back: of two that search at once the slower one does not undo what the other did.
+                From::Common => {
+                    rotor.fetch_max(next, Ordering::Relaxed);
+                }
+                From::Own(rotor) => *rotor = next,
+                From::Entry(_) => {}
+            }
+            return Found::Entry(entry);
+        }
+    }
+
+    /// The first wanted entry at or after one, around the end, that nobody works on now.
+    fn look(&self, wanted: Wanted, first: usize) -> Option<usize> {
+        let words = self.exists.len();
+        for step in 0..=words {
+            let word = (first / BITS + step) % words;
+            let exists = self.exists[word].load(Ordering::Acquire);
+            let mut bits = if wanted == Wanted::Existing { exists } else { !exists };
+            bits &= !self.busy[word].load(Ordering::Relaxed);
+            let used = self.count - word * BITS;
+            if used < BITS {
+                bits &= (1 << used) - 1;
+            }
+            let before = (1u64 << (first % BITS)) - 1;
+            if step == 0 {
+                bits &= !before;
+            } else if step == words {
+                bits &= before;
+            }
+            if bits != 0 {
+                return Some(word * BITS + bits.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// Makes an entry busy; false if it is already.
+    pub fn claim(&self, entry: usize) -> bool {
+        self.busy[entry / BITS].fetch_or(bit(entry), Ordering::AcqRel) & bit(entry) == 0
+    }
+
+    /// The entry is free again.
+    pub fn release(&self, entry: usize) {
+        self.busy[entry / BITS].fetch_and(!bit(entry), Ordering::AcqRel);
+    }
+
+    pub fn exists(&self, entry: usize) -> bool {
+        self.exists[entry / BITS].load(Ordering::Acquire) & bit(entry) != 0
+    }
+
+    /// Notes that an entry was made or removed, by whoever has it.
+    pub fn set_exists(&self, entry: usize, exists: bool) {
+        let word = &self.exists[entry / BITS];
+        if exists {
+            word.fetch_or(bit(entry), Ordering::AcqRel);
+        } else {
+            word.fetch_and(!bit(entry), Ordering::AcqRel);
+        }
+    }
+}
+
+fn bit(entry: usize) -> u64 {
+    1 << (entry % BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(pool: &Pool, wanted: Wanted) -> Option<usize> {
+        match pool.take(wanted, From::Common) {
+            Found::Entry(entry) => {
+                pool.release(entry);
+                Some(entry)
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn entries_come_in_turn_and_around() {
+        for count in [1, 3, 64, 65, 200] {
+            let pool = Pool::new(count, |e| e % 3 == 0).unwrap();
+            let existing: Vec<usize> = (0..count).filter(|e| e % 3 == 0).collect();
+            let missing: Vec<usize> = (0..count).filter(|e| e % 3 != 0).collect();
+            for _ in 0..2 {
+                let seen: Vec<usize> =
+                    existing.iter().filter_map(|_| take(&pool, Wanted::Existing)).collect();
+                assert_eq!(seen, existing, "of {count}");
+                let seen: Vec<usize> = missing.iter().filter_map(|_| take(&pool, Wanted::Missing)).collect();
+                assert_eq!(seen, missing, "of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_gets_what_another_works_on() {
+        let pool = Pool::new(2, |_| true).unwrap();
+        assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Entry(0));
+        assert_eq!(pool.take(Wanted::Existing, From::Entry(2)), Found::Entry(1));
+        assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Busy);
+        assert_eq!(pool.take(Wanted::Missing, From::Common), Found::Busy);
+        pool.set_exists(0, false);
+        pool.release(0);
+        pool.release(1);
+        assert_eq!(pool.take(Wanted::Missing, From::Common), Found::Entry(0));
+        pool.release(0);
+        assert_eq!(Pool::new(0, |_| true).unwrap().take(Wanted::Existing, From::Common), Found::None);
+        assert_eq!(
+            Pool::new(2, |_| true).unwrap().take(Wanted::Missing, From::Common),
+            Found::None,
+            "nothing is missing, and nobody works"
+        );
+    }
+
+    #[test]
+    fn a_number_names_its_entry_or_the_next_and_own_rotors_are_own() {
+        let pool = Pool::new(10, |e| e != 4).unwrap();
+        for (number, entry) in [(3, 3), (4, 5), (14, 5), (29, 9)] {
+            assert_eq!(pool.take(Wanted::Existing, From::Entry(number)), Found::Entry(entry));
+            pool.release(entry);
+        }
+        let mut own = 0;
+        for entry in [0, 1, 2, 3, 5] {
+            assert_eq!(pool.take(Wanted::Existing, From::Own(&mut own)), Found::Entry(entry));
+            pool.release(entry);
+        }
+        assert_eq!(take(&pool, Wanted::Existing), Some(0), "the common rotor has not moved");
+    }
+
+    #[test]
+    fn many_threads_take_each_entry_once_a_round() {
+        const COUNT: usize = 1000;
+        let pool = Pool::new(COUNT, |_| true).unwrap();
+        let took = |_| {
+            let mut mine = Vec::new();
+            while let Found::Entry(entry) = pool.take(Wanted::Existing, From::Common) {
+                pool.set_exists(entry, false);
+                pool.release(entry);
+                mine.push(entry);
+            }
+            mine
+        };
+        let mut all: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|i| scope.spawn(move || took(i))).collect();
+            threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
+        });
+        // A thread may have ended while another worked on the last ones.
+        all.sort_unstable();
+        assert!(all.windows(2).all(|w| w[0] != w[1]));
+        assert_eq!(all.len(), COUNT);
+    }
+}

@@ -1,0 +1,492 @@
+//! A worker that executes a flow: its life from its buffers to its last figure, the way through the steps, and the counting. An
+//! operation that is in flight when the phase ends is not counted; every other one is.
+
+use super::Plan;
+use super::aio::Flights;
+use super::memory::Memory;
+use super::numbers::Numbers;
+use super::program::{Op, Program, Step};
+use super::setting::{Place, RowStat, Setting};
+use super::slots::Slots;
+use crate::clock::Clock;
+use crate::hot::Outcome;
+use crate::shared::{
+    Call, Control, End, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, STOP_RULE,
+    SYNC, Shared, Tally, WRITE, add_and_wake,
+};
+use crate::worker::{Fault, Starting, thread_cpu_ns};
+use fathom_record::{OpKind, RowClass};
+use fathom_workload::{Act, Exhausted, Finished, Raise};
+use std::sync::atomic::Ordering;
+
+/// Why a worker leaves its steps before they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    Fault(Fault),
+    /// There is no file or directory to work on.
+    Exhausted,
+    /// One of the finishing operations.
+    Finished,
+    /// The phase's time.
+    TimeOver,
+    /// A stop rule, or an interruption.
+    Stop(Outcome),
+    /// The phase's common amount.
+    Enough,
+}
+
+impl From<Fault> for Break {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// A worker at work. What every operation touches comes first.
+pub(crate) struct Hand<'a> {
+    pub clock: Clock,
+    pub control: &'a Control,
+    pub rows: &'a [RowStat],
+    pub stats: &'a [KindStat; KINDS],
+    pub tally: &'a Tally,
+    /// Tick at which the phase's time is over; `u64::MAX` if it has none.
+    pub deadline: u64,
+    /// The next tick at which something else than the next operation is to be done.
+    alarm: u64,
+    pub numbers: Numbers<'a>,
+    pub slots: Slots,
+    pub memory: Memory,
+    pub ops: &'a [Op],
+    pub setting: &'a Setting,
+    pub place: &'a Place,
+    pub shared: &'a Shared,
+    pub worker: usize,
+    live: &'a Live,
+    plan: &'a Plan<'a>,
+    pub flights: Flights,
+    /// Own rotors of rotating operations, by set.
+    pub rotors: Vec<u64>,
+    /// What limiting operations with a target have paid for, by row.
+    pub paid: Vec<u64>,
+    /// The file that is being worked on, for messages.
+    pub at_file: Option<(usize, usize)>,
+    /// The operation that ended the flow, its set and file, each plus one.
+    ended_by: (u32, u32, u32),
+    counters: Vec<u64>,
+    cpu_time: bool,
+    /// CPU time of the thread at the beginning of the operation.
+    cpu_from: u64,
+    counting: bool,
+    /// Ticks: release, beginning of counting, end of the last operation.
+    pub released: u64,
+    start: u64,
+    last: u64,
+    cpu_before: (u64, u64),
+    ramp_ops: u64,
+}
+
+/// Runs the flow of a plan.
+pub(crate) fn live(
+    plan: &Plan,
+    shared: &Shared,
+    slot: &mut Figures,
+    clock: Clock,
+    starting: &mut Starting<'_, '_>,
+) -> Result<End, Fault> {
+    let setting = plan.setting;
+    let place = setting.places[plan.index].as_ref().ok_or(Fault::short(Call::Nothing, 0, 0, 0))?;
+    let program = &setting.programs[place.program];
+    let mut hand = prepare(plan, place, program, shared, clock)?;
+    starting.wait_for_release(plan.index, plan.start_cpu, shared, clock);
+
+    let start = clock.now();
+    slot.released_ticks = start;
+    hand.released = start;
+    hand.alarm = start.saturating_add(clock.ticks(plan.ramp_ns));
+    if plan.ramp_ns == 0 {
+        hand.begin_counting(start);
+    }
+    let outcome = hand.go(program);
+    if !hand.counting {
+        // It ended in the warm-up.
+        hand.forget_warm_up();
+        hand.begin_counting(hand.last.max(start));
+    }
+    let now = clock.now();
+    let until = |end: u64| clock.between(hand.start, end);
+    slot.elapsed_ns = match outcome {
+        // All of the time was used, in ns and not in ticks.
+        Err(Break::TimeOver) => plan.time_ns.unwrap_or(0),
+        Err(Break::Stop(_)) => until(now.min(hand.deadline)),
+        _ => until(hand.last),
+    };
+    slot.start_ticks = hand.start;
+    slot.ramp_ops = hand.ramp_ops;
+    slot.last_op_ns = clock.between(hand.start, hand.last);
+    let result = hand.conclude(outcome, slot);
+    starting.clock_stopped();
+    let spent = thread_cpu_ns();
+    slot.cpu_user_ns = spent.0.saturating_sub(hand.cpu_before.0);
+    slot.cpu_system_ns = spent.1.saturating_sub(hand.cpu_before.1);
+    let left = hand.leave();
+    let end = result?;
+    left?;
+    Ok(end)
+}
+
+fn prepare<'a>(
+    plan: &'a Plan,
+    place: &'a Place,
+    program: &'a Program,
+    shared: &'a Shared,
+    clock: Clock,
+) -> Result<Hand<'a>, Fault> {
+    let setting = plan.setting;
+    let seed = plan.workload.seed.0;
+    let numbers = Numbers::new(setting, place, plan.workload, plan.place).ok_or(Fault::short(
+        Call::Nothing,
+        0,
+        0,
+        0,
+    ))?;
+    let rows = setting.rows_of(place);
+    rows.iter().for_each(|row| row.times.touch());
+    let stats = shared.stats(plan.index);
+    [READ, WRITE, SYNC].iter().for_each(|&kind| stats[kind].touch());
+    if setting.limiter.is_some() || program.ops.iter().any(|op| op.act == Act::Delay) {
+        crate::hot::rare::punctual_sleeps();
+    }
+    if let Some(priority) = place.io_priority {
+        io_priority(priority)?;
+    }
+    let asynchronous = program.ops.iter().any(|op| op.act == Act::AsyncWrite);
+    Ok(Hand {
+        clock,
+        control: shared.control(),
+        rows,
+        stats,
+        tally: shared.tally(plan.index),
+        deadline: u64::MAX,
+        alarm: u64::MAX,
+        numbers,
+        slots: Slots::new(setting.sets.len()),
+        memory: Memory::new(program, setting, place.memory, seed, plan.place)?,
+        ops: &program.ops,
+        setting,
+        place,
+        shared,
+        worker: plan.index,
+        live: shared.live(plan.index),
+        plan,
+        flights: Flights::new(asynchronous)?,
+        rotors: vec![0; setting.sets.len()],
+        paid: vec![0; program.ops.len()],
+        at_file: None,
+        ended_by: (0, 0, 0),
+        counters: vec![0; program.counters],
+        cpu_time: program.cpu_time,
+        cpu_from: 0,
+        counting: false,
+        released: 0,
+        start: 0,
+        last: 0,
+        cpu_before: (0, 0),
+        ramp_ops: 0,
+    })
+}
+
+/// Sets the calling thread's I/O priority: best effort, of this level.
+fn io_priority(level: u8) -> Result<(), Fault> {
+    const WHO_PROCESS: libc::c_long = 1;
+    const BEST_EFFORT: libc::c_long = 2 << 13;
+    // SAFETY: three numbers; 0 is the calling thread.
+    if unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, BEST_EFFORT | libc::c_long::from(level)) }
+        == 0
+    {
+        return Ok(());
+    }
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Err(Fault::of(Call::Settle, rustix::io::Errno::from_raw_os_error(errno), 0))
+}
+
+impl<'a> Hand<'a> {
+    /// Goes through the steps until they or the phase end.
+    fn go(&mut self, program: &'a Program) -> Result<(), Break> {
+        let mut loops = program.loops;
+        while loops != Some(0) {
+            let before = self.last;
+            self.walk(program)?;
+            if self.last == before {
+                // A pass that counted nothing has not looked at the clock.
+                self.look(self.clock.now())?;
+            }
+            loops = loops.map(|n| n - 1);
+        }
+        Ok(())
+    }
+
+    /// Goes through the steps once.
+    fn walk(&mut self, program: &'a Program) -> Result<(), Break> {
+        let mut at = 0;
+        while let Some(step) = program.steps.get(at) {
+            match *step {
+                Step::Do { op, repeat } => {
+                    let op = &program.ops[op];
+                    let mut left = self.numbers.of(repeat);
+                    while left > 0 {
+                        self.perform(op)?;
+                        left -= 1;
+                    }
+                }
+                Step::Begin { counter, repeat, end } => {
+                    self.counters[counter] = self.numbers.of(repeat);
+                    if self.counters[counter] == 0 {
+                        at = end;
+                    }
+                }
+                Step::End { counter, begin } => {
+                    self.counters[counter] -= 1;
+                    if self.counters[counter] > 0 {
+                        at = begin;
+                        self.look(self.clock.now())?;
+                    }
+                }
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn perform(&mut self, op: &'a Op) -> Result<(), Break> {
+        if self.cpu_time {
+            self.cpu_from = cpu_ns();
+        }
+        let result = match op.act {
+            Act::Read => self.read(op),
+            Act::Write => self.write(op),
+            _ => self.perform_other(op),
+        };
+        if result.is_err() {
+            self.note(op);
+        }
+        result
+    }
+
+    #[inline(never)]
+    fn perform_other(&mut self, op: &'a Op) -> Result<(), Break> {
+        self.at_file = None;
+        match op.act {
+            Act::Read => self.read(op),
+            Act::Write => self.write(op),
+            Act::ReadWholeFile => self.read_whole_file(op),
+            Act::WriteWholeFile => self.write_whole_file(op),
+            Act::Append => self.append(op, false),
+            Act::AppendRandomLength => self.append(op, true),
+            Act::Open => self.open_existing(op),
+            Act::Create => self.create(op),
+            Act::Close => self.close(op),
+            Act::Delete => self.delete(op),
+            Act::Stat => self.stat(op),
+            Act::Sync => self.sync(op),
+            Act::SyncSet => self.sync_set(op),
+            Act::MakeDirectory => self.make_directory(op),
+            Act::RemoveDirectory => self.remove_directory(op),
+            Act::ListDirectory => self.list_directory(op),
+            Act::AsyncWrite => self.async_write(op),
+            Act::AsyncWait => self.async_wait(op),
+            Act::Block => self.block(op),
+            Act::Wake => self.wake(op),
+            Act::SemaphoreWait => self.semaphore_wait(op),
+            Act::SemaphorePost => self.semaphore_post(op),
+            Act::Spin => self.spin(op),
+            Act::Delay => self.delay(op),
+            Act::LimitEvents | Act::LimitIops | Act::LimitOps | Act::LimitBandwidth => self.limit(op),
+            Act::FinishOnCount | Act::FinishOnBytes => self.finish(op),
+            Act::Say => self.say(op),
+            Act::Draw => {
+                self.numbers.of(op.value);
+                self.look(self.clock.now())
+            }
+            Act::Sequence => Ok(()),
+        }
+    }
+
+    /// Counts an operation that began at a tick and is done now. What was in flight when the phase ended is not counted.
+    #[inline(always)]
+    pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
+        let now = self.clock.now();
+        self.done_at(op, from, now, bytes)
+    }
+
+    /// The same, done at a tick.
+    #[inline(always)]
+    pub(super) fn done_at(&mut self, op: &Op, from: u64, now: u64, bytes: u64) -> Result<(), Break> {
+        if now >= self.alarm || self.control.stop.load(Ordering::Relaxed) != 0 {
+            self.look(now)?;
+        }
+        if self.plan.quota != crate::hot::rare::Quota::default() {
+            self.take(op, bytes)?;
+        }
+        let ns = self.clock.between(from, now);
+        let row = &self.rows[op.row];
+        row.times.record(ns, bytes);
+        match op.kind {
+            Some(OpKind::Read) => {
+                self.stats[READ].record(ns, bytes);
+                self.tally.count();
+            }
+            Some(OpKind::Write) => {
+                self.stats[WRITE].record(ns, bytes);
+                self.tally.count();
+            }
+            kind => self.count_other(op.class, kind, ns, bytes),
+        }
+        if self.cpu_time {
+            let cpu = cpu_ns();
+            row.cpu_ns.fetch_add(cpu.saturating_sub(self.cpu_from), Ordering::Relaxed);
+            self.cpu_from = cpu;
+        }
+        self.last = now;
+        Ok(())
+    }
+
+    fn count_other(&mut self, class: RowClass, kind: Option<OpKind>, ns: u64, bytes: u64) {
+        if kind == Some(OpKind::Sync) {
+            self.stats[SYNC].record(ns, bytes);
+        }
+        if class.is_io() { self.tally.count_io(bytes) } else { self.tally.count() }
+    }
+
+    /// Takes an I/O operation from the phase's common amount.
+    #[cold]
+    fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
+        if !op.class.is_io() {
+            return Ok(());
+        }
+        let taken = &self.control.taken;
+        let within = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64, amount| {
+            limit.is_none_or(|limit| so_far.fetch_add(amount, Ordering::Relaxed) < limit)
+        };
+        let quota = self.plan.quota;
+        let is = within(quota.operations, &taken.operations, 1) && within(quota.bytes, &taken.bytes, bytes);
+        if is { Ok(()) } else { Err(Break::Enough) }
+    }
+
+    /// Whether the phase goes on at a tick; the end of the warm-up comes by here, too.
+    #[cold]
+    fn look(&mut self, now: u64) -> Result<(), Break> {
+        if let Some(stop) = self.stopped() {
+            return Err(stop);
+        }
+        if now >= self.alarm && !self.counting {
+            self.forget_warm_up();
+            self.begin_counting(now);
+            self.last = now;
+            return Ok(());
+        }
+        if now >= self.deadline { Err(Break::TimeOver) } else { Ok(()) }
+    }
+
+    /// What the stop flag says.
+    pub(super) fn stopped(&self) -> Option<Break> {
+        match self.control.stop.load(Ordering::Relaxed) {
+            0 => None,
+            STOP_INTERRUPT => Some(Break::Stop(Outcome::Interrupted)),
+            _ => Some(Break::Stop(Outcome::Stopped)),
+        }
+    }
+
+    fn begin_counting(&mut self, now: u64) {
+        self.counting = true;
+        self.live.counting_at.store(now, Ordering::Release);
+        if now > self.released {
+            add_and_wake(&self.control.event);
+        }
+        (self.start, self.last) = (now, now);
+        self.deadline = self.plan.time_ns.map_or(u64::MAX, |ns| now.saturating_add(self.clock.ticks(ns)));
+        self.alarm = self.deadline;
+        self.cpu_before = thread_cpu_ns();
+    }
+
+    fn forget_warm_up(&mut self) {
+        self.ramp_ops += self.shared.totals(self.worker).0;
+        for row in self.rows.iter().filter(|r| r.times.ops() > 0) {
+            row.times.reset();
+            row.cpu_ns.store(0, Ordering::Relaxed);
+        }
+        self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
+        self.tally.reset();
+        self.paid.fill(0);
+    }
+
+    /// Notes which operation ended the flow, and on what.
+    #[cold]
+    fn note(&mut self, op: &Op) {
+        let set = self.at_file.map(|f| f.0).or(op.set).or(self.slots.last_set);
+        self.ended_by = (op.row as u32 + 1, plus_one(set), plus_one(self.at_file.map(|f| f.1)));
+    }
+
+    /// What the end means, for this worker and for the others.
+    fn conclude(&self, outcome: Result<(), Break>, slot: &mut Figures) -> Result<End, Fault> {
+        let stop = |why: u32| {
+            self.control.stop.fetch_max(why, Ordering::AcqRel);
+        };
+        let completed = || {
+            if self.plan.raise.is_some_and(|r| matches!(r, Raise::AfterLastOp | Raise::AfterFinish)) {
+                let _ = self.control.stop.compare_exchange(
+                    0,
+                    STOP_FIRST_DONE,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+            }
+            Ok(End::Completed)
+        };
+        (slot.fault_row, slot.fault_set, slot.fault_entry) = self.ended_by;
+        match outcome {
+            Ok(()) => completed(),
+            Err(Break::Enough) => Ok(End::Completed),
+            Err(Break::TimeOver | Break::Stop(Outcome::Stopped | Outcome::Completed)) => Ok(End::Stopped),
+            Err(Break::Stop(Outcome::Interrupted)) => Ok(End::Interrupted),
+            Err(Break::Finished) => {
+                if self.setting.finished == Finished::Phase {
+                    stop(STOP_RULE);
+                    return Ok(End::Completed);
+                }
+                completed()
+            }
+            Err(Break::Exhausted) => match self.setting.exhausted {
+                Exhausted::Early => Err(Fault::short(Call::Pick, 0, 0, 0)),
+                Exhausted::Phase => {
+                    stop(STOP_RULE);
+                    Ok(End::Completed)
+                }
+                Exhausted::Worker => completed(),
+            },
+            Err(Break::Fault(fault)) => Err(fault),
+        }
+    }
+
+    /// Waits for what is in flight and closes what is open, outside every clock.
+    fn leave(&mut self) -> Result<(), Fault> {
+        let landed = self.flights.land();
+        for slot in 0..self.slots.count() {
+            let slot = self.slots.at(slot);
+            if let (Some(file), Some((set, entry))) = (slot.file.take(), slot.of) {
+                drop(file);
+                self.setting.sets[set].opens[entry].fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+        landed
+    }
+}
+
+fn plus_one(number: Option<usize>) -> u32 {
+    number.map_or(0, |n| u32::try_from(n + 1).unwrap_or(0))
+}
+
+/// CPU time of the calling thread, ns.
+fn cpu_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}

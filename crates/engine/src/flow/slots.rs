@@ -1,0 +1,102 @@
+//! The numbered open files of one thread. Operations name slots 0 to 127; one that names none has the default slot of its file set, and
+//! rotating ones take turns among 128 of their own a set, from the last to the first. A slot remembers its file after it is closed.
+
+use super::program::NAMED_SLOTS;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+/// Rotating slots of a set.
+const ROTATING: usize = 128;
+
+/// One slot.
+#[derive(Default)]
+pub(crate) struct Slot {
+    pub file: Option<OwnedFd>,
+    /// File set and file, also after it is closed.
+    pub of: Option<(usize, usize)>,
+    /// Where the next sequential operation goes.
+    pub position: u64,
+}
+
+impl Slot {
+    #[inline(always)]
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(|f| f.as_fd())
+    }
+}
+
+/// A thread's slots.
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    /// Where the rotating slots of each set begin; 0 if it has none yet.
+    rotating: Vec<usize>,
+    /// Which of them comes next, by set.
+    turn: Vec<usize>,
+    /// The set that the thread used last.
+    pub last_set: Option<usize>,
+}
+
+impl Slots {
+    /// Slots for so many file sets.
+    pub fn new(sets: usize) -> Self {
+        let mut slots = Vec::new();
+        slots.resize_with(NAMED_SLOTS as usize + sets, Slot::default);
+        Self { slots, rotating: vec![0; sets], turn: vec![ROTATING - 1; sets], last_set: None }
+    }
+
+    /// The default slot of a set.
+    #[inline(always)]
+    pub fn default_of(&self, set: usize) -> usize {
+        NAMED_SLOTS as usize + set
+    }
+
+    /// The next rotating slot of a set.
+    pub fn next_of(&mut self, set: usize) -> usize {
+        if self.rotating[set] == 0 {
+            self.rotating[set] = self.slots.len();
+            self.slots.resize_with(self.slots.len() + ROTATING, Slot::default);
+        }
+        let turn = self.turn[set];
+        self.turn[set] = turn.checked_sub(1).unwrap_or(ROTATING - 1);
+        self.rotating[set] + turn
+    }
+
+    #[inline(always)]
+    pub fn at(&mut self, slot: usize) -> &mut Slot {
+        &mut self.slots[slot]
+    }
+
+    pub fn get(&self, slot: usize) -> &Slot {
+        &self.slots[slot]
+    }
+
+    /// Number of slots.
+    pub fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether a slot is open.
+    #[inline(always)]
+    pub fn is_open(&self, slot: usize) -> bool {
+        self.slots[slot].file.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_rotate_from_the_last_to_the_first_in_each_set() {
+        let mut slots = Slots::new(2);
+        let first = slots.next_of(1);
+        assert_eq!(slots.next_of(1), first - 1);
+        let other = slots.next_of(0);
+        assert!(other > first, "another set has its own");
+        for _ in 0..125 {
+            slots.next_of(1);
+        }
+        assert_eq!(slots.next_of(1), first - 127);
+        assert_eq!(slots.next_of(1), first);
+        assert_eq!((slots.default_of(0), slots.default_of(1)), (128, 129));
+    }
+}
