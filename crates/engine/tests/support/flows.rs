@@ -5,7 +5,7 @@ use fathom_record::{Repetition, Row};
 use fathom_testkit::TestDir;
 use fathom_workload::{
     Act, Action, Bytes, Data, Duration, Existing, FileSet, Files, Flow, FlowOp, Group, Isolation, Offsets,
-    Phase, Pinning, Program, RandomVariable, Share, Sizing, Stop, Thread, Value, Workload,
+    Phase, Pinning, Program, RandomVariable, Share, Sizing, Stop, Thread, Tree, Value, Workload,
 };
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -225,5 +225,79 @@ impl Flows {
     /// The same sentence, if there is one.
     pub fn unsupported(&self) -> Option<String> {
         self.engine.borrow().check(&self.workload).err().map(|e| e.to_string())
+    }
+}
+
+impl Flows {
+    /// A tree of so many files, of which a share exists, laid out.
+    pub fn tree(self, name: &str, files: u64, bytes: u64, percent: u8) -> Self {
+        self.tree_of(name, (files, 0), bytes, percent)
+    }
+
+    /// The same of leaf directories.
+    pub fn leaves(self, name: &str, directories: u64, percent: u8) -> Self {
+        self.tree_of(name, (0, directories), 0, percent)
+    }
+
+    fn tree_of(
+        mut self,
+        name: &str,
+        (entries, leaf_directories): (u64, u64),
+        bytes: u64,
+        percent: u8,
+    ) -> Self {
+        self.workload.filesets.push(FileSet {
+            trust_sizes: false,
+            foreign_writable: false,
+            name: name.into(),
+            files: Files::Tree(Tree {
+                root: self.root(name),
+                entries,
+                leaf_directories,
+                width: Sizing::Fixed(Bytes(4)),
+                gamma_thousandths: 0,
+                depth: None,
+            }),
+            size: Sizing::Fixed(Bytes(bytes)),
+            existing: Existing::Refuse,
+            keep: false,
+            mode: 0o600,
+            data: Data::Unique,
+            preallocated_percent: percent,
+            share: Share::ReadWrite,
+        });
+        self.engine.borrow_mut().act(&self.workload, &Action::Prepare(name.into())).unwrap();
+        self
+    }
+
+    /// Top of a tree.
+    pub fn root(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Removes what is ours; gives what is left.
+    pub fn clean_up(&self) -> Vec<PathBuf> {
+        self.engine.borrow_mut().clean_up()
+    }
+}
+
+/// Files and empty directories below a directory.
+pub fn below(root: &std::path::Path) -> (usize, usize) {
+    let (mut files, mut empty) = (0, 0);
+    let mut left = vec![root.to_owned()];
+    while let Some(directory) = left.pop() {
+        let mut any = false;
+        for entry in std::fs::read_dir(&directory).unwrap().flatten() {
+            any = true;
+            if entry.path().is_dir() { left.push(entry.path()) } else { files += 1 }
+        }
+        empty += usize::from(!any);
+    }
+    (files, empty)
+}
+
+impl Flows {
+    pub fn try_run(&self) -> Result<Repetition, fathom_engine::EngineError> {
+        self.engine.borrow_mut().execute(&self.workload, 0, 0, &mut ())
     }
 }
