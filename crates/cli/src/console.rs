@@ -23,6 +23,12 @@ pub fn out_raw(text: &str) {
     let _ = stdout.flush();
 }
 
+/// Writes text of another program's form to stderr, untouched.
+pub fn error_raw(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes());
+}
+
 /// What went wrong and ends the command.
 pub fn error(text: &str) {
     say(ERROR, "error", text);

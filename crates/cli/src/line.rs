@@ -15,6 +15,7 @@ use std::path::PathBuf;
   fathom survey                          what is the storage below this directory?
   fathom survey /mnt/data -o data.html   the same for another one, page under a name of your choice
   fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
+  fathom filebench -f varmail.f          what Filebench users type: its language, its output
   fathom run workload.toml               a workload of your own
   fathom list                            what was measured so far
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
@@ -45,11 +46,14 @@ pub struct Common {
 pub enum Command {
     /// What is this storage? Measures a directory in about a minute; prints a summary, writes a page
     Survey(Survey),
-    /// Run a workload of the native format (.toml)
+    /// Run a workload file: the native format (.toml), or a script of Filebench (.f)
     Run(RunFile),
     /// IOzone's command line and IOzone's output (`fathom iozone -h` lists its options)
     #[command(disable_help_flag = true)]
     Iozone(DropIn),
+    /// Filebench's scripts and Filebench's output (`fathom filebench -h` lists its options)
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Filebench(DropIn),
     /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON or CSV, by the file's ending
     Report(Report),
     /// The stored runs

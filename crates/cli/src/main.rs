@@ -6,7 +6,9 @@
 
 mod commands;
 mod console;
+mod epilogue;
 mod exit;
+mod flows;
 mod line;
 mod readying;
 mod run_loop;
@@ -23,6 +25,9 @@ fn main() -> ExitCode {
     let name = words.first().map(std::path::Path::new).and_then(|p| p.file_name()).unwrap_or_default();
     if name == "iozone" {
         return commands::iozone::run("iozone", &words[1..], &line::Common::default());
+    }
+    if name == "filebench" {
+        return commands::filebench::run("filebench", &words[1..], &line::Common::default());
     }
     let line = match line::Line::try_parse_from(&words) {
         Ok(line) => line,

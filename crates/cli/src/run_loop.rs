@@ -2,7 +2,7 @@
 //! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
 
 use crate::line::Common;
-use crate::{console, sampled, state};
+use crate::{console, flows, sampled, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
@@ -216,13 +216,17 @@ fn measure(
     let paths = engine.paths(workload, &workload.phases[number]);
     let nearest = paths.first().map(|p| nearest_existing(p));
     let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
-    let writes = streams(std::iter::once(&workload.phases[number])).any(|s| s.direction != Direction::Read);
+    let phase = &workload.phases[number];
+    let writes = streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, listener };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
+    if flows::want_cpu_time(phase) {
+        measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
+    }
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
         let in_clock = counters.until(&now);
         let device = written::to_storage(&in_clock)?;
@@ -381,10 +385,11 @@ fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
             queue_depth: streams.iter().map(|s| u64::from(s.queue_depth)).max().filter(|&d| d > 1),
             tags: phase.axes.tags.clone(),
         },
-        reads: streams.iter().any(|s| s.direction != Direction::Write),
-        writes: streams.iter().any(|s| s.direction != Direction::Read),
-        sync_in_clock: !streams.is_empty() && streams.iter().all(synchronous),
-        direct: all_direct(&streams),
+        reads: streams.iter().any(|s| s.direction != Direction::Write) || flows::read(phase),
+        writes: streams.iter().any(|s| s.direction != Direction::Read) || flows::write(phase),
+        sync_in_clock: (!streams.is_empty() && streams.iter().all(synchronous))
+            || flows::write_synchronously(phase),
+        direct: all_direct(&streams) || flows::go_direct(phase),
         repetitions: Vec::new(),
     }
 }

@@ -4,11 +4,11 @@
 use super::write;
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
-use crate::{console, exit, state};
+use crate::{console, epilogue, exit, state};
 use fathom_dialects::LivePrinter as _;
 use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
 use fathom_engine::{Engine, EngineError};
-use fathom_record::{OpError, Phase, Regime};
+use fathom_record::{OpError, Phase};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
     if let Some(path) = &live.parsed.outputs.worksheet {
         sheets_written = sheets(live, finished, path, engine);
     }
-    epilogue(finished);
+    epilogue::say(finished, "-I, -e, or larger files");
     // IOzone ends so, too, when it cannot write its worksheet; what went wrong before that tells more.
     let complete = finished.signal.is_none() && finished.failure.is_none();
     if complete && !sheets_written { code(255) } else { result }
@@ -163,30 +163,6 @@ fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) ->
         console::warning(&format!("{} was not written: {e:#}", beside.display()));
     }
     true
-}
-
-/// What IOzone does not say: which figures are the disk's and which are memory's, and where the record is.
-fn epilogue(finished: &Finished) {
-    let mut counts = std::collections::BTreeMap::new();
-    for phase in &finished.run.phases {
-        *counts.entry(phase.origin().regime.words()).or_insert(0u32) += 1;
-    }
-    if !counts.is_empty() {
-        let parts: Vec<String> = counts.iter().map(|(words, n)| format!("{n} {words}")).collect();
-        let cached = finished.run.phases.iter().any(|p| p.origin().regime == Regime::PageCache);
-        let advice = if cached {
-            "; page-cache figures are memory's speed, not the disk's (-I, -e, or larger files)"
-        } else {
-            ""
-        };
-        console::note(&format!("figures by what served them: {}{advice}", parts.join(", ")));
-    }
-    if finished.stored {
-        console::note(&format!(
-            "kept as run {0}; `fathom report {0} -o page.html` draws it",
-            finished.run.id
-        ));
-    }
 }
 
 fn leave(end: &Exit) -> ExitCode {

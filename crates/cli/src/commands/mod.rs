@@ -2,6 +2,7 @@
 
 mod backends;
 mod export;
+pub mod filebench;
 pub mod iozone;
 mod list;
 mod report;
@@ -19,16 +20,20 @@ use std::process::ExitCode;
 /// Runs the command of a command line.
 pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let common = line.common;
-    let measures = matches!(line.command, Command::Survey(_) | Command::Run(_) | Command::Iozone(_));
+    let measures = matches!(
+        line.command,
+        Command::Survey(_) | Command::Run(_) | Command::Iozone(_) | Command::Filebench(_)
+    );
     if common.no_store && !measures {
         return Err(
-            Usage("--no-store belongs to the commands that measure: survey, run, iozone".into()).into()
+            Usage("--no-store belongs to the commands that measure: survey, run, iozone, filebench".into()).into()
         );
     }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),
         Command::Run(o) => run::run(&o, &common),
         Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
+        Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),
         Command::Show(o) => show::run(&o, &common),

@@ -1,8 +1,8 @@
-//! `fathom run`: a workload of the native format.
+//! `fathom run`: a workload of the native format, or of another one by the file's ending.
 
 mod plan;
 
-use super::write;
+use super::{filebench, write};
 use crate::exit::{self, Usage};
 use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
@@ -18,6 +18,9 @@ use std::process::ExitCode;
 pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         write::check_before(output)?;
+    }
+    if options.file.extension().is_some_and(|e| e == "f") {
+        return script(options, common);
     }
     let (name, text) = read(&options.file)?;
     let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;
@@ -51,6 +54,31 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         write::tell(&write::runs(&[&finished.run], output, false)?);
     }
     Ok(code(&finished))
+}
+
+/// A script of Filebench, with our summary instead of its output.
+fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
+    if options.plan {
+        return Ok(match filebench::explain(&options.file) {
+            Ok(text) => {
+                console::out(&text);
+                ExitCode::SUCCESS
+            }
+            Err(code) => code,
+        });
+    }
+    let runs = match filebench::execute(&options.file, common, std::env::args().collect()) {
+        Ok(runs) => runs,
+        Err(code) => return Ok(code),
+    };
+    for finished in &runs {
+        conclude(finished, options.json);
+    }
+    if let Some(output) = &options.output {
+        let all: Vec<_> = runs.iter().map(|f| &f.run).collect();
+        write::tell(&write::runs(&all, output, false)?);
+    }
+    Ok(runs.last().map_or(ExitCode::SUCCESS, code))
 }
 
 /// Whether the engine can execute it, and where O_DIRECT is asked for, whether the files that are there can take it.

@@ -3,7 +3,7 @@
 use super::BUCKETS;
 use crate::filebench::plan::Format;
 use crate::filebench::plan::rows as operations;
-use fathom_record::{OpKind, Row};
+use fathom_record::{Histogram, OpKind, Row, histogram};
 use fathom_workload::Group;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub struct FiguresRow {
     pub max_ns: u64,
     /// CPU time of the threads meanwhile, ns.
     pub cpu_ns: u64,
+    /// All durations.
+    pub latency: Histogram,
     /// Bucket i: durations of 2^(i-1) to 2^i - 1 ns; the first: 0.
     pub buckets: [u64; BUCKETS],
 }
@@ -100,6 +102,25 @@ impl Figures {
         Self { seconds, rows: lines.collect(), io, cpu_ns }
     }
 
+    /// What came after `before`: the counters were zeroed then.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let (io, then) = (&self.io, &before.io);
+        Self {
+            seconds: self.seconds - before.seconds,
+            rows: self.rows.iter().zip(&before.rows).map(|(now, then)| now.since(then)).collect(),
+            io: FiguresIo {
+                ops: io.ops.saturating_sub(then.ops),
+                reads: io.reads.saturating_sub(then.reads),
+                writes: io.writes.saturating_sub(then.writes),
+                bytes: io.bytes.saturating_sub(then.bytes),
+                total_ns: io.total_ns - then.total_ns,
+                cpu_ns: io.cpu_ns.saturating_sub(then.cpu_ns),
+            },
+            cpu_ns: (self.cpu_ns - before.cpu_ns).max(0.0),
+        }
+    }
+
     /// So many a second.
     #[must_use]
     pub fn per_second(&self, amount: f64) -> f64 {
@@ -132,16 +153,12 @@ impl FiguresRow {
             min_ns: 0,
             max_ns: 0,
             cpu_ns: 0,
+            latency: Histogram::default(),
             buckets: [0; BUCKETS],
         }
     }
 
     fn of(row: &Row) -> Self {
-        let mut buckets = [0; BUCKETS];
-        for (low, _, count) in row.latency.buckets() {
-            let bucket = (u64::BITS - low.leading_zeros()) as usize;
-            buckets[bucket.min(BUCKETS - 1)] += count;
-        }
         Self {
             name: row.name.clone(),
             ops: row.ops,
@@ -150,7 +167,45 @@ impl FiguresRow {
             min_ns: row.latency.min_ns(),
             max_ns: row.latency.max_ns(),
             cpu_ns: row.cpu_ns,
-            buckets,
+            buckets: powers(&row.latency),
+            latency: row.latency.clone(),
         }
     }
+
+    /// What came after `before`. Sums are exact, the smallest and the largest duration as exact as a histogram's buckets.
+    fn since(&self, before: &Self) -> Self {
+        let latency = difference(&self.latency, &before.latency);
+        Self {
+            name: self.name.clone(),
+            ops: self.ops.saturating_sub(before.ops),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            total_ns: self.total_ns - before.total_ns,
+            min_ns: latency.min_ns(),
+            max_ns: latency.max_ns().min(self.max_ns),
+            cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
+            buckets: powers(&latency),
+            latency,
+        }
+    }
+}
+
+/// Counts by powers of two: the buckets of a histogram never straddle one.
+fn powers(latency: &Histogram) -> [u64; BUCKETS] {
+    let mut buckets = [0; BUCKETS];
+    for (low, _, count) in latency.buckets() {
+        let bucket = (u64::BITS - low.leading_zeros()) as usize;
+        buckets[bucket.min(BUCKETS - 1)] += count;
+    }
+    buckets
+}
+
+fn difference(now: &Histogram, before: &Histogram) -> Histogram {
+    let dense = |h: &Histogram| {
+        let mut counts = vec![0; histogram::BUCKETS];
+        for (low, _, count) in h.buckets() {
+            counts[histogram::bucket_of(low)] += count;
+        }
+        counts
+    };
+    Histogram::from_dense_difference(&dense(now), &dense(before))
 }

@@ -4,12 +4,14 @@
 mod early;
 mod figures;
 mod older;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod usage;
 
 pub use early::{Stopped, stopped_early};
 pub use figures::{CpuTimes, Figures, FiguresIo, FiguresRow};
+pub use replay::{ReplayError, figures, print};
 pub use usage::{custom_type, custom_types, no_options, usage};
 
 use super::plan::Format;

@@ -173,3 +173,17 @@ fn log_prefixes_and_usage() {
         custom_type("nope")
     ));
 }
+
+#[test]
+fn zeroed_counters_leave_what_came_after() {
+    let of = |reads: &[u64], seconds| {
+        let rows = [row("rd1", RowClass::Io, Some(OpKind::Read), 4096, reads)];
+        Figures::new(&groups(PAIR), &rows, seconds, figures::CpuTimes::default(), Format::V1_5)
+    };
+    let since = of(&[10, 20, 300, 400], 2.0).since(&of(&[10, 20], 1.0));
+    let read = &since.rows[2];
+    assert_eq!((since.seconds, read.ops, read.bytes, read.total_ns), (1.0, 2, 8192, 700_000.0));
+    assert!((290_000..=300_000).contains(&read.min_ns) && (400_000..=407_000).contains(&read.max_ns));
+    assert_eq!((since.io.ops, since.io.reads), (2, 2));
+    assert_eq!(read.buckets.iter().sum::<u64>(), 2);
+}

@@ -1,0 +1,210 @@
+//! `fathom filebench`, or fathom called by the name filebench: Filebench's scripts, Filebench's output. The whole script is read and
+//! planned before anything happens. What fathom knows beyond that goes to stderr after the last line, and into the store.
+
+mod options;
+mod results;
+mod session;
+mod steps;
+mod world;
+
+use crate::line::Common;
+use crate::run_loop::Finished;
+use crate::{console, epilogue, exit, state};
+use fathom_dialects::filebench::output;
+use fathom_dialects::filebench::plan::{self, Format, Options, Plan};
+use fathom_engine::Engine;
+use fathom_workload::Action;
+use options::{Asked, Line, Misuse};
+use session::Log;
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Exit code of a run that failed, and of a command line that makes no sense: as the original's.
+const FAILED: u8 = 1;
+/// What keeps memory out of the figures, in Filebench's words.
+const REMEDY: &str = "directio, cached=false, or larger filesets";
+
+/// Runs the drop-in. `program` is the name it was called by.
+pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
+    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let line = match options::parse(&args) {
+        Ok(Asked::Script(line)) => line,
+        Ok(Asked::Help) => {
+            console::out_raw(&format!("{}\n", output::usage(program)));
+            return ExitCode::SUCCESS;
+        }
+        Ok(Asked::CustomTypes(None)) => {
+            console::out_raw(&output::custom_types());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Asked::CustomTypes(Some(name))) => {
+            console::out_raw(&output::custom_type(&name));
+            return ExitCode::SUCCESS;
+        }
+        Err(misuse) => {
+            let what = match misuse {
+                Misuse::Nothing => "No runtime options specified".into(),
+                Misuse::Wrong(what) => what,
+            };
+            console::error_raw(&format!("Usage error: {what}\n\n{}\n", output::usage(program)));
+            return ExitCode::from(FAILED);
+        }
+    };
+    let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
+    argv.extend(args);
+    let common = Common {
+        store: line.store.clone().or_else(|| common.store.clone()),
+        no_store: common.no_store || line.no_store,
+    };
+    script(&line, argv, &common)
+}
+
+fn script(line: &Line, argv: Vec<String>, common: &Common) -> ExitCode {
+    let log = Log::new(line.options.format, false);
+    if !line.check {
+        log.plain(&format!("Filebench Version {}\n", version(line.options.format)));
+    }
+    let (name, text) = match read(line.file.as_deref()) {
+        Ok(script) => script,
+        Err(why) => {
+            console::error_raw(&format!("{why}\n"));
+            return ExitCode::from(FAILED);
+        }
+    };
+    let Some(plan) = planned(&name, &text, &line.options) else { return ExitCode::from(exit::USAGE) };
+    for note in &plan.notes {
+        console::note(note);
+    }
+    if line.check {
+        console::out_raw(&check(&plan));
+        return ExitCode::SUCCESS;
+    }
+    log.line(&format!("Allocated {}MB of shared memory", world::shared_megabytes(&plan)));
+    let mut engine = Engine::new(state::ledger());
+    fathom_engine::watch_signals();
+    let call = steps::Call { name: &name, argv, common, format: line.options.format };
+    let ended = steps::all(&plan, &mut engine, log, &call);
+    for finished in &ended.runs {
+        epilogue::latencies(&finished.run);
+        epilogue::say(finished, REMEDY);
+    }
+    ended.code
+}
+
+/// A script for `fathom run`: planned and executed, without Filebench's output.
+pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<Vec<Finished>, ExitCode> {
+    let (name, text) = read(Some(file)).map_err(|why| {
+        console::error(&why);
+        ExitCode::from(exit::USAGE)
+    })?;
+    let plan = planned(&name, &text, &Options::default()).ok_or(ExitCode::from(exit::USAGE))?;
+    for note in &plan.notes {
+        console::note(note);
+    }
+    let mut engine = Engine::new(state::ledger());
+    fathom_engine::watch_signals();
+    let call = steps::Call { name: &name, argv, common, format: Format::V1_5 };
+    let ended = steps::all(&plan, &mut engine, Log::new(Format::V1_5, true), &call);
+    if ended.runs.is_empty() { Err(ended.code) } else { Ok(ended.runs) }
+}
+
+/// What `fathom run --plan` prints of a script.
+pub fn explain(file: &Path) -> Result<String, ExitCode> {
+    let (name, text) = read(Some(file)).map_err(|why| {
+        console::error(&why);
+        ExitCode::from(exit::USAGE)
+    })?;
+    let plan = planned(&name, &text, &Options::default()).ok_or(ExitCode::from(exit::USAGE))?;
+    plan.notes.iter().for_each(|n| console::note(n));
+    Ok(check(&plan))
+}
+
+fn planned(name: &str, text: &str, options: &Options) -> Option<Plan> {
+    let environment = fathom_observe::environment::capture(Path::new("."));
+    let hostname = environment["host"]["name"].as_str().unwrap_or("localhost").to_owned();
+    let date = jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Z %Y").to_string();
+    match plan::plan(name, text, options, &world::world(hostname, date)) {
+        Ok(plan) => Some(plan),
+        Err(findings) => {
+            for finding in findings {
+                console::error_raw(&finding.rendered);
+            }
+            console::error_raw("Nothing was executed.\n");
+            None
+        }
+    }
+}
+
+fn read(file: Option<&Path>) -> Result<(String, String), String> {
+    match file {
+        Some(file) => match std::fs::read(file) {
+            Ok(bytes) => Ok((file.display().to_string(), String::from_utf8_lossy(&bytes).into_owned())),
+            Err(_) => Err(format!("Cannot open file {}!", file.display())),
+        },
+        None => {
+            let mut text = String::new();
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .map_err(|e| format!("cannot read the script from stdin: {e}"))?;
+            Ok(("stdin".into(), text))
+        }
+    }
+}
+
+fn version(format: Format) -> &'static str {
+    match format {
+        Format::V1_5 => "1.5-alpha3",
+        Format::V1_4 | Format::Dump => "1.4.9.1",
+        Format::V1_1 => "1.1.0",
+    }
+}
+
+/// The workloads that a plan comes to, as text of the native format that can be run itself.
+fn check(plan: &Plan) -> String {
+    let mut text = String::new();
+    let mut before: Vec<Action> = Vec::new();
+    let mut creations = 0;
+    for step in &plan.steps {
+        match step {
+            plan::Step::Create(create) => {
+                creations += 1;
+                for set in create.sets.iter().filter(|s| !s.as_found) {
+                    before.push(Action::Prepare(set.name.clone()));
+                }
+                before.extend(create.sets.iter().filter(|s| s.evict).map(|s| Action::Evict(s.name.clone())));
+            }
+            plan::Step::Run(run) => {
+                let mut workload = run.workload.clone();
+                if let Some(phase) = workload.phases.first_mut() {
+                    phase.before = std::mem::take(&mut before);
+                }
+                text += &workload.to_toml().unwrap_or_else(|e| format!("# {e}\n"));
+                text.push('\n');
+            }
+            plan::Step::Log(line) => text += &format!("# log: {line}\n"),
+            plan::Step::Line(line) => text += &format!("# {line}\n"),
+            plan::Step::System(command) => {
+                text += &format!("# system: {}\n", command.replace('\n', "\n#   "))
+            }
+            plan::Step::Sleep { seconds, .. } => text += &format!("# sleep: {seconds} s\n"),
+            plan::Step::Dump(path) => text += &format!("# figures into {}\n", path.display()),
+            plan::Step::Debug(level) => text += &format!("# debug: {level}\n"),
+        }
+    }
+    if creations > 0 && plan.runs().next().is_none() {
+        for create in plan.creations() {
+            text += &create.workload.to_toml().unwrap_or_else(|e| format!("# {e}\n"));
+        }
+    }
+    text
+}
+
+/// The directory of the first file set, or what there is of its path.
+fn directory(roots: impl Iterator<Item = PathBuf>) -> PathBuf {
+    let first = roots.into_iter().next().unwrap_or_else(|| PathBuf::from("."));
+    let absolute = std::path::absolute(&first).unwrap_or(first);
+    let found = absolute.ancestors().skip(1).find(|a| a.is_dir()).map(Path::to_path_buf);
+    found.unwrap_or_else(|| PathBuf::from("/"))
+}

@@ -1,0 +1,53 @@
+//! The log: lines with the seconds since the start before them, as the version whose output is printed has them, and hidden or
+//! numbered as the script's `debug` wants it.
+
+use crate::console;
+use fathom_dialects::filebench::output;
+use fathom_dialects::filebench::plan::Format;
+use std::time::Instant;
+
+/// What the log has to know.
+pub struct Log {
+    start: Instant,
+    format: Format,
+    debug: u64,
+    /// Nothing is printed at all: another command prints its own results.
+    quiet: bool,
+}
+
+impl Log {
+    pub fn new(format: Format, quiet: bool) -> Self {
+        Self { start: Instant::now(), format, debug: 2, quiet }
+    }
+
+    pub fn set_debug(&mut self, level: u64) {
+        self.debug = level;
+    }
+
+    fn shows(&self) -> bool {
+        self.debug >= 2 && !self.quiet
+    }
+
+    /// A line with the time before it.
+    pub fn line(&self, text: &str) {
+        if self.shows() {
+            console::out_raw(&format!("{}{text}\n", self.prefix()));
+        }
+    }
+
+    /// Lines as they are.
+    pub fn plain(&self, text: &str) {
+        if self.shows() {
+            console::out_raw(text);
+        }
+    }
+
+    /// An error: on stderr, and never hidden.
+    pub fn error(&self, text: &str) {
+        console::error_raw(&format!("{}{text}\n", self.prefix()));
+    }
+
+    fn prefix(&self) -> String {
+        output::prefix(self.format, self.debug, std::process::id(), self.start.elapsed().as_secs_f64())
+    }
+}

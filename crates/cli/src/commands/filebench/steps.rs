@@ -1,0 +1,219 @@
+//! The steps of a plan, carried out in order.
+
+use super::results::{self, Printer};
+use super::session::Log;
+use super::{FAILED, directory, world};
+use crate::line::Common;
+use crate::run_loop::{self, Failure, Finished, Head};
+use crate::{console, exit};
+use fathom_dialects::filebench::output;
+use fathom_dialects::filebench::plan::{Create, Format, Plan, Run, Step};
+use fathom_engine::{Engine, EngineError, interrupted_by};
+use fathom_workload::Action;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+/// How the program was called.
+pub struct Call<'a> {
+    pub name: &'a str,
+    pub argv: Vec<String>,
+    pub common: &'a Common,
+    pub format: Format,
+}
+
+/// What came of the steps.
+pub struct Ended {
+    pub runs: Vec<Finished>,
+    pub code: ExitCode,
+}
+
+/// Why the rest is not carried out.
+enum Stop {
+    Engine(EngineError),
+    Signal(i32),
+    /// Told already.
+    Told,
+}
+
+/// Carries out all steps.
+pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
+    let mut runs = Vec::new();
+    if let Some(danger) = world::endangered(plan, engine.ledger()) {
+        console::error(&danger);
+        return Ended { runs, code: ExitCode::from(FAILED) };
+    }
+    let mut log = log;
+    let mut last = None;
+    let mut outcome = Ok(());
+    for step in &plan.steps {
+        outcome = one(step, engine, &mut log, call, &mut runs, &mut last);
+        if outcome.is_ok() {
+            outcome = interrupted_by().map_or(Ok(()), |signal| Err(Stop::Signal(signal)));
+        }
+        if outcome.is_err() {
+            break;
+        }
+    }
+    // Files stay, as the original leaves them; those of a creation that was cut short go.
+    if outcome.is_ok() {
+        for create in plan.creations() {
+            if let Err(e) = engine.keep(&create.workload) {
+                console::warning(&format!("files that were to be kept are removed: {e}"));
+            }
+        }
+    }
+    for path in engine.clean_up() {
+        console::warning(&format!(
+            "{} could not be removed; the next run of fathom will try again",
+            path.display()
+        ));
+    }
+    let code = match outcome {
+        Ok(()) => exit::DONE,
+        Err(Stop::Told) => FAILED,
+        Err(Stop::Engine(error)) => {
+            console::error(&results::advised(&error));
+            FAILED
+        }
+        Err(Stop::Signal(signal)) => exit::of_signal(signal),
+    };
+    Ended { runs, code: ExitCode::from(code) }
+}
+
+fn one(
+    step: &Step,
+    engine: &mut Engine,
+    log: &mut Log,
+    call: &Call,
+    runs: &mut Vec<Finished>,
+    last: &mut Option<output::Figures>,
+) -> Result<(), Stop> {
+    match step {
+        Step::Log(line) => log.line(line),
+        Step::Line(line) => log.plain(&format!("{line}\n")),
+        Step::Debug(level) => log.set_debug(*level),
+        Step::System(command) => system(command),
+        Step::Sleep { seconds, before, after } => {
+            log.line(before);
+            sleep(Duration::from_secs(*seconds));
+            if interrupted_by().is_none() {
+                log.line(after);
+            }
+        }
+        Step::Create(step) => create(step, engine, log).map_err(Stop::Engine)?,
+        Step::Dump(path) => dump(path, last.as_ref(), engine)?,
+        Step::Run(step) => {
+            let finished = run(step, engine, log, call, last).map_err(Stop::Engine)?;
+            let signal = finished.signal;
+            let failed = finished.failure.is_some();
+            runs.push(finished);
+            if let Some(signal) = signal {
+                return Err(Stop::Signal(signal));
+            }
+            if failed {
+                return Err(Stop::Told);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A command of the user's script. Its exit code means nothing, as in the original.
+fn system(command: &str) {
+    if let Err(e) = Command::new("/bin/sh").arg("-c").arg(command).status() {
+        console::warning(&format!("system {command:?} could not be started: {e}"));
+    }
+}
+
+/// Waits, unless a signal ends it.
+fn sleep(time: Duration) {
+    let end = Instant::now() + time;
+    while interrupted_by().is_none() && Instant::now() < end {
+        std::thread::sleep((end - Instant::now()).min(Duration::from_millis(50)));
+    }
+}
+
+fn create(step: &Create, engine: &mut Engine, log: &Log) -> Result<(), EngineError> {
+    log.line("Populating and pre-allocating filesets");
+    let bar = console::progress(step.sets.len() as u64);
+    let told = bar.clone();
+    engine.on_progress(move |p| {
+        let mebibytes = p.bytes >> 20;
+        told.set_message(format!("{}: {} of {}, {mebibytes} MiB written", p.set, p.done, p.total));
+        told.tick();
+    });
+    for set in &step.sets {
+        let exists = set.root.symlink_metadata().is_ok();
+        for line in set.lines(exists) {
+            bar.suspend(|| log.line(&line));
+        }
+        if interrupted_by().is_some() {
+            break;
+        }
+        engine.act(&step.workload, &Action::Prepare(set.name.clone()))?;
+        if set.evict {
+            engine.act(&step.workload, &Action::Evict(set.name.clone()))?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if interrupted_by().is_none() {
+        log.line("Waiting for pre-allocation to finish (in case of a parallel pre-allocation)");
+        log.line("Population and pre-allocation of filesets completed");
+    }
+    Ok(())
+}
+
+fn run(
+    step: &Run,
+    engine: &mut Engine,
+    log: &Log,
+    call: &Call,
+    last: &mut Option<output::Figures>,
+) -> Result<Finished, EngineError> {
+    for line in &step.starting {
+        log.line(line);
+    }
+    let roots = step.workload.filesets.iter().filter_map(|s| match &s.files {
+        fathom_workload::Files::Tree(tree) => Some(tree.root.clone()),
+        files => files.path(0),
+    });
+    let label = Path::new(call.name)
+        .file_stem()
+        .map_or_else(|| "script".into(), |n| n.to_string_lossy().into_owned());
+    let head = Head {
+        label,
+        dialect: "filebench".into(),
+        argv: call.argv.clone(),
+        directory: directory(roots),
+        started: jiff::Zoned::now(),
+    };
+    let mut printer = Printer::new(step, log, call.format);
+    let finished = run_loop::execute(engine, &step.workload, head, call.common, &mut printer)?;
+    *last = printer.conclude(&finished);
+    if let Some(Failure::Engine(e)) = &finished.failure {
+        console::error(&results::advised(e));
+    }
+    Ok(finished)
+}
+
+/// Writes the figures, but over no file that we did not make.
+fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> Result<(), Stop> {
+    let Some(figures) = figures else { return Ok(()) };
+    let ours = engine.ledger().owns(path);
+    if path.symlink_metadata().is_ok() && !ours {
+        console::error(&format!(
+            "stats dump {0}: the file exists and was not made by fathom; it is left as it is. Remove it, or dump into another",
+            path.display()
+        ));
+        return Err(Stop::Told);
+    }
+    let written = std::fs::write(path, output::dump(figures)).map_err(|e| e.to_string());
+    let written = written.and_then(|()| engine.ledger().keep(path).map_err(|e| e.to_string()));
+    if let Err(e) = written {
+        console::error(&format!("stats dump {} was not written: {e}", path.display()));
+        return Err(Stop::Told);
+    }
+    Ok(())
+}
