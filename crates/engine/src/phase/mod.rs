@@ -274,6 +274,13 @@ pub trait Moments {
     fn counting(&mut self) {}
     /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
+    /// Whether [`Moments::rows`] is to be told.
+    fn wants_rows(&self) -> bool {
+        false
+    }
+    /// What every operation of every counting worker's flow did until the end of an interval, so many nanoseconds after counting
+    /// began. It is told right after the interval.
+    fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
     /// A flow says something to the user. It is told while the phase runs, soon after.
     fn said(&mut self, _said: &Said<'_>) {}
     /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.

@@ -81,6 +81,12 @@ impl<'a> Watch<'a> {
                         && let Some(interval) = series.intervals.last()
                     {
                         moments.interval(interval);
+                        if let Some(flows) = self.flows
+                            && moments.wants_rows()
+                        {
+                            let rows = counting(self.shared, self.count).flat_map(|w| flows.tell_rows(w));
+                            moments.rows(counted_ns, rows.collect());
+                        }
                     }
                 }
                 let all_count = self.all_count();
