@@ -1,0 +1,1 @@
+# Words of the language that neither a personality nor another test's script has a use for: only read by the tests, never run.
