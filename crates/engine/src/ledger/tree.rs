@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
@@ -84,18 +85,52 @@ pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
     })
 }
 
+/// Threads that remove files. Where a file system waits for the device at each file that goes (ext4 mounted with `discard` does), eight
+/// were seven times as fast as one, whatever the number of CPUs.
+const THREADS: usize = 8;
+
 /// Removes a tree. If it holds anything that is not ours nothing of it goes.
 ///
 /// # Errors
 /// Names what is not ours, or what the kernel would not let go.
 pub(super) fn remove(path: &Path) -> Result<(), EngineError> {
     let root = open_root(path)?;
-    let mut tree = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: false };
-    tree.walk(root.as_fd())?;
-    tree.removes = true;
-    tree.walk(root.as_fd())?;
+    let mut look = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: false, leaves: Vec::new() };
+    look.walk(root.as_fd())?;
+    let (leaves, next) = (look.leaves, AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let work = || {
+            while let Some(leaf) = leaves.get(next.fetch_add(1, Relaxed)) {
+                // What stays is met again below, and said there.
+                let _ = remove_leaf(path, root.as_fd(), leaf);
+            }
+        };
+        for _ in 1..THREADS.min(leaves.len()) {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut rest = Walk { root: path, at: path.to_path_buf(), levels: 0, removes: true, leaves: Vec::new() };
+    rest.walk(root.as_fd())?;
     drop(root);
     std::fs::remove_dir(path).map_err(|e| EngineError::file("remove", path, e))
+}
+
+/// Removes the files of a directory that had no other directory in it, and the directory.
+fn remove_leaf(tree: &Path, root: BorrowedFd<'_>, leaf: &Path) -> Result<(), EngineError> {
+    let at = tree.join(leaf);
+    let failed = |e: Errno| EngineError::file("open", &at, e);
+    let (Some(above), Some(name)) = (leaf.parent(), leaf.file_name()) else { return Ok(()) };
+    let parent = match above.as_os_str().is_empty() {
+        true => rustix::io::fcntl_dupfd_cloexec(root, 0),
+        false => open_below(root, above, DIRECTORY, 0),
+    };
+    let parent = parent.map_err(failed)?;
+    let directory = open_below(parent.as_fd(), name, DIRECTORY, 0).map_err(failed)?;
+    let mut files =
+        Walk { root: tree, at: at.clone(), levels: MOST_LEVELS, removes: true, leaves: Vec::new() };
+    files.walk(directory.as_fd())?;
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(failed)
 }
 
 /// One way through a tree: looking, or removing.
@@ -104,12 +139,18 @@ struct Walk<'a> {
     at: PathBuf,
     levels: usize,
     removes: bool,
+    /// Directories that hold files and no directory, by their paths below the root.
+    leaves: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
     fn walk(&mut self, directory: BorrowedFd<'_>) -> Result<(), EngineError> {
         // Read to the end first: what is removed while a directory is read may hide other names from the reader.
-        for (name, kind) in self.names(directory)? {
+        let names = self.names(directory)?;
+        if self.levels > 0 && !names.is_empty() && names.iter().all(|n| n.1 == FileType::RegularFile) {
+            self.leaves.extend(self.at.strip_prefix(self.root).map(Path::to_path_buf));
+        }
+        for (name, kind) in names {
             self.at.push(std::ffi::OsStr::from_bytes(name.as_bytes()));
             if !is_our_name(name.as_bytes()) {
                 return Err(self.foreign("has a name that fathom does not give"));
