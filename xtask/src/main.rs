@@ -31,8 +31,8 @@ The chores of the house.
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
-         --rounds N               interleaved rounds (engine 9, rate 3)
-         --seconds S              length of one measurement (engine 1, rate 5)
+         --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004 5, rate 3)
+         --seconds S              length of one measurement (engine 1, sysbench 2, filebench 3, rate 5)
          --case TEXT              only cases with TEXT in their name
          --file-mib N             size of the file (512)
          --json FILE              every sample, as JSON

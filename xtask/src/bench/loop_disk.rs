@@ -6,7 +6,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A mounted loop device. Fields are set as its making goes on, so that dropping undoes what was done.
 pub struct LoopDisk {
@@ -161,25 +160,6 @@ fn tool(name: &str, args: &[&OsStr]) -> Result<String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{name} {args:?}: {}", errors.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// From now on a signal that would end this program is noted only: the child at work gets it from the terminal too and ends, and
-/// what was set up is undone on the way out.
-pub fn outlive_interrupts() {
-    extern "C" fn note(_: libc::c_int) {
-        INTERRUPTED.store(true, Ordering::Relaxed);
-    }
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only stores to an atomic, which is allowed at any time.
-        unsafe { libc::signal(signal, note as extern "C" fn(libc::c_int) as libc::sighandler_t) };
-    }
-}
-
-/// Whether such a signal came.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod files;
 mod floor;
 mod histogram;
 mod instructions;
+mod interrupt;
 mod iozone;
 mod loop_disk;
 mod machine;

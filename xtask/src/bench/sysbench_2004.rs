@@ -2,12 +2,13 @@
 //! by fathom's drop-in, on a loop device under each scheduler of today. Prints the page's table: total time in seconds.
 
 use super::dropin::{child, write_json};
-use super::loop_disk::{LoopDisk, interrupted, outlive_interrupts};
+use super::interrupt;
+use super::loop_disk::LoopDisk;
 use super::machine::Machine;
 use super::options::Options;
 use super::progress;
 use super::spread::{Random, Spread};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -34,7 +35,7 @@ struct Figures {
 /// Runs the bench. There is nothing to pass or miss: it is true when every scheduler was measured.
 pub fn run(root: &Path, options: &Options) -> Result<bool> {
     options.refuse("sysbench-2004", &["--seconds", "--file-mib", "--gate"])?;
-    outlive_interrupts();
+    interrupt::note();
     let fathom = super::built(root)?;
     let machine = Machine::seen(root);
     let rounds = options.rounds.unwrap_or(ROUNDS);
@@ -56,9 +57,6 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
         random.shuffle(&mut order);
         orders.push(order.clone());
         for scheduler in &order {
-            if interrupted() {
-                bail!("interrupted in round {}; everything is undone", round + 1);
-            }
             progress(&format!("round {} of {rounds}: {scheduler}", round + 1));
             disk.forget()?;
             disk.schedule(scheduler)?;

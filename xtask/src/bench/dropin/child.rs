@@ -1,12 +1,16 @@
 //! A program run to its end within a time limit. Peers that hang (Filebench does now and then) must not stop a bench: the whole
 //! process group is ended then, and the answer is an error. It measures nothing but the life of the process.
 
+use crate::bench::interrupt;
 use crate::bench::sample::{Ended, Whose, cpu_ns};
 use anyhow::{Context as _, Result, bail};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+/// How often the clock and Ctrl-C are looked at. The end of the child is seen at once.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a command to its end and gives what [`crate::bench::sample::run`] gives; no other child may end meanwhile.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
@@ -19,18 +23,24 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     let group = child.id() as libc::pid_t;
     let (ended, over) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
-        let late = over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
-        if late {
-            // SAFETY: a signal to the group of a child of this process; no memory is handed over.
-            unsafe { libc::kill(-group, libc::SIGKILL) };
+        let end = start + limit;
+        while over.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if interrupt::came() || Instant::now() >= end {
+                // SAFETY: a signal to the group of a child of this process; no memory is handed over.
+                unsafe { libc::kill(-group, libc::SIGKILL) };
+                return true;
+            }
         }
-        late
+        false
     });
     let output = child.wait_with_output();
     let wall_ns = start.elapsed().as_nanos() as f64;
     drop(ended);
-    let late = watch.join().unwrap_or(false);
-    if late {
+    let killed = watch.join().unwrap_or(false);
+    if interrupt::came() {
+        bail!("interrupted while {name} was running");
+    }
+    if killed {
         bail!("{name} did not end within {} s and was killed", limit.as_secs());
     }
     Ok(Ended { output: output?, wall_ns, cpu_ns: cpu_ns(Whose::Children) - cpu_before })

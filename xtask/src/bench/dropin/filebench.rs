@@ -7,7 +7,7 @@ use crate::bench::files::{self, Mapping};
 use crate::bench::machine::Machine;
 use crate::bench::options::Options;
 use crate::bench::sample::Sample;
-use crate::bench::{floor, peers, pin};
+use crate::bench::{floor, interrupt, peers, pin};
 use anyhow::{Context as _, Result, ensure};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -144,6 +144,7 @@ fn shipped_works(dir: &Path) -> Result<Vec<Work>> {
 /// Runs the bench; false if a bound was missed and `--gate` given.
 pub fn run(root: &Path, options: &Options) -> Result<bool> {
     options.refuse("filebench", &["--file-mib"])?;
+    interrupt::note();
     let peer = peers::find("filebench");
     if peer.is_none() {
         eprintln!(
@@ -214,7 +215,7 @@ impl Bench {
                 Tree::Cached => self.cached(work, base.path(), &case.columns)?,
                 Tree::Anew => Vec::new(),
             };
-            done.push(Contest::new(rounds).run(case, |column| self.measure(work, base.path(), column)));
+            done.push(Contest::new(rounds).run(case, |column| self.measure(work, base.path(), column))?);
             drop(held);
         }
         Ok(done)

@@ -4,7 +4,7 @@
 use super::filebench::{fathom, files_below};
 use super::{child, script, shipped, write_json};
 use crate::bench::options::Options;
-use crate::bench::progress;
+use crate::bench::{interrupt, progress};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ struct Row {
 /// Runs all files; false if one is not parsed or does not run and `--gate` was given.
 pub fn run(root: &Path, dir: &Path, options: &Options) -> Result<bool> {
     options.refuse("filebench-files", &["--rounds", "--file-mib"])?;
+    interrupt::note();
     let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
         .with_context(|| format!("{} cannot be listed", dir.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -128,6 +129,7 @@ fn one(program: &Path, scratch: &Path, path: &Path, options: &Options) -> Result
             row.notes.extend(first_lines(&String::from_utf8_lossy(&ended.output.stderr), 1));
             row.notes.extend(stdout.lines().filter(|l| l.contains("WARNING!")).map(str::to_owned).take(1));
         }
+        Err(error) if interrupt::came() => return Err(error),
         Err(error) => row.notes.push(format!("{error:#}")),
     }
     if !row.ran && files_below(&tree)?.is_empty() {

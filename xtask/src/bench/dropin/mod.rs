@@ -12,6 +12,7 @@ pub mod table;
 
 use super::cases::{Column, Unit};
 use super::claims::{Bound, Claim, Measure, Outcome, Samples, Verdict, values};
+use super::interrupt;
 use super::machine::Machine;
 use super::options::Options;
 use super::progress;
@@ -74,7 +75,7 @@ impl Contest {
     }
 
     /// Every contender in every round. One that fails is named, said why, and left out.
-    pub fn run(&mut self, case: Case, mut measure: impl FnMut(Column) -> Result<Sample>) -> Done {
+    pub fn run(&mut self, case: Case, mut measure: impl FnMut(Column) -> Result<Sample>) -> Result<Done> {
         let mut columns = case.columns.clone();
         let (mut samples, mut order) = (Samples::new(), Vec::new());
         for round in 0..self.rounds {
@@ -85,6 +86,7 @@ impl Contest {
                 progress(&format!("{}: round {} of {}: {who}", case.name, round + 1, self.rounds));
                 match measure(column) {
                     Ok(sample) => samples.entry(column).or_default().push(sample),
+                    Err(error) if interrupt::came() => return Err(error),
                     Err(error) => {
                         progress("");
                         eprintln!("{}, {who}: {error:#}", case.name);
@@ -95,7 +97,7 @@ impl Contest {
             }
         }
         progress("");
-        Done { case, samples, order }
+        Ok(Done { case, samples, order })
     }
 }
 
@@ -201,20 +203,22 @@ mod tests {
     #[test]
     fn contenders_take_turns_and_are_judged() {
         let speed = |column| if column == Column::Fathom { 100.0 } else { 150.0 };
-        let done = Contest::new(5).run(case(), |column| Ok(sample(speed(column))));
+        let done = Contest::new(5).run(case(), |column| Ok(sample(speed(column)))).unwrap();
         assert!(done.samples.values().all(|s| s.len() == 5) && done.order.len() == 5);
         assert_eq!(verdicts(&[done])[0].1.outcome, Outcome::Passed);
-        let done = Contest::new(5).run(case(), |_| Ok(sample(100.0)));
+        let done = Contest::new(5).run(case(), |_| Ok(sample(100.0))).unwrap();
         assert_eq!(verdicts(&[done])[0].1.outcome, Outcome::Missed);
     }
 
     #[test]
     fn a_contender_that_fails_is_left_out() {
         let mut calls = 0;
-        let done = Contest::new(3).run(case(), |column| {
-            calls += usize::from(column == Column::Sysbench);
-            if column == Column::Sysbench { bail!("it is broken") } else { Ok(sample(1.0)) }
-        });
+        let done = Contest::new(3)
+            .run(case(), |column| {
+                calls += usize::from(column == Column::Sysbench);
+                if column == Column::Sysbench { bail!("it is broken") } else { Ok(sample(1.0)) }
+            })
+            .unwrap();
         assert_eq!((calls, done.samples[&Column::Fathom].len()), (1, 3));
         assert_eq!(verdicts(&[done])[0].1.outcome, Outcome::NotMeasured);
     }

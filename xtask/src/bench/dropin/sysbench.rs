@@ -7,7 +7,7 @@ use crate::bench::cases::{Column, Unit};
 use crate::bench::machine::Machine;
 use crate::bench::options::Options;
 use crate::bench::sample::{self, Sample};
-use crate::bench::{floor, peers, pin};
+use crate::bench::{floor, interrupt, peers, pin};
 use anyhow::{Context as _, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -108,6 +108,7 @@ fn works() -> Vec<Work> {
 
 /// Runs the bench; false if a bound was missed and `--gate` given.
 pub fn run(root: &Path, options: &Options) -> Result<bool> {
+    interrupt::note();
     let peer = peers::find("sysbench");
     if peer.is_none() {
         eprintln!("sysbench was not found; its column stays empty. To have it: apt-get install sysbench");
@@ -187,7 +188,7 @@ impl Bench {
             let rounds = if work.part == Part::Syncing { rounds.min(SYNCING_ROUNDS) } else { rounds };
             let mut contest = Contest::new(rounds);
             let case = work.case(self.peer.is_some());
-            done.push((work.part, contest.run(case, |column| self.measure(&work, column))));
+            done.push((work.part, contest.run(case, |column| self.measure(&work, column))?));
             drop(held);
         }
         Ok(done)
