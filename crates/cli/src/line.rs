@@ -15,6 +15,7 @@ use std::path::PathBuf;
   fathom survey                          what is the storage below this directory?
   fathom survey /mnt/data -o data.html   the same for another one, page under a name of your choice
   fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
+  fathom sysbench fileio --file-test-mode=rndrw run   what SysBench users type, likewise
   fathom filebench -f varmail.f          what Filebench users type: its language, its output
   fathom run workload.toml               a workload of your own
   fathom list                            what was measured so far
@@ -51,6 +52,9 @@ pub enum Command {
     /// IOzone's command line and IOzone's output (`fathom iozone -h` lists its options)
     #[command(disable_help_flag = true)]
     Iozone(DropIn),
+    /// SysBench's fileio test: its command line, its output (`fathom sysbench --help` lists the options)
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Sysbench(DropIn),
     /// Filebench's scripts and Filebench's output (`fathom filebench -h` lists its options)
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Filebench(DropIn),

@@ -26,6 +26,9 @@ fn main() -> ExitCode {
     if name == "iozone" {
         return commands::iozone::run("iozone", &words[1..], &line::Common::default());
     }
+    if name == "sysbench" {
+        return commands::sysbench::run("sysbench", &words[1..], &line::Common::default());
+    }
     if name == "filebench" {
         return commands::filebench::run("filebench", &words[1..], &line::Common::default());
     }

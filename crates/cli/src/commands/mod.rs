@@ -11,6 +11,7 @@ mod run;
 mod show;
 mod survey;
 mod survey_plan;
+pub mod sysbench;
 mod write;
 
 use crate::exit::Usage;
@@ -22,17 +23,18 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let common = line.common;
     let measures = matches!(
         line.command,
-        Command::Survey(_) | Command::Run(_) | Command::Iozone(_) | Command::Filebench(_)
+        Command::Survey(_) | Command::Run(_) | Command::Iozone(_) | Command::Sysbench(_) | Command::Filebench(_)
     );
     if common.no_store && !measures {
         return Err(
-            Usage("--no-store belongs to the commands that measure: survey, run, iozone, filebench".into()).into()
+            Usage("--no-store belongs to the commands that measure: survey, run, iozone, sysbench, filebench".into()).into()
         );
     }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),
         Command::Run(o) => run::run(&o, &common),
         Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
+        Command::Sysbench(o) => Ok(sysbench::run("fathom sysbench", &o.args, &common)),
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),

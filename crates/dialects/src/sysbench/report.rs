@@ -44,7 +44,9 @@ fn latencies(o: &Options, tally: &Tally) -> String {
     let percentile = if o.percentile == 0 {
         "         percentile stats:               disabled\n".to_owned()
     } else {
-        row(&format!("{:3}th percentile:", o.percentile), latency::percentile_ms(l, o.percentile))
+        // The number ends where it ends with two digits; one of three begins further left.
+        let title = format!("{:>11}th percentile:", o.percentile);
+        format!("{title:<40}{:>13.2}\n", latency::percentile_ms(l, o.percentile))
     };
     row("min:", ms(l.min_ns() as f64))
         + &row("avg:", ms(l.mean_ns().unwrap_or(0.0)))

@@ -1,0 +1,210 @@
+//! `fathom sysbench`, or fathom called by the name sysbench: SysBench's command line, output and exit codes for its fileio test.
+//! What fathom knows beyond that goes to stderr after the last line, and into the store.
+//!
+//! Here: the command line, and run. `files` has prepare and cleanup, `shutdown` the end by force.
+
+mod files;
+mod shutdown;
+
+use crate::line::Common;
+use crate::run_loop::{self, Failure, Finished, Head, Listener};
+use crate::{console, epilogue, exit, state};
+use fathom_dialects::LivePrinter as _;
+use fathom_dialects::sysbench::options::Mode;
+use fathom_dialects::sysbench::{self, Command, Context, Exit, Options, Parsed, Printer, failure};
+use fathom_engine::{Engine, EngineError};
+use fathom_record::{Interval, OpError, Phase};
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// SysBench's only code for an error.
+const ERROR: u8 = 1;
+
+/// Runs the drop-in. `program` is the name it was called by.
+pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
+    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let context = Context { clock_seed: clock_seed(), read: &read };
+    let parsed = match sysbench::plan(&args, &context) {
+        Ok(parsed) => parsed,
+        Err(end) => return leave(&end),
+    };
+    let _ = std::io::stderr().write_all(parsed.warnings.as_bytes());
+    for note in &parsed.notes {
+        console::note(note);
+    }
+    fathom_engine::watch_signals();
+    let mut engine = Engine::new(state::ledger());
+    match parsed.options.command {
+        Command::Prepare => {
+            console::out_raw(&parsed.opening);
+            files::prepare(&parsed.options, parsed.workload.seed.0, &mut engine)
+        }
+        Command::Cleanup => {
+            console::out_raw(&parsed.opening);
+            files::cleanup(&parsed.options, &mut engine)
+        }
+        Command::Run => measure(program, &parsed, common, &mut engine),
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| words(&e))
+}
+
+/// What the C library says of an error.
+fn words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// Another seed every time.
+fn clock_seed() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(1, |d| d.as_nanos() as u64)
+}
+
+fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine) -> ExitCode {
+    let now = jiff::Zoned::now();
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let mut live = Live { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
+    console::out_raw(&live.printer.head());
+    if let Err(text) = look(&parsed.options) {
+        console::out_raw(&text);
+        return ExitCode::from(ERROR);
+    }
+    let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
+    argv.extend(parsed.arguments.iter().cloned());
+    let head = Head {
+        label: "sysbench".into(),
+        dialect: "sysbench".into(),
+        argv,
+        directory: here.join(&parsed.options.path),
+        started: now,
+    };
+    match run_loop::execute(engine, &parsed.workload, head, common, &mut live) {
+        Ok(finished) => conclude(&mut live, parsed, &finished),
+        Err(error) => {
+            tell(&mut live, &parsed.options, &error);
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+/// Whether all files are there and long enough; if not, what SysBench says.
+fn look(o: &Options) -> Result<(), String> {
+    if o.mode == Mode::SeqWrite {
+        return Ok(());
+    }
+    for number in 0..u64::from(o.files) {
+        let opened = OpenOptions::new().read(true).write(o.mode.writes()).open(o.file(number));
+        let found = opened
+            .and_then(|file| file.metadata())
+            .map_err(|e| failure::cannot_open(number, e.raw_os_error().unwrap_or(0)))?;
+        if found.is_dir() {
+            return Err(failure::cannot_open(number, libc::EISDIR));
+        }
+        if found.len() < o.file_bytes() {
+            return Err(failure::too_small(o, number, found.len()));
+        }
+    }
+    Ok(())
+}
+
+/// Writes each line as soon as it is known.
+struct Live {
+    printer: Printer,
+    /// Seconds until the end by force.
+    shutdown: Option<u64>,
+}
+
+impl Listener for Live {
+    fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
+        console::out_raw(&self.printer.phase_started(phase));
+    }
+
+    fn starts(&mut self) {
+        console::out_raw(&self.printer.started());
+        if let Some(seconds) = self.shutdown.take() {
+            shutdown::after(seconds);
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        console::out_raw(&self.printer.interval(interval));
+    }
+
+    fn ends(&mut self, phase: &Phase) {
+        shutdown::call_off();
+        console::out_raw(&self.printer.phase_done(phase));
+    }
+}
+
+fn conclude(live: &mut Live, parsed: &Parsed, finished: &Finished) -> ExitCode {
+    let result = match (finished.signal, &finished.failure) {
+        (Some(signal), _) => {
+            console::out_raw(&live.printer.interrupted());
+            let code = if shutdown::happened() { shutdown::CODE } else { exit::of_signal(signal) };
+            ExitCode::from(code)
+        }
+        (None, Some(failure)) => {
+            match failure {
+                Failure::Operation(e) => {
+                    console::error(&failure.to_string());
+                    console::out_raw(&live.printer.failed(e));
+                }
+                Failure::Engine(e) => tell(live, &parsed.options, e),
+                Failure::Gone(_) => {
+                    console::error(&failure.to_string());
+                    console::out_raw(&live.printer.failed(&error_of(libc::ENODEV, "read", "", failure)));
+                }
+            }
+            ExitCode::from(ERROR)
+        }
+        (None, None) => {
+            console::out_raw(&live.printer.end());
+            ExitCode::SUCCESS
+        }
+    };
+    epilogue::latencies(&finished.run);
+    epilogue::say(finished, "--file-extra-flags=direct, --file-cold=on, or larger files");
+    result
+}
+
+/// An error of the engine: SysBench's words to stdout, a sentence to stderr.
+fn tell(live: &mut Live, o: &Options, error: &EngineError) {
+    let failed = match error {
+        EngineError::NotOurs(path) => {
+            console::error(&files::not_ours(path));
+            error_of(libc::EEXIST, "create", &path.display().to_string(), error)
+        }
+        EngineError::File { what, path, error: cause } => {
+            console::error(&error.to_string());
+            let call = if o.mode == Mode::SeqWrite { "create" } else { what };
+            error_of(cause.raw_os_error().unwrap_or(0), call, &path.display().to_string(), error)
+        }
+        _ => {
+            console::error(&error.to_string());
+            error_of(0, "", "", error)
+        }
+    };
+    console::out_raw(&live.printer.failed(&failed));
+}
+
+fn error_of(errno: i32, call: &str, path: &str, sentence: &dyn std::fmt::Display) -> OpError {
+    OpError {
+        call: call.into(),
+        path: path.into(),
+        errno,
+        message: sentence.to_string(),
+        ..OpError::default()
+    }
+}
+
+fn leave(end: &Exit) -> ExitCode {
+    console::out_raw(&end.stdout);
+    let _ = std::io::stderr().write_all(end.stderr.as_bytes());
+    ExitCode::from(u8::try_from(end.code).unwrap_or(ERROR))
+}
