@@ -31,6 +31,14 @@ pub trait Listener {
     fn starts(&mut self) {}
     /// An interval of the phase is over.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
+    /// Whether [`Listener::rows`] is to be told.
+    fn wants_rows(&self) -> bool {
+        false
+    }
+    /// What every operation of every flow did until the end of an interval, so long after counting began.
+    fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
+    /// A flow says something to the user.
+    fn said(&mut self, _said: &fathom_engine::Said<'_>) {}
     /// A phase has ended; the record holds the repetitions done so far.
     fn ends(&mut self, _phase: &Phase) {}
 }
@@ -266,6 +274,18 @@ impl Moments for Readings<'_> {
 
     fn interval(&mut self, interval: &fathom_record::Interval) {
         self.listener.interval(interval);
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.listener.wants_rows()
+    }
+
+    fn rows(&mut self, counted_ns: u64, rows: Vec<fathom_record::Row>) {
+        self.listener.rows(counted_ns, rows);
+    }
+
+    fn said(&mut self, said: &fathom_engine::Said<'_>) {
+        self.listener.said(said);
     }
 
     fn clocks_stopped(&mut self) {

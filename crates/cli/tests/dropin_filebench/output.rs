@@ -11,7 +11,7 @@ fn a_whole_run_reads_as_the_originals() {
     assert_eq!(
         lines,
         [
-            "Filebench Version #-alpha#",
+            "Filebench Version #-alpha3",
             "#: Allocated #MB of shared memory",
             "#: Populating and pre-allocating filesets",
             "#: fs populated: # files, avg. dir. width = #, avg. dir. depth = #, # leafdirs, #MB total size",

@@ -2,21 +2,26 @@
 
 use super::session::Log;
 use crate::run_loop::{Failure, Finished, Listener};
-use fathom_dialects::filebench::output::{self, Figures, Stopped};
+use fathom_dialects::filebench::output::{self, CpuTimes, Figures, Stopped};
 use fathom_dialects::filebench::plan::{Format, Run};
-use fathom_engine::EngineError;
-use fathom_record::{Ending, OpError, Repetition};
+use fathom_engine::{EngineError, Said};
+use fathom_record::{Ending, OpError, Repetition, Row};
+use fathom_workload::Group;
 
 /// Prints what Filebench prints.
 pub struct Printer<'a> {
     run: &'a Run,
     log: &'a Log,
     format: Format,
+    /// Periods that were printed.
+    periods: u64,
+    /// The counters when they were zeroed last.
+    zeroed: Option<Figures>,
 }
 
 impl<'a> Printer<'a> {
     pub fn new(run: &'a Run, log: &'a Log, format: Format) -> Self {
-        Self { run, log, format }
+        Self { run, log, format, periods: 0, zeroed: None }
     }
 
     /// The end of a run: its figures, marked if they stand on part of it only. Answers the figures, if there are any.
@@ -32,7 +37,7 @@ impl<'a> Printer<'a> {
         if let Some(error) = failure {
             self.tell(error, repetition);
         }
-        let figures = repetition.map(|r| self.figures(r));
+        let figures = repetition.map(|r| output::figures(self.groups(), r, self.format));
         if let Some(figures) = &figures {
             let whole = finished.signal.is_none() && finished.failure.is_none();
             self.log.line(&format!("Run took {:.0} seconds...", figures.seconds.round()));
@@ -40,7 +45,7 @@ impl<'a> Printer<'a> {
                 self.log.line("PARTIAL RESULTS: the run was stopped before its end");
             }
             if self.run.prints || !whole {
-                self.breakdown(figures);
+                self.breakdown(&self.since_zeroed(figures));
             }
             if !whole {
                 self.log.error("NO VALID RESULTS! Filebench run terminated prematurely");
@@ -77,15 +82,49 @@ impl<'a> Printer<'a> {
         self.log.line(&output::summary(figures, self.format));
     }
 
-    fn figures(&self, repetition: &Repetition) -> Figures {
-        let groups = self.run.workload.phases.first().map_or(&[][..], |p| &p.groups);
-        output::figures(groups, repetition, self.format)
+    fn groups(&self) -> &'a [Group] {
+        self.run.workload.phases.first().map_or(&[], |p| &p.groups)
+    }
+
+    /// What is printed of figures: where counters are zeroed, only what came since.
+    fn since_zeroed(&self, figures: &Figures) -> Figures {
+        self.zeroed.as_ref().map_or_else(|| figures.clone(), |before| figures.since(before))
     }
 }
 
 impl Listener for Printer<'_> {
     fn starts(&mut self) {
         self.log.line("Running...");
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.run.period_s.is_some()
+    }
+
+    /// One of the prints of psrun is due. The last one, at the end of the run, is not here.
+    fn rows(&mut self, counted_ns: u64, rows: Vec<Row>) {
+        let Some(period_s) = self.run.period_s else { return };
+        let seconds = counted_ns as f64 / 1e9;
+        let whole = self.run.workload.phases.first().and_then(|p| p.stop.time).map_or(u64::MAX, |t| t.0);
+        let due_ns = (self.periods + 1).saturating_mul(period_s).saturating_mul(1_000_000_000);
+        if counted_ns < due_ns || due_ns >= whole {
+            return;
+        }
+        self.periods = counted_ns / (period_s * 1_000_000_000);
+        let figures = Figures::new(self.groups(), &rows, seconds, CpuTimes::default(), self.format);
+        self.breakdown(&self.since_zeroed(&figures));
+        if self.run.reset {
+            self.zeroed = Some(figures);
+        }
+    }
+
+    fn said(&mut self, said: &Said<'_>) {
+        let Said { group, process, thread, instance, text } = *said;
+        self.log.line(&format!(
+            "Message from process ({group},{}), thread ({thread},{}): {text}",
+            process + 1,
+            instance + 1
+        ));
     }
 }
 

@@ -42,6 +42,13 @@ impl Log {
         }
     }
 
+    /// A line without a time that no `debug` hides.
+    pub fn always(&self, text: &str) {
+        if !self.quiet {
+            console::out_raw(&format!("{text}\n"));
+        }
+    }
+
     /// An error: on stderr, and never hidden.
     pub fn error(&self, text: &str) {
         console::error_raw(&format!("{}{text}\n", self.prefix()));

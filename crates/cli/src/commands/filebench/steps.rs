@@ -91,7 +91,7 @@ fn one(
 ) -> Result<(), Stop> {
     match step {
         Step::Log(line) => log.line(line),
-        Step::Line(line) => log.plain(&format!("{line}\n")),
+        Step::Line(line) => log.always(line),
         Step::Debug(level) => log.set_debug(*level),
         Step::System(command) => system(command),
         Step::Sleep { seconds, before, after } => {

@@ -35,7 +35,12 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
     for create in plan.creations() {
         for (made, set) in create.sets.iter().zip(&create.workload.filesets) {
             let exists = made.root.symlink_metadata().is_ok();
-            if !exists || made.as_found || set.foreign_writable || ledger.owns(&made.root) || ledger.owns_tree(&made.root) {
+            if !exists
+                || made.as_found
+                || set.foreign_writable
+                || ledger.owns(&made.root)
+                || ledger.owns_tree(&made.root)
+            {
                 continue;
             }
             let root = made.root.display();
