@@ -1,6 +1,9 @@
-//! The manual page `docs/filebench.md` against the program: its tables have every flowop type and every attribute, and no others.
+//! The manual page `docs/filebench.md` against the program: its tables have every flowop type,
+//! every attribute and every option, and no others, and its example is accepted.
 
-use crate::constructs::flowop_types;
+use crate::constructs::{attributes_of, flowop_types};
+use fathom_testkit::Fathom;
+use std::collections::BTreeSet;
 
 fn page() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/filebench.md");
@@ -22,6 +25,50 @@ fn the_page_has_every_flowop() {
     written.sort();
     known.sort();
     assert_eq!(written, known);
+}
+
+#[test]
+fn the_page_has_every_attribute_of_a_flowop() {
+    let mut written = first_column(&page(), "attributes");
+    let mut known = attributes_of("define process name=p { thread name=t { flowop read ");
+    written.sort();
+    known.sort();
+    assert_eq!(written, known);
+}
+
+/// The options of a text: words that begin with a hyphen, without what follows them.
+fn options(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| c.is_whitespace() || "`|,;:[]{}<>".contains(c));
+    let options = words.filter(|w| w.starts_with('-') && w.bytes().any(|b| b.is_ascii_lowercase()));
+    options.map(String::from).collect()
+}
+
+#[test]
+fn the_page_has_every_option_of_the_help() {
+    let fathom = Fathom::with_binary(env!("CARGO_BIN_EXE_fathom"));
+    let help = fathom.run_line("filebench -h").expect_code(0).stdout;
+    let page = page();
+    let (_, rest) = page.split_once("\n## Options\n").expect("a chapter on options");
+    let (table, _) = rest.split_once("\n\n`fathom run").expect("the end of the table");
+    assert_eq!(options(table), options(&help));
+}
+
+/// Checks the first command of a text that runs a script of ours; returns what it comes to.
+fn checked(text: &str) -> String {
+    let line = text.lines().find(|l| l.starts_with("fathom filebench -f examples/")).expect("an example");
+    let fathom = Fathom::with_binary(env!("CARGO_BIN_EXE_fathom"));
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    std::os::unix::fs::symlink(root, fathom.work().join("examples")).expect("a link to the examples");
+    fathom.run(line.split_whitespace().skip(1).chain(["--check"])).expect_code(0).stdout
+}
+
+#[test]
+fn the_examples_of_the_page_and_of_the_readme_are_accepted() {
+    for (text, time) in [(page(), "120s"), (include_str!("../../../../README.md").into(), "60s")] {
+        let printed = checked(&text);
+        assert!(printed.contains(&format!("time = \"{time}\"")), "{printed}");
+        assert!(printed.contains("/mnt/data/maildir") && printed.contains("entries = 50000"), "{printed}");
+    }
 }
 
 #[test]
