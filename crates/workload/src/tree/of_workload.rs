@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(all.sizes["one"], [1000, 1007, 1333]);
         assert_eq!(all.sizes["two"][..2], [2413, 3916]);
         let mut stream = Rand48::new(0);
-        (0..6).for_each(|_| drop(stream.unit()));
+        (0..6).for_each(|_| _ = stream.unit());
         assert_eq!(all.streams["v"], stream);
         workload.variables.insert("v".into(), uniform(Generator::ProcessRand48));
         let all = layouts(&workload).unwrap();
