@@ -103,7 +103,8 @@ impl Engine {
         self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
-        let flows = Setting::new(workload, this, |set| flow::names_of(&workload.filesets[set], &sets))?;
+        let names = |set: usize| flow::names_of(&workload.filesets[set], &sets);
+        let flows = Setting::new(workload, this, sets.layouts(), names)?;
         let jobs = jobs(workload, &sets, this, &pooled, flows.as_ref(), place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);

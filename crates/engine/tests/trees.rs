@@ -575,3 +575,27 @@ fn a_block_device_is_read_and_never_written() {
     assert_eq!(prepare(&mut engine, &workload(4 << 20)).unwrap()[device], Prepared::Reused);
     assert!(refusal(&mut engine, &workload(8 << 20)).contains("is a device, not a regular file"));
 }
+
+/// Filebench 1.5's own numbers: sizes 1000, 1007, 1333 of three files, and then writes of 2413, 3916, 1730 bytes.
+#[test]
+fn flows_draw_on_where_the_sizes_of_their_files_ended() {
+    let dir = TestDir::new();
+    let root = dir.path().join("fs");
+    let mut workload = tree(&root, 3, "size = { variable = \"v\" }");
+    let rest = Workload::from_toml(
+        "name = \"f\"\n[variables.v]\nshape = { uniform = { low = 1000.0, high = 9000.0 } }\ngenerator = { rand48 = 0 }\n\
+         [[fileset]]\nname = \"t\"\nfiles = { list = [\"x\"] }\n\
+         [[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[phase.group.thread.program.flow]\nloops = 1\n\
+         [[phase.group.thread.program.flow.op]]\nname = \"open\"\nact = \"open\"\nfileset = \"t\"\nslot = 1\nentry = 1\n\
+         [[phase.group.thread.program.flow.op]]\nname = \"write\"\nact = \"append\"\nfileset = \"t\"\nslot = 1\nsize = { variable = \"v\" }\nrepeat = 3\n",
+    )
+    .unwrap();
+    (workload.variables, workload.phases) = (rest.variables, rest.phases);
+    let mut engine = engine(&dir);
+    prepare(&mut engine, &workload).unwrap();
+    let sizes = |root: &Path| listing(root).into_values().flatten().collect::<Vec<_>>();
+    assert_eq!(sizes(&root), [1000, 1007, 1333]);
+    let done = engine.execute(&workload, 0, 0, &mut ()).unwrap();
+    assert_eq!(done.workers[0].ending, Ending::Completed);
+    assert_eq!(sizes(&root), [1000, 1007 + 2413 + 3916 + 1730, 1333]);
+}

@@ -78,7 +78,6 @@ impl Sets {
     }
 
     /// The layouts themselves, leaf directories among them, with the state of the generators that they were drawn from.
-    #[allow(dead_code, reason = "flows use it")]
     pub fn layouts(&self) -> &Layouts {
         &self.layouts
     }

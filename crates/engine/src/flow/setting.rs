@@ -10,6 +10,7 @@ use super::wait::WaitPoint;
 use crate::EngineError;
 use crate::shared::KindStat;
 use fathom_workload::ops::Drawing;
+use fathom_workload::tree::Layouts;
 use fathom_workload::{Act, Exhausted, Finished, Flow, Generator, Phase, Program as Does, Workload};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,10 +114,11 @@ pub(crate) fn directory_of(setting: &Setting, worker: usize) -> PathBuf {
 }
 
 impl Setting {
-    /// What the phase's flows share; `None` if it has none. `names` gives what a file set consists of.
+    /// What the phase's flows share; `None` if it has none. `names` gives what a file set consists of, `layouts` what was drawn for it.
     pub fn new(
         workload: &Workload,
         phase: &Phase,
+        layouts: &Layouts,
         names: impl Fn(usize) -> Result<Names, EngineError>,
     ) -> Result<Option<Self>, EngineError> {
         if flows(phase).next().is_none() {
@@ -195,10 +197,9 @@ impl Setting {
             places,
             crews,
         };
-        for (state, variable) in this.streams.iter().zip(&this.variables) {
-            if let Generator::Rand48(seed) = variable.source {
-                state.store(seed & ((1 << 48) - 1), Ordering::Relaxed);
-            }
+        // File sets were drawn from the same streams: flows go on where those ended, as in Filebench.
+        for (state, name) in this.streams.iter().zip(workload.variables.keys()) {
+            state.store(layouts.streams.get(name).map_or(0, |s| s.state), Ordering::Relaxed);
         }
         Ok(Some(this))
     }
