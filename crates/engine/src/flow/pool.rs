@@ -77,8 +77,9 @@ impl Pool {
         loop {
             let first = (start % self.count as u64) as usize;
             let Some(entry) = self.look(wanted, first) else {
-                let anybody = self.busy.iter().any(|w| w.load(Ordering::Relaxed) != 0);
-                return if anybody { Found::Busy } else { Found::None };
+                // First who is busy, then what is there: who let go before the first look has left his mark before the second.
+                let anybody = self.busy.iter().any(|w| w.load(Ordering::Acquire) != 0);
+                return if anybody || self.any(wanted) { Found::Busy } else { Found::None };
             };
             if !self.claim(entry) {
                 continue;
@@ -127,6 +128,16 @@ impl Pool {
         None
     }
 
+    /// Whether any entry is wanted, worked on or not.
+    fn any(&self, wanted: Wanted) -> bool {
+        (0..self.count).step_by(BITS).any(|first| {
+            let exists = self.exists[first / BITS].load(Ordering::Acquire);
+            let bits = if wanted == Wanted::Existing { exists } else { !exists };
+            let used = self.count - first;
+            bits & if used < BITS { (1 << used) - 1 } else { u64::MAX } != 0
+        })
+    }
+
     /// Makes an entry busy; false if it is already.
     pub fn claim(&self, entry: usize) -> bool {
         self.busy[entry / BITS].fetch_or(bit(entry), Ordering::AcqRel) & bit(entry) == 0
@@ -159,6 +170,24 @@ fn bit(entry: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_that_everybody_wants_is_never_missing() {
+        let pool = Pool::new(1, |_| true).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        match pool.take(Wanted::Existing, From::Common) {
+                            Found::Entry(entry) => pool.release(entry),
+                            found => assert_eq!(found, Found::Busy),
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(pool.take(Wanted::Missing, From::Common), Found::None);
+    }
 
     fn take(pool: &Pool, wanted: Wanted) -> Option<usize> {
         match pool.take(wanted, From::Common) {
