@@ -81,6 +81,8 @@ fn fathom_run_takes_scripts_too() {
     write(&fathom, "mail.f", &format!("{READER}run 1\n"));
     let outcome = fathom.run_line("run mail.f").expect_code(0);
     assert!(!outcome.stdout.contains("IO Summary") && outcome.stdout.contains("mail"), "{}", outcome.stdout);
+    write(&fathom, "idle.f", READER);
+    fathom.run_line("run idle.f").expect_code(2).expect_stderr("has no run command");
     let plan = fathom.run_line("run mail.f --plan").expect_code(0);
     assert!(plan.stdout.contains("act = \"read\""), "{}", plan.stdout);
 }

@@ -103,6 +103,12 @@ pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<Vec<Fi
     for note in &plan.notes {
         console::note(note);
     }
+    if plan.runs().next().is_none() {
+        console::error(&format!(
+            "{name} has no run command; `fathom filebench -f {name} --run 60` appends one"
+        ));
+        return Err(ExitCode::from(exit::USAGE));
+    }
     let mut engine = Engine::new(state::ledger());
     fathom_engine::watch_signals();
     let call = steps::Call { name: &name, argv, common, format: Format::V1_5 };

@@ -2,7 +2,7 @@
 
 use super::filesets::CompiledSet;
 use fathom_workload::tree::{self, Layout, Layouts};
-use fathom_workload::{Files, RandomVariable, Sizing, Workload};
+use fathom_workload::{Existing, Files, RandomVariable, Sizing, Workload};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub(super) fn create(
         name: s.set.name.clone(),
         root: s.root.clone(),
         reuse: s.reuse,
-        as_found: matches!(s.set.files, Files::List(_)),
+        as_found: matches!(s.set.files, Files::List(_)) && s.set.existing == Existing::Reuse,
         evict: s.evict,
         populated: population.filter(|_| !s.single).map(|l| populated(&s.set.name, &l)),
     });

@@ -232,9 +232,9 @@ fn missing_targets(definitions: &[ProcessDefinition], groups: &[Group]) -> Vec<(
         }
         let place = definitions.iter().find_map(|d| {
             let uses = d.process.threads.iter().flat_map(|t| &t.node.flowops);
-            let found = uses
+            let mut found = uses
                 .filter(|u| u.node.attributes.value("target").is_some_and(|v| v.node.text() == Some(target)));
-            found.last().map(|u| (d.source, u.span))
+            found.next_back().map(|u| (d.source, u.span))
         });
         let (source, span) = place
             .unwrap_or_else(|| definitions.first().map_or((0, Default::default()), |d| (d.source, d.span)));
