@@ -3,11 +3,11 @@
 # public knowledge of such programs; sizes and numbers are our own.
 
 set $dir=/tmp
-set $nfiles=2000
+set $nfiles=5000
 set $filesize=randvar(type=gamma,mean=64k,gamma=600,seed=11)
 set $meandirwidth=15
 set $iosize=1m
-set $amount=96m
+set $amount=256m
 
 # The run ends when the archive holds the amount, whatever the time; no figure after run would be a limit.
 set mode quit firstdone

@@ -3,7 +3,7 @@
 # mostly small with a few large ones as on a desktop.
 
 set $dir=/tmp
-set $nfiles=1000
+set $nfiles=3000
 set $filesize=cvar(type=cvar-triangular,parameters=lower:0;upper:300000;mode:8000,min=0,round=1k)
 set $meandirwidth=20
 set $workers=2
