@@ -76,7 +76,12 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
             console::error(&results::advised(&error));
             FAILED
         }
-        Err(Stop::Signal(signal)) => exit::of_signal(signal),
+        Err(Stop::Signal(signal)) => {
+            if runs.is_empty() {
+                log.line("Aborting...");
+            }
+            exit::of_signal(signal)
+        }
     };
     Ended { runs, code: ExitCode::from(code) }
 }

@@ -1,56 +1,19 @@
 //! Flowops as operations of a flow: types, attributes, composites with their variables. Which file set an operation means that names
 //! none, and which slots clash, is settled afterwards for the whole thread, in `slots`.
 
+use super::acts::{TYPES, check, number, operation, slot};
 use super::fault::{Fallible, Fault};
 use super::filesets::{CompiledSet, Drawn};
 use super::values::{Known, Locals, RandomId, Scope, Variables, written};
 use super::{Options, Wml};
-use crate::filebench::ast::{Attributes, Composite, FlowopUse, Variable};
+use crate::filebench::ast::{Attribute, Attributes, Composite, FlowopUse, Variable};
 use crate::filebench::suggest::nearest;
 use crate::filebench::{Span, Spanned};
-use fathom_workload::{Act, Bytes, FlowOp, Shape, Sizing, Value};
+use fathom_workload::{Act, Bytes, FlowOp, Shape, Value};
 use std::collections::HashMap;
 
 /// Operations of one thread after composites are expanded; more is a script that doubles itself.
 const MOST_OPERATIONS: usize = 100_000;
-/// The descriptor slots of a thread.
-const SLOTS: u64 = 128;
-
-/// The built-in types, newest first as `list flowop` prints them.
-pub(super) const TYPES: [(&str, Act); 32] = [
-    ("aiowait", Act::AsyncWait),
-    ("aiowrite", Act::AsyncWrite),
-    ("testrandvar", Act::Draw),
-    ("print", Act::Say),
-    ("writewholefile", Act::WriteWholeFile),
-    ("deletefile", Act::Delete),
-    ("appendfilerand", Act::AppendRandomLength),
-    ("appendfile", Act::Append),
-    ("readwholefile", Act::ReadWholeFile),
-    ("statfile", Act::Stat),
-    ("fsyncset", Act::SyncSet),
-    ("fsync", Act::Sync),
-    ("listdir", Act::ListDirectory),
-    ("removedir", Act::RemoveDirectory),
-    ("makedir", Act::MakeDirectory),
-    ("closefile", Act::Close),
-    ("createfile", Act::Create),
-    ("openfile", Act::Open),
-    ("finishonbytes", Act::FinishOnBytes),
-    ("finishoncount", Act::FinishOnCount),
-    ("opslimit", Act::LimitOps),
-    ("iopslimit", Act::LimitIops),
-    ("bwlimit", Act::LimitBandwidth),
-    ("eventlimit", Act::LimitEvents),
-    ("delay", Act::Delay),
-    ("hog", Act::Spin),
-    ("sempost", Act::SemaphorePost),
-    ("semblock", Act::SemaphoreWait),
-    ("wakeup", Act::Wake),
-    ("block", Act::Block),
-    ("read", Act::Read),
-    ("write", Act::Write),
-];
 
 /// `define flowop`, with what has to be known when it is read.
 #[derive(Clone, Debug)]
@@ -238,8 +201,7 @@ impl Flowops<'_> {
         if self.sets.iter().any(|s| s.set.name == set) {
             return Ok(());
         }
-        let span =
-            attributes.last("filesetname").map_or(Span::default(), crate::filebench::ast::Attribute::span);
+        let span = attributes.last("filesetname").map_or(Span::default(), Attribute::span);
         let fault = Fault::new(span, format!("flowop {name}: file {set} not found"));
         Err(match nearest(set, self.sets.iter().map(|s| s.set.name.as_str())) {
             Some(known) => fault.hint(format!("{known} is defined; is it meant?")),
@@ -299,9 +261,7 @@ impl Flowops<'_> {
                     Some(fathom_workload::RandomVariable { shape, ..v.clone() })
                 });
                 let Some(scaled) = scaled else {
-                    let span = attributes
-                        .last("indexed")
-                        .map_or(Span::default(), crate::filebench::ast::Attribute::span);
+                    let span = attributes.last("indexed").map_or(Span::default(), Attribute::span);
                     return Err(Fault::new(span, "indexed counts in halves of the set here, which works with variables of type uniform and gamma without round only")
                         .hint("with --wml=1.5 files are numbered from 0"));
                 };
@@ -328,90 +288,10 @@ impl Flowops<'_> {
     }
 }
 
-fn operation(name: String, act: Act) -> FlowOp {
-    FlowOp {
-        name,
-        act,
-        ops: Vec::new(),
-        fileset: None,
-        slot: None,
-        source_slot: None,
-        size: Value::default(),
-        working_set: Value::default(),
-        positions: Vec::new(),
-        random: false,
-        repeat: Value::Number(1),
-        rotate: false,
-        entry: None,
-        direct: false,
-        sync: false,
-        no_readahead: false,
-        value: Value::default(),
-        text: String::new(),
-        target: None,
-        blocking: false,
-        high_water: Value::Number(1),
-    }
-}
-
-fn number(n: u64) -> Value {
-    u32::try_from(n).map_or(Value::Bytes(Bytes(n)), Value::Number)
-}
-
 fn required_name(used: &Spanned<FlowopUse>, scope: &Scope) -> Fallible<String> {
     let kind = &used.node.flowop_type.node;
     scope.text(&used.node.attributes, "name")?.ok_or_else(|| {
         Fault::new(used.span, format!("flowop {kind} specifies no name"))
             .hint("add name=..., its row in the results")
     })
-}
-
-/// Slot 0 is every thread's unnamed one.
-fn slot(attributes: &Attributes, name: &str, scope: &Scope) -> Fallible<Option<u32>> {
-    match scope.integer(attributes, name)? {
-        None | Some(0) => Ok(None),
-        Some(n) if n < SLOTS => Ok(Some(n as u32)),
-        Some(n) => {
-            let span = attributes.last(name).map_or(Span::default(), crate::filebench::ast::Attribute::span);
-            Err(Fault::new(span, format!("{name}={n} is not a slot: expected 0 to {}", SLOTS - 1)))
-        }
-    }
-}
-
-/// What 1.5 finds out in the middle of a run.
-fn check(op: &FlowOp, span: Span) -> Fallible<()> {
-    let moves =
-        matches!(op.act, Act::Read | Act::Write | Act::Append | Act::AppendRandomLength | Act::AsyncWrite);
-    if moves && op.size == Value::default() {
-        return Err(Fault::new(span, format!("flowop {} has no iosize", op.name))
-            .hint("add iosize=..., the bytes of one I/O"));
-    }
-    if op.act == Act::AsyncWrite && !op.random {
-        return Err(Fault::new(span, format!("flowop {}: aiowrite works with random offsets only", op.name))
-            .hint("add random, or use write"));
-    }
-    let needs_target = matches!(op.act, Act::Wake | Act::SemaphorePost);
-    if needs_target && op.target.is_none() {
-        return Err(
-            Fault::new(span, format!("flowop {} has no target", op.name)).hint("add target=NAME of a flowop")
-        );
-    }
-    Ok(())
-}
-
-/// The largest I/O of an operation, where it is fixed.
-pub(super) fn fixed(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(n) => Some((*n).into()),
-        Value::Bytes(b) => Some(b.0),
-        Value::Variable { .. } => None,
-    }
-}
-
-/// The defined size of a set's files, where it is fixed.
-pub(super) fn fixed_size(set: &CompiledSet) -> Option<u64> {
-    match set.set.size {
-        Sizing::Fixed(Bytes(bytes)) => Some(bytes),
-        Sizing::Variable(_) => None,
-    }
 }

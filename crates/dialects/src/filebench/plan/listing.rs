@@ -1,7 +1,7 @@
 //! What `list filesets` and `list flowop` print.
 
+use super::acts::TYPES;
 use super::filesets::CompiledSet;
-use super::flowops::TYPES;
 use crate::filebench::Spanned;
 use crate::filebench::ast::{Composite, FlowopUse, Process};
 use fathom_workload::{Files, Sizing};

@@ -2,6 +2,7 @@
 //! commands are gone through in order with the values that variables have at that moment; nothing is executed, and what must be
 //! known of the world (files in place, other scripts, the environment) is asked of closures.
 
+mod acts;
 mod created;
 mod fault;
 mod filesets;

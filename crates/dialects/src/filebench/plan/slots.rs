@@ -2,9 +2,10 @@
 //! once as it will be executed. Without `fd` every file set has a slot of its own, so that a second set in a thread means itself;
 //! 1.5 would go on with the first set's file and say nothing.
 
+use super::acts::{fixed, fixed_size};
 use super::fault::Fault;
 use super::filesets::CompiledSet;
-use super::flowops::{Placed, fixed, fixed_size};
+use super::flowops::Placed;
 use fathom_workload::Act;
 use std::collections::{BTreeMap, BTreeSet};
 

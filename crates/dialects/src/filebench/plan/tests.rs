@@ -416,6 +416,62 @@ fn the_flowops_are_listed_newest_first() {
     );
 }
 
+#[test]
+fn in_1_0_a_file_is_a_file() {
+    let older = Options { wml: Wml::V1_0, ..Options::default() };
+    let text = "define file name=big,path=/data,size=1m,prealloc\n\
+        define process name=p1 { thread name=t1 { flowop write name=w1,filename=big,iosize=4k } } run 3 echo \"after\" run 4";
+    let plan = planned_with(text, &older);
+    let create = plan.creations().next().unwrap();
+    assert_eq!(create.workload.filesets[0].files, Files::List(vec!["/data/big".into()]));
+    assert!(!create.sets[0].as_found);
+    let times: Vec<_> =
+        plan.runs().map(|r| r.workload.phases[0].stop.time.map(|t| t.0 / 1_000_000_000)).collect();
+    assert_eq!(times, [Some(3), Some(4)], "run returns");
+}
+
+#[test]
+fn older_indices_count_in_halves_of_the_set() {
+    let text = with_flowops("flowop statfile name=s1,filesetname=fs,indexed=$at");
+    let of = |wml, at: &str| {
+        let options = Options { wml, ..Options::default() };
+        planned_with(&format!("set $at={at}\n{text}"), &options)
+    };
+    let entry = |plan: &Plan| ops(plan)[0].entry.clone();
+    assert_eq!(entry(&of(Wml::V1_5, "3")), Some(Value::Number(3)));
+    assert_eq!(entry(&of(Wml::V1_4, "3")), Some(Value::Number(150)));
+    let random = "randvar(type=gamma,min=0,gamma=100)";
+    assert_eq!(entry(&of(Wml::V1_5, random)), Some(Value::Variable { variable: "at".into() }));
+    let older = of(Wml::V1_4, random);
+    let Some(Value::Variable { variable }) = entry(&older) else { panic!("{:?}", entry(&older)) };
+    let scaled = &older.runs().next().unwrap().workload.variables[&variable];
+    assert!((scaled.mean() - 0.1 * 50.0).abs() < 1e-9, "{scaled:?}");
+}
+
+#[test]
+fn a_posset_gives_random_reads_their_positions() {
+    let text = |random: &str| {
+        format!(
+            "define posset name=ps,type=rnd,seed=7,max=8k,entries=5\n{}",
+            with_flowops(&format!("flowop read name=r1,filesetname=fs,iosize=1k,possetname=ps{random}"))
+        )
+    };
+    let positions = ops(&planned(&text(",random")))[0].positions.clone();
+    assert_eq!(positions.len(), 5);
+    assert!(positions.iter().all(|p| p.0 < 8192 && p.0 % 512 == 0), "{positions:?}");
+    assert!(refused(&text("")).contains("add random"));
+}
+
+#[test]
+fn attributes_of_random_variables_can_be_changed_later() {
+    let plan = planned(&format!(
+        "define randvar name=$size,type=uniform,min=1k,mean=2k\nset $size.mean=8k\n{}",
+        with_flowops("flowop read name=r1,filesetname=fs,iosize=$size")
+    ));
+    let variables = &plan.runs().next().unwrap().workload.variables;
+    assert_eq!(variables["size"].shape, Shape::Uniform { low: 1024.0, high: 15360.0 });
+}
+
 /// The workloads that come with Filebench are the user's; where they are is told by the environment.
 #[test]
 fn every_shipped_workload_is_planned() {

@@ -5,10 +5,11 @@ mod include;
 mod longhand;
 mod running;
 
+use super::acts::TYPES;
 use super::created;
 use super::fault::{Fallible, Fault};
 use super::filesets::{CompiledSet, Drawn, SetDefinition};
-use super::flowops::{CompositeDefinition, Flowops, TYPES};
+use super::flowops::{CompositeDefinition, Flowops};
 use super::listing::{self, FlowopList};
 use super::processes::{self, ProcessDefinition};
 use super::random::{RandomDefinition, RandomKind};

@@ -1,0 +1,127 @@
+//! The built-in types of flowops, what an operation is like before its attributes are read, and what cannot work whatever they say.
+
+use super::fault::{Fallible, Fault};
+use super::filesets::CompiledSet;
+use super::values::Scope;
+use crate::filebench::Span;
+use crate::filebench::ast::{Attribute, Attributes};
+use fathom_workload::{Act, Bytes, FlowOp, Sizing, Value};
+
+/// The descriptor slots of a thread.
+const SLOTS: u64 = 128;
+
+/// The built-in types, newest first as `list flowop` prints them.
+pub(super) const TYPES: [(&str, Act); 32] = [
+    ("aiowait", Act::AsyncWait),
+    ("aiowrite", Act::AsyncWrite),
+    ("testrandvar", Act::Draw),
+    ("print", Act::Say),
+    ("writewholefile", Act::WriteWholeFile),
+    ("deletefile", Act::Delete),
+    ("appendfilerand", Act::AppendRandomLength),
+    ("appendfile", Act::Append),
+    ("readwholefile", Act::ReadWholeFile),
+    ("statfile", Act::Stat),
+    ("fsyncset", Act::SyncSet),
+    ("fsync", Act::Sync),
+    ("listdir", Act::ListDirectory),
+    ("removedir", Act::RemoveDirectory),
+    ("makedir", Act::MakeDirectory),
+    ("closefile", Act::Close),
+    ("createfile", Act::Create),
+    ("openfile", Act::Open),
+    ("finishonbytes", Act::FinishOnBytes),
+    ("finishoncount", Act::FinishOnCount),
+    ("opslimit", Act::LimitOps),
+    ("iopslimit", Act::LimitIops),
+    ("bwlimit", Act::LimitBandwidth),
+    ("eventlimit", Act::LimitEvents),
+    ("delay", Act::Delay),
+    ("hog", Act::Spin),
+    ("sempost", Act::SemaphorePost),
+    ("semblock", Act::SemaphoreWait),
+    ("wakeup", Act::Wake),
+    ("block", Act::Block),
+    ("read", Act::Read),
+    ("write", Act::Write),
+];
+
+pub(super) fn operation(name: String, act: Act) -> FlowOp {
+    FlowOp {
+        name,
+        act,
+        ops: Vec::new(),
+        fileset: None,
+        slot: None,
+        source_slot: None,
+        size: Value::default(),
+        working_set: Value::default(),
+        positions: Vec::new(),
+        random: false,
+        repeat: Value::Number(1),
+        rotate: false,
+        entry: None,
+        direct: false,
+        sync: false,
+        no_readahead: false,
+        value: Value::default(),
+        text: String::new(),
+        target: None,
+        blocking: false,
+        high_water: Value::Number(1),
+    }
+}
+
+pub(super) fn number(n: u64) -> Value {
+    u32::try_from(n).map_or(Value::Bytes(Bytes(n)), Value::Number)
+}
+
+/// Slot 0 is every thread's unnamed one.
+pub(super) fn slot(attributes: &Attributes, name: &str, scope: &Scope) -> Fallible<Option<u32>> {
+    match scope.integer(attributes, name)? {
+        None | Some(0) => Ok(None),
+        Some(n) if n < SLOTS => Ok(Some(n as u32)),
+        Some(n) => {
+            let span = attributes.last(name).map_or(Span::default(), Attribute::span);
+            Err(Fault::new(span, format!("{name}={n} is not a slot: expected 0 to {}", SLOTS - 1)))
+        }
+    }
+}
+
+/// What 1.5 finds out in the middle of a run.
+pub(super) fn check(op: &FlowOp, span: Span) -> Fallible<()> {
+    let moves =
+        matches!(op.act, Act::Read | Act::Write | Act::Append | Act::AppendRandomLength | Act::AsyncWrite);
+    if moves && op.size == Value::default() {
+        return Err(Fault::new(span, format!("flowop {} has no iosize", op.name))
+            .hint("add iosize=..., the bytes of one I/O"));
+    }
+    if op.act == Act::AsyncWrite && !op.random {
+        return Err(Fault::new(span, format!("flowop {}: aiowrite works with random offsets only", op.name))
+            .hint("add random, or use write"));
+    }
+    let needs_target = matches!(op.act, Act::Wake | Act::SemaphorePost);
+    if needs_target && op.target.is_none() {
+        return Err(
+            Fault::new(span, format!("flowop {} has no target", op.name)).hint("add target=NAME of a flowop")
+        );
+    }
+    Ok(())
+}
+
+/// The largest I/O of an operation, where it is fixed.
+pub(super) fn fixed(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(n) => Some((*n).into()),
+        Value::Bytes(b) => Some(b.0),
+        Value::Variable { .. } => None,
+    }
+}
+
+/// The defined size of a set's files, where it is fixed.
+pub(super) fn fixed_size(set: &CompiledSet) -> Option<u64> {
+    match set.set.size {
+        Sizing::Fixed(Bytes(bytes)) => Some(bytes),
+        Sizing::Variable(_) => None,
+    }
+}
