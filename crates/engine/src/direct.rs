@@ -5,10 +5,13 @@
 //!
 //! Not part of [`Engine::check`]: a program that is stood in for finds out by itself, and its users expect its own failure.
 
+use crate::action::Sets;
 use crate::check::unsupported;
 use crate::engine::{instances, path_of};
 use crate::{Engine, EngineError};
-use fathom_workload::{Access, Backend, Bytes, Direction, Phase, Program, Record, Stream, Workload};
+use fathom_workload::{
+    Access, Backend, Bytes, Direction, Flow, Phase, Program, Record, Stream, Value, Workload,
+};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use std::ffi::CString;
@@ -52,8 +55,39 @@ impl Engine {
                 index += 1;
             }
         }
+        for flow in crate::flow::flows(phase) {
+            check_flow(workload, &sets, flow)
+                .map_or(Ok(()), |said| Err(unsupported(&format!("phase {}", phase.name), &said)))?;
+        }
         Ok(())
     }
+}
+
+/// Why a flow cannot have O_DIRECT where it asks for it. The first file of each set speaks for all.
+fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
+    let ops = crate::flow::every(&flow.ops);
+    let opened: Vec<&str> =
+        ops.iter().filter(|op| op.direct).filter_map(|op| op.fileset.as_deref()).collect();
+    for op in &ops {
+        let Some(name) = op.fileset.as_deref().filter(|name| opened.contains(name)) else { continue };
+        let Some(path) = workload.fileset(name).and_then(|set| sets.path(set, 0)) else { continue };
+        let Some(needed) = Needed::of(&path, !crate::flow::changes(op.act)) else { continue };
+        let size = match &op.size {
+            Value::Number(n) => Some(u64::from(*n)),
+            Value::Bytes(bytes) => Some(bytes.0),
+            Value::Variable { .. } => None,
+        };
+        let fits = |n: &u64| n.is_multiple_of(needed.offset.max(1));
+        let size = size.map(|n| ("the size", n));
+        let numbers = size.into_iter().chain(op.positions.iter().map(|p| ("a position", p.0)));
+        let mut odd = numbers.filter(|(_, n)| !fits(n)).map(|(what, n)| {
+            (format!("{what} of operation {}", op.name), n, n.next_multiple_of(needed.offset.max(1)))
+        });
+        if let Some(said) = sentence(&path, needed, odd.next()) {
+            return Some(said.replace("open = { direct = true }", "direct = true"));
+        }
+    }
+    None
 }
 
 /// What a file demands.
@@ -127,6 +161,11 @@ fn logical_block_bytes(path: &Path) -> Option<u64> {
 
 /// Why a stream cannot work on a file with O_DIRECT; `None` if it can.
 fn refusal(stream: &Stream, path: &Path, needed: Needed) -> Option<String> {
+    sentence(path, needed, odd_one(stream, needed.offset.max(1)))
+}
+
+/// Why the file cannot have it, or the first number that does not fit, with its name and a better one.
+fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Option<String> {
     let path = path.display();
     if needed.offset == 0 {
         return Some(format!(
@@ -140,7 +179,7 @@ fn refusal(stream: &Stream, path: &Path, needed: Needed) -> Option<String> {
             Bytes(OURS)
         ));
     }
-    let (what, bytes, better) = odd_one(stream, needed.offset)?;
+    let (what, bytes, better) = odd?;
     Some(format!(
         "O_DIRECT on {path} needs offsets and lengths that are multiples of {}, and {what} is {}; choose {}, or leave open = {{ direct = true }} out",
         Bytes(needed.offset),

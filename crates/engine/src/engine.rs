@@ -103,8 +103,7 @@ impl Engine {
         self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
-        let names = |set: usize| flow::names_of(&workload.filesets[set], &sets);
-        let flows = Setting::new(workload, this, sets.layouts(), names)?;
+        let flows = Setting::new(workload, this, sets.layouts(), |set| flow::names_of(set, &sets))?;
         let jobs = jobs(workload, &sets, this, &pooled, flows.as_ref(), place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
@@ -133,13 +132,12 @@ impl Engine {
                 }
             }
         }
-        for (name, changed) in flow::sets_used(phase) {
-            if let Some(set) = workload.fileset(name) {
-                if changed {
-                    action::must_be_ours(sets, set, &self.ledger)?;
-                } else {
-                    action::must_be_readable(sets, set, &self.ledger)?;
-                }
+        let changed = sets_of_flows(workload, phase, flow::changes);
+        for set in sets_of_flows(workload, phase, |_| true) {
+            if changed.iter().any(|c| c.name == set.name) {
+                action::must_be_ours(sets, set, &self.ledger)?;
+            } else {
+                action::must_be_readable(sets, set, &self.ledger)?;
             }
         }
         Ok(())

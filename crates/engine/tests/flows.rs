@@ -355,3 +355,24 @@ fn a_warm_up_is_forgotten_in_every_row() {
     assert_eq!(w.ops, counts(&r, "r").0);
     assert_eq!(w.elapsed_ns, 20_000_000);
 }
+
+#[test]
+fn sizes_that_o_direct_does_not_take_are_refused_with_their_operation() {
+    let direct = |bytes| read("r").size(bytes).random().with(|o| o.direct = true);
+    let of = |bytes| Flows::new().files("f", 1, MIB).thread(looped(20, vec![direct(bytes)]));
+    let Err(error) = of(1000).check_direct() else {
+        return fathom_testkit::skip(
+            "sizes_that_o_direct_does_not_take",
+            "this file system takes any, or does not tell",
+        );
+    };
+    let said = error.to_string();
+    if said.contains("cannot have O_DIRECT") {
+        return fathom_testkit::skip("sizes_that_o_direct_does_not_take", &said);
+    }
+    assert!(said.contains("the size of operation r is 1000B; choose"), "{said}");
+    let b = of(4 * KIB);
+    if b.check_direct().is_ok() {
+        assert_eq!(counts(&b.run(), "r"), (21, 80 * KIB));
+    }
+}

@@ -161,6 +161,14 @@ fn an_amount_of_the_phase_is_shared_exactly() {
     assert!(r.workers.iter().all(|w| w.ending == Ending::Completed));
 }
 
+#[test]
+fn who_waits_when_the_amount_is_done_waits_no_longer() {
+    let waiting = flow(vec![op("x", Act::SemaphoreWait).value(1)]);
+    let b = files().process("p", flow(vec![read("r")])).process("q", waiting);
+    let r = b.phase(|p| p.stop.operations = Some(100)).run();
+    assert_eq!((r.ops(), counts(&r, "x").0), (100, 0));
+}
+
 #[derive(Default)]
 struct Heard(Vec<(String, u32, String, u32, String)>);
 

@@ -24,11 +24,12 @@ mod slots;
 mod wait;
 mod words;
 
+pub(crate) use program::changes;
 pub(crate) use refusals::check;
 pub(crate) use run::live;
 pub use say::Said;
 pub(crate) use sets::names_of;
-pub(crate) use setting::{Setting, directory_of, sets_used};
+pub(crate) use setting::{Setting, directory_of, every, flows};
 pub(crate) use words::error_of;
 
 use crate::hot::rare::Quota;

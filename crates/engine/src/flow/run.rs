@@ -372,6 +372,15 @@ impl<'a> Hand<'a> {
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
+    /// Whether nothing is left of the phase's common amount.
+    pub(super) fn amount_is_used_up(&self) -> bool {
+        let (quota, taken) = (self.plan.quota, &self.control.taken);
+        let gone = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64| {
+            limit.is_some_and(|limit| so_far.load(Ordering::Relaxed) >= limit)
+        };
+        gone(quota.operations, &taken.operations) || gone(quota.bytes, &taken.bytes)
+    }
+
     /// Whether the phase goes on at a tick; the end of the warm-up comes by here, too.
     #[cold]
     fn look(&mut self, now: u64) -> Result<(), Break> {

@@ -8,10 +8,11 @@ use super::say::Messages;
 use super::sets::{Names, Set};
 use super::wait::WaitPoint;
 use crate::EngineError;
+use crate::engine::sets_of_flows;
 use crate::shared::KindStat;
 use fathom_workload::ops::Drawing;
 use fathom_workload::tree::Layouts;
-use fathom_workload::{Act, Exhausted, Finished, Flow, Generator, Phase, Program as Does, Workload};
+use fathom_workload::{Act, Exhausted, FileSet, Finished, Flow, Generator, Phase, Program as Does, Workload};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,27 +82,8 @@ pub(crate) fn flows(phase: &Phase) -> impl Iterator<Item = &Flow> {
     })
 }
 
-/// The file sets that a phase's flows name, and whether they may change them. An operation without a file set works on whatever its
-/// thread used last.
-pub(crate) fn sets_used(phase: &Phase) -> Vec<(&str, bool)> {
-    let mut used: Vec<(&str, bool)> = Vec::new();
-    for flow in flows(phase) {
-        let ops = every(&flow.ops);
-        let at_large = ops.iter().any(|op| op.fileset.is_none() && changes(op.act));
-        for op in &ops {
-            let Some(name) = op.fileset.as_deref() else { continue };
-            let changed = at_large || changes(op.act);
-            match used.iter_mut().find(|u| u.0 == name) {
-                Some(known) => known.1 |= changed,
-                None => used.push((name, changed)),
-            }
-        }
-    }
-    used
-}
-
 /// Every operation, those inside sequences too.
-fn every(ops: &[fathom_workload::FlowOp]) -> Vec<&fathom_workload::FlowOp> {
+pub(crate) fn every(ops: &[fathom_workload::FlowOp]) -> Vec<&fathom_workload::FlowOp> {
     ops.iter().flat_map(|op| std::iter::once(op).chain(every(&op.ops))).collect()
 }
 
@@ -119,7 +101,7 @@ impl Setting {
         workload: &Workload,
         phase: &Phase,
         layouts: &Layouts,
-        names: impl Fn(usize) -> Result<Names, EngineError>,
+        names: impl Fn(&FileSet) -> Result<Names, EngineError>,
     ) -> Result<Option<Self>, EngineError> {
         if flows(phase).next().is_none() {
             return Ok(None);
@@ -165,15 +147,15 @@ impl Setting {
             process_base += group.instances as usize;
         }
         connect(&mut programs, &places);
-        let used = sets_used(phase);
-        let sets = workload.filesets.iter().enumerate().map(|(i, set)| {
-            let used = used.iter().find(|u| u.0 == set.name);
-            Set::new(
-                set,
-                if used.is_some() { names(i)? } else { Names::default() },
-                used.is_some_and(|u| u.1),
-            )
-        });
+        let named = |wanted: fn(Act) -> bool| {
+            let sets = sets_of_flows(workload, phase, wanted);
+            move |set: &FileSet| sets.iter().any(|s| s.name == set.name)
+        };
+        let (used, changed) = (named(|_| true), named(changes));
+        let sets = workload
+            .filesets
+            .iter()
+            .map(|set| Set::new(set, if used(set) { names(set)? } else { Names::default() }, changed(set)));
         let variables = workload.variables.values().map(|v| {
             let impossible = || crate::check::unsupported("variables", "one has impossible parameters");
             Ok(Variable { drawing: Drawing::new(v).ok_or_else(impossible)?, source: v.generator })

@@ -68,7 +68,11 @@ impl Hand<'_> {
     /// Why not to wait any longer.
     fn over(&self, now: u64) -> Result<(), Break> {
         self.stopped().map_or(Ok(()), Err)?;
-        if now >= self.deadline { Err(Break::TimeOver) } else { Ok(()) }
+        if now >= self.deadline {
+            return Err(Break::TimeOver);
+        }
+        // Whoever was to wake it may have ended with the last operation of the phase's amount.
+        if self.amount_is_used_up() { Err(Break::Enough) } else { Ok(()) }
     }
 
     /// Sleeps while the word has this value, not for long.

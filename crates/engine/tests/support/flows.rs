@@ -301,3 +301,10 @@ impl Flows {
         self.engine.borrow_mut().execute(&self.workload, 0, 0, &mut ())
     }
 }
+
+impl Flows {
+    /// What the engine says of the phase's O_DIRECT.
+    pub fn check_direct(&self) -> Result<(), fathom_engine::EngineError> {
+        self.engine.borrow().check_direct(&self.workload, &self.workload.phases[0])
+    }
+}
