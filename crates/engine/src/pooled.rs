@@ -1,11 +1,11 @@
 //! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence, one for each worker
 //! of a stream over a whole set with a sequence of its own.
 
-use crate::pools::{Pool, Pools};
 use crate::EngineError;
 use crate::action::Sets;
+use crate::pools::{Pool, Pools};
 use fathom_workload::ops::PooledFiles;
-use fathom_workload::{Phase, Pick, Program, Sequence, Stream, Workload};
+use fathom_workload::{Group, Phase, Pick, Program, Sequence, Stream, Thread, Workload};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -20,9 +20,19 @@ pub(crate) struct Pooled {
 struct Member {
     pool: usize,
     set: usize,
-    /// The places of its pool, and its own among them.
+    /// The places of its pool among those of all, and its own among the pool's.
     all: Range<usize>,
     own: Range<usize>,
+}
+
+/// A pool that workers are being given places in.
+#[derive(Clone)]
+struct Open {
+    pool: usize,
+    set: usize,
+    all: Range<usize>,
+    /// The next place that nobody has.
+    next: usize,
 }
 
 struct Set {
@@ -30,54 +40,36 @@ struct Set {
     paths: Vec<PathBuf>,
 }
 
+/// What has been given out so far.
+struct Given<'a> {
+    workload: &'a Workload,
+    files: &'a Sets,
+    sets: Vec<Set>,
+    pools: usize,
+    places: usize,
+}
+
 impl Pooled {
     /// Looks through the phase's workers, in the order of their numbers, and gets the memory they share.
     pub fn of(workload: &Workload, files: &Sets, phase: &Phase) -> Result<Self, EngineError> {
-        let (mut workers, mut sets) = (Vec::new(), Vec::<Set>::new());
-        let (mut pools, mut places) = (0, 0);
+        let mut given = Given { workload, files, sets: Vec::new(), pools: 0, places: 0 };
+        let mut workers = Vec::new();
         for group in &phase.groups {
             // All instances of one thread entry of a group execute one stream: they share its sequence.
-            let mut of_thread: Vec<Option<(usize, usize, Range<usize>, usize)>> =
-                vec![None; group.threads.len()];
+            let mut of_threads: Vec<Option<Open>> = vec![None; group.threads.len()];
             for _ in 0..group.instances {
-                for (thread, state) in group.threads.iter().zip(&mut of_thread) {
+                for (thread, open) in group.threads.iter().zip(&mut of_threads) {
                     for _ in 0..thread.instances {
-                        let stream = match &thread.program {
-                            Program::Stream(stream) if stream.pick == Pick::All => stream,
-                            _ => {
-                                workers.push(None);
-                                continue;
-                            }
-                        };
-                        let depth = stream.queue_depth.max(1) as usize;
-                        let common = stream.sequence == Sequence::Common;
-                        if state.is_none() || !common {
-                            let set = match state {
-                                Some((_, set, ..)) => *set,
-                                None => {
-                                    sets.push(Set::of(workload, files, stream));
-                                    sets.len() - 1
-                                }
-                            };
-                            let members =
-                                if common { group.instances as usize * thread.instances as usize } else { 1 };
-                            let room = if stream.exclusive { members * depth } else { 0 };
-                            *state = Some((pools, set, places..places + room, 0));
-                            pools += 1;
-                            places += room;
-                        }
-                        let Some((pool, set, all, next)) = state else { continue };
-                        let own = if stream.exclusive { *next..*next + depth } else { 0..0 };
-                        *next = own.end;
-                        workers.push(Some(Member { pool: *pool, set: *set, all: all.clone(), own }));
+                        workers.push(given.place(group, thread, open));
                     }
                 }
             }
         }
+        let Given { sets, pools, places, .. } = given;
         Ok(Self { memory: Pools::new(pools, places)?, workers, sets })
     }
 
-    /// The pool of a worker; `None` if its stream works on one file.
+    /// The pool of a worker; `None` if it works on one file.
     pub fn of_worker(&self, index: usize) -> Option<Pool<'_>> {
         let member = self.workers.get(index)?.as_ref()?;
         let set = &self.sets[member.set];
@@ -90,13 +82,41 @@ impl Pooled {
     }
 }
 
-impl Set {
-    fn of(workload: &Workload, sets: &Sets, stream: &Stream) -> Self {
-        let set = workload.fileset(&stream.fileset);
-        let paths: Vec<PathBuf> = set.map(|s| sets.paths(s).collect()).unwrap_or_default();
-        // All of one size: other sets are refused.
-        let file_bytes = set.map_or(0, |s| sets.size(s, 0));
-        let files = PooledFiles { count: paths.len() as u32, file_bytes };
-        Self { files, paths }
+impl Given<'_> {
+    /// The place of the next worker of a thread entry, whose pool is `open` if another worker has been there.
+    fn place(&mut self, group: &Group, thread: &Thread, open: &mut Option<Open>) -> Option<Member> {
+        let Program::Stream(stream) = &thread.program else { return None };
+        if stream.pick != Pick::All {
+            return None;
+        }
+        // Only exclusive streams note what they work on.
+        let depth = if stream.exclusive { stream.queue_depth.max(1) as usize } else { 0 };
+        let pool = match open.take() {
+            Some(pool) if stream.sequence == Sequence::Common => pool,
+            other => {
+                let set = other.map_or_else(|| self.set_of(stream), |pool| pool.set);
+                let members = match stream.sequence {
+                    Sequence::Common => group.instances as usize * thread.instances as usize,
+                    Sequence::Own => 1,
+                };
+                self.pools += 1;
+                let all = self.places..self.places + members * depth;
+                self.places = all.end;
+                Open { pool: self.pools - 1, set, all, next: 0 }
+            }
+        };
+        let own = pool.next..pool.next + depth;
+        let member = Member { pool: pool.pool, set: pool.set, all: pool.all.clone(), own: own.clone() };
+        *open = Some(Open { next: own.end, ..pool });
+        Some(member)
+    }
+
+    /// The files of a stream's set, which are of one size: other sets are refused.
+    fn set_of(&mut self, stream: &Stream) -> usize {
+        let set = self.workload.fileset(&stream.fileset);
+        let paths: Vec<PathBuf> = set.map(|s| self.files.paths(s).collect()).unwrap_or_default();
+        let file_bytes = set.map_or(0, |s| self.files.size(s, 0));
+        self.sets.push(Set { files: PooledFiles { count: paths.len() as u32, file_bytes }, paths });
+        self.sets.len() - 1
     }
 }
