@@ -119,7 +119,8 @@ fn check(o: &mut Options, later: &Later<'_>) -> Result<(), Exit> {
     if o.rw_ratio < 0.0 {
         return Err(invalid("--file-rw-ratio", &format_args!("{:.6}.", o.rw_ratio)));
     }
-    if o.io_mode == IoMode::Async {
+    // SysBench looks at it when a run begins.
+    if o.io_mode == IoMode::Async && o.command == Command::Run {
         let backlog = positive(later.backlog).filter(|_| later.backlog <= MOST_BACKLOG);
         o.backlog = backlog.ok_or_else(|| {
             Exit::fatal(format_args!("Invalid value of file-async-backlog: {}", later.backlog))

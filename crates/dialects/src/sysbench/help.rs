@@ -40,12 +40,13 @@ pub(super) fn general(dialect: Dialect) -> String {
     } else {
         "sysbench [options]... fileio prepare|run|cleanup|help"
     };
+    let (test, threads) = if old { ("--test=fileio", "num-threads") } else { ("fileio", "threads") };
     let mut text = format!(
         "Usage:\n  {usage}\n\nThis is fathom, which speaks SysBench's language for its fileio test: same options, same output, own words.\n\
          SIZE is a number of bytes, or a number with K, M, G or T (powers of 1024).\n\nExamples:\n  \
-         sysbench fileio --file-total-size=1G prepare\n  \
-         sysbench fileio --file-total-size=1G --file-test-mode=rndrw --threads=16 run\n  \
-         sysbench fileio --file-total-size=1G cleanup\n"
+         sysbench {test} --file-total-size=1G prepare\n  \
+         sysbench {test} --file-total-size=1G --file-test-mode=rndrw --{threads}=16 run\n  \
+         sysbench {test} --file-total-size=1G cleanup\n"
     );
     let parts = [
         ("General options", Part::General),

@@ -76,7 +76,7 @@ fn phase(o: &Options) -> Phase {
         },
         before,
         cache: if o.cold { CacheState::Cold } else { CacheState::AsFound },
-        stop: Stop { time: (o.time_s > 0).then(|| seconds(o.time_s)), ..Stop::default() },
+        stop: Stop { time: limit(o).map(seconds), ..Stop::default() },
         interval: seconds(interval_s(o)),
         groups: vec![Group {
             name: "fileio".into(),
@@ -93,6 +93,19 @@ fn phase(o: &Options) -> Phase {
             }],
         }],
         ..Phase::default()
+    }
+}
+
+/// A run without any limit lasts until somebody ends it; the model wants a number, and nobody waits for this one: ten years.
+const ENDLESS_S: u64 = 10 * 365 * 86400;
+
+/// Seconds after which it ends, whatever was done by then.
+fn limit(o: &Options) -> Option<u64> {
+    let one_pass = o.dialect == Dialect::Old && !o.mode.random();
+    match o.time_s {
+        0 if o.events == 0 && !one_pass => Some(ENDLESS_S),
+        0 => None,
+        s => Some(s),
     }
 }
 

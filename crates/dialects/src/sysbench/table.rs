@@ -140,7 +140,7 @@ const NO_DATABASE: &str = "nothing here talks to a database";
 const UNIFORM: &str = "fileio draws all positions uniformly, in SysBench too";
 
 /// Every option.
-pub const OPTIONS: [Row; 65] = [
+pub const OPTIONS: [Row; 66] = [
     new(row(General, "threads", Number, "1", "worker threads")),
     new(row(
         General,
@@ -229,13 +229,20 @@ pub const OPTIONS: [Row; 65] = [
     ),
     new(row(Random, "rand-seed", Number, "0", "seed of the random numbers; 0: another one every time")),
     new(harmless(row(Random, "rand-pareto-h", Real, "0.2", "skew of the Pareto distribution"), UNIFORM)),
-    row(
+    new(row(
         Log,
         "verbosity",
         Number,
         "3",
         "how much is said: 5 everything, 3 the usual, 2 and less only what went wrong",
-    ),
+    )),
+    old(row(
+        Log,
+        "verbosity",
+        Number,
+        "4",
+        "how much is said: 5 everything, 3 the usual, 2 and less only what went wrong",
+    )),
     row(Log, "percentile", Number, "95", "which percentile of the latency is reported, 1 to 100; 0: none"),
     new(row(Log, "histogram", Switch, "off", "print the histogram of latencies")),
     new(harmless(row(Database, "db-driver", Text, "mysql", "kind of database"), NO_DATABASE)),
@@ -253,7 +260,7 @@ pub const OPTIONS: [Row; 65] = [
     new(harmless(row(Database, "pgsql-password", Text, "", "PostgreSQL: password"), NO_DATABASE)),
     new(harmless(row(Database, "pgsql-db", Text, "sbtest", "PostgreSQL: database"), NO_DATABASE)),
     row(FileIo, "file-num", Number, "128", "how many files"),
-    row(FileIo, "file-block-size", Size, "16384", "bytes of one request"),
+    shown(row(FileIo, "file-block-size", Size, "16384", "bytes of one request"), "N"),
     row(FileIo, "file-total-size", Size, "2G", "bytes of all files together"),
     bare(row(
         FileIo,

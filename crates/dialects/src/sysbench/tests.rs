@@ -228,6 +228,19 @@ fn numbers_follow_the_seed() {
 }
 
 #[test]
+fn a_run_without_limits_lasts_until_somebody_ends_it() {
+    for line in [
+        "fileio --time=0 --file-test-mode=seqrd run",
+        "--test=fileio --num-threads=2 --max-requests=0 --file-test-mode=rndwr run",
+    ] {
+        let parsed = planned(line);
+        assert_eq!(parsed.workload.check(), Ok(()));
+        assert_eq!(stream(&parsed).amount, Amount::Endless);
+        assert!(parsed.workload.phases[0].stop.time.is_some_and(|t| t.0 > 300_000_000_000_000_000));
+    }
+}
+
+#[test]
 fn intervals_are_as_wide_as_all_reports_need() {
     let width = |line: &str| {
         let seconds =
@@ -284,7 +297,7 @@ fn what_ends_before_it_begins() {
         "fileio --file-fsync-freq=-1 prepare",
         "fileio --file-fsync-mode=foo cleanup",
         "fileio --file-rw-ratio=-1 prepare",
-        "fileio --file-io-mode=async --file-async-backlog=0 prepare",
+        "fileio --file-test-mode=seqrd --file-io-mode=async --file-async-backlog=0 run",
         "fileio --file-fsync-end=no prepare",
         "fileio --config-file=nocfg prepare",
         "fileio --warmup-time=3 prepare",
@@ -292,7 +305,7 @@ fn what_ends_before_it_begins() {
         "fileio --dialect=0.5 run",
         "--test=fileio --num-threads=2 --histogram run",
         "--test=fileio --num-threads=2 --tx-jitter=3 run",
-        "--dialect=0.4 fileio",
+        "--dialect=0.4 prepare",
     ];
     insta::assert_snapshot!("ends", lines.map(said).concat());
     insta::assert_snapshot!("help", said("--help"));

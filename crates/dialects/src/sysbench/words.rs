@@ -37,7 +37,7 @@ pub(super) struct Words {
     pub surplus: Option<String>,
 }
 
-/// The 0.4 form, with the test in --test only; all words are commands there.
+/// Takes a command line apart. 0.4 knows the test from --test only; the word fileio is understood there, too.
 pub(super) fn split(args: &[String], old: bool) -> Words {
     let mut words = Words::default();
     for arg in args {
@@ -52,7 +52,7 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
                 words.test_option = true;
             }
             words.options.push(given);
-        } else if words.test.is_none() && !old {
+        } else if words.test.is_none() && (!old || arg == "fileio") {
             words.test = Some(arg.clone());
         } else if words.command.is_none() {
             words.command = Some(arg.clone());
@@ -130,6 +130,8 @@ mod tests {
         assert_eq!((w.test.as_deref(), w.command.as_deref()), (Some("fileio"), Some("run")));
         assert_eq!(w.surplus.as_deref(), Some("x"));
         assert_eq!(w.options.len(), 2);
+        let w = split(&args("--dialect=0.4 fileio run"), true);
+        assert_eq!((w.test.as_deref(), w.command.as_deref()), (Some("fileio"), Some("run")));
         let w = split(&args("fileio --test=cpu help"), false);
         assert_eq!((w.test.as_deref(), w.command.as_deref()), (Some("cpu"), Some("help")));
     }

@@ -50,6 +50,10 @@ pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
 fn one(o: &Options, seed: u64, engine: &mut Engine, step: &files::Step) -> Result<(), EngineError> {
     let workload = files::workload(o, step, seed);
     let path = o.file(step.number);
+    let foreign = path.symlink_metadata().is_ok() && !engine.ledger().owns(&path);
+    if foreign && !o.replace {
+        return Err(EngineError::NotOurs(path));
+    }
     let laid_out = engine.act(&workload, &Action::Prepare(files::set_name()));
     // What is there so far is ours and stays, as what SysBench leaves after an error.
     if engine.ledger().owns(&path) {
