@@ -139,6 +139,17 @@ fn filebench_offsets_are_exact() {
     assert_eq!(offsets(MIB, 4), [458752, 589824, 917504, 393216].map(|o| o / 65536));
 }
 
+/// Lengths that Filebench 1.5 appended; with memory the place in it is drawn after the length.
+#[test]
+fn filebench_lengths_are_exact() {
+    for (memory, second) in [(0, 4180), (MIB, 290)] {
+        let append = op("a", Act::AppendRandomLength).set("f").size(8 * KIB);
+        let b = Flows::new().files("f", 1, 0);
+        let r = b.group("g", 1, Isolation::Thread, vec![(1, memory, looped(2, vec![append]))]).exact().run();
+        assert_eq!(counts(&r, "a"), (3, 6694 + second));
+    }
+}
+
 #[test]
 fn every_block_is_reachable_unless_filebench_is_asked_for() {
     let write = || op("w", Act::Write).set("f").size(4 * KIB).random();
