@@ -130,7 +130,8 @@ fn shipped_works(dir: &Path) -> Result<Vec<Work>> {
         let path = dir.join(known.file);
         if path.is_file() {
             let text = std::fs::read_to_string(&path)?;
-            works.push(Work::own(&format!("shipped {}", known.file), &text, known.values));
+            let values = [known.values, known.compared].concat();
+            works.push(Work::own(&format!("shipped {}", known.file), &text, &values));
         }
     }
     ensure!(

@@ -69,6 +69,7 @@ fn one(program: &Path, scratch: &Path, path: &Path, options: &Options) -> Result
     let mut row = Row { file: name(path), ..Row::default() };
     let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
     let tree = scratch.join("tree");
+    let dir = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(&tree)?;
     let checked = child::run(fathom(program, scratch, path).arg("--check"), LIMIT)?;
     row.parsed = checked.output.status.success();
@@ -95,9 +96,12 @@ fn one(program: &Path, scratch: &Path, path: &Path, options: &Options) -> Result
         let mut command = fathom(program, scratch, path);
         set(&mut command);
         let ended = child::run(&mut command, LIMIT)?;
-        let warned = child::printed(&ended).contains("Warning: no run command in the WML script!");
-        row.as_it_is =
-            format!("{}, exit {}", if warned { "warning" } else { "NO WARNING" }, exit(&ended.output.status));
+        let how = match child::printed(&ended).contains("Warning: no run command in the WML script!") {
+            true => "warning",
+            false if script::is_silent(&text) => "silent (debug 1)",
+            false => "NO WARNING",
+        };
+        row.as_it_is = format!("{how}, exit {}", exit(&ended.output.status));
     }
     // A time that stands in the text can only be changed there, and so can sizes.
     let mut changed = text.clone();
@@ -107,8 +111,8 @@ fn one(program: &Path, scratch: &Path, path: &Path, options: &Options) -> Result
         row.notes.push(format!("run {seconds} in a copy"));
     }
     if let Some(mib) = known.and_then(|k| k.sizes_at_most_mib) {
-        changed = script::with_sizes_at_most(&changed, mib);
-        row.notes.push(format!("sizes at most {mib} MiB in a copy"));
+        changed = script::without_debug(&script::with_sizes_at_most(&changed, mib));
+        row.notes.push(format!("sizes at most {mib} MiB in a copy without debug"));
     }
     let mut script = path.to_owned();
     if changed != text {
@@ -126,7 +130,9 @@ fn one(program: &Path, scratch: &Path, path: &Path, options: &Options) -> Result
             let stdout = String::from_utf8_lossy(&ended.output.stdout).into_owned();
             (row.rows, row.ops) = figures(&stdout);
             row.ran = ended.output.status.success() && row.ops.is_some();
-            row.notes.extend(first_lines(&String::from_utf8_lossy(&ended.output.stderr), 1));
+            let stderr =
+                String::from_utf8_lossy(&ended.output.stderr).replace(&format!("{}/", dir.display()), "");
+            row.notes.extend(first_lines(&stderr, 1));
             row.notes.extend(stdout.lines().filter(|l| l.contains("WARNING!")).map(str::to_owned).take(1));
         }
         Err(error) if interrupt::came() => return Err(error),
@@ -158,8 +164,10 @@ fn figures(stdout: &str) -> (usize, Option<u64>) {
 
 /// The first lines that say something, short enough for a table.
 fn first_lines(text: &str, count: usize) -> Vec<String> {
-    let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("Filebench Version"));
-    lines.take(count).map(|l| l.chars().take(120).collect()).collect()
+    // From here on stands fathom's own table of latencies, as after every run.
+    let before = text.lines().take_while(|l| !l.starts_with("note: latencies of")).map(str::trim);
+    let lines = before.filter(|l| !l.is_empty() && !l.starts_with("Filebench Version"));
+    lines.take(count).map(|l| l.chars().take(200).collect()).collect()
 }
 
 impl Row {
@@ -251,6 +259,6 @@ mod tests {
         let row = one(&program, dir.path(), &script, &Options::default()).unwrap();
         assert!(row.parsed && row.ran, "{row:?}");
         assert_eq!((row.as_it_is.as_str(), row.rows, row.ops), ("warning, exit 0", 1, Some(5)));
-        assert!(row.notes[0].contains("--set dir=") || row.notes[0].len() == 120, "{row:?}");
+        assert!(row.notes[0].contains("--set dir=") || row.notes[0].len() == 200, "{row:?}");
     }
 }

@@ -47,6 +47,20 @@ pub fn with_sizes_at_most(text: &str, mib: u64) -> String {
     })
 }
 
+/// Leaves `debug` lines out.
+pub fn without_debug(text: &str) -> String {
+    edited(text, |line| debug_level(line).map(|_| String::new()))
+}
+
+/// Whether the script asks for so little output that figures are hidden.
+pub fn is_silent(text: &str) -> bool {
+    text.lines().filter_map(debug_level).any(|level| level < 2)
+}
+
+fn debug_level(line: &str) -> Option<u32> {
+    line.trim().strip_prefix("debug ")?.trim().parse().ok()
+}
+
 /// Lines for which there is another text.
 fn edited(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
     text.lines().map(|line| other(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
@@ -80,6 +94,12 @@ mod tests {
         assert!(with_run(TEXT, 2).ends_with("prealloc\nrun 2\n"));
         assert_eq!(with_run("echo \"run\"\n\n", 2), "echo \"run\"\nrun 2\n");
         assert!(has_run("psrun -10 60\n") && !has_run("set $runtime=5\n"));
+    }
+
+    #[test]
+    fn a_silent_script_can_be_made_to_speak() {
+        assert!(is_silent("set $a1=1\ndebug 1\n") && !is_silent("debug 3\necho \"debug 1\"\n"));
+        assert_eq!(without_debug("debug 1\nrun 5\n"), "\nrun 5\n");
     }
 
     #[test]

@@ -6,7 +6,9 @@ pub struct Shipped {
     pub file: &'static str,
     /// Variables given another value, by `--set` for fathom and in the text for Filebench.
     pub values: &'static [(&'static str, &'static str)],
-    /// Sizes that stand in the text itself are cut to this, in a copy.
+    /// Further ones where both programs run it: what makes Filebench able to, or the programs more of the time.
+    pub compared: &'static [(&'static str, &'static str)],
+    /// Sizes that stand in the text itself are cut to this, in a copy without its `debug` line, which hides all figures.
     pub sizes_at_most_mib: Option<u64>,
     pub why: &'static str,
     /// Whether Filebench 1.5 runs it to figures that say something of its speed.
@@ -19,7 +21,7 @@ const fn entry(
     why: &'static str,
     comparable: bool,
 ) -> Shipped {
-    Shipped { file, values, sizes_at_most_mib: None, why, comparable }
+    Shipped { file, values, compared: &[], sizes_at_most_mib: None, why, comparable }
 }
 
 const FILE: &str = "the file fits the page cache and is made in a second";
@@ -42,30 +44,29 @@ const SHIPPED: &[Shipped] = &[
     entry("filemicro_rwritefsync.f", &[("filesize", "64m"), ("iters", "1024")], FILE, false),
     entry("filemicro_seqread.f", &[("filesize", "64m")], FILE, false),
     entry("filemicro_statfile.f", &[("nfiles", "1000"), ("filesize", "16k")], FILES, true),
-    entry(
-        "fileserver.f",
-        &[("nfiles", "1000"), ("filesize", "128k"), ("nthreads", "16"), ("runtime", "5")],
-        "fewer files and threads; constant sizes, because Filebench without its plug-ins knows no cvar",
-        true,
-    ),
+    Shipped {
+        file: "fileserver.f",
+        values: &[("nfiles", "1000"), ("runtime", "5")],
+        compared: &[("filesize", "128k"), ("nthreads", "16")],
+        sizes_at_most_mib: None,
+        why: "fewer files, shorter",
+        comparable: true,
+    },
     entry("fivestreamread.f", &[("filesize", "64m")], FILE, true),
     entry("fivestreamreaddirect.f", &[("filesize", "64m")], FILE, true),
     entry("fivestreamwrite.f", &[("filesize", "64m"), ("iosize", "64k")], FILE, true),
     entry("fivestreamwritedirect.f", &[("filesize", "64m"), ("iosize", "64k")], FILE, false),
     entry("listdirs.f", &[("nfiles", "5000")], FILES, true),
     entry("netsfs.f", &[("nfiles", "1000")], FILES, false),
-    entry(
-        "networkfs.f",
-        &[("nfiles", "100")],
-        "a tenth of ten thousand files: it multiplies them by ten",
-        false,
-    ),
-    entry(
-        "oltp.f",
-        &[("nshadows", "20"), ("ndbwriters", "2"), ("usermode", "1000")],
-        "fewer processes, and less of the work between operations, which is no I/O",
-        true,
-    ),
+    entry("networkfs.f", &[("nfiles", "100")], "a hundred files, which it multiplies by ten", false),
+    Shipped {
+        file: "oltp.f",
+        values: &[],
+        compared: &[("nshadows", "20"), ("ndbwriters", "2"), ("usermode", "1000")],
+        sizes_at_most_mib: None,
+        why: "",
+        comparable: true,
+    },
     entry("openfiles.f", &[("nfiles", "5000")], FILES, true),
     entry("randomfileaccess.f", &[("nfiles", "1000")], FILES, false),
     entry("randomread.f", &[("filesize", "256m")], FILE, true),
@@ -77,30 +78,37 @@ const SHIPPED: &[Shipped] = &[
     entry("singlestreamwritedirect.f", &[("iosize", "64k")], "the file grows for as long as it runs", false),
     Shipped {
         file: "tpcso.f",
-        values: &[("nshadows", "20"), ("ndbwriters", "2"), ("usermode", "1000")],
+        values: &[],
+        compared: &[],
         sizes_at_most_mib: Some(4),
-        why: "its files of 150 GB cut to 4 MiB each, fewer processes",
+        why: "its files of 150 GB cut to 4 MiB each; `debug 1`, which hides all figures, left out",
         comparable: false,
     },
-    entry(
-        "varmail.f",
-        &[("filesize", "16k")],
-        "constant sizes, because Filebench without its plug-ins knows no cvar",
-        true,
-    ),
-    entry(
-        "videoserver.f",
-        &[("filesize", "1m"), ("nthreads", "8"), ("repintval", "1")],
-        "videos of 1 MiB instead of 10 GiB",
-        false,
-    ),
-    entry("webproxy.f", &[("nfiles", "1000"), ("nthreads", "16")], FILES, true),
-    entry(
-        "webserver.f",
-        &[("filesize", "16k"), ("nthreads", "32")],
-        "fewer threads; constant sizes, because Filebench without its plug-ins knows no cvar",
-        true,
-    ),
+    Shipped {
+        file: "varmail.f",
+        values: &[],
+        compared: &[("filesize", "16k")],
+        sizes_at_most_mib: None,
+        why: "",
+        comparable: true,
+    },
+    entry("videoserver.f", &[("filesize", "1m")], "videos of 1 MiB instead of 10 GiB", false),
+    Shipped {
+        file: "webproxy.f",
+        values: &[],
+        compared: &[("nfiles", "1000"), ("nthreads", "16")],
+        sizes_at_most_mib: None,
+        why: "",
+        comparable: true,
+    },
+    Shipped {
+        file: "webserver.f",
+        values: &[],
+        compared: &[("filesize", "16k"), ("nthreads", "32")],
+        sizes_at_most_mib: None,
+        why: "",
+        comparable: true,
+    },
 ];
 
 /// What is changed in a file of this name.

@@ -215,7 +215,7 @@ impl Bench {
             return floor::measure_with(|start| floor::set::pread(&target, start), work.threads);
         }
         // seqwr deletes the files and makes them anew, as far as it comes: it gets a directory of its own.
-        let own = self.dir.join("seqwr");
+        let own = self.dir.join(format!("{}-seqwr", column.label()));
         let dir = if work.mode == "seqwr" { &own } else { &set.dir };
         std::fs::create_dir_all(dir)?;
         let mut command = self.program(column)?;
