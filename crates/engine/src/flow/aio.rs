@@ -1,8 +1,8 @@
 //! Asynchronous writes of a flow: many files, one ring of io_uring a thread. A write counts when it is given to the kernel; how it
 //! ended is seen when it is waited for. Each has a buffer of its own until then.
 
+use super::hand::{Break, Hand};
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::backend::Loose;
 use crate::buffer::Buffer;
 use crate::shared::Call;

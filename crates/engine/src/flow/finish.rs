@@ -1,7 +1,7 @@
 //! Operations that end a flow: after so many completions, or so many bytes, of one operation or of the whole process.
 
+use super::hand::{Break, Hand};
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::shared::{READ, WRITE};
 use fathom_workload::Act;
 

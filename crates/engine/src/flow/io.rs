@@ -3,9 +3,9 @@
 //!
 //! What stands between two operations (drawing the place, finding the slot) is outside the latency.
 
+use super::hand::{Break, Hand};
 use super::pool::{Found, From, Wanted};
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::Share;

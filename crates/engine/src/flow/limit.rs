@@ -4,9 +4,9 @@
 //! All threads and processes take from one supply. Whoever takes events that are still to come waits for the last of them.
 
 use super::finish::ProcessTotals;
+use super::hand::{Break, Hand};
 use super::mapped::Mapped;
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::EngineError;
 use fathom_record::OpKind;
 use fathom_workload::Act;

@@ -1,5 +1,5 @@
 //! Flows: lists of operations that a thread executes in order, again and again. A flow is flattened into steps before the workers start
-//! ([`program`]); what they share is laid out in shared memory ([`setting`]); then each worker goes through its steps ([`run`]), with
+//! ([`program`]); what they share is laid out in shared memory ([`setting`]); then each worker ([`hand`]) goes through its steps ([`run`]), with
 //! one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`], [`limit`], [`finish`]).
 //!
 //! The phase around them (start barrier, stop flags, watching) is the one of streams. Reads and writes enter the same statistics as
@@ -7,6 +7,7 @@
 
 mod aio;
 mod finish;
+mod hand;
 mod io;
 mod limit;
 mod mapped;

@@ -1,9 +1,9 @@
 //! Operations on names: opening, creating, closing, removing, asking, directories.
 
+use super::hand::{Break, Hand};
 use super::io::closed;
 use super::pool::Wanted;
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::shared::Call;
 use crate::worker::Fault;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};

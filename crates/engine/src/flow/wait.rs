@@ -1,9 +1,9 @@
 //! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes find each other at points in
 //! shared memory; whoever waits sleeps there and is woken, or sees within some hundredths of a second that the phase is over.
 
+use super::hand::{Break, Hand};
 use super::mapped::Sharable;
 use super::program::Op;
-use super::run::{Break, Hand};
 use crate::shared::{Call, futex_wait, wake_all};
 use crate::worker::Fault;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,0 +1,222 @@
+//! A worker at work on a flow: what its operations work with, and how they are counted. Each family of operations adds its own methods
+//! in its own file.
+//!
+//! An operation that is in flight when the phase ends is not counted; every other one is.
+
+use super::Plan;
+use super::aio::Flights;
+use super::memory::Memory;
+use super::numbers::Numbers;
+use super::program::Op;
+use super::setting::{Place, RowStat, Setting};
+use super::slots::Slots;
+use crate::clock::Clock;
+use crate::hot::Outcome;
+use crate::hot::rare::Quota;
+use crate::shared::{
+    Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
+};
+use crate::worker::{Fault, thread_cpu_ns};
+use fathom_record::{OpKind, RowClass};
+use std::sync::atomic::Ordering;
+
+/// Why a worker leaves its steps before they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    Fault(Fault),
+    /// There is no file or directory to work on.
+    Exhausted,
+    /// One of the finishing operations.
+    Finished,
+    /// The phase's time.
+    TimeOver,
+    /// A stop rule, or an interruption.
+    Stop(Outcome),
+    /// The phase's common amount.
+    Enough,
+}
+
+impl From<Fault> for Break {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// A worker at work. What every operation touches comes first.
+pub(crate) struct Hand<'a> {
+    pub clock: Clock,
+    pub control: &'a Control,
+    pub rows: &'a [RowStat],
+    pub stats: &'a [KindStat; KINDS],
+    pub tally: &'a Tally,
+    /// Tick at which the phase's time is over; `u64::MAX` if it has none.
+    pub deadline: u64,
+    /// The next tick at which something else than the next operation is to be done.
+    pub alarm: u64,
+    pub numbers: Numbers<'a>,
+    pub slots: Slots,
+    pub memory: Memory,
+    pub ops: &'a [Op],
+    pub setting: &'a Setting,
+    pub place: &'a Place,
+    pub shared: &'a Shared,
+    pub worker: usize,
+    pub live: &'a Live,
+    pub plan: &'a Plan<'a>,
+    pub flights: Flights,
+    /// Own rotors of rotating operations, by set.
+    pub rotors: Vec<u64>,
+    /// What limiting operations with a target have paid for, by row.
+    pub paid: Vec<u64>,
+    /// The file that is being worked on, for messages.
+    pub at_file: Option<(usize, usize)>,
+    /// The operation that ended the flow, its set and file, each plus one.
+    pub ended_by: (u32, u32, u32),
+    pub counters: Vec<u64>,
+    pub cpu_time: bool,
+    /// CPU time of the thread at the beginning of the operation.
+    pub cpu_from: u64,
+    pub counting: bool,
+    /// Ticks: release, beginning of counting, end of the last operation.
+    pub released: u64,
+    pub start: u64,
+    pub last: u64,
+    pub cpu_before: (u64, u64),
+    pub ramp_ops: u64,
+}
+
+impl Hand<'_> {
+    /// Counts an operation that began at a tick and is done now. What was in flight when the phase ended is not counted.
+    #[inline(always)]
+    pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
+        let now = self.clock.now();
+        self.done_at(op, from, now, bytes)
+    }
+
+    /// The same, done at a tick.
+    #[inline(always)]
+    pub(super) fn done_at(&mut self, op: &Op, from: u64, now: u64, bytes: u64) -> Result<(), Break> {
+        if now >= self.alarm || self.control.stop.load(Ordering::Relaxed) != 0 {
+            self.look(now)?;
+        }
+        if self.plan.quota != Quota::default() {
+            self.take(op, bytes)?;
+        }
+        let ns = self.clock.between(from, now);
+        let row = &self.rows[op.row];
+        row.times.record(ns, bytes);
+        match op.kind {
+            Some(OpKind::Read) => {
+                self.stats[READ].record(ns, bytes);
+                self.tally.count();
+            }
+            Some(OpKind::Write) => {
+                self.stats[WRITE].record(ns, bytes);
+                self.tally.count();
+            }
+            kind => self.count_other(op.class, kind, ns, bytes),
+        }
+        if self.cpu_time {
+            let cpu = cpu_ns();
+            row.cpu_ns.fetch_add(cpu.saturating_sub(self.cpu_from), Ordering::Relaxed);
+            self.cpu_from = cpu;
+        }
+        self.last = now;
+        Ok(())
+    }
+
+    fn count_other(&mut self, class: RowClass, kind: Option<OpKind>, ns: u64, bytes: u64) {
+        if kind == Some(OpKind::Sync) {
+            self.stats[SYNC].record(ns, bytes);
+        }
+        if class.is_io() { self.tally.count_io(bytes) } else { self.tally.count() }
+    }
+
+    /// Takes an I/O operation from the phase's common amount.
+    #[cold]
+    fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
+        if !op.class.is_io() {
+            return Ok(());
+        }
+        let taken = &self.control.taken;
+        let within = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64, amount| {
+            limit.is_none_or(|limit| so_far.fetch_add(amount, Ordering::Relaxed) < limit)
+        };
+        let quota = self.plan.quota;
+        let is = within(quota.operations, &taken.operations, 1) && within(quota.bytes, &taken.bytes, bytes);
+        if is { Ok(()) } else { Err(Break::Enough) }
+    }
+
+    /// Whether nothing is left of the phase's common amount.
+    pub(super) fn amount_is_used_up(&self) -> bool {
+        let (quota, taken) = (self.plan.quota, &self.control.taken);
+        let gone = |limit: Option<u64>, so_far: &std::sync::atomic::AtomicU64| {
+            limit.is_some_and(|limit| so_far.load(Ordering::Relaxed) >= limit)
+        };
+        gone(quota.operations, &taken.operations) || gone(quota.bytes, &taken.bytes)
+    }
+
+    /// Whether the phase goes on at a tick; the end of the warm-up comes by here, too.
+    #[cold]
+    pub(super) fn look(&mut self, now: u64) -> Result<(), Break> {
+        if let Some(stop) = self.stopped() {
+            return Err(stop);
+        }
+        if now >= self.alarm && !self.counting {
+            self.forget_warm_up();
+            self.begin_counting(now);
+            self.last = now;
+            return Ok(());
+        }
+        if now >= self.deadline { Err(Break::TimeOver) } else { Ok(()) }
+    }
+
+    /// What the stop flag says.
+    pub(super) fn stopped(&self) -> Option<Break> {
+        match self.control.stop.load(Ordering::Relaxed) {
+            0 => None,
+            STOP_INTERRUPT => Some(Break::Stop(Outcome::Interrupted)),
+            _ => Some(Break::Stop(Outcome::Stopped)),
+        }
+    }
+
+    pub(super) fn begin_counting(&mut self, now: u64) {
+        self.counting = true;
+        self.live.counting_at.store(now, Ordering::Release);
+        if now > self.released {
+            add_and_wake(&self.control.event);
+        }
+        (self.start, self.last) = (now, now);
+        self.deadline = self.plan.time_ns.map_or(u64::MAX, |ns| now.saturating_add(self.clock.ticks(ns)));
+        self.alarm = self.deadline;
+        self.cpu_before = thread_cpu_ns();
+    }
+
+    pub(super) fn forget_warm_up(&mut self) {
+        self.ramp_ops += self.shared.totals(self.worker).0;
+        for row in self.rows.iter().filter(|r| r.times.ops() > 0) {
+            row.times.reset();
+            row.cpu_ns.store(0, Ordering::Relaxed);
+        }
+        self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
+        self.tally.reset();
+        self.paid.fill(0);
+    }
+
+    /// Notes which operation ended the flow, and on what.
+    #[cold]
+    pub(super) fn note(&mut self, op: &Op) {
+        let set = self.at_file.map(|f| f.0).or(op.set).or(self.slots.last_set);
+        self.ended_by = (op.row as u32 + 1, plus_one(set), plus_one(self.at_file.map(|f| f.1)));
+    }
+}
+
+fn plus_one(number: Option<usize>) -> u32 {
+    number.map_or(0, |n| u32::try_from(n + 1).unwrap_or(0))
+}
+
+/// CPU time of the calling thread, ns.
+pub(super) fn cpu_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
