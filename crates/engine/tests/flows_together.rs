@@ -49,13 +49,15 @@ fn a_blocking_poster_is_no_further_ahead_than_the_mark() {
 
 #[test]
 fn blocked_workers_are_woken_and_wakings_are_not_remembered() {
-    let sleeper = flow(vec![op("block", Act::Block), read("r")]);
+    // The first sleeper that is done ends the phase: however slow the machine is, somebody is woken three times.
+    let sleeper = looped(3, vec![op("block", Act::Block), read("r")]);
     let waker = flow(vec![op("wake", Act::Wake).target("block"), op("spin", Act::Spin).value(2000)]);
-    let b = files().group("s", 2, Isolation::Process, vec![(1, 0, sleeper)]).process("w", waker).ms(200);
-    let r = b.run();
-    let (woken, reads, wakes) = (counts(&r, "block").0, counts(&r, "r").0, counts(&r, "wake").0);
-    assert!(woken >= 2 && reads >= 2, "{woken} {reads}");
-    assert!(woken <= wakes, "two of them, and each waking counts for both: {woken} {wakes}");
+    let b = files().group("s", 2, Isolation::Process, vec![(1, 0, sleeper)]).process("w", waker);
+    let r = b.phase(|p| p.stop.first_done = Some(fathom_workload::Stonewall::default())).run();
+    let (woken, wakes) = (counts(&r, "block").0, counts(&r, "wake").0);
+    assert!((3..=6).contains(&woken) && r.workers.iter().any(|w| w.ending == Ending::Completed), "{woken}");
+    // Two of them, and each waking counts for both; the one in flight at the end does not count.
+    assert!(woken <= wakes + 2, "{woken} {wakes}");
     assert!(wakes.abs_diff(2 * counts(&r, "spin").0) <= 2);
 }
 
