@@ -130,6 +130,15 @@ fn check(o: &mut Options, later: &Later<'_>) -> Result<(), Exit> {
         return Err(Exit::fatal("Block size is too small for validation")
             .because("--validate keeps 12 bytes of each block for its checksum and its place; give a larger --file-block-size"));
     }
+    if o.validate && o.command == Command::Run && !o.file_bytes().is_multiple_of(o.block_bytes) {
+        // SysBench would begin, and find blocks that seem damaged where a request is cut at the end of a file.
+        return Err(Exit::fatal("Files are not a multiple of the block size, as validation needs").because(format_args!(
+            "each of the {} files has {} bytes, blocks have {}; choose --file-total-size so that it goes up",
+            o.files,
+            o.file_bytes(),
+            o.block_bytes
+        )));
+    }
     if o.fsync_all {
         o.fsync_freq = 0;
         o.fsync_end = false;

@@ -302,6 +302,7 @@ fn what_ends_before_it_begins() {
         "fileio --config-file=nocfg prepare",
         "fileio --warmup-time=3 prepare",
         "fileio --validate --file-block-size=12 prepare",
+        "fileio --validate --file-num=3 --file-total-size=10M --file-test-mode=rndrd run",
         "fileio --dialect=0.5 run",
         "--test=fileio --num-threads=2 --histogram run",
         "--test=fileio --num-threads=2 --tx-jitter=3 run",
