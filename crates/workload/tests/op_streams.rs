@@ -92,6 +92,9 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.direction = match stream.direction {
                 Direction::Mix(Mix::ReadPercent(p)) => Direction::Mix(Mix::ReadPercent(p % 101)),
                 Direction::Mix(Mix::ReadsPerWrite(r)) => Direction::Mix(Mix::ReadsPerWrite(r.abs())),
+                Direction::Mix(Mix::ReadsPerWriteIssued(r)) => {
+                    Direction::Mix(Mix::ReadsPerWriteIssued(r.abs()))
+                }
                 plain => plain,
             };
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside);

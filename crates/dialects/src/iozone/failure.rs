@@ -48,7 +48,7 @@ mod tests {
 
     fn error(call: &str) -> OpError {
         OpError {
-        compared: None,
+            compared: None,
             call: call.into(),
             path: "iozone.tmp".into(),
             offset: Some(8192),

@@ -172,9 +172,11 @@ fn pace(o: &Options) -> Pace {
             time: Duration(o.think_ms.saturating_mul(1_000_000)),
             counted: o.think_counted,
         }),
-        rate: o
-            .rate_ops
-            .map(|n| Rate { operations_per_s: n as f64, arrivals: fathom_workload::Arrivals::Even, common: false }),
+        rate: o.rate_ops.map(|n| Rate {
+            operations_per_s: n as f64,
+            arrivals: fathom_workload::Arrivals::Even,
+            common: false,
+        }),
         burst: o.burst.map(|b| Burst {
             bytes: Bytes(b.kb << 10),
             pause: Duration(b.pause_ms.saturating_mul(1_000_000)),

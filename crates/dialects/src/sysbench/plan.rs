@@ -124,12 +124,14 @@ fn seconds(s: u64) -> Duration {
 }
 
 fn stream(o: &Options) -> Stream {
+    let old = o.dialect == Dialect::Old;
     let direction = match o.mode {
         Mode::SeqRead | Mode::RandomRead => Direction::Read,
         Mode::SeqWrite | Mode::SeqRewrite | Mode::RandomWrite => Direction::Write,
+        // 0.4 does 6000 reads and 4000 writes with any number of threads; 1.0 goes by what is complete.
+        Mode::RandomMix if old => Direction::Mix(Mix::ReadsPerWriteIssued(o.rw_ratio)),
         Mode::RandomMix => Direction::Mix(Mix::ReadsPerWrite(o.rw_ratio)),
     };
-    let old = o.dialect == Dialect::Old;
     let access = if o.mode.random() { Access::Scaled(scaled(o)) } else { Access::Sequential };
     let amount = match (old && !o.mode.random(), o.events) {
         (true, _) => Amount::Pass,

@@ -33,7 +33,9 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
     errors.extend(access_error(stream));
     match stream.direction {
         Direction::Mix(Mix::ReadPercent(p)) if p > 100 => errors.push(format!("{p} percent reads")),
-        Direction::Mix(Mix::ReadsPerWrite(r)) if !(r >= 0.0 && r.is_finite()) => {
+        Direction::Mix(Mix::ReadsPerWrite(r) | Mix::ReadsPerWriteIssued(r))
+            if !(r >= 0.0 && r.is_finite()) =>
+        {
             errors.push(format!("{r} reads per write"));
         }
         _ => {}

@@ -182,6 +182,8 @@ pub enum Mix {
     ReadPercent(u8),
     /// Read if (reads done + 1) / (writes done + 1) is below this ratio, else write: depends on completions, not on chance.
     ReadsPerWrite(f64),
+    /// The same with what was handed out instead of what is done: the shares are exact whatever is in flight.
+    ReadsPerWriteIssued(f64),
 }
 
 /// Order of offsets. N is the number of whole records in the region.

@@ -27,6 +27,8 @@ pub struct Common {
     cursor: AtomicU64,
     /// Reads and writes handed out.
     issued: AtomicU64,
+    /// Of these, reads.
+    issued_reads: AtomicU64,
     /// What of the amount was taken.
     taken: AtomicU64,
     completed: Completed,
@@ -175,6 +177,7 @@ impl<'a> PoolOps<'a> {
         let series = stream.sync_series.unwrap_or_default();
         let shared = stream.sequence == Sequence::Common;
         let syncs = stream.direction != Direction::Read && series.requests > 0 || series.at_end;
+        let by_issue = matches!(stream.direction, Direction::Mix(Mix::ReadsPerWriteIssued(_)));
         let random = !matches!(positions, Positions::Sequential { .. });
         Some(Self {
             common,
@@ -182,7 +185,7 @@ impl<'a> PoolOps<'a> {
             own: busy.1,
             files,
             record,
-            free: random && amount.is_none() && !syncs && !stream.exclusive,
+            free: random && amount.is_none() && !syncs && !stream.exclusive && !by_issue,
             positions,
             direction: stream.direction,
             mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
@@ -249,6 +252,11 @@ impl<'a> PoolOps<'a> {
                 };
                 (reads + 1) as f64 / ((writes + 1) as f64) < ratio
             }
+            Direction::Mix(Mix::ReadsPerWriteIssued(ratio)) => {
+                let reads = self.common.issued_reads.load(Ordering::Relaxed);
+                let writes = self.common.issued.load(Ordering::Relaxed) - reads;
+                (reads + 1) as f64 / ((writes + 1) as f64) < ratio
+            }
         }
     }
 
@@ -278,7 +286,9 @@ impl<'a> PoolOps<'a> {
             extent = self.extent();
         }
         let read = self.is_read(done);
-        if !read {
+        if read {
+            common.issued_reads.fetch_add(1, Ordering::Relaxed);
+        } else {
             common.dirty.store(1, Ordering::Relaxed);
         }
         common.issued.store(issued + 1, Ordering::Relaxed);
@@ -415,6 +425,8 @@ mod tests {
     }
 
     const MIX: Direction = Direction::Mix(Mix::ReadsPerWrite(1.5));
+    /// As MIX, by what was handed out.
+    const EXACT: Direction = Direction::Mix(Mix::ReadsPerWriteIssued(1.5));
     const COUNTED: SyncSeries = SyncSeries { requests: 100, data_only: false, at_end: false, counted: true };
 
     #[test]
@@ -428,7 +440,7 @@ mod tests {
     #[test]
     fn sysbench_of_2004_does_not_and_ends_with_a_series() {
         let series = SyncSeries { counted: false, at_end: true, ..COUNTED };
-        let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(10_000), Some(series));
+        let s = stream(EXACT, Access::Scaled(Scaled::default()), Amount::Operations(10_000), Some(series));
         let seen = letters(&s, Files { count: 16, file_bytes: 1 << 20 });
         let count = |c: char| seen.chars().filter(|&s| s == c).count();
         assert_eq!((count('R'), count('W')), (6000, 4000));
@@ -494,20 +506,23 @@ mod tests {
     fn four_threads_take_an_amount_exactly() {
         let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(5000), Some(COUNTED));
         let (files, common) = (Files { count: 8, file_bytes: 1 << 20 }, Common::default());
-        let taken = AtomicU64::new(0);
+        let s = Stream { direction: EXACT, ..s };
+        let (taken, reads) = (AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for worker in 0..4 {
-                let (s, common, taken) = (&s, &common, &taken);
+                let (s, common, taken, reads) = (&s, &common, &taken, &reads);
                 scope.spawn(move || {
                     let place = Place { worker, ..Place::default() };
                     let mut ops = PoolOps::new(s, files, 1, place, common, (&[], 0..0)).unwrap();
                     while let Some(op) = ops.next(&Done::default()) {
                         ops.completed(&op);
                         taken.fetch_add(1, Ordering::Relaxed);
+                        reads.fetch_add(u64::from(op.kind == OpKind::Read), Ordering::Relaxed);
                     }
                 });
             }
         });
-        assert_eq!(taken.into_inner(), 5000);
+        // 46 times 100 and 8, and 32 more: 4632 reads and writes, of which exactly as many read as with one thread.
+        assert_eq!((taken.into_inner(), reads.into_inner()), (5000, 2779));
     }
 }

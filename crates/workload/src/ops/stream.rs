@@ -85,6 +85,8 @@ pub struct StreamOps {
     region: Region,
     direction: Direction,
     mix: Xoshiro256PlusPlus,
+    /// Handed out so far.
+    issued: Done,
     left: Left,
     amount: Left,
     sync_after: u64,
@@ -131,6 +133,7 @@ impl StreamOps {
             region,
             direction: stream.direction,
             mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
+            issued: Done::default(),
             left,
             amount: left,
             sync_after: stream.sync_every.map_or(0, |s| s.writes),
@@ -237,6 +240,12 @@ impl StreamOps {
             Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
             Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
                 (done.reads + 1) as f64 / ((done.writes + 1) as f64) < ratio
+            }
+            Direction::Mix(Mix::ReadsPerWriteIssued(ratio)) => {
+                let read = (self.issued.reads + 1) as f64 / ((self.issued.writes + 1) as f64) < ratio;
+                self.issued.reads += u64::from(read);
+                self.issued.writes += u64::from(!read);
+                read
             }
         }
     }

@@ -238,6 +238,7 @@ pub fn direction() -> BoxedStrategy<Direction> {
         Just(Direction::Write),
         any::<u8>().prop_map(|p| Direction::Mix(Mix::ReadPercent(p))),
         float().prop_map(|r| Direction::Mix(Mix::ReadsPerWrite(r))),
+        float().prop_map(|r| Direction::Mix(Mix::ReadsPerWriteIssued(r))),
     ]
     .boxed()
 }

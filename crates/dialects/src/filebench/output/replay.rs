@@ -9,7 +9,9 @@ use fathom_workload::{Group, Workload};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The workload in the record cannot be read.
-    #[error("the workload in the record of run {0} cannot be read, so the order of its rows is not known; `fathom show` prints its figures")]
+    #[error(
+        "the workload in the record of run {0} cannot be read, so the order of its rows is not known; `fathom show` prints its figures"
+    )]
     Workload(String),
     /// Nothing was measured.
     #[error("run {0} has no figures: it ended before anything was measured")]
@@ -25,7 +27,10 @@ pub fn figures(groups: &[Group], repetition: &Repetition, format: Format) -> Fig
     let seconds = longest.unwrap_or(repetition.elapsed_ns) as f64 / 1e9;
     let cpu = CpuTimes {
         machine_ns: repetition.physical.machine_cpu_ns,
-        own_ns: workers.iter().map(|w| w.cpu_user_ns.saturating_add(w.cpu_system_ns)).fold(0, u64::saturating_add),
+        own_ns: workers
+            .iter()
+            .map(|w| w.cpu_user_ns.saturating_add(w.cpu_system_ns))
+            .fold(0, u64::saturating_add),
     };
     Figures::new(groups, &rows, seconds, cpu, format)
 }
