@@ -4,10 +4,10 @@
 #[allow(dead_code, reason = "shared with round_trip.rs, which uses other parts of it")]
 mod support;
 
-use fathom_workload::ops::{Done, FlowOps, Op, OpKind, Place, Region, StreamOps};
+use fathom_workload::ops::{Done, Op, OpKind, Place, Region, StreamOps};
 use fathom_workload::*;
 use proptest::prelude::*;
-use support::{float, flow, number, stream, variable};
+use support::{float, number, stream};
 
 /// Operations drawn from each stream; a bounded one with fewer has to end.
 const LIMIT: u64 = 3000;
@@ -206,73 +206,5 @@ proptest! {
         }
         let mut again = StreamOps::new(stream, region, w.seed.0, place).unwrap();
         prop_assert_eq!(drawn(&mut again, LIMIT).0, all);
-    }
-
-    #[test]
-    fn a_flow_yields_its_own_operations_and_ends_with_its_loops(
-        variable in variable(),
-        f in flow(Just("v".to_owned()).boxed()),
-        repeats in prop::collection::vec(0u32..5, 3),
-        loops in prop::option::of(0u64..6),
-        seed in any::<u64>()
-    ) {
-        let mut f = f;
-        f.loops = loops;
-        for (op, repeat) in f.ops.iter_mut().zip(&repeats) {
-            op.fileset = None;
-            op.target = None;
-            op.repeat = Value::Number(*repeat);
-        }
-        let mut w = one_flow(f.clone(), seed);
-        w.variables.insert("v".into(), variable);
-        prop_assume!(w.check().is_ok());
-        let flow_ops = || FlowOps::new(&f, &w, Place::default());
-        prop_assert!(flow_ops().is_some(), "checked, and yet its variables cannot be drawn");
-        let steps = |ops: Option<FlowOps>| {
-            let mut ops = ops.unwrap();
-            let all: Vec<_> = std::iter::from_fn(|| ops.next()).take(200).collect();
-            all
-        };
-        let all = steps(flow_ops());
-        prop_assert!(all.iter().all(|s| s.op < f.ops.len() && (0.0..1.0).contains(&s.position)));
-        let a_loop: u64 = repeats.iter().take(f.ops.len()).map(|r| u64::from(*r)).sum();
-        let expected = if a_loop == 0 { 0 } else { loops.map_or(200, |n| (n * a_loop).min(200)) };
-        prop_assert_eq!(all.len() as u64, expected);
-        prop_assert_eq!(steps(flow_ops()), all);
-    }
-
-    #[test]
-    fn a_drawn_repeat_does_not_hang_a_flow(variable in variable(), f in flow(Just("v".to_owned()).boxed()), seed in any::<u64>()) {
-        let mut w = one_flow(f.clone(), seed);
-        w.variables.insert("v".into(), variable);
-        if let Some(mut ops) = FlowOps::new(&f, &w, Place::default()) {
-            for _ in 0..200 {
-                if ops.next().is_none() {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-fn one_flow(flow: Flow, seed: u64) -> Workload {
-    Workload {
-        name: "one flow".into(),
-        seed: Seed(seed),
-        repetitions: 1,
-        filesets: vec![fileset(Bytes(0))],
-        phases: vec![Phase {
-            name: "p".into(),
-            groups: vec![Group {
-                name: "g".into(),
-                instances: 1,
-                isolation: Isolation::Thread,
-                nice: 0,
-                pinning: Pinning::Free,
-                threads: vec![thread(Program::Flow(flow))],
-            }],
-            ..Phase::default()
-        }],
-        ..Workload::default()
     }
 }

@@ -12,7 +12,6 @@ use super::setting::{Place, RowStat, Setting};
 use super::slots::Slots;
 use crate::clock::Clock;
 use crate::hot::Outcome;
-use crate::hot::rare::Quota;
 use crate::shared::{
     Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
 };
@@ -73,6 +72,8 @@ pub(crate) struct Hand<'a> {
     /// The operation that ended the flow, its set and file, each plus one.
     pub ended_by: (u32, u32, u32),
     pub counters: Vec<u64>,
+    /// Whether the phase has a common amount.
+    pub limited: bool,
     pub cpu_time: bool,
     /// CPU time of the thread at the beginning of the operation.
     pub cpu_from: u64,
@@ -99,7 +100,7 @@ impl Hand<'_> {
         if now >= self.alarm || self.control.stop.load(Ordering::Relaxed) != 0 {
             self.look(now)?;
         }
-        if self.plan.quota != Quota::default() {
+        if self.limited {
             self.take(op, bytes)?;
         }
         let ns = self.clock.between(from, now);

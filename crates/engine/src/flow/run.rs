@@ -10,6 +10,7 @@ use super::setting::Place;
 use super::slots::Slots;
 use crate::clock::Clock;
 use crate::hot::Outcome;
+use crate::hot::rare::Quota;
 use crate::shared::{Call, End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
 use crate::worker::{Fault, Starting, thread_cpu_ns};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
@@ -122,6 +123,7 @@ fn prepare<'a>(
         last: 0,
         cpu_before: (0, 0),
         ramp_ops: 0,
+        limited: plan.quota != Quota::default(),
     })
 }
 

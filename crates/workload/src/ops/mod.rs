@@ -1,11 +1,12 @@
 //! The op stream: the deterministic sequence of operations that a program yields for one worker. Engine and simulator execute
 //! the same stream, so the same workload and seed give the same operations in both.
 //!
+//! What flows do depends on what other threads did (which file is free, who has posted); their steps are with the executor.
+//!
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 
 mod arrivals;
 mod feistel;
-mod flow;
 pub mod generators;
 mod mt19937_64;
 mod order;
@@ -15,7 +16,6 @@ mod random;
 mod stream;
 
 pub use arrivals::Arrivals;
-pub use flow::{FlowOps, FlowStep};
 pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};
