@@ -55,7 +55,7 @@ pub struct Finished {
 /// What ended a run early.
 pub enum Failure {
     /// An operation failed; the record holds it.
-    Operation(fathom_record::OpError),
+    Operation(Box<fathom_record::OpError>),
     /// The engine could not go on.
     Engine(EngineError),
     /// The measured directory is no longer on the file system it was on at the start.
@@ -202,7 +202,7 @@ fn one_phase(
     });
     run.phases[at].repetitions.push(measured);
     if let Some(e) = error {
-        return (Some(at), Err(Failure::Operation(e)));
+        return (Some(at), Err(Failure::Operation(Box::new(e))));
     }
     for action in &phase.after {
         if let Err(e) = engine.act(workload, action) {

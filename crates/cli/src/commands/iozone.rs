@@ -104,7 +104,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
         (None, Some(failure)) => {
             console::error(&failure.to_string());
             let operation = match failure {
-                Failure::Operation(e) => e.clone(),
+                Failure::Operation(e) => (**e).clone(),
                 Failure::Engine(e) => as_operation(e),
                 Failure::Gone(path) => OpError {
                     compared: None,
