@@ -225,7 +225,8 @@ fn measure(
     let nearest = paths.first().map(|p| nearest_existing(p));
     let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
     let phase = &workload.phases[number];
-    let writes = streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
+    let writes =
+        streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, listener };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));

@@ -23,12 +23,18 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let common = line.common;
     let measures = matches!(
         line.command,
-        Command::Survey(_) | Command::Run(_) | Command::Iozone(_) | Command::Sysbench(_) | Command::Filebench(_)
+        Command::Survey(_)
+            | Command::Run(_)
+            | Command::Iozone(_)
+            | Command::Sysbench(_)
+            | Command::Filebench(_)
     );
     if common.no_store && !measures {
-        return Err(
-            Usage("--no-store belongs to the commands that measure: survey, run, iozone, sysbench, filebench".into()).into()
-        );
+        return Err(Usage(
+            "--no-store belongs to the commands that measure: survey, run, iozone, sysbench, filebench"
+                .into(),
+        )
+        .into());
     }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),

@@ -31,7 +31,9 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
         let text = match run.dialect.as_str() {
             "iozone" => fathom_dialects::iozone::print(run).map_err(|e| Usage(e.to_string()))?,
             "sysbench" => fathom_dialects::sysbench::print(run).map_err(|e| Usage(e.to_string()))?,
-            "filebench" => fathom_dialects::filebench::output::print(run).map_err(|e| Usage(e.to_string()))?,
+            "filebench" => {
+                fathom_dialects::filebench::output::print(run).map_err(|e| Usage(e.to_string()))?
+            }
             other => {
                 return Err(Usage(format!(
                     "run {} was measured by {other}, which has no output of its own",

@@ -109,7 +109,7 @@ impl Plan<'_> {
         axes.tags.insert("stage_note".into(), stage.1.into());
         let workers = axes.streams.unwrap_or(1);
         let thread = Thread {
-                io_priority: None,
+            io_priority: None,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),

@@ -293,7 +293,7 @@ mod tests {
         run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
         assert_eq!(code(&run, &Seen::default(), "interrupted").phase, Some(0));
         let error = OpError {
-        compared: None,
+            compared: None,
             call: "read".into(),
             path: "f".into(),
             offset: None,
