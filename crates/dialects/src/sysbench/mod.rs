@@ -94,6 +94,9 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
                 .into(),
         );
     }
+    if o.command == Command::Run && o.effective_io_mode() != o.io_mode {
+        o.notes.push("--file-fsync-all: every write waits for its fsync, so requests are made one after the other, by pread and pwrite".into());
+    }
     if o.verbosity == 5 && o.command == Command::Run {
         o.notes.push("--debug: single requests are not printed; it would measure the printing".into());
     }

@@ -242,6 +242,13 @@ impl Options {
         if self.fsync_all || !self.mode.writes() { 0 } else { u64::from(self.fsync_freq) }
     }
 
+    /// The calls that are made: a write whose fsync is part of it leaves nothing asynchronous.
+    #[must_use]
+    pub fn effective_io_mode(&self) -> IoMode {
+        let waits = self.fsync_all && self.mode.writes();
+        if waits && self.io_mode == IoMode::Async { IoMode::Sync } else { self.io_mode }
+    }
+
     /// Whether everything is synced at the end.
     #[must_use]
     pub fn syncs_at_end(&self) -> bool {

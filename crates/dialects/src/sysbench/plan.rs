@@ -151,14 +151,14 @@ fn stream(o: &Options) -> Stream {
         sequence: Sequence::Common,
         access,
         amount,
-        backend: match o.io_mode {
+        backend: match o.effective_io_mode() {
             IoMode::Sync => Backend::Psync(SyncCall::Pread),
             IoMode::Async => Backend::Aio { batch: 0 },
             IoMode::Mmap => {
                 Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None }
             }
         },
-        queue_depth: if o.io_mode == IoMode::Async { o.backlog } else { 1 },
+        queue_depth: if o.effective_io_mode() == IoMode::Async { o.backlog } else { 1 },
         open: Open {
             direct: o.flags.direct,
             // O_SYNC includes O_DSYNC.

@@ -185,6 +185,14 @@ fn syncs_in_each_mode() {
     assert!(!all.timed.fsync && all.sync_series.is_none() && all.sync_every.unwrap().inside);
     let end = of("--file-test-mode=seqrewr --file-fsync-freq=0 --file-fsync-mode=fdatasync");
     assert!(end.timed.fsync && end.sync_series.is_some_and(|s| s.requests == 0 && s.data_only));
+    let asynchronous = "--file-io-mode=async --file-fsync-all";
+    let waits = of(&format!("--file-test-mode=rndrw {asynchronous}"));
+    assert_eq!(
+        (waits.queue_depth, waits.backend),
+        (1, fathom_workload::Backend::default()),
+        "no write is left to wait for"
+    );
+    assert_eq!(of(&format!("--file-test-mode=rndrd {asynchronous}")).queue_depth, 128);
     for reads in ["seqrd", "rndrd"] {
         let reads = of(&format!("--file-test-mode={reads}"));
         assert!(!reads.timed.fsync && reads.sync_series.is_none(), "reads sync nothing");
