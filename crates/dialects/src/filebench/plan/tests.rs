@@ -1,4 +1,5 @@
-//! Scripts, and what they come to.
+//! Scripts, and what they come to: the steps, workloads, notes and errors that planning makes of them. What is printed of a run is
+//! tested beside the output.
 
 use super::*;
 use fathom_workload::{Act, Exhausted, Existing, Files, Generator, Program, Shape, Share, Sizing, Value};
@@ -476,8 +477,10 @@ fn attributes_of_random_variables_can_be_changed_later() {
 #[test]
 fn every_shipped_workload_is_planned() {
     let Some(directory) = std::env::var_os("FATHOM_FILEBENCH_WORKLOADS") else {
-        eprintln!("skipped every_shipped_workload_is_planned: FATHOM_FILEBENCH_WORKLOADS names no directory");
-        return;
+        return fathom_testkit::skip(
+            "every_shipped_workload_is_planned",
+            "FATHOM_FILEBENCH_WORKLOADS names no directory",
+        );
     };
     let mut seen = 0;
     for entry in std::fs::read_dir(directory).unwrap().flatten() {
