@@ -105,14 +105,14 @@ fn limit(o: &Options) -> Option<u64> {
     match o.time_s {
         0 if o.events == 0 && !one_pass => Some(ENDLESS_S),
         0 => None,
-        s => Some(s),
+        s => Some(s.min(ENDLESS_S)),
     }
 }
 
 /// Width of the interval series: what all reports that are asked for are multiples of, else a second.
 pub(super) fn interval_s(o: &Options) -> u64 {
     let all = o.checkpoints_s.iter().copied().chain([o.report_interval_s]).filter(|&s| s > 0);
-    all.reduce(gcd).unwrap_or(1)
+    all.reduce(gcd).unwrap_or(1).min(ENDLESS_S)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

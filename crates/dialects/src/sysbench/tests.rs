@@ -249,6 +249,12 @@ fn a_run_without_limits_lasts_until_somebody_ends_it() {
 }
 
 #[test]
+fn times_longer_than_anybody_lives_are_accepted() {
+    let parsed = planned("fileio --time=826856369 --report-interval=2147483647 --file-test-mode=seqrd run");
+    assert_eq!(parsed.workload.check(), Ok(()));
+}
+
+#[test]
 fn intervals_are_as_wide_as_all_reports_need() {
     let width = |line: &str| {
         let seconds =
