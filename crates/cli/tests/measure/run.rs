@@ -100,18 +100,25 @@ fn nonsense_is_refused_with_every_reason() {
 }
 
 #[test]
-fn a_flow_is_refused_in_words() {
+fn a_flow_is_executed_and_what_it_cannot_do_refused_in_words() {
     let fathom = Fathom::new();
     let flow = "[[phase]]\nname = \"flow\"\nstop = { time = \"1s\" }\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
                 [phase.group.thread.program.flow]\nloops = 1\n[[phase.group.thread.program.flow.op]]\nname = \"open\"\n\
                 act = \"create\"\nfileset = \"first\"\n";
-    let text =
-        format!("{}{flow}", Text::new("flow").file("first", Path::new("first.dat"), "1MiB", "").toml());
-    let outcome = run_text(&fathom, &text, &[]).expect_code(2);
-    assert!(outcome.stderr.contains("flows are not executed by this version"), "{}", outcome.stderr);
-    let planned = run_text(&fathom, &text, &["--plan"]).expect_code(2);
-    assert!(planned.stderr.contains("flows are not executed"), "a plan promises no more: {}", planned.stderr);
+    let file = Text::new("flow").file("first", Path::new("first.dat"), "1MiB", "").toml();
+    // A list of files has no name to spare for one that is created.
+    let outcome = run_text(&fathom, &format!("{file}{flow}"), &[]).expect_code(2);
+    assert!(outcome.stderr.contains("create") && outcome.stderr.contains("tree"), "{}", outcome.stderr);
     assert_eq!(names_in(fathom.work()), [""; 0]);
+
+    let reads = flow.replace("act = \"create\"", "act = \"read\"\nsize = \"64KiB\"\nrepeat = 7");
+    let reads = reads.replace("stop =", "before = [{ prepare = \"first\" }]\nstop =");
+    let outcome = run_text(&fathom, &format!("{file}{reads}"), &["--json"]).expect_code(0);
+    let record: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let rows = record.pointer("/phases/0/repetitions/0/workers/0/rows").expect("a row for each operation");
+    // Seven reads and the open that the first of them needed.
+    assert_eq!((rows[0]["name"].as_str(), rows[0]["ops"].as_u64()), (Some("open"), Some(8)));
+    assert_eq!(rows[0]["bytes"].as_u64(), Some(7 << 16));
 }
 
 #[test]
