@@ -46,6 +46,21 @@ fn removing_by_slot_removes_the_file_that_was_in_it() {
     assert_eq!(below(&b.root("t")).0, files - 3);
 }
 
+#[test]
+fn a_slot_whose_file_was_removed_removes_the_next_one() {
+    let ops = vec![
+        on("o", Act::Open).slot(1),
+        on("d", Act::Delete).slot(1).repeat(2),
+        on("r", Act::Read).slot(1).size(KIB),
+        on("x", Act::Close).slot(1),
+        on("d2", Act::Delete).slot(1),
+    ];
+    let b = Flows::new().tree("t", 30, KIB, 100).thread(looped(3, ops));
+    let r = b.run();
+    assert_eq!(["o", "d", "r", "x", "d2"].map(|name| counts(&r, name).0), [3, 6, 3, 3, 3]);
+    assert_eq!(below(&b.root("t")).0, 30 - 9);
+}
+
 /// What a flow that removes every file comes to.
 fn all_removed(exhausted: Exhausted) -> fathom_record::Repetition {
     let delete = flow(vec![on("d", Act::Delete)]);

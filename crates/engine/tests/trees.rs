@@ -441,6 +441,9 @@ fn laying_out_tells_how_far_it_is() {
     assert!(told_of(Step::Removing).is_empty());
     prepare(&mut engine, &workload).unwrap();
     assert_eq!(told_of(Step::Removing).len(), 2);
+    assert_eq!(told_of(Step::WritingBack).len(), 4);
+    prepare(&mut engine, &with(&workload, |s| s.leave_dirty = true)).unwrap();
+    assert_eq!(told_of(Step::WritingBack).len(), 4, "nothing waits for the disk");
 }
 
 #[test]

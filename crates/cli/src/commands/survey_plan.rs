@@ -73,6 +73,7 @@ impl Plan<'_> {
         if !self.sets.iter().any(|s| s.name == name) {
             self.sets.push(FileSet {
                 trust_sizes: false,
+                leave_dirty: false,
                 foreign_writable: false,
                 name: name.into(),
                 files: Files::Numbered { prefix: self.scope.directory.join(format!("{name}.")), count },

@@ -271,6 +271,7 @@ fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass
 fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing) -> FileSet {
     FileSet {
         trust_sizes: false,
+        leave_dirty: false,
         foreign_writable: false,
         name: name.into(),
         files,

@@ -61,6 +61,7 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
         preallocated_percent: 100,
         share: Default::default(),
         trust_sizes: false,
+        leave_dirty: false,
     };
     // Random bytes of one file are not those of another.
     let seed = Seed(seed.wrapping_add(step.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));

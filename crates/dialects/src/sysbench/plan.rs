@@ -41,6 +41,7 @@ fn files(o: &Options) -> FileSet {
         preallocated_percent: 100,
         share: Default::default(),
         trust_sizes: false,
+        leave_dirty: false,
     }
 }
 

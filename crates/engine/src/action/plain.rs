@@ -63,6 +63,9 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
                 .map_err(|e| EngineError::file("write", &path, e))?;
         }
         laying.tell(Step::Files, index + 1, total, bytes.load(Relaxed), false);
+        if set.leave_dirty {
+            continue;
+        }
         if total >= MANY && size - from < CHUNK as u64 {
             let about = file.metadata().map_err(|e| EngineError::file("stat", &path, e))?;
             disks.insert(about.dev(), (path, file));

@@ -6,6 +6,7 @@
 use super::hand::{Break, Hand};
 use super::pool::{Found, From, Wanted};
 use super::program::Op;
+use super::slots::Slot;
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::Share;
@@ -79,7 +80,7 @@ impl Hand<'_> {
         let file = opened.map_err(|e| self.fault(Call::Open, e, (set, entry)))?;
         of.opens[entry].fetch_add(1, Ordering::AcqRel);
         let slot = self.slots.at(slot);
-        (slot.file, slot.of, slot.position) = (Some(file), Some((set, entry)), 0);
+        *slot = Slot { file: Some(file), of: Some((set, entry)), deleted: false, position: 0 };
         Ok(!of.entries[entry].device)
     }
 

@@ -4,6 +4,7 @@ use super::hand::{Break, Hand};
 use super::io::closed;
 use super::pool::Wanted;
 use super::program::Op;
+use super::slots::Slot;
 use crate::shared::Call;
 use crate::worker::Fault;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
@@ -57,7 +58,7 @@ impl Hand<'_> {
         of.files.release(entry);
         let file = made.map_err(|e| self.fault(Call::Create, e, (set, entry)))?;
         let slot = self.slots.at(slot);
-        (slot.file, slot.of, slot.position) = (Some(file), Some((set, entry)), 0);
+        *slot = Slot { file: Some(file), of: Some((set, entry)), deleted: false, position: 0 };
         self.done(op, from, 0)
     }
 
@@ -76,7 +77,8 @@ impl Hand<'_> {
 
     pub(super) fn delete(&mut self, op: &Op) -> Result<(), Break> {
         let setting = self.setting;
-        let remembered = op.slot.and_then(|slot| self.slots.get(slot).of);
+        let remembered =
+            op.slot.and_then(|slot| self.slots.get(slot).of.filter(|_| !self.slots.get(slot).deleted));
         let from = self.clock.now();
         let (set, entry, own) = match remembered {
             Some((set, entry)) => {
@@ -103,6 +105,9 @@ impl Hand<'_> {
         }
         of.files.release(entry);
         result.map_err(|e| self.fault(Call::Remove, e, (set, entry)))?;
+        if let (Some(slot), Some(_)) = (op.slot, remembered) {
+            self.slots.at(slot).deleted = true;
+        }
         self.done(op, from, 0)
     }
 

@@ -13,6 +13,8 @@ pub(crate) struct Slot {
     pub file: Option<OwnedFd>,
     /// File set and file, also after it is closed.
     pub of: Option<(usize, usize)>,
+    /// That file was deleted through this slot: whoever deletes next means another one.
+    pub deleted: bool,
     /// Where the next sequential operation goes.
     pub position: u64,
 }

@@ -112,6 +112,7 @@ impl Flows {
     pub fn files(mut self, name: &str, count: u32, bytes: u64) -> Self {
         self.workload.filesets.push(FileSet {
             trust_sizes: false,
+            leave_dirty: false,
             foreign_writable: false,
             name: name.into(),
             files: Files::Numbered { prefix: self.dir.path().join(format!("{name}.")), count },
@@ -248,6 +249,7 @@ impl Flows {
     ) -> Self {
         self.workload.filesets.push(FileSet {
             trust_sizes: false,
+            leave_dirty: false,
             foreign_writable: false,
             name: name.into(),
             files: Files::Tree(Tree {

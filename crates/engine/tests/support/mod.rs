@@ -173,6 +173,7 @@ impl Bench {
             repetitions: 1,
             filesets: vec![FileSet {
                 trust_sizes: false,
+                leave_dirty: false,
                 foreign_writable: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },

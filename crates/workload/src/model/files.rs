@@ -41,6 +41,10 @@ pub struct FileSet {
     /// With [`Existing::Reuse`]: files found in place are believed to be as large as the set says.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trust_sizes: bool,
+    /// What [`crate::Action::Prepare`] writes is left in memory, for the kernel to write back when it sees fit, as programs do that
+    /// measure straight after they made their files. If not, it is on the disk before anything is measured.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub leave_dirty: bool,
 }
 
 /// Where the files are.

@@ -209,6 +209,7 @@ mod tests {
             preallocated_percent: 80,
             share: Share::ReadWrite,
             trust_sizes: false,
+            leave_dirty: false,
         }
     }
 

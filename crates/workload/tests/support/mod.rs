@@ -127,12 +127,13 @@ fn fileset() -> BoxedStrategy<FileSet> {
         any::<u32>(),
         data(),
         any::<u8>(),
-        (share(), any::<bool>(), any::<bool>()),
+        (share(), any::<bool>(), any::<bool>(), any::<bool>()),
     )
         .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, rest)| {
-            let (share, trust_sizes, foreign_writable) = rest;
+            let (share, trust_sizes, foreign_writable, leave_dirty) = rest;
             FileSet {
                 trust_sizes,
+                leave_dirty,
                 foreign_writable,
                 name,
                 files,

@@ -8,6 +8,10 @@ use fathom_engine::{EngineError, Said};
 use fathom_record::{Ending, OpError, Repetition, Row};
 use fathom_workload::Group;
 
+/// What the engine advises where no file is left, and the same in a script's words.
+const ENDS_PHASE: &str = "let this end the phase (stop.exhausted)";
+const ENDS_RUN: &str = "let this end the run (set mode quit firstdone)";
+
 /// Prints what Filebench prints.
 pub struct Printer<'a> {
     run: &'a Run,
@@ -47,7 +51,7 @@ impl<'a> Printer<'a> {
             if self.run.prints || !whole {
                 self.breakdown(&self.since_zeroed(figures));
             }
-            if !whole {
+            if failure.is_some_and(|e| !found_nothing(e)) {
                 self.log.error("NO VALID RESULTS! Filebench run terminated prematurely");
             }
         }
@@ -63,13 +67,13 @@ impl<'a> Printer<'a> {
         // The engine's sentences about flows begin with "operation NAME: ".
         let flowop =
             error.message.strip_prefix("operation ").and_then(|m| m.split(':').next()).unwrap_or("flowop");
-        let stopped = if error.call == "pick" {
+        let stopped = if found_nothing(error) {
             Stopped::NoFile { flowop, instance }
         } else {
             Stopped::Failed { thread: &thread, thread_instance: instance, flowop }
         };
         self.log.error(&output::stopped_early(stopped).join("\n"));
-        crate::console::error(&error.message);
+        crate::console::error(&error.message.replace(ENDS_PHASE, ENDS_RUN));
     }
 
     fn breakdown(&self, figures: &Figures) {
@@ -90,6 +94,11 @@ impl<'a> Printer<'a> {
     fn since_zeroed(&self, figures: &Figures) -> Figures {
         self.zeroed.as_ref().map_or_else(|| figures.clone(), |before| figures.since(before))
     }
+}
+
+/// Whether an operation found no file or directory to work on, which in Filebench is no failure.
+fn found_nothing(error: &OpError) -> bool {
+    error.call == "pick"
 }
 
 impl Listener for Printer<'_> {

@@ -30,9 +30,8 @@ pub fn stopped_early(stopped: Stopped) -> Vec<String> {
             format!("                flowop {flowop}-{instance} could not obtain a file. Please"),
             "                reduce runtime, increase fileset entries ($nfiles), or switch modes.".into(),
         ],
-        Stopped::Failed { thread, thread_instance, flowop } => vec![
-            format!("{thread}-{thread_instance}: flowop {flowop}-1 failed"),
-            "NO VALID RESULTS! Filebench run terminated prematurely".into(),
-        ],
+        Stopped::Failed { thread, thread_instance, flowop } => {
+            vec![format!("{thread}-{thread_instance}: flowop {flowop}-1 failed")]
+        }
     }
 }

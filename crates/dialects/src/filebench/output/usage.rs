@@ -20,7 +20,7 @@ Options:
 
 Options that Filebench does not have:
    --set NAME=VALUE  give a variable a value; its set lines in the script do nothing
-   --run SECONDS     append a run to a script that has none
+   --run SECONDS     run so long; a script without run gets one at its end
    --check           read the script, print the workload it comes to, run nothing
    --wml VERSION     meaning of the words: 1.5 (default), 1.4, or 1.0; without -f
                      and with 1.4 or 1.0 the script is read from stdin

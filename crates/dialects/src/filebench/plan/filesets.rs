@@ -141,6 +141,8 @@ impl SetDefinition {
                 _ => Share::ReadWrite,
             },
             trust_sizes: trust,
+            // The original measures with what it has just written still in memory.
+            leave_dirty: true,
         };
         let evict = !scope.boolean(a, "cached")?.unwrap_or(options.wml == Wml::V1_5);
         Ok(CompiledSet { set, single: self.single, root, reuse, evict, notes })

@@ -7,12 +7,14 @@ use crate::filebench::ast::{Composite, FlowopUse, Process};
 use fathom_workload::{Files, Sizing};
 use std::collections::HashMap;
 
-/// `list filesets`. Before they are created the original knows of no entries.
+/// `list filesets`: nothing, not even a head, if there are none. Before they are created the original knows of no entries.
 pub(super) fn filesets(sets: &[CompiledSet], created: bool) -> Vec<String> {
-    let mut lines = vec![
-        format!("{:<20}{:>20}{:>12}{:>10}", "File or Fileset name", "file size", "dir width", "entries")
-            .replacen("File or Fileset name           file", "File or Fileset name           file", 1),
-    ];
+    if sets.is_empty() {
+        return Vec::new();
+    }
+    let head =
+        format!("{:<20}{:>20}{:>12}{:>10}", "File or Fileset name", "file size", "dir width", "entries");
+    let mut lines = vec![head];
     for s in sets {
         let size = match &s.set.size {
             Sizing::Fixed(bytes) => bytes.0.to_string(),

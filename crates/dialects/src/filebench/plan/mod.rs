@@ -60,7 +60,7 @@ pub struct Options {
     pub format: Format,
     /// Values of variables; the script's own `set` lines for them do nothing.
     pub set: Vec<(String, String)>,
-    /// `run` with so many seconds after the last command.
+    /// Every run takes so many seconds, whatever the script says; one that has none gets a run after its last command.
     pub run: Option<u64>,
     /// Trees and files that may be destroyed although we did not make them.
     pub replace: Vec<PathBuf>,

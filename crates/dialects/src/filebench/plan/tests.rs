@@ -343,9 +343,28 @@ fn a_run_can_be_appended_and_what_follows_one_is_told() {
         planned_with(&text, &options).runs().next().unwrap().workload.phases[0].stop.time.map(|t| t.0),
         Some(7_000_000_000)
     );
-    assert!(refused_with(&format!("{text}run 5"), &options).contains("has a run of its own"));
+    for run in [
+        "run 5",
+        "run",
+        "psrun 2 5",
+        "create processes sleep 3 stats clear sleep 5 stats snap shutdown processes",
+    ] {
+        let plan = planned_with(&format!("{text}{run}"), &options);
+        let times: Vec<_> = plan.runs().map(|r| r.workload.phases[0].stop.time.map(|t| t.0)).collect();
+        assert_eq!(times, [Some(7_000_000_000)], "{run}");
+    }
+    let unmeasured = planned_with(&format!("{text}create processes"), &options);
+    assert_eq!(unmeasured.runs().map(|r| r.prints).collect::<Vec<_>>(), [true]);
     let plan = planned(&format!("{text}run 5\necho \"after\"\n"));
     assert!(plan.notes.iter().any(|n| n.starts_with("line 4 ")), "{:?}", plan.notes);
+}
+
+#[test]
+fn a_script_that_quits_has_nothing_to_be_told() {
+    assert!(
+        planned("list filesets quit echo \"never\"").steps.is_empty(),
+        "not even the head of an empty list"
+    );
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Job<'_> {
         self.directories(laying)?;
         let bytes = self.files(laying)?;
         self.leaf_directories(laying)?;
-        if bytes > 0 && interrupted_by().is_none() {
+        if bytes > 0 && !self.set.leave_dirty && interrupted_by().is_none() {
             let files = self.layout.files.len() as u64;
             laying.tell(Step::WritingBack, 0, files, bytes, true);
             // One for all: an fsync for each of thousands of small files would take longer than writing them.

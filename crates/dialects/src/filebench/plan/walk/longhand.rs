@@ -87,14 +87,15 @@ impl Walker<'_> {
     /// The run of `create processes`, ended.
     pub(super) fn measure(&mut self, prints: bool) -> Outcome {
         let Some(mut life) = self.life.take() else { return Ok(()) };
-        if life.since_s == 0 {
+        let time_s = self.options.run.unwrap_or(life.since_s);
+        if time_s == 0 {
             let fault =
                 Fault::new(life.span, "these processes are given no time").hint("sleep 60 before stats snap");
             return Err((life.source, fault));
         }
         let mut run = life.run.clone();
         run.prints = prints;
-        self.timed(&mut run, life.before_s, Some(life.since_s));
+        self.timed(&mut run, life.before_s, Some(time_s));
         self.steps.push(Step::Run(Box::new(run)));
         self.ran = true;
         life.snapped = true;
@@ -107,7 +108,8 @@ impl Walker<'_> {
             None => Ok(()),
             Some(life) => {
                 if !life.snapped {
-                    self.measure(false)?;
+                    // Who asks for a run on the command line wants its figures.
+                    self.measure(self.options.run.is_some())?;
                 }
                 self.life = None;
                 self.log("Shutting down processes");

@@ -102,6 +102,8 @@ struct Walker<'a> {
     commands: usize,
     ran: bool,
     ended: bool,
+    /// The script said so itself: what is missing then is not missed.
+    quits: bool,
 }
 
 impl<'a> Walker<'a> {
@@ -138,6 +140,7 @@ impl<'a> Walker<'a> {
             commands: 0,
             ran: false,
             ended: false,
+            quits: false,
         }
     }
 
@@ -270,6 +273,7 @@ impl<'a> Walker<'a> {
             }
             Command::Quit => {
                 self.ended = true;
+                self.quits = true;
                 Ok(())
             }
             Command::EnableLathist => {
@@ -319,31 +323,25 @@ impl<'a> Walker<'a> {
 
     /// What is left when the last command is done.
     fn end(&mut self, script: &Script) {
-        if let Some(seconds) = self.options.run {
-            if self.ran {
-                self.findings.push(unplaced(
-                    &self.sources[0].0,
-                    format!("--run {seconds} has no effect: the script has a run of its own"),
-                    "--set changes the variable it takes its time from, if it takes it from one",
-                ));
-            } else {
-                let span = script.commands.last().map_or(Span::default(), |c| c.span);
-                self.ended = false;
-                if let Err(fault) = self.run(0, span, Some(seconds), None) {
-                    self.report(fault);
-                }
-            }
-        }
         if self.life.is_some()
             && let Err(fault) = self.shut_down()
         {
             self.report(fault);
         }
+        if self.options.run.is_some() && !self.ran {
+            let span = script.commands.last().map_or(Span::default(), |c| c.span);
+            self.ended = false;
+            if let Err(fault) = self.run(0, span, None, None) {
+                self.report(fault);
+            }
+        }
         if !self.ran {
             if self.findings.is_empty() {
                 self.check_unused();
             }
-            self.steps.push(Step::Line("Warning: no run command in the WML script!".into()));
+            if !self.quits {
+                self.steps.push(Step::Line("Warning: no run command in the WML script!".into()));
+            }
         }
         for name in self.variables.untouched() {
             let nearest =

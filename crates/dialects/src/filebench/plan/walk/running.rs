@@ -189,6 +189,8 @@ impl Walker<'_> {
     ) -> Outcome {
         self.ran = true;
         let mut run = self.prepare(source, span)?;
+        // Who calls the program knows how long he has.
+        let seconds = self.options.run.or(seconds);
         let time = match (seconds.filter(|&s| s > 0), self.quit) {
             (Some(seconds), _) => Some(seconds),
             (None, QuitMode::Timeout) => Some(DEFAULT_RUN_S),
