@@ -86,7 +86,8 @@ impl Figures {
             row.map_or_else(|| FiguresRow::empty(name), |row| FiguresRow::of(row))
         });
         let mut io = FiguresIo::default();
-        for row in merged.iter().filter(|r| r.class.is_io()) {
+        // One name may stand for a read here and for something else there: each counts as what it is.
+        for row in rows.iter().filter(|r| r.class.is_io()) {
             io.ops += row.ops;
             io.bytes += row.bytes;
             io.total_ns += row.latency.sum_ns() as f64;
@@ -175,13 +176,16 @@ impl FiguresRow {
     /// What came after `before`. Sums are exact, the smallest and the largest duration as exact as a histogram's buckets.
     fn since(&self, before: &Self) -> Self {
         let latency = difference(&self.latency, &before.latency);
+        let (ops, total_ns) = (self.ops.saturating_sub(before.ops), self.total_ns - before.total_ns);
+        // Of a single one the sum is all there is to know.
+        let single_ns = (ops == 1).then_some(total_ns as u64);
         Self {
             name: self.name.clone(),
-            ops: self.ops.saturating_sub(before.ops),
+            ops,
             bytes: self.bytes.saturating_sub(before.bytes),
-            total_ns: self.total_ns - before.total_ns,
-            min_ns: latency.min_ns(),
-            max_ns: latency.max_ns().min(self.max_ns),
+            total_ns,
+            min_ns: single_ns.unwrap_or_else(|| latency.min_ns().max(self.min_ns)),
+            max_ns: single_ns.unwrap_or_else(|| latency.max_ns().min(self.max_ns)),
             cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
             buckets: powers(&latency),
             latency,

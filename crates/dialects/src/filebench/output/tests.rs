@@ -187,3 +187,24 @@ fn zeroed_counters_leave_what_came_after() {
     assert_eq!((since.io.ops, since.io.reads), (2, 2));
     assert_eq!(read.buckets.iter().sum::<u64>(), 2);
 }
+
+#[test]
+fn of_a_single_operation_the_range_is_its_duration() {
+    let of = |latencies: &[u64]| {
+        let rows = [row("rand-read1", RowClass::Io, Some(OpKind::Read), 2048, latencies)];
+        Figures::new(&groups(SEED), &rows, 1.0, CpuTimes::default(), Format::V1_5)
+    };
+    let row = &of(&[7, 1_000_810]).since(&of(&[7])).rows[1];
+    assert_eq!((row.ops, row.min_ns, row.max_ns), (1, 1_000_810_000, 1_000_810_000));
+}
+
+#[test]
+fn operations_of_one_name_count_as_what_they_are() {
+    let rows = [
+        row("rand-read1", RowClass::Io, None, 0, &[5; 3]),
+        row("rand-read1", RowClass::Io, Some(OpKind::Read), 2048, &[5; 4]),
+        row("rand-read1", RowClass::Sync, None, 0, &[5; 2]),
+    ];
+    let io = Figures::new(&groups(SEED), &rows, 1.0, CpuTimes::default(), Format::V1_5).io;
+    assert_eq!((io.ops, io.reads, io.bytes), (7, 4, 4 * 2048));
+}

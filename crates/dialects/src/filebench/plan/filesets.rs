@@ -37,6 +37,8 @@ pub(super) struct CompiledSet {
     pub root: PathBuf,
     /// An existing tree is kept.
     pub reuse: bool,
+    /// How its files may be opened as the script has it; a run that writes nothing opens less.
+    pub share: Share,
     /// Its pages leave the page cache after it is made.
     pub evict: bool,
     pub notes: Vec<String>,
@@ -125,6 +127,11 @@ impl SetDefinition {
             Files::Tree(self.tree(&root, &scope, drawn, &mut notes)?)
         };
         let percent = self.preallocated(&scope)?;
+        let share = match (read_only, write_only) {
+            (true, _) => Share::ReadOnly,
+            (_, true) => Share::WriteOnly,
+            _ => Share::ReadWrite,
+        };
         let set = FileSet {
             name: self.name.clone(),
             files,
@@ -135,17 +142,13 @@ impl SetDefinition {
             mode: 0o644,
             data: fathom_workload::Data::default(),
             preallocated_percent: if plain && found_bytes.is_some() { 100 } else { percent },
-            share: match (read_only, write_only) {
-                (true, _) => Share::ReadOnly,
-                (_, true) => Share::WriteOnly,
-                _ => Share::ReadWrite,
-            },
+            share,
             trust_sizes: trust,
             // The original measures with what it has just written still in memory.
             leave_dirty: true,
         };
         let evict = !scope.boolean(a, "cached")?.unwrap_or(options.wml == Wml::V1_5);
-        Ok(CompiledSet { set, single: self.single, root, reuse, evict, notes })
+        Ok(CompiledSet { set, single: self.single, root, reuse, share, evict, notes })
     }
 
     fn fault(&self, message: String) -> Fault {
@@ -243,7 +246,11 @@ impl SetDefinition {
             Some(Known::Random(id)) => {
                 let name = drawn.name_of(id, scope)?;
                 let sampler = drawn.0.get(&name).and_then(|v| fathom_workload::ops::Sampler::new(v, 1));
-                Ok(sampler.map_or(0, |mut s| s.draw_u64()))
+                // 1.5 asks twice, and the second answer is what it makes.
+                Ok(sampler.map_or(0, |mut s| {
+                    s.draw_u64();
+                    s.draw_u64()
+                }))
             }
             _ => Ok(0),
         }

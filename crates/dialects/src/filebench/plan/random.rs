@@ -53,6 +53,17 @@ impl RandomDefinition {
         Ok(variable)
     }
 
+    /// What 1.5 puts into a text in the place of a random variable.
+    pub fn described(&self) -> Option<String> {
+        let kind = self.attributes.value("type").and_then(|v| v.node.text());
+        let kind = match self.kind {
+            RandomKind::Random if self.attributes.value("randtable").is_some() => "tabular",
+            RandomKind::Random => kind.unwrap_or("gamma"),
+            RandomKind::Custom => return None,
+        };
+        Some(format!("{kind} random var"))
+    }
+
     fn fault(&self, message: impl std::fmt::Display) -> Fault {
         Fault::new(self.span, format!("random variable {}: {message}", self.name))
     }

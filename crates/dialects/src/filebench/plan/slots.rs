@@ -6,7 +6,7 @@ use super::acts::{fixed, fixed_size};
 use super::fault::Fault;
 use super::filesets::CompiledSet;
 use super::flowops::Placed;
-use fathom_workload::Act;
+use fathom_workload::{Act, Share};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is remembered on the way.
@@ -106,6 +106,17 @@ fn step(
             .hint("add filename=NAME of a file or fileset"));
     };
     let set = sets.iter().find(|s| s.set.name == *name);
+    let refused = match set.map(|s| s.share) {
+        Some(Share::ReadOnly) if changes(op.act) => Some(("changes", "readonly")),
+        Some(Share::WriteOnly) if matches!(op.act, Act::Read | Act::ReadWholeFile) => {
+            Some(("reads", "writeonly"))
+        }
+        _ => None,
+    };
+    if let Some((does, word)) = refused {
+        return Err(Fault::new(placed.span, format!("flowop {} {does} {name}, which is {word}", op.name))
+            .hint(format!("leave out {word} where {name} is defined")));
+    }
     let size = fixed(&op.size).unwrap_or(0);
     let range = match fixed(&op.working_set) {
         Some(0) => set.and_then(fixed_size),

@@ -360,6 +360,58 @@ fn a_run_can_be_appended_and_what_follows_one_is_told() {
 }
 
 #[test]
+fn values_of_the_wrong_kind_are_named() {
+    let text = "set $nn=4\ndefine fileset name=fs,path=/d,entries=$nn,dirwidth=5 create files";
+    for (value, says) in [
+        ("abc", "its value $nn is the text \"abc\""),
+        ("", "its value $nn is the text \"\""),
+        ("8K", "write 8k"),
+        ("-4", "not negative"),
+    ] {
+        let options = Options { set: vec![("nn".into(), value.into())], ..Options::default() };
+        let refusal = refused_with(text, &options);
+        assert!(refusal.contains(says), "{refusal}");
+    }
+}
+
+#[test]
+fn a_random_number_of_entries_is_the_second_draw() {
+    // Seen with 1.5: 123 files.
+    let plan = planned(
+        "set $en=randvar(type=uniform,min=50,mean=90,seed=4)\n\
+         define fileset name=fs,path=/d,entries=$en,dirwidth=4 create files",
+    );
+    let create = plan.creations().next().unwrap();
+    assert!(create.sets[0].lines(false)[0].starts_with("fs populated: 123 files,"), "{:?}", create.sets[0]);
+}
+
+#[test]
+fn sets_are_not_used_against_their_word() {
+    for (word, flowop, says) in [
+        ("readonly", "write name=ww,filesetname=fs,iosize=1k", "flowop ww changes fs, which is readonly"),
+        ("readonly", "deletefile name=dd,filesetname=fs", "flowop dd changes fs"),
+        ("writeonly", "readwholefile name=rr,filesetname=fs", "flowop rr reads fs, which is writeonly"),
+    ] {
+        let text = format!(
+            "define fileset name=fs,path=/d,entries=4,dirwidth=5,prealloc,{word}\n\
+             define process name=p {{ thread name=t {{ flowop {flowop} }} }} run 1"
+        );
+        let refusal = refused_with(&text, &Options::default());
+        assert!(refusal.contains(says) && refusal.contains(&format!("leave out {word}")), "{refusal}");
+    }
+}
+
+#[test]
+fn random_variables_are_described_in_texts() {
+    let plan = planned(
+        "set $r1=randvar(type=uniform,min=1,mean=5) set $r2=randvar(mean=4)\n\
+         set $r3=randvar(type=tabular,mean=5,randtable={{100,1,2}}) echo \"$r1, $r2, $r3\"",
+    );
+    let says = "uniform random var, gamma random var, tabular random var";
+    assert!(matches!(&plan.steps[0], Step::Log(l) if l == says), "{:?}", plan.steps);
+}
+
+#[test]
 fn a_script_that_quits_has_nothing_to_be_told() {
     assert!(
         planned("list filesets quit echo \"never\"").steps.is_empty(),

@@ -285,7 +285,8 @@ impl Scope<'_> {
         Ok(text)
     }
 
-    /// A text of `echo` or `system`: a variable that is not known stands for itself.
+    /// A text of `echo` or `system`: a variable that is not known stands for itself, and of a random one
+    /// it is said what it is.
     pub fn expand(&self, text: &Text) -> String {
         let mut out = String::new();
         for piece in &text.pieces {
@@ -293,7 +294,11 @@ impl Scope<'_> {
                 Piece::Literal(literal) => out.push_str(literal),
                 Piece::Variable(v) => {
                     let known = self.variable(v, Span::default(), 0).ok();
-                    out.push_str(&known.and_then(|k| k.words()).unwrap_or_else(|| written(v)));
+                    let words = known.and_then(|known| match known {
+                        Known::Random(id) => self.variables.randoms[id.0].described(),
+                        known => known.words(),
+                    });
+                    out.push_str(&words.unwrap_or_else(|| written(v)));
                 }
             }
         }
@@ -352,13 +357,26 @@ impl Scope<'_> {
 
 /// The fault of an attribute whose value is of another kind than it has to be.
 pub(super) fn wrong_kind(attribute: &Attribute, expected: &str, found: &Known) -> Fault {
-    let fault = Fault::new(
-        attribute.span(),
-        format!("{} has to be {expected}, but is {}", attribute.name, found.kind()),
-    );
+    let what = match found {
+        Known::Text(text) => format!("the text {text:?}"),
+        other => other.kind().to_owned(),
+    };
+    let message = match attribute.value.as_ref().map(|v| &v.node) {
+        Some(Value::Variable(v)) => {
+            format!("{} has to be {expected}, but its value {} is {what}", attribute.name, written(v))
+        }
+        _ => format!("{} has to be {expected}, but is {what}", attribute.name),
+    };
+    let fault = Fault::new(attribute.span(), message);
     match found {
         Known::Text(text) if crate::filebench::ast::integer(text).is_some() => {
             fault.hint("leave out the quotes")
+        }
+        Known::Text(text) if crate::filebench::ast::integer(&text.to_ascii_lowercase()).is_some() => {
+            fault.hint(format!("write {}: k, m and g are in lower case", text.to_ascii_lowercase()))
+        }
+        Known::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+            fault.hint("numbers are whole and not negative; k, m or g may follow")
         }
         _ => fault,
     }

@@ -162,12 +162,11 @@ impl Walker<'_> {
                     format!("if its contents may be lost: --replace {}", set.root.display()),
                 );
             }
-            if set.set.existing == Existing::Reuse
-                && set.set.share == Share::ReadWrite
-                && !changed.contains(&name)
-            {
-                set.set.share = Share::ReadOnly;
-            }
+            let only_read = set.set.existing == Existing::Reuse && !changed.contains(&name);
+            set.set.share = match set.share {
+                Share::ReadWrite if only_read => Share::ReadOnly,
+                asked => asked,
+            };
         }
         let sets: Vec<_> = self.created.iter().flatten().map(|s| s.set.clone()).collect();
         let variables = self.drawn.0.clone();
