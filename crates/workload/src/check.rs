@@ -190,10 +190,19 @@ impl Workload {
 
     fn has_flow_op(&self, phase: &Phase, name: &str) -> bool {
         phase.groups.iter().flat_map(|g| &g.threads).any(|t| match &t.program {
-            Program::Flow(flow) => every(&flow.ops).iter().any(|op| op.name == name),
+            Program::Flow(flow) => is_there(&flow.ops, name),
             Program::Stream(_) => false,
         })
     }
+}
+
+/// Whether an operation has the name, its own or with those of the sequences around it ("use.inner").
+fn is_there(ops: &[FlowOp], name: &str) -> bool {
+    let inside = |op: &FlowOp| {
+        let rest = name.strip_prefix(op.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        is_there(&op.ops, name) || rest.is_some_and(|rest| is_there(&op.ops, rest))
+    };
+    ops.iter().any(|op| op.name == name || inside(op))
 }
 
 /// Every operation, those inside sequences too.

@@ -20,7 +20,7 @@ fn script() -> String {
         set $appended=16k\ndefine process name=reader {\n";
     for (n, (set, rounds)) in [("one", 5), ("two", 4), ("three", 3)].into_iter().enumerate() {
         text += &format!(
-            "thread name=user{n},memsize=1m {{ flowop dowork name=work{n},iters=1,$rounds={rounds},$files={set} flowop finishoncount name=fin{n},value=2000 }}\n"
+            "thread name=user{n},memsize=1m {{ flowop dowork name=work{n},iters=1,$rounds={rounds},$files={set} flowop finishoncount name=fin{n},value=20,target=work{n}.stat1 }}\n"
         );
     }
     text + "}\nset mode quit alldone\nrun 20\n"

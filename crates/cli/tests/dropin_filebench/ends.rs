@@ -56,6 +56,22 @@ fn a_flowop_that_fails_is_named() {
 }
 
 #[test]
+fn a_process_that_is_killed_is_no_flowop_that_failed() {
+    let fathom = Fathom::new();
+    write(&fathom, "script.f", &format!("{READER}run 60\n"));
+    let mut running = fathom.spawn(["filebench", "-f", "script.f"]);
+    running.wait_for_text("Running...");
+    let children = format!("/proc/{0}/task/{0}/children", running.pid());
+    let worker =
+        std::fs::read_to_string(children).unwrap().split_whitespace().last().unwrap().parse().unwrap();
+    // SAFETY: a signal to a process that was just seen to be a child of the one that this test started.
+    assert_eq!(unsafe { libc::kill(worker, libc::SIGKILL) }, 0);
+    let outcome = running.finish().expect_code(1);
+    assert!(outcome.stderr.contains("was killed (SIGKILL)"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains(": flowop "), "{}", outcome.stderr);
+}
+
+#[test]
 fn ctrl_c_prints_what_was_measured_and_marks_it() {
     let fathom = Fathom::new();
     write(&fathom, "script.f", &format!("{READER}run 60\n"));

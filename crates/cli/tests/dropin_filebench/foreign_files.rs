@@ -49,6 +49,20 @@ fn a_foreign_tree_is_refused_by_its_path_before_anything_happens() {
 }
 
 #[test]
+fn what_was_reused_is_not_written_and_that_is_told_first() {
+    let fathom = Fathom::new();
+    let path = fathom.work().join("big");
+    fs::write(&path, vec![7; 100_000]).unwrap();
+    let text = format!("system \"touch $DIR/touched\"\n{}", one_file("reuse", "write"));
+    let refused = run(&fathom, &text).expect_code(1);
+    assert!(refused.stderr.contains("a flowop writes to it"), "{}", refused.stderr);
+    assert!(!fathom.work().join("touched").exists());
+    assert_eq!(fs::read(&path).unwrap(), vec![7; 100_000]);
+    run_with(&fathom, &text, &format!("--replace {}", path.display())).expect_code(0);
+    assert_ne!(fs::read(&path).unwrap(), vec![7; 100_000]);
+}
+
+#[test]
 fn our_own_trees_stay_and_are_made_anew() {
     let fathom = Fathom::new();
     run(&fathom, &format!("{READER}run 1\n")).expect_code(0);

@@ -279,6 +279,9 @@ mod tests {
             ]
         );
         assert_eq!(program.ops[4].target_row, Some(3));
+        let mut flow = flow;
+        flow.ops[1].target = Some("out.in.w".into());
+        assert_eq!(Program::new(&flow, &Workload::default()).ops[4].target_row, Some(3));
     }
 
     #[test]

@@ -64,15 +64,14 @@ impl<'a> Printer<'a> {
     /// What stopped the run, in the original's words and in ours.
     fn tell(&self, error: &OpError, repetition: Option<&Repetition>) {
         let (thread, instance) = failed_thread(repetition);
-        // The engine's sentences about flows begin with "operation NAME: ".
-        let flowop =
-            error.message.strip_prefix("operation ").and_then(|m| m.split(':').next()).unwrap_or("flowop");
-        let stopped = if found_nothing(error) {
-            Stopped::NoFile { flowop, instance }
-        } else {
-            Stopped::Failed { thread: &thread, thread_instance: instance, flowop }
-        };
-        self.log.error(&output::stopped_early(stopped).join("\n"));
+        if let Some(flowop) = flowop_of(error) {
+            let stopped = if found_nothing(error) {
+                Stopped::NoFile { flowop, instance }
+            } else {
+                Stopped::Failed { thread: &thread, thread_instance: instance, flowop }
+            };
+            self.log.error(&output::stopped_early(stopped).join("\n"));
+        }
         crate::console::error(&error.message.replace(ENDS_PHASE, ENDS_RUN));
     }
 
@@ -94,6 +93,11 @@ impl<'a> Printer<'a> {
     fn since_zeroed(&self, figures: &Figures) -> Figures {
         self.zeroed.as_ref().map_or_else(|| figures.clone(), |before| figures.since(before))
     }
+}
+
+/// The flowop that an error is of; a process that was killed is of none. The engine's sentences about flows begin with "operation NAME: ".
+fn flowop_of(error: &OpError) -> Option<&str> {
+    error.message.strip_prefix("operation ")?.split_once(':').map(|(name, _)| name)
 }
 
 /// Whether an operation found no file or directory to work on, which in Filebench is no failure.

@@ -35,12 +35,7 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
     for create in plan.creations() {
         for (made, set) in create.sets.iter().zip(&create.workload.filesets) {
             let exists = made.root.symlink_metadata().is_ok();
-            if !exists
-                || made.as_found
-                || set.foreign_writable
-                || ledger.owns(&made.root)
-                || ledger.owns_tree(&made.root)
-            {
+            if !exists || set.foreign_writable || ledger.owns(&made.root) || ledger.owns_tree(&made.root) {
                 continue;
             }
             let root = made.root.display();
@@ -50,9 +45,9 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
                     made.name
                 ));
             }
-            if plan.runs().any(|run| deletes(&run.workload, &made.name)) {
+            if let Some(does) = plan.runs().find_map(|run| harm(&run.workload, &made.name)) {
                 return Some(format!(
-                    "{root} was not made by fathom, and a flowop deletes files of it; allow it with --replace {root}"
+                    "{root} was not made by fathom, and a flowop {does} it; allow it with --replace {root}"
                 ));
             }
         }
@@ -60,11 +55,17 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
     None
 }
 
-fn deletes(workload: &Workload, set: &str) -> bool {
-    workload.phases.iter().any(|phase| {
-        crate::flows::operations(phase).iter().any(|op| {
-            matches!(op.act, Act::Delete | Act::RemoveDirectory) && op.fileset.as_deref() == Some(set)
-        })
+/// What a flow does to a set that has to stay as it was found.
+fn harm(workload: &Workload, set: &str) -> Option<&'static str> {
+    let all = workload.phases.iter().flat_map(crate::flows::operations);
+    all.filter(|op| op.fileset.as_deref() == Some(set)).find_map(|op| match op.act {
+        Act::Write | Act::WriteWholeFile | Act::Append | Act::AppendRandomLength | Act::AsyncWrite => {
+            Some("writes to")
+        }
+        Act::Create => Some("creates files in"),
+        Act::Delete => Some("deletes files of"),
+        Act::MakeDirectory | Act::RemoveDirectory => Some("changes directories of"),
+        _ => None,
     })
 }
 
