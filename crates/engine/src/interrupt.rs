@@ -1,21 +1,43 @@
 //! SIGINT, SIGTERM and SIGHUP: the first one asks everything to stop (workers leave at their next operation, what was
-//! measured is kept); a second one ends the program at once, for whoever cannot wait for a device that hangs.
+//! measured is kept); a second one ends the program at once, for whoever cannot wait for a device that hangs. What comes right after
+//! the first is no second wish: timeout(1) signals the program and then its whole process group, and the program is in both.
 
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU32, Ordering};
+
+/// Nobody is impatient sooner than this.
+const SAME_WISH_NS: i64 = 200_000_000;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
+/// When the first signal came, ns of the monotonic clock; 0 as long as that is not noted.
+static RECEIVED_AT: AtomicI64 = AtomicI64::new(0);
 /// The stop word of the phase that runs now; null between phases.
 static STOP: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    if RECEIVED.swap(signal, Ordering::SeqCst) != 0 {
-        // SAFETY: _exit is async-signal-safe.
-        unsafe { libc::_exit(128 + signal) };
+    let now = monotonic_ns();
+    if RECEIVED.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+        RECEIVED_AT.store(now, Ordering::SeqCst);
+    } else {
+        let first = RECEIVED_AT.load(Ordering::SeqCst);
+        if first != 0 && now - first > SAME_WISH_NS {
+            // SAFETY: _exit is async-signal-safe.
+            unsafe { libc::_exit(128 + signal) };
+        }
+        return;
     }
     let stop = STOP.load(Ordering::SeqCst);
     if !stop.is_null() {
         // SAFETY: the pointer is set only while the phase's shared memory is mapped, see `StopOnSignal`.
         unsafe { (*stop).store(crate::shared::STOP_INTERRUPT, Ordering::SeqCst) };
+    }
+}
+
+fn monotonic_ns() -> i64 {
+    // SAFETY: clock_gettime is async-signal-safe and writes to the struct only.
+    unsafe {
+        let mut now: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now);
+        now.tv_sec * 1_000_000_000 + now.tv_nsec
     }
 }
 

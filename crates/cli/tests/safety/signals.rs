@@ -111,6 +111,27 @@ fn ctrl_c_ends_iozone_throughput_mode() {
     assert_kept(&fathom, 1);
 }
 
+/// As timeout(1) does: it signals the program, and then the process group that the program is in.
+#[test]
+fn two_signals_at_one_time_are_one_wish() {
+    let fathom = Fathom::new();
+    let workload = Text::new("slow").slow_write(fathom.work(), "").save(&fathom);
+    let mut running = fathom.spawn(["run", workload.to_str().expect("UTF-8")]);
+    running.wait_for_file(&fathom.work().join("second.dat"));
+    let worker = only_worker(&mut running);
+    // The program is still at it when the next one comes.
+    send(worker, libc::SIGSTOP);
+    // Two of one kind may be delivered as one; these are not, and come in this order.
+    running.signal(libc::SIGHUP);
+    running.signal(libc::SIGTERM);
+    let patience = std::time::Instant::now();
+    running.wait_until("both signals at work", || patience.elapsed().as_millis() > 50);
+    send(worker, libc::SIGCONT);
+    let _ = running.finish().expect_code(129);
+    assert_eq!(names_in(fathom.work()), [""; 0], "it had time to clean up");
+    assert_kept(&fathom, 1);
+}
+
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_the_next_run_cleans_up() {
     let fathom = Fathom::new();
