@@ -38,9 +38,15 @@ fn word<'a>(environment: &'a Value, name: &str) -> Option<&'a str> {
     at(environment, name)?.as_str()
 }
 
-/// Bytes of all files of a phase together.
+/// Bytes of all files of a phase together, as it was planned: a file for each worker.
 fn file_set_bytes(phase: &Phase) -> Option<u64> {
     Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
+}
+
+/// Bytes of all files that a phase was found to work on. Workers that share a set, and flows, have no file of their own.
+fn touched_bytes(phase: &Phase) -> Option<u64> {
+    let looked_at = phase.repetitions.iter().filter_map(|r| r.extents).map(|e| e.bytes);
+    file_set_bytes(phase).into_iter().chain(looked_at).max().filter(|&bytes| bytes > 0)
 }
 
 /// Buffered I/O on files that fit into free memory can be served from there, even if the counters of this time do not tell. Where
@@ -51,7 +57,7 @@ fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
         !p.repetitions.is_empty() && p.repetitions.iter().all(|r| Origin::of(p, r).regime == Regime::Device)
     };
     let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p));
-    let largest = buffered.filter_map(file_set_bytes).max()?;
+    let largest = buffered.filter_map(touched_bytes).max()?;
     if largest >= available {
         return None;
     }
@@ -164,7 +170,7 @@ fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
 mod tests {
     use super::super::test_runs::{code_in, none_in, phase, run_of};
     use super::*;
-    use fathom_record::Physical;
+    use fathom_record::{Extents, Physical};
     use serde_json::json;
 
     const MIB: u64 = 1 << 20;
@@ -197,6 +203,17 @@ mod tests {
         direct.phases[0].direct = true;
         none_in(&direct, &environment, &Seen::default());
         none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &Seen::default());
+    }
+
+    #[test]
+    fn files_that_all_workers_share_count_together() {
+        let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
+        let mut run = of_size(16 * MIB, 1);
+        run.phases[0].repetitions[0].extents = Some(Extents { bytes: 64 * MIB, ..Extents::default() });
+        let doubt = code_in(&run, &environment, &Seen::default(), "fits-memory");
+        assert!(doubt.sentence.contains("has 64 MiB"), "{}", doubt.sentence);
+        run.phases[0].repetitions[0].extents = Some(Extents { bytes: 2000 * MIB, ..Extents::default() });
+        none_in(&run, &environment, &Seen::default());
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::{Found, told};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Run, Trust, Verdict};
 
+/// What is timed where no file data is moved.
+const METADATA: [OpKind; 5] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete, OpKind::Sync];
+
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
     told(run, "latency", found, (Verdict::Unknown, "no latencies were taken"))
@@ -21,14 +24,16 @@ fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
 }
 
 fn found(phase: &Phase) -> Option<Found<'_>> {
-    let service = merged(phase, &[OpKind::Read, OpKind::Write]);
+    let data = merged(phase, &[OpKind::Read, OpKind::Write]);
+    let (of, service) =
+        if data.count() > 0 { ("", data) } else { ("of file operations ", merged(phase, &METADATA)) };
     let response = merged(phase, &[OpKind::Response]);
     let weight = service.percentile_ns(99.9)?;
     let split = merged(phase, &[OpKind::ReadSubmission, OpKind::WriteSubmission]).count() > 0;
     let mut words = if response.count() > 0 {
         format!("response {}; service {}", figures(&response), figures(&service))
     } else {
-        format!("service time {}; closed loop, timed from the issue", figures(&service))
+        format!("service time {of}{}; closed loop, timed from the issue", figures(&service))
     };
     if split {
         words += "; submission and completion also apart";

@@ -33,6 +33,11 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
             time(t.machine_max_ns as f64)
         ),
         None => match Watched::of(phase) {
+            // Late wakes alone are not a span that was watched.
+            Some(w) if w.watched_ns == 0 => format!(
+                "too few operations or stalls to compare; the longest stall seen was {}",
+                time(w.longest_ns as f64)
+            ),
             Some(w) => format!(
                 "too few operations or stalls to compare; the longest stall seen was {} in {} of watching",
                 time(w.longest_ns as f64),

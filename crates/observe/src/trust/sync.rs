@@ -2,7 +2,7 @@
 
 use super::{Found, told};
 use fathom_record::origin::bytes_words;
-use fathom_record::{Phase, Regime, Run, Trust, Verdict};
+use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter(|p| p.writes).filter_map(found).collect();
@@ -15,7 +15,16 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
     let after = last.workers.iter().filter(|w| w.bytes > 0).all(|w| w.marks.fsync_ns > 0);
     let regime = phase.origin().regime;
+    let syncs = syncs(last);
     let words = match (phase.sync_in_clock, after) {
+        (false, _) if syncs > 0 && had_it_all(last) => {
+            format!("{syncs} fsyncs inside the clock; the device had as much as was written")
+        }
+        (false, _) if syncs > 0 => {
+            format!(
+                "{syncs} fsyncs inside the clock, and what they did not cover may still be in memory{left}"
+            )
+        }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
         (false, true) => format!("fsync after the clock, in a figure of its own{left}"),
         (false, false) if phase.direct => "no fsync; O_DIRECT left nothing in the page cache".to_string(),
@@ -23,11 +32,27 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
     };
     let verdict = match regime {
-        _ if phase.sync_in_clock => Verdict::Good,
+        _ if phase.sync_in_clock || (syncs > 0 && had_it_all(last)) => Verdict::Good,
         Regime::PageCache | Regime::Mixed => Verdict::Doubtful,
         Regime::Unknown if !phase.direct => Verdict::Unknown,
         _ => Verdict::Good,
     };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
     Some(Found { phase, verdict, weight, words })
+}
+
+/// Those between the operations, as flows and series of them do; not those at the end, which have marks of their own.
+fn syncs(repetition: &Repetition) -> u64 {
+    let stats = repetition.workers.iter().flat_map(|w| &w.stats);
+    stats.filter(|s| s.op == OpKind::Sync).fold(0, |sum, s| sum.saturating_add(s.ops))
+}
+
+/// Whether the device took as many bytes as were written while the clock ran. Other programs' bytes count, too; what they moved is
+/// told by a check of its own.
+fn had_it_all(repetition: &Repetition) -> bool {
+    let stats = repetition.workers.iter().flat_map(|w| &w.stats);
+    let written = stats.filter(|s| s.op == OpKind::Write).fold(0u64, |sum, s| sum.saturating_add(s.bytes));
+    let physical = &repetition.physical;
+    let taken = physical.written_in_clock_bytes.or(physical.devices.first().map(|d| d.write_bytes));
+    written > 0 && taken.is_some_and(|bytes| bytes >= written)
 }

@@ -260,6 +260,47 @@ fn sync_tells_what_was_safe() {
 }
 
 #[test]
+fn syncs_on_the_way_are_told() {
+    let syncing = |device: u64| {
+        let mut run = change(1, |r| {
+            r.physical.written_in_clock_bytes = Some(device);
+            r.physical.devices[0].write_bytes = device;
+            r.physical.dirty_after_bytes = Some(99 * MIB);
+            let latency = Histogram::from_values([1000; 10]);
+            r.workers[0].stats[0].bytes = 100 * MIB;
+            r.workers[0].stats.push(OpStat { op: OpKind::Sync, ops: 10, bytes: 0, latency });
+        });
+        run.phases[1].sync_in_clock = false;
+        run
+    };
+    expect(
+        &syncing(50 * MIB),
+        "sync",
+        Verdict::Doubtful,
+        "10 fsyncs inside the clock, and what they did not cover may still be in memory; 99 MiB dirty",
+    );
+    let all = "10 fsyncs inside the clock; the device had as much as was written";
+    expect(&syncing(100 * MIB), "sync", Verdict::Good, all);
+}
+
+#[test]
+fn latencies_of_file_operations_count_where_no_data_is_moved() {
+    let mut run = change(0, |r| r.workers[0].stats[0].op = OpKind::Stat);
+    run.phases.pop();
+    expect(&run, "latency", Verdict::Good, "Service time of file operations p50 100 us");
+}
+
+#[test]
+fn stalls_that_nobody_watched_for_have_no_span() {
+    let mut few = change(0, |r| {
+        r.workers[0].stats.clear();
+        r.jitter.as_mut().expect("watched").watched_ns = 0;
+    });
+    few.phases.pop();
+    expect(&few, "machine", Verdict::Unknown, "the longest stall seen was 90.0 us.");
+}
+
+#[test]
 fn latency_is_service_or_response() {
     let more = |op, ns: u64| {
         move |r: &mut Repetition| {
