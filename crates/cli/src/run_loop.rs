@@ -127,7 +127,9 @@ pub fn execute(
     run.error = failure.as_ref().map(ToString::to_string);
     run.ended_at = rfc3339(&jiff::Zoned::now());
     run.clock = engine.describe_clock();
-    seen.sampled_share = sampled::share(workload, streams(workload.phases.iter()));
+    let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
+    let written = streams(workload.phases.iter()).chain(&by_flows);
+    seen.sampled_share = sampled::share(workload, written);
     seen.laid_out_share =
         laid_out(workload, &run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
     run.doubts = doubts::of(&run, &run.environment, &seen);
@@ -295,11 +297,13 @@ impl Moments for Readings<'_> {
     }
 }
 
-/// What compression would leave of the written data, from the rule it is made by: the least of all streams that write.
+/// What compression would leave of the written data, from the rule it is made by: the least of all that write.
 fn compressed_share(workload: &Workload) -> Option<f64> {
     streams(workload.phases.iter())
         .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
-        .map(|s| share_by_rule(&s.data))
+        .map(|s| &s.data)
+        .chain(flows::written_data(workload))
+        .map(share_by_rule)
         .reduce(f64::min)
 }
 
@@ -342,9 +346,13 @@ fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
 
 /// What compression leaves of it, by its rule or of a sample, whichever is less.
 fn left_of(workload: &Workload, data: &Data) -> Option<f64> {
-    let writer = Stream { data: data.clone(), ..Stream::new("", Direction::Write, Bytes(1 << 20)) };
-    let sample = sampled::share(workload, std::iter::once(&writer));
+    let sample = sampled::share(workload, std::iter::once(&writer_of(data)));
     Some(sample.unwrap_or(1.0).min(share_by_rule(data)))
+}
+
+/// A stream that writes it.
+fn writer_of(data: &Data) -> Stream {
+    Stream { data: data.clone(), ..Stream::new("", Direction::Write, Bytes(1 << 20)) }
 }
 
 fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl Iterator<Item = &'a Stream> {
