@@ -90,6 +90,24 @@ fn ctrl_c_prints_what_was_measured_and_marks_it() {
 }
 
 #[test]
+fn the_tree_of_a_run_that_goes_on_is_left_to_it() {
+    let fathom = Fathom::new();
+    write(&fathom, "script.f", &format!("{READER}run 60\n"));
+    let mut running = fathom.spawn(["filebench", "-f", "script.f"]);
+    running.wait_for_text("Running...");
+    let root = fathom.work().join("fs");
+    for more in [&[][..], &["--replace", root.to_str().unwrap()]] {
+        let refused = fathom.run([&["filebench", "-f", "script.f"][..], more].concat()).expect_code(1);
+        let words =
+            format!("belongs to another run of fathom that has not ended (process {})", running.pid());
+        assert!(refused.stderr.contains(&words), "{}", refused.stderr);
+    }
+    running.signal(libc::SIGINT);
+    let outcome = running.finish().expect_code(130);
+    assert!(ops_of(&rows(&outcome.stdout), "rd") > 0, "{}", outcome.stdout);
+}
+
+#[test]
 fn messages_of_flows_are_printed() {
     let text = READER.replace(
         "flowop delay name=pause,value=0",

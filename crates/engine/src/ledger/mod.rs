@@ -103,6 +103,24 @@ impl Ledger {
         self.entry(&root).is_some_and(|e| e.tree && Identity::of(&root) == Some(e.identity))
     }
 
+    /// The process number of another run that has made `path`, still lives, and has not given it up.
+    #[must_use]
+    pub fn used_by_another(&self, path: &Path) -> Option<u32> {
+        let path = absolute(path);
+        let found = Identity::of(&path)?;
+        fs::read_dir(&self.directory).ok()?.flatten().find_map(|journal| {
+            let name = journal.file_name();
+            let owner = name.to_str()?.strip_prefix("files-")?;
+            let own = self.journal.as_ref().is_some_and(|(ours, _)| *ours == journal.path());
+            if own || !(owner_lives(owner) || is_locked(&journal.path())) {
+                return None;
+            }
+            let made = read_facts(&journal.path()).made;
+            let is_it = made.iter().any(|(p, entry)| *p == path && entry.identity == found);
+            if is_it { owner.split('-').next()?.parse().ok() } else { None }
+        })
+    }
+
     fn entry(&self, path: &Path) -> Option<Entry> {
         self.made.get(path).map(|m| m.1).or_else(|| self.kept.get(path).copied())
     }

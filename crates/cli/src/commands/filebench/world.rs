@@ -35,6 +35,13 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
     for create in plan.creations() {
         for (made, set) in create.sets.iter().zip(&create.workload.filesets) {
             let exists = made.root.symlink_metadata().is_ok();
+            let makes_anew = set.existing != Existing::Reuse;
+            if let Some(pid) = ledger.used_by_another(&made.root).filter(|_| makes_anew) {
+                return Some(format!(
+                    "{} belongs to another run of fathom that has not ended (process {pid}). Wait for it, or choose another path or name",
+                    made.root.display()
+                ));
+            }
             if !exists || set.foreign_writable || ledger.owns(&made.root) || ledger.owns_tree(&made.root) {
                 continue;
             }
