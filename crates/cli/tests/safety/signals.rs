@@ -121,13 +121,14 @@ fn two_signals_at_one_time_are_one_wish() {
     let worker = only_worker(&mut running);
     // The program is still at it when the next one comes.
     send(worker, libc::SIGSTOP);
-    // Two of one kind may be delivered as one; these are not, and come in this order.
+    // Two of one kind may be delivered as one; these are not. Either may be handled first.
     running.signal(libc::SIGHUP);
     running.signal(libc::SIGTERM);
     let patience = std::time::Instant::now();
     running.wait_until("both signals at work", || patience.elapsed().as_millis() > 50);
     send(worker, libc::SIGCONT);
-    let _ = running.finish().expect_code(129);
+    let outcome = running.finish();
+    assert!(matches!(outcome.code, Some(129 | 143)), "{:?}: {}", outcome.code, outcome.stderr);
     assert_eq!(names_in(fathom.work()), [""; 0], "it had time to clean up");
     assert_kept(&fathom, 1);
 }
