@@ -69,7 +69,7 @@ impl std::fmt::Display for Failure {
             Self::Engine(e) => write!(f, "{e}"),
             Self::Gone(path) => write!(
                 f,
-                "{} is no longer on the file system that was measured: its mount has gone. Mount it again and repeat",
+                "{} is no longer on the file system that was measured: its mount has gone, or the directory was removed. Bring it back and repeat",
                 path.display()
             ),
         }

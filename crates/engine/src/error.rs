@@ -52,6 +52,14 @@ pub enum EngineError {
         /// "has 5 bytes instead of 10", "is not there", ...
         what: String,
     },
+    /// The journal of the files that we make cannot be kept; without it none is made.
+    #[error("cannot keep the journal of the files that are made, in {}: {error}. Let XDG_STATE_HOME name a directory that you may write to", .directory.display())]
+    Journal {
+        /// The state directory.
+        directory: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// A system call on a file failed.
     #[error("cannot {what} {}: {error}{}", .path.display(), advice(.error))]
     File {

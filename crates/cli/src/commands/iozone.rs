@@ -188,6 +188,9 @@ fn as_operation(error: &EngineError) -> OpError {
         EngineError::File { what, path, error } => {
             ((*what).to_owned(), path.display().to_string(), error.raw_os_error().unwrap_or(0))
         }
+        EngineError::Journal { directory, error } => {
+            ("create".into(), directory.display().to_string(), error.raw_os_error().unwrap_or(0))
+        }
         EngineError::NotOurs(path) | EngineError::NotAFile(path, _) => {
             ("create".into(), path.display().to_string(), libc::EEXIST)
         }

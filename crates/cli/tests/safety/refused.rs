@@ -105,6 +105,22 @@ fn a_directory_of_somebody_else_is_one_clear_error() {
     assert_eq!(names_in(&theirs), [""; 0]);
 }
 
+#[test]
+fn without_a_place_for_the_journal_nothing_is_made_and_its_variable_is_named() {
+    let fathom = Fathom::new();
+    let file = fathom.dir().path().join("plain");
+    fs::write(&file, "").expect("our own directory");
+    let fathom = fathom.env("XDG_STATE_HOME", file.to_str().expect("UTF-8"));
+    let workload = Text::new("w").quick_write(fathom.work()).save(&fathom);
+    let words = ["journal", "Let XDG_STATE_HOME name a directory"];
+    one_error(&fathom.run(["run", workload.to_str().expect("UTF-8")]).expect_code(3), &words);
+    let prepare = ["sysbench", "fileio", "--file-num=1", "--file-total-size=16k", "prepare"];
+    let refused = fathom.run(prepare).expect_code(1).expect_stdout("errno = 20 (Not a directory)");
+    assert!(refused.stderr.contains(words[1]), "{}", refused.stderr);
+    let left: Vec<_> = names_in(fathom.work()).into_iter().filter(|n| !n.ends_with(".toml")).collect();
+    assert_eq!(left, [""; 0]);
+}
+
 fn open_to_all(dir: &Path) {
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).expect("our own directory");
     let work = dir.join("work");

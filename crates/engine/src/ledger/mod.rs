@@ -319,16 +319,12 @@ impl Ledger {
 
     fn note(&mut self, line: &str) -> Result<(), EngineError> {
         if self.journal.is_none() {
-            fs::create_dir_all(&self.directory)
-                .map_err(|e| EngineError::file("create", &self.directory, e))?;
+            let untold = |error| EngineError::Journal { directory: self.directory.clone(), error };
+            fs::create_dir_all(&self.directory).map_err(untold)?;
             // In containers that share the directory two runs may have the same number and start: the time makes the name ours.
             let since = std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_nanos());
             let path = self.directory.join(format!("files-{}-{since}", owner_name(std::process::id())));
-            let file = OpenOptions::new()
-                .create_new(true)
-                .append(true)
-                .open(&path)
-                .map_err(|e| EngineError::file("open", &path, e))?;
+            let file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(untold)?;
             // Process numbers mean nothing in another container or on another host that shares the directory; a lock does,
             // and the kernel drops it at any death. Where locks are not to be had, the number has to do.
             let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
@@ -345,7 +341,8 @@ impl Ledger {
 
     /// Changes the list of kept files. Other runs change it too: it is read and written under a lock.
     fn change_kept(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>)) -> Result<(), EngineError> {
-        fs::create_dir_all(&self.directory).map_err(|e| EngineError::file("create", &self.directory, e))?;
+        fs::create_dir_all(&self.directory)
+            .map_err(|error| EngineError::Journal { directory: self.directory.clone(), error })?;
         let path = self.directory.join("kept");
         let failed = |e: std::io::Error| EngineError::file("write", path.clone(), e);
         let lock = OpenOptions::new()

@@ -70,7 +70,7 @@ fn failed(error: &EngineError) -> ExitCode {
             console::error(&not_ours(path));
             libc::EEXIST
         }
-        EngineError::File { error: cause, .. } => {
+        EngineError::File { error: cause, .. } | EngineError::Journal { error: cause, .. } => {
             console::error(&error.to_string());
             cause.raw_os_error().unwrap_or(0)
         }

@@ -185,6 +185,11 @@ fn tell(live: &mut Live, o: &Options, error: &EngineError) {
             let call = if o.mode == Mode::SeqWrite { "create" } else { what };
             error_of(cause.raw_os_error().unwrap_or(0), call, &path.display().to_string(), error)
         }
+        EngineError::Journal { directory, error: cause } => {
+            console::error(&error.to_string());
+            let errno = cause.raw_os_error().unwrap_or(0);
+            error_of(errno, "create", &directory.display().to_string(), error)
+        }
         _ => {
             console::error(&error.to_string());
             error_of(0, "", "", error)
