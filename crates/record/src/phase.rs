@@ -2,7 +2,7 @@
 //! and what the kernel's counters said meanwhile. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`];
 //! the program puts both into a [`Repetition`].
 
-use crate::{Histogram, Origin, Physical, Residency, Row};
+use crate::{BlockLayer, Finding, Histogram, Origin, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -79,6 +79,12 @@ pub struct Repetition {
     pub extents: Option<Extents>,
     /// What the block layer moved meanwhile.
     pub physical: Physical,
+    /// What its events told, where the user may see them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockLayer>,
+    /// Why the figures are what they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// Page-cache residency of the files just before the start, where the kernel tells.
     pub resident_before: Option<Residency>,
     /// The same just after the end.

@@ -1,0 +1,14 @@
+//! What reached the block layer: single events as the kernel (or a trace file, or the simulator) tells them, and what is kept of
+//! them in a record.
+//!
+//! * [`event`]: one event, the same from every source.
+//! * [`activity`]: what a repetition's events come to, device by device: the stored form.
+
+pub mod activity;
+pub mod event;
+
+pub use activity::{
+    BlockInterval, BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats,
+    Seeks, SizeCount, TimeSource,
+};
+pub use event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};

@@ -1,0 +1,31 @@
+//! Why a number is what it is: sentences that rules of `observe` derive from what was measured, each with the figures that prove
+//! it. A finding never changes a number, and there is none without evidence.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that was found out about a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable word of the rule that found it: "request-size", "read-ahead", "fsync-others"; docs/findings.md has the list.
+    pub rule: String,
+    /// For a person: what was found, with its figures.
+    pub sentence: String,
+    /// What to do about it or to look at next; empty where there is nothing to be done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub advice: String,
+    /// The figures that the sentence rests on.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One figure of a finding.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it is: "requests", "bytes asked for".
+    pub name: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit: "bytes", "requests", "ns", "ratio".
+    pub unit: String,
+    /// Where it was read: "block events", "counters of vda", "our own calls".
+    pub source: String,
+}
