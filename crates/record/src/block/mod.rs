@@ -3,12 +3,15 @@
 //!
 //! * [`event`]: one event, the same from every source.
 //! * [`activity`]: what a repetition's events come to, device by device: the stored form.
+//! * [`analysis`]: from the one to the other.
 
 pub mod activity;
+pub mod analysis;
 pub mod event;
 
 pub use activity::{
     BlockInterval, BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount, TimeSource,
 };
+pub use analysis::{Analysis, Options, WatchedDevice};
 pub use event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};

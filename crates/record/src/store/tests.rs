@@ -170,6 +170,7 @@ fn write_phase() -> Phase {
             dirty_pages: 1,
             writeback_pages: 0,
         }),
+        ..Repetition::default()
     };
     let tags = BTreeMap::from([("fsync".to_string(), "end".to_string())]);
     Phase {
@@ -521,6 +522,7 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
                 physical,
                 resident_before,
                 resident_after,
+                ..Repetition::default()
             }
         })
 }

@@ -1,0 +1,139 @@
+//! Pairing on a device without requests (md, most of device mapper, zram): a bio's arrival with its completion.
+//!
+//! By where it ends: that is what every way of completing one leaves alone. A driver that walks through the bio tells it as the
+//! nothing at its end, one that cuts pieces off its front tells the last piece. The pieces before that, where they are told, lie
+//! inside a bio in flight; they count nothing of their own, the last one is always told last.
+
+use super::super::activity::{IssuerKind, RequestClass};
+use super::super::event::{BlockAction, BlockEvent};
+use super::class::class_of;
+use super::places::Place;
+use super::tally::{Completed, Issued, Tally};
+use std::collections::BTreeMap;
+
+/// As many bios as a device is followed with.
+const FLIGHTS_MAX: usize = 1 << 16;
+/// As many with one end as are looked at for the one that began at the right place.
+const LOOK: usize = 64;
+
+/// Way, end, and a number that makes it unique.
+type Key = (u16, u64, u64);
+
+struct Flight {
+    class: RequestClass,
+    start: u64,
+    sectors: u32,
+    issued_ns: u64,
+    watch: u32,
+    error: bool,
+}
+
+/// What a device without requests has in hand.
+pub(super) struct Bios {
+    flights: BTreeMap<Key, Flight>,
+    count: u64,
+    queueing: bool,
+}
+
+impl Bios {
+    /// `queueing`: whether arrivals count as such too, and cuts.
+    pub(super) fn new(queueing: bool) -> Self {
+        Self { flights: BTreeMap::new(), count: 0, queueing }
+    }
+
+    /// An event of the device, at a time that never runs backwards.
+    pub(super) fn event(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
+        match event.action {
+            BlockAction::Queue => self.issue(tally, event, now_ns, kind),
+            BlockAction::Complete | BlockAction::BioComplete => self.complete(tally, event, now_ns),
+            BlockAction::Split => tally.splits += 1,
+            _ => {}
+        }
+    }
+
+    fn issue(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
+        let place = Place::of(event);
+        let class = class_of(event.flags, event.sectors);
+        let issuer = tally.issuers.number(kind, event);
+        tally.class(class).bios += u64::from(self.queueing);
+        tally.issue(Issued {
+            class,
+            flags: event.flags,
+            sector: place.sector,
+            sectors: event.sectors,
+            issuer,
+        });
+        if self.flights.len() >= FLIGHTS_MAX {
+            tally.in_device.down(1);
+            tally.give_up(tally.watch);
+            return;
+        }
+        let end = place.sector.saturating_add(u64::from(event.sectors));
+        self.count += 1;
+        let flight = Flight {
+            class,
+            start: place.sector,
+            sectors: event.sectors,
+            issued_ns: now_ns,
+            watch: tally.watch,
+            error: false,
+        };
+        self.flights.insert((place.way, end, self.count), flight);
+    }
+
+    fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
+        let place = Place::of(event);
+        let end = place.sector.saturating_add(u64::from(event.sectors));
+        let Some(flight) = self.whole(place, end).and_then(|key| self.flights.remove(&key)) else {
+            let known = self.part(place, end, event.error != 0);
+            tally.begun_before += u64::from(!known && event.sectors > 0);
+            return;
+        };
+        tally.in_device.down(1);
+        if flight.watch != tally.watch {
+            tally.begun_before += 1;
+            return;
+        }
+        let d2c_ns = now_ns.saturating_sub(flight.issued_ns);
+        tally.complete(Completed {
+            class: flight.class,
+            sectors: flight.sectors,
+            d2c_ns,
+            whole_ns: d2c_ns,
+            error: flight.error || event.error != 0,
+        });
+    }
+
+    /// The bio that ends here: rather one that also begins here, else the newest around it.
+    fn whole(&self, place: Place, end: u64) -> Option<Key> {
+        let all = self.flights.range((place.way, end, 0)..=(place.way, end, u64::MAX)).rev().take(LOOK);
+        let around = all.filter(|(_, flight)| flight.start <= place.sector);
+        around.max_by_key(|&(&(_, _, n), flight)| (flight.start == place.sector, n)).map(|(&key, _)| key)
+    }
+
+    /// Whether this is a piece of a bio in flight; an error of it is one of the whole.
+    fn part(&mut self, place: Place, end: u64, error: bool) -> bool {
+        let beyond = (place.way, end.saturating_add(1), 0)..=(place.way, u64::MAX, u64::MAX);
+        match self.flights.range_mut(beyond).next() {
+            Some((_, flight)) if flight.start <= place.sector => {
+                flight.error |= error;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Events were lost: what is in flight is not known any more.
+    pub(super) fn gap(&mut self, tally: &mut Tally) {
+        for flight in self.flights.values() {
+            tally.give_up(flight.watch);
+        }
+        self.flights.clear();
+        tally.in_device.empty();
+    }
+
+    /// Issued in this watch and not completed.
+    pub(super) fn in_flight(&self, watch: u32) -> u64 {
+        self.flights.values().filter(|f| f.watch == watch).count() as u64
+    }
+}

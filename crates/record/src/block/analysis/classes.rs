@@ -1,0 +1,87 @@
+//! Sizes in classes, as people read them: linear ones of 2 KiB as in `lquantize`, and powers of two.
+
+use super::super::activity::SizeCount;
+
+/// Width of the linear classes that sizes are commonly shown in.
+pub const LINEAR_CLASS_BYTES: u64 = 2048;
+
+/// Sizes from `from_bytes` up to, but not including, the next class's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeClass {
+    /// Smallest size in it.
+    pub from_bytes: u64,
+    /// Largest size in it and one more; ends at 2^64 - 1.
+    pub below_bytes: u64,
+    /// Requests in it.
+    pub count: u64,
+}
+
+/// The classes that are not empty, ascending: each `width_bytes` wide, the first from 0. A width of 0 is taken for 1.
+#[must_use]
+pub fn linear_classes(sizes: &[SizeCount], width_bytes: u64) -> Vec<SizeClass> {
+    let width = width_bytes.max(1);
+    classes(sizes, |bytes| {
+        let from = bytes - bytes % width;
+        (from, from.saturating_add(width))
+    })
+}
+
+/// The classes that are not empty, ascending: from each power of two to the next; 0 has a class of its own.
+#[must_use]
+pub fn power_classes(sizes: &[SizeCount]) -> Vec<SizeClass> {
+    classes(sizes, |bytes| match bytes.checked_ilog2() {
+        None => (0, 1),
+        Some(power) => (1 << power, (1u64 << power).saturating_mul(2)),
+    })
+}
+
+fn classes(sizes: &[SizeCount], bounds: impl Fn(u64) -> (u64, u64)) -> Vec<SizeClass> {
+    let mut all = std::collections::BTreeMap::<u64, SizeClass>::new();
+    for size in sizes.iter().filter(|s| s.count > 0) {
+        let (from_bytes, below_bytes) = bounds(size.bytes);
+        let class = all.entry(from_bytes).or_insert(SizeClass { from_bytes, below_bytes, count: 0 });
+        class.count = class.count.saturating_add(size.count);
+    }
+    all.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(classes: &[SizeClass]) -> Vec<(u64, u64, u64)> {
+        classes.iter().map(|c| (c.from_bytes, c.below_bytes, c.count)).collect()
+    }
+
+    #[test]
+    fn sizes_fall_into_classes() {
+        let size = |bytes, count| SizeCount { bytes, count };
+        let sizes = [
+            size(0, 9),
+            size(512, 1),
+            size(1536, 2),
+            size(2048, 3),
+            size(16_384, 4),
+            size(17_920, 5),
+            size(18_432, 0),
+        ];
+        let linear = linear_classes(&sizes, LINEAR_CLASS_BYTES);
+        assert_eq!(counts(&linear), [(0, 2048, 12), (2048, 4096, 3), (16_384, 18_432, 9)]);
+        let powers = power_classes(&sizes);
+        assert_eq!(
+            counts(&powers),
+            [(0, 1, 9), (512, 1024, 1), (1024, 2048, 2), (2048, 4096, 3), (16_384, 32_768, 9)]
+        );
+    }
+
+    #[test]
+    fn the_largest_sizes_have_classes_too() {
+        let sizes =
+            [SizeCount { bytes: u64::MAX, count: u64::MAX }, SizeCount { bytes: u64::MAX - 1, count: 1 }];
+        assert_eq!(
+            counts(&linear_classes(&sizes, 0)),
+            [(u64::MAX - 1, u64::MAX, 1), (u64::MAX, u64::MAX, u64::MAX)]
+        );
+        assert_eq!(counts(&power_classes(&sizes)), [(1 << 63, u64::MAX, u64::MAX)]);
+    }
+}

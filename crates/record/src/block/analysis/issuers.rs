@@ -1,0 +1,150 @@
+//! Who issued requests: tasks' names without the numbers that only tell threads of one kind apart, and what each asked for.
+//! Bounded: names come from outside.
+
+use super::super::activity::{Issuer, IssuerKind, RequestClass};
+use super::super::event::{BlockEvent, TASK_NAME_BYTES};
+use std::collections::HashMap;
+
+/// As many issuers as one device tells apart; those that come later are one per kind.
+const ISSUERS_MAX: usize = 64;
+/// As many spellings (with numbers) as are remembered.
+const SPELLINGS_MAX: usize = 1024;
+/// The name of the issuers that there was no room for.
+const REST: &str = "(more)";
+
+type Spelling = (IssuerKind, [u8; TASK_NAME_BYTES]);
+
+/// The issuers of one device.
+#[derive(Default)]
+pub(super) struct Issuers {
+    all: Vec<Issuer>,
+    known: HashMap<Spelling, u16>,
+    /// Who came last: mostly the one who comes next.
+    last: Option<(Spelling, u16)>,
+}
+
+impl Issuers {
+    /// The number of the task that an event names.
+    #[inline]
+    pub(super) fn number(&mut self, kind: IssuerKind, event: &BlockEvent) -> u16 {
+        let spelling = (kind, event.task);
+        if let Some((last, number)) = self.last
+            && last == spelling
+        {
+            return number;
+        }
+        let number = match self.known.get(&spelling) {
+            Some(&number) => number,
+            None => self.learn(spelling, &event.task_name()),
+        };
+        self.last = Some((spelling, number));
+        number
+    }
+
+    fn learn(&mut self, spelling: Spelling, name: &str) -> u16 {
+        let name = without_numbers(spelling.0, name);
+        let number = self.entry(spelling.0, name);
+        if self.known.len() >= SPELLINGS_MAX {
+            self.known.clear();
+        }
+        self.known.insert(spelling, number);
+        number
+    }
+
+    fn entry(&mut self, kind: IssuerKind, name: &str) -> u16 {
+        let full = self.all.len() >= ISSUERS_MAX;
+        let find = |all: &[Issuer], name: &str| all.iter().position(|i| i.kind == kind && i.name == name);
+        let name = if full && find(&self.all, name).is_none() { REST } else { name };
+        let at = find(&self.all, name).unwrap_or_else(|| {
+            self.all.push(Issuer { kind, name: name.into(), ..Issuer::default() });
+            self.all.len() - 1
+        });
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    /// Counts a request of an issuer.
+    #[inline]
+    pub(super) fn count(&mut self, number: u16, class: RequestClass, bytes: u64) {
+        let Some(issuer) = self.all.get_mut(usize::from(number)) else { return };
+        match class {
+            RequestClass::Read => {
+                issuer.reads += 1;
+                issuer.read_bytes = issuer.read_bytes.saturating_add(bytes);
+            }
+            RequestClass::Write => {
+                issuer.writes += 1;
+                issuer.write_bytes = issuer.write_bytes.saturating_add(bytes);
+            }
+            _ => issuer.others += 1,
+        }
+    }
+
+    /// Counts begin anew; numbers that were given out stay good.
+    pub(super) fn restart(&mut self) {
+        for issuer in &mut self.all {
+            *issuer =
+                Issuer { kind: issuer.kind, name: std::mem::take(&mut issuer.name), ..Issuer::default() };
+        }
+    }
+
+    /// Those who issued something, the most bytes first.
+    pub(super) fn active(&self) -> Vec<Issuer> {
+        let asked = |i: &Issuer| i.reads + i.writes + i.others;
+        let bytes = |i: &Issuer| i.read_bytes.saturating_add(i.write_bytes);
+        let mut all: Vec<Issuer> = self.all.iter().filter(|i| asked(i) > 0).cloned().collect();
+        all.sort_by(|a, b| {
+            (bytes(b), asked(b))
+                .cmp(&(bytes(a), asked(a)))
+                .then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
+        });
+        all
+    }
+}
+
+/// A name without what only numbers threads: "loop0" is "loop", "jbd2/vda1-8" is "jbd2/vda1". Of the kernel's workers, whose names
+/// are pools and numbers ("kworker/u8:3", "kworker/0:1H"), only the word stays. Programs' names are their own affair.
+fn without_numbers(kind: IssuerKind, name: &str) -> &str {
+    if kind == IssuerKind::Other {
+        return name;
+    }
+    if name.starts_with("kworker/") {
+        return "kworker";
+    }
+    let short =
+        name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_', ':', '/', '.']);
+    if short.is_empty() { name } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_one_kind_are_one() {
+        let cut = |name| without_numbers(IssuerKind::Kernel, name);
+        assert_eq!(
+            [cut("loop0"), cut("jbd2/vda1-8"), cut("kworker/u8:3"), cut("kworker/0:1H")],
+            ["loop", "jbd2/vda1", "kworker", "kworker"]
+        );
+        assert_eq!([cut("md127_raid1"), cut("12"), cut("")], ["md127_raid", "12", ""]);
+        assert_eq!(without_numbers(IssuerKind::Other, "worker7"), "worker7");
+        assert_eq!(without_numbers(IssuerKind::Own, "reader-7"), "reader");
+    }
+
+    #[test]
+    fn there_are_no_more_than_so_many() {
+        let mut issuers = Issuers::default();
+        let mut event = super::super::tests::event(0, super::super::super::BlockAction::Issue, "R", 0, 8);
+        for n in 0..5000u32 {
+            event.task = BlockEvent::task_of(&format!("p{n}"));
+            let number = issuers.number(IssuerKind::Other, &event);
+            issuers.count(number, RequestClass::Read, 4096);
+        }
+        let all = issuers.active();
+        assert_eq!(all.len(), ISSUERS_MAX + 1);
+        assert_eq!((all[0].name.as_str(), all[0].reads), (REST, 5000 - ISSUERS_MAX as u64));
+        assert!(issuers.known.len() <= SPELLINGS_MAX);
+        issuers.restart();
+        assert_eq!(issuers.active(), []);
+    }
+}

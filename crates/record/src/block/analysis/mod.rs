@@ -1,0 +1,216 @@
+//! From events to figures: block events go in one by one, as they come from the kernel's ring, a trace or the simulator, and what
+//! each device was asked for comes out. Pure (no clock, no files) and of bounded memory, however long it goes on and whatever a
+//! trace claims.
+//!
+//! * [`classes`]: sizes in classes, for tables
+//! * `requests`, `bios`: which event belongs to which, on devices with and without requests
+//! * `places`: finding again what is in flight
+//! * `tally`, `class`, `depth`, `rows`, `sizes`, `issuers`: what is counted
+//!
+//! What holds for every sequence of events, whatever was lost: `issued` is `completed` plus what is `unfinished`; the sizes add
+//! up to `issued_bytes` (unless somebody makes up more than 4096 sizes above 4 MiB); rows add up to the totals; the integral of the depth is the sum of the times spent in the device
+//! (Little's law, as counting and not as a law). Completions of what had been issued before the watch are in `begun_before` and
+//! nowhere else.
+//!
+//! An event costs about 0.05 µs (test `cost`); with queueing watched, a request is about four events.
+
+mod bios;
+mod class;
+pub mod classes;
+mod depth;
+mod issuers;
+mod places;
+mod requests;
+mod rows;
+mod sizes;
+mod tally;
+
+use super::activity::{BlockLayer, IssuerKind};
+use super::event::{BlockEvent, DeviceNumber};
+use bios::Bios;
+use requests::Requests;
+use tally::Tally;
+
+/// A device that is watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchedDevice {
+    /// Its number, as events have it.
+    pub number: DeviceNumber,
+    /// Kernel name.
+    pub name: String,
+    /// 0 for those the file system uses, 1 for what those are made of, and so on.
+    pub level: u32,
+    /// Whether it has no requests: then bios are counted in their place.
+    pub bio_based: bool,
+}
+
+/// What is to be watched, and how closely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The devices; events of others are passed over.
+    pub devices: Vec<WatchedDevice>,
+    /// When counting begins. Events before that only tell what is in flight then.
+    pub from_ns: u64,
+    /// Length of an iostat-style row; 0 for none. A watch of more than 4096 rows gets rows of twice the length, and so on.
+    pub interval_ns: u64,
+    /// Whether the events of queueing (arrivals, merges, splits) are watched too. Without, those that come all the same are passed
+    /// over, since nobody knows how many are missing; but arrivals on devices without requests, which must always be watched.
+    pub queueing: bool,
+}
+
+/// Devices and what they have in hand.
+struct Device {
+    who: WatchedDevice,
+    tally: Tally,
+    hand: Hand,
+}
+
+enum Hand {
+    Requests(Requests),
+    Bios(Bios),
+}
+
+/// The analysis of a stream of events.
+pub struct Analysis {
+    options: Options,
+    devices: Vec<Device>,
+    /// Position of the device that the last event was of: mostly the next one's too.
+    last: usize,
+    /// The latest time that was told. Rings of several CPUs are merged to within some nanoseconds; here time never runs backwards.
+    now_ns: u64,
+    /// When the present watch began, or the next one will.
+    from_ns: u64,
+    watching: bool,
+    events: u64,
+}
+
+impl Analysis {
+    /// An analysis that has seen nothing yet.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let from_ns = options.from_ns;
+        let mut analysis =
+            Self { devices: Vec::new(), last: 0, now_ns: 0, from_ns, watching: false, events: 0, options };
+        for who in std::mem::take(&mut analysis.options.devices) {
+            analysis.watch(who);
+        }
+        analysis
+    }
+
+    /// Watches one more device, from now on: for traces, which tell their devices as they go. One that is watched already stays
+    /// as it is.
+    pub fn watch(&mut self, who: WatchedDevice) {
+        if self.watches(who.number) {
+            return;
+        }
+        let queueing = self.options.queueing;
+        let hand = if who.bio_based {
+            Hand::Bios(Bios::new(queueing))
+        } else {
+            Hand::Requests(Requests::new(queueing))
+        };
+        let mut tally = Tally::new();
+        if self.watching {
+            // Rows of all devices are of the same times.
+            tally.restart(self.from_ns, self.options.interval_ns);
+            tally.pass(self.now_ns);
+        }
+        self.devices.push(Device { who, tally, hand });
+    }
+
+    /// Whether a device is watched.
+    #[must_use]
+    pub fn watches(&self, number: DeviceNumber) -> bool {
+        self.devices.iter().any(|d| d.who.number == number)
+    }
+
+    /// Takes an event. `issuer` is what kind of task ran when it happened; of completions it does not matter.
+    #[inline]
+    pub fn event(&mut self, event: &BlockEvent, issuer: IssuerKind) {
+        if !self.watching && event.time_ns >= self.from_ns {
+            self.begin();
+        }
+        self.now_ns = self.now_ns.max(event.time_ns);
+        self.events += 1;
+        let same = self.devices.get(self.last).is_some_and(|d| d.who.number == event.device);
+        if !same {
+            let Some(found) = self.devices.iter().position(|d| d.who.number == event.device) else { return };
+            self.last = found;
+        }
+        let Device { tally, hand, .. } = &mut self.devices[self.last];
+        tally.pass(self.now_ns);
+        match hand {
+            Hand::Requests(requests) => requests.event(tally, event, self.now_ns, issuer),
+            Hand::Bios(bios) => bios.event(tally, event, self.now_ns, issuer),
+        }
+    }
+
+    /// Counting begins anew at `from_ns`: what came before was warm-up. What is in flight stays known. Events from before that
+    /// time may still be handed in afterwards and are warm-up too; events from after it that were handed in already are not
+    /// counted, so the watch then begins with the next one.
+    pub fn restart(&mut self, from_ns: u64) {
+        self.from_ns = from_ns;
+        self.watching = false;
+        if from_ns <= self.now_ns {
+            self.begin();
+        }
+    }
+
+    fn begin(&mut self) {
+        self.watching = true;
+        self.from_ns = self.from_ns.max(self.now_ns);
+        self.events = 0;
+        for device in &mut self.devices {
+            device.tally.restart(self.from_ns, self.options.interval_ns);
+        }
+    }
+
+    /// Events were lost here: what is in flight is not known any more. What was issued and is not completed yet will be told as
+    /// unfinished, and its completion, should it come, as begun before.
+    pub fn gap(&mut self) {
+        for Device { tally, hand, .. } in &mut self.devices {
+            tally.pass(self.now_ns);
+            match hand {
+                Hand::Requests(requests) => requests.gap(tally),
+                Hand::Bios(bios) => bios.gap(tally),
+            }
+        }
+    }
+
+    /// What it comes to by `end_ns`, or by the last event if that was later. Source, losses and the cost of watching are filled in
+    /// by whoever knows them. The watch goes on: [`Self::restart`] begins the next.
+    pub fn finish(&mut self, end_ns: u64) -> BlockLayer {
+        if !self.watching {
+            self.begin();
+        }
+        self.now_ns = self.now_ns.max(end_ns).max(self.from_ns);
+        let mut layer = BlockLayer {
+            events: self.events,
+            watched_ns: self.now_ns - self.from_ns,
+            ..BlockLayer::default()
+        };
+        for (n, Device { who, tally, hand }) in (0..).zip(&mut self.devices) {
+            tally.pass(self.now_ns);
+            let in_flight = match hand {
+                Hand::Requests(requests) => requests.in_flight(tally.watch),
+                Hand::Bios(bios) => bios.in_flight(tally.watch),
+            };
+            let mut activity = tally.activity(self.options.queueing, in_flight);
+            activity.name.clone_from(&who.name);
+            (activity.number, activity.level, activity.bio_based) = (who.number, who.level, who.bio_based);
+            if who.bio_based {
+                activity.in_queue.clear();
+            }
+            layer.devices.push(activity);
+            layer.intervals.extend(tally.rows.finish(n, self.from_ns, self.now_ns));
+        }
+        layer
+    }
+}
+
+#[cfg(test)]
+mod cost;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

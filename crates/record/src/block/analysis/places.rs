@@ -1,0 +1,176 @@
+//! Things that are found again by where they lie on a device and which way they go: bios that wait, requests that the device has.
+//! Several may be at one place at a time (two programs read one block); the newest is found first. Bounded: what a device can
+//! really have in flight is far below the bound, and a trace that claims more loses the oldest of a place, or the new one.
+
+use super::super::event::{BlockEvent, RequestFlags};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Where something begins and which way it goes: what an event has in common with the one that follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) sector: u64,
+    pub(super) way: u16,
+}
+
+impl Place {
+    /// The bits of the flags that are the same at issue and at completion; a flush of the device's own has none of them.
+    const WAY: u16 =
+        RequestFlags::READ.0 | RequestFlags::WRITE.0 | RequestFlags::DISCARD.0 | RequestFlags::OTHER.0;
+
+    /// The place of an event. The kernel shows a request without a place as 0 when it is issued, as the last sector there is when
+    /// it is completed.
+    #[inline]
+    pub(super) fn of(event: &BlockEvent) -> Self {
+        let sector = if event.sector == u64::MAX { 0 } else { event.sector };
+        Self { sector, way: event.flags.0 & Self::WAY }
+    }
+
+    /// The same way, elsewhere.
+    #[inline]
+    pub(super) fn at(self, sector: u64) -> Self {
+        Self { sector, way: self.way }
+    }
+}
+
+/// What is at one place.
+struct Stack<T> {
+    newest: T,
+    /// From the oldest to the newest but one; nearly always empty.
+    older: Vec<T>,
+}
+
+/// Things at places.
+pub(super) struct Places<T> {
+    stacks: HashMap<Place, Stack<T>>,
+    count: usize,
+    most: usize,
+}
+
+/// As many as can be at one place.
+const SAME_PLACE_MAX: usize = 1024;
+
+impl<T> Places<T> {
+    /// For no more than `most` things.
+    pub(super) fn new(most: usize) -> Self {
+        Self { stacks: HashMap::new(), count: 0, most }
+    }
+
+    /// Puts a thing at a place; gives back one that there was no room for.
+    #[inline]
+    pub(super) fn put(&mut self, place: Place, thing: T) -> Option<T> {
+        if self.count >= self.most {
+            return Some(thing);
+        }
+        match self.stacks.entry(place) {
+            Entry::Vacant(free) => {
+                free.insert(Stack { newest: thing, older: Vec::new() });
+            }
+            Entry::Occupied(mut taken) => {
+                let stack = taken.get_mut();
+                stack.older.push(std::mem::replace(&mut stack.newest, thing));
+                if stack.older.len() >= SAME_PLACE_MAX {
+                    return Some(stack.older.remove(0));
+                }
+            }
+        }
+        self.count += 1;
+        None
+    }
+
+    /// Takes away what fits best: `fit` gives 0 for what does not fit; of equals the newest.
+    #[inline]
+    pub(super) fn take(&mut self, place: Place, fit: impl Fn(&T) -> u8) -> Option<T> {
+        let Entry::Occupied(mut taken) = self.stacks.entry(place) else { return None };
+        let stack = taken.get_mut();
+        let found = if stack.older.is_empty() {
+            if fit(&stack.newest) == 0 {
+                return None;
+            }
+            taken.remove().newest
+        } else {
+            Self::take_one_of(stack, fit)?
+        };
+        self.count -= 1;
+        Some(found)
+    }
+
+    fn take_one_of(stack: &mut Stack<T>, fit: impl Fn(&T) -> u8) -> Option<T> {
+        let mut best = (fit(&stack.newest), None);
+        for (n, thing) in stack.older.iter().enumerate().rev() {
+            let fits = fit(thing);
+            if fits > best.0 {
+                best = (fits, Some(n));
+            }
+        }
+        match best {
+            (0, _) => None,
+            (_, Some(n)) => Some(stack.older.remove(n)),
+            (_, None) => stack.older.pop().map(|next| std::mem::replace(&mut stack.newest, next)),
+        }
+    }
+
+    /// The newest at a place that is wanted.
+    pub(super) fn find(&mut self, place: Place, wanted: impl Fn(&T) -> bool) -> Option<&mut T> {
+        let stack = self.stacks.get_mut(&place)?;
+        if wanted(&stack.newest) {
+            return Some(&mut stack.newest);
+        }
+        stack.older.iter_mut().rev().find(|t| wanted(t))
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// All of them, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.stacks.values().flat_map(|s| s.older.iter().chain(std::iter::once(&s.newest)))
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.stacks.clear();
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Place = Place { sector: 8, way: 1 };
+
+    #[test]
+    fn the_newest_that_fits_best_is_found() {
+        let mut places = Places::new(10);
+        for size in [8, 16, 8, 32] {
+            assert_eq!(places.put(HERE, size), None);
+        }
+        let fit = |size: u32| move |s: &u32| if *s == size { 2 } else { u8::from(*s > size) };
+        assert_eq!(places.take(HERE, fit(16)), Some(16), "the exact one before the larger, newer one");
+        assert_eq!(places.take(HERE, fit(20)), Some(32), "else a larger one");
+        assert_eq!(places.take(HERE, fit(20)), None);
+        assert_eq!(places.take(HERE.at(9), fit(8)), None);
+        assert_eq!(
+            (places.take(HERE, fit(8)), places.take(HERE, fit(8)), places.len()),
+            (Some(8), Some(8), 0)
+        );
+        assert_eq!(places.take(HERE, fit(8)), None);
+    }
+
+    #[test]
+    fn there_is_a_bound_for_all_and_for_one_place() {
+        let mut places = Places::new(2);
+        assert_eq!(
+            (places.put(HERE, 1), places.put(HERE.at(9), 2), places.put(HERE.at(10), 3)),
+            (None, None, Some(3))
+        );
+        assert_eq!(places.iter().sum::<i32>(), 3);
+        let mut places = Places::new(10_000);
+        let lost: Vec<usize> = (0..2000).filter_map(|n| places.put(HERE, n)).collect();
+        assert_eq!(lost, (0..2000 - SAME_PLACE_MAX).collect::<Vec<_>>());
+        assert_eq!((places.len(), places.iter().count()), (SAME_PLACE_MAX, SAME_PLACE_MAX));
+    }
+}

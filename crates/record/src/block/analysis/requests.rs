@@ -1,0 +1,287 @@
+//! Pairing on a device with requests: a bio's arrival with the issue of the request it ended up in, a request's issue with its
+//! completion.
+
+use super::super::activity::{IssuerKind, RequestClass};
+use super::super::event::{BlockAction, BlockEvent};
+use super::class::class_of;
+use super::places::{Place, Places};
+use super::tally::{Completed, Issued, Tally};
+
+/// As many requests as a device is followed with; real ones have at most a few thousand.
+const FLIGHTS_MAX: usize = 1 << 16;
+/// As many waiting bios: each request may hold hundreds.
+const WAITING_MAX: usize = 1 << 17;
+
+/// A request that the driver has, or gave back and will get again.
+struct Flight {
+    class: RequestClass,
+    issued_ns: u64,
+    /// Of its first bio, where that was seen.
+    arrived_ns: Option<u64>,
+    /// Of the whole request.
+    sectors: u32,
+    /// Of what is not completed yet.
+    left: u32,
+    watch: u32,
+    given_back: bool,
+    error: bool,
+}
+
+/// A bio, or what is left of one, that no request was issued for yet.
+struct Waiting {
+    arrived_ns: u64,
+    end: u64,
+    issuer: u16,
+    /// The second part of a bio that was cut: no arrival of its own.
+    cut: bool,
+}
+
+/// What a device with requests has in hand.
+pub(super) struct Requests {
+    flights: Places<Flight>,
+    waiting: Places<Waiting>,
+    given_back: usize,
+    queueing: bool,
+}
+
+impl Requests {
+    /// `queueing`: whether arrivals are seen.
+    pub(super) fn new(queueing: bool) -> Self {
+        Self { flights: Places::new(FLIGHTS_MAX), waiting: Places::new(WAITING_MAX), given_back: 0, queueing }
+    }
+
+    /// An event of the device, at a time that never runs backwards.
+    #[inline]
+    pub(super) fn event(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
+        match event.action {
+            BlockAction::Issue => self.issue(tally, event, now_ns, kind),
+            BlockAction::Complete => self.complete(tally, event, now_ns),
+            BlockAction::Requeue => self.requeue(tally, event),
+            _ if !self.queueing => {}
+            BlockAction::Queue => self.arrive(tally, event, now_ns, kind),
+            BlockAction::Split => self.split(tally, event),
+            BlockAction::BackMerge => merge(tally, event, |class| &mut class.back_merges),
+            BlockAction::FrontMerge => merge(tally, event, |class| &mut class.front_merges),
+            BlockAction::RequestMerge => merge(tally, event, |class| &mut class.request_merges),
+            BlockAction::BioComplete => self.withdraw(tally, event),
+            BlockAction::Unplug => {
+                let (lists, requests) = tally.unplugs.unwrap_or_default();
+                tally.unplugs = Some((lists + 1, requests + u64::from(event.sectors)));
+            }
+            BlockAction::GetRequest | BlockAction::Insert | BlockAction::Plug | BlockAction::Remap => {}
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
+        let place = Place::of(event);
+        if self.given_back > 0 && self.reissue(tally, place, event.sectors, now_ns) {
+            return;
+        }
+        let class = class_of(event.flags, event.sectors);
+        let first = self.first_bio(tally, place, event.sectors);
+        let arrived_ns = first.as_ref().map(|bio| bio.arrived_ns);
+        // Requests are often issued by a thread of the kernel that works for all: who handed the bio in knows better.
+        let issuer = match first {
+            Some(bio) => bio.issuer,
+            None => tally.issuers.number(kind, event),
+        };
+        if let Some(arrived_ns) = arrived_ns {
+            tally.class(class).q2d.add(now_ns.saturating_sub(arrived_ns));
+        }
+        tally.issue(Issued {
+            class,
+            flags: event.flags,
+            sector: place.sector,
+            sectors: event.sectors,
+            issuer,
+        });
+        let flight = Flight {
+            class,
+            issued_ns: now_ns,
+            arrived_ns,
+            sectors: event.sectors,
+            left: event.sectors,
+            watch: tally.watch,
+            given_back: false,
+            error: false,
+        };
+        if let Some(lost) = self.flights.put(place, flight) {
+            self.forget(tally, &lost);
+        }
+    }
+
+    /// The bios of a request wait no longer. Gives the one that arrived first: what the others have in common with it is that they
+    /// were merged, before or behind it.
+    #[inline]
+    fn first_bio(&mut self, tally: &mut Tally, place: Place, sectors: u32) -> Option<Waiting> {
+        let mut first: Option<Waiting> = None;
+        let (mut at, end) = (place.sector, place.sector.saturating_add(u64::from(sectors)));
+        while at < end && self.waiting.len() > 0 {
+            // Several may begin here: rather the one that ends where the request does.
+            let fit = |bio: &Waiting| u8::from(bio.end <= end) + u8::from(bio.end == end);
+            let Some(bio) = self.waiting.take(place.at(at), fit) else {
+                // One that arrived unseen is among the others.
+                at += 1;
+                continue;
+            };
+            tally.in_queue.down(1);
+            at = bio.end;
+            if first.as_ref().is_none_or(|f| bio.arrived_ns < f.arrived_ns) {
+                first = Some(bio);
+            }
+        }
+        first
+    }
+
+    /// A request that was given back comes again: it counts no second time. It may have grown meanwhile.
+    fn reissue(&mut self, tally: &mut Tally, place: Place, sectors: u32, now_ns: u64) -> bool {
+        let Some(flight) = self.flights.find(place, |f| f.given_back) else { return false };
+        flight.given_back = false;
+        flight.issued_ns = now_ns;
+        let grown = flight.sectors.saturating_add(sectors.saturating_sub(flight.left));
+        flight.left = sectors;
+        if grown > flight.sectors {
+            if flight.watch == tally.watch {
+                tally.grow(flight.class, flight.sectors, grown);
+            }
+            flight.sectors = grown;
+        }
+        self.given_back -= 1;
+        tally.in_device.up();
+        true
+    }
+
+    fn requeue(&mut self, tally: &mut Tally, event: &BlockEvent) {
+        tally.requeued += 1;
+        // A driver may refuse a request before its issue was told: then there is nothing to take back.
+        if let Some(flight) = self.flights.find(Place::of(event), |f| !f.given_back) {
+            flight.given_back = true;
+            self.given_back += 1;
+            tally.in_device.down(1);
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
+        let place = Place::of(event);
+        let told = event.sectors;
+        // The whole of what is left; else a part of one; else whatever is there. What moves nothing only meets its like.
+        let fit = |f: &Flight| match (told == 0, f.left == 0) {
+            (true, true) => 3,
+            (false, false) if f.left == told => 3,
+            (false, false) if f.left > told => 2,
+            (false, false) => 1,
+            _ => 0,
+        };
+        let Some(mut flight) = self.flights.take(place, fit) else {
+            // A flush is completed twice by the kernel: the device's, and the empty request that wanted it.
+            tally.begun_before += u64::from(told > 0);
+            return;
+        };
+        flight.error |= event.error != 0;
+        if flight.left > told {
+            flight.left -= told;
+            let rest = place.at(place.sector.saturating_add(u64::from(told)));
+            if let Some(lost) = self.flights.put(rest, flight) {
+                self.forget(tally, &lost);
+            }
+            return;
+        }
+        self.leave(tally, &flight);
+        if flight.watch != tally.watch {
+            tally.begun_before += 1;
+            return;
+        }
+        let d2c_ns = now_ns.saturating_sub(flight.issued_ns);
+        tally.complete(Completed {
+            class: flight.class,
+            sectors: flight.sectors,
+            d2c_ns,
+            whole_ns: flight.arrived_ns.map_or(d2c_ns, |arrived| now_ns.saturating_sub(arrived)),
+            error: flight.error,
+        });
+    }
+
+    /// The driver has it no longer.
+    #[inline]
+    fn leave(&mut self, tally: &mut Tally, flight: &Flight) {
+        if flight.given_back {
+            self.given_back -= 1;
+        } else {
+            tally.in_device.down(1);
+        }
+    }
+
+    fn forget(&mut self, tally: &mut Tally, flight: &Flight) {
+        self.leave(tally, flight);
+        tally.give_up(flight.watch);
+    }
+
+    fn arrive(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
+        let place = Place::of(event);
+        let end = place.sector.saturating_add(u64::from(event.sectors));
+        // Kernels before 4.13 tell the arrival of a cut bio's second part once more.
+        if let Some(rest) = self.waiting.find(place, |bio| bio.cut && bio.end == end) {
+            rest.cut = false;
+            return;
+        }
+        tally.class(class_of(event.flags, event.sectors)).bios += 1;
+        if event.sectors == 0 {
+            return;
+        }
+        let issuer = tally.issuers.number(kind, event);
+        self.wait(tally, place, Waiting { arrived_ns: now_ns, end, issuer, cut: false });
+    }
+
+    fn wait(&mut self, tally: &mut Tally, place: Place, bio: Waiting) {
+        tally.in_queue.up();
+        if self.waiting.put(place, bio).is_some() {
+            tally.in_queue.down(1);
+        }
+    }
+
+    /// A bio was cut: the second part arrived when the whole did.
+    fn split(&mut self, tally: &mut Tally, event: &BlockEvent) {
+        tally.splits += 1;
+        let place = Place::of(event);
+        let cut = place.sector.saturating_add(u64::from(event.sectors));
+        let inside = |bio: &Waiting| place.sector < cut && cut < bio.end;
+        let Some(whole) = self.waiting.find(place, inside) else { return };
+        let end = std::mem::replace(&mut whole.end, cut);
+        let rest = Waiting { arrived_ns: whole.arrived_ns, end, issuer: whole.issuer, cut: true };
+        self.wait(tally, place.at(cut), rest);
+    }
+
+    /// A bio ended without a request: its sender did not want to wait for a free one.
+    fn withdraw(&mut self, tally: &mut Tally, event: &BlockEvent) {
+        let place = Place::of(event);
+        let end = place.sector.saturating_add(u64::from(event.sectors));
+        if self.waiting.take(place, |bio| u8::from(bio.end == end)).is_some() {
+            tally.in_queue.down(1);
+        }
+    }
+
+    /// Events were lost: what is in flight is not known any more.
+    pub(super) fn gap(&mut self, tally: &mut Tally) {
+        for flight in self.flights.iter() {
+            tally.give_up(flight.watch);
+        }
+        self.flights.clear();
+        self.waiting.clear();
+        self.given_back = 0;
+        tally.in_device.empty();
+        tally.in_queue.empty();
+    }
+
+    /// Issued in this watch and not completed.
+    pub(super) fn in_flight(&self, watch: u32) -> u64 {
+        self.flights.iter().filter(|f| f.watch == watch).count() as u64
+    }
+}
+
+fn merge(tally: &mut Tally, event: &BlockEvent, count: impl Fn(&mut super::class::ClassTally) -> &mut u64) {
+    let class = class_of(event.flags, event.sectors);
+    *count(tally.class(class)) += 1;
+    tally.rows.merged(class);
+}
