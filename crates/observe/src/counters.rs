@@ -127,7 +127,7 @@ impl DiskStat {
 /// How far a counter has come. Counters are as wide as the kernel's `unsigned long` (32 bits on 32-bit machines), and the
 /// milliseconds are 32 bits wide everywhere. One that went backwards went round once, if that makes a step of less than half the
 /// range; otherwise it began anew (the device was replaced by another of its name): nothing is known, and 0 is said.
-fn advance(before: u64, after: u64) -> u64 {
+pub(crate) fn advance(before: u64, after: u64) -> u64 {
     const ROUND: u64 = 1 << 32;
     match after.checked_sub(before) {
         Some(steps) => steps,

@@ -1,11 +1,13 @@
 //! Where a measurement ran and what reached the device. Everything here is read from the kernel's files and calls, nothing is
-//! changed, except that [`residency::evict`] writes a file's dirty pages back and drops them from the page cache when asked.
+//! changed, except that [`residency::evict`] writes a file's dirty pages back and drops them from the page cache when asked, and that
+//! [`block::Instance`] makes a tracefs instance of its own, which it removes.
 //!
 //! * [`device`]: from a path to the block devices below it.
 //! * [`counters`]: what those devices and this process moved between two moments.
 //! * [`residency`]: how much of a file lies in the page cache.
 //! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
+//! * [`block`]: events and rows of the block layer, live.
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`compressible`]: how far a sample of what is written can be compressed.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
@@ -14,6 +16,7 @@
 //! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
 //! machine of their own.
 
+pub mod block;
 pub mod compressible;
 pub mod counters;
 pub mod device;

@@ -1,0 +1,138 @@
+//! Which devices of a stack are watched, and whether the kernel tells of requests on them or only of bios.
+
+use crate::device::{Device, DeviceKind, DeviceStack};
+use crate::files::{KernelFiles, Live};
+use fathom_record::block::DeviceNumber;
+use std::path::Path;
+
+/// A device that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Its number, which its events carry.
+    pub number: DeviceNumber,
+    /// Kernel name: "vda", "loop0".
+    pub name: String,
+    /// Its place in the stack, see [`Device::level`].
+    pub level: u32,
+    /// Whether it has no requests (most of device mapper, md, zram, brd, the heads of NVMe multipath): bios are told instead.
+    pub bio_based: bool,
+    /// Numbers of its partitions: some kernels let a bio keep its partition's. Events are told under the disk's number.
+    pub partitions: Vec<DeviceNumber>,
+}
+
+/// The devices of a stack that have events of their own. Partitions have none: their requests are those of their disk, which is
+/// watched in their place (and shows what the other partitions get, too).
+#[must_use]
+pub fn watched(stack: &DeviceStack) -> Vec<Watched> {
+    watched_with(&Live, stack)
+}
+
+fn watched_with(files: &dyn KernelFiles, stack: &DeviceStack) -> Vec<Watched> {
+    let whole = stack.devices.iter().filter(|d| d.kind != DeviceKind::Partition);
+    whole.map(|device| one(files, device)).collect()
+}
+
+fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
+    let (major, minor) = device.number;
+    let names = files.list(&device.sys).unwrap_or_default();
+    let inside = names.iter().map(|n| device.sys.join(n));
+    let partitions = inside.filter(|d| files.trimmed(&d.join("partition")).is_some());
+    Watched {
+        number: DeviceNumber { major, minor },
+        name: device.name.clone(),
+        level: device.level,
+        bio_based: is_bio_based(files, &device.sys),
+        partitions: partitions.filter_map(|d| number(&files.trimmed(&d.join("dev"))?)).collect(),
+    }
+}
+
+/// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there were queues of
+/// an older kind without it; those had an I/O scheduler to choose, where a device without requests has "none" or nothing.
+fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
+    if files.list(&sys.join("mq")).is_ok() {
+        return false;
+    }
+    let scheduler = files.trimmed(&sys.join("queue/scheduler"));
+    scheduler.is_none_or(|choice| choice == "none")
+}
+
+fn number(dev: &str) -> Option<DeviceNumber> {
+    let (major, minor) = dev.split_once(':')?;
+    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
+}
+
+impl Watched {
+    /// A device known by its number only.
+    #[must_use]
+    pub fn of_number(number: DeviceNumber, bio_based: bool) -> Self {
+        Self { number, name: number.to_string(), level: 0, bio_based, partitions: Vec::new() }
+    }
+
+    /// A whole device of this machine by its kernel name ("vda", "loop0"); `None` if there is none.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let sys = Path::new("/sys/block").join(name).canonicalize().ok()?;
+        let number = number(&Live.trimmed(&sys.join("dev"))?)?;
+        let device = Device {
+            name: name.into(),
+            number: (number.major, number.minor),
+            kind: DeviceKind::Disk,
+            role: crate::device::Role::Data,
+            level: 0,
+            above: None,
+            sys,
+        };
+        Some(one(&Live, &device))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::stack_with;
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_partition_is_watched_on_its_disk() {
+        let fake = Fake::new()
+            .disk("ata1", "sda", (8, 0))
+            .file("/sys/devices/ata1/block/sda/mq/0/nr_tags", "64\n")
+            .partition("ata1", "sda", "sda1", (8, 1))
+            .partition("ata1", "sda", "sda2", (8, 2))
+            .file("/proc/self/mountinfo", "27 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
+            .on_mount("/", 27, (8, 1));
+        let devices = watched_with(&fake, &stack_with(&fake, Path::new("/x")));
+        let number = |minor| DeviceNumber { major: 8, minor };
+        let wanted = Watched {
+            number: number(0),
+            name: "sda".into(),
+            level: 1,
+            bio_based: false,
+            partitions: vec![number(1), number(2)],
+        };
+        assert_eq!(devices, [wanted]);
+    }
+
+    #[test]
+    fn who_has_no_queue_has_bios() {
+        let fake = Fake::new()
+            .disk("virtual", "zram0", (253, 0))
+            .disk("virtual", "md0", (9, 0))
+            .file("/sys/devices/virtual/block/md0/queue/scheduler", "none\n")
+            .disk("ata1", "sda", (8, 0))
+            .file("/sys/devices/ata1/block/sda/queue/scheduler", "noop deadline [cfq]\n")
+            .disk("nvme", "nvme0n1", (259, 0))
+            .file("/sys/devices/nvme/block/nvme0n1/queue/scheduler", "[none] mq-deadline\n")
+            .file("/sys/devices/nvme/block/nvme0n1/mq/0/nr_tags", "1023\n");
+        let bios = |dir: &str| is_bio_based(&fake, &Path::new("/sys/devices").join(dir));
+        assert!(bios("virtual/block/zram0"));
+        assert!(bios("virtual/block/md0"));
+        assert!(!bios("ata1/block/sda"), "a queue of the older kind");
+        assert!(!bios("nvme/block/nvme0n1"));
+    }
+
+    #[test]
+    fn unknown_names_are_none() {
+        assert_eq!(Watched::of_name("no such device"), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! The kernel's block trace points that are used: what each becomes, at which level of detail it is wanted, for which devices, and
+//! the filter that keeps it to those.
+
+use super::devices::Watched;
+use fathom_record::block::{BlockAction, DeviceNumber};
+
+/// How much is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detail {
+    /// What the device is asked for: requests issued, completed, given back, failed; and who put them into the scheduler's queue.
+    /// On devices without requests bios that arrived and were completed.
+    #[default]
+    Requests,
+    /// The way there, too: bios that arrived, merges, splits, plugging.
+    Full,
+}
+
+/// One trace point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KernelEvent {
+    /// Its directory below events/block.
+    pub name: &'static str,
+    /// What it becomes.
+    pub action: BlockAction,
+    /// Bytes one of them takes in the ring.
+    pub bytes: u64,
+    wanted: Wanted,
+}
+
+/// Where an event is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// On devices with requests.
+    Requests,
+    /// On devices with requests when everything is to be seen.
+    RequestsFull,
+    /// On devices without.
+    Bios,
+    /// On devices without, and on all when everything is to be seen.
+    BiosFull,
+    /// It names no device; only when everything is to be seen.
+    NoDevice,
+}
+
+/// All of them. A kernel that lacks one of the first two cannot be watched; the others came and went with time.
+pub(super) const EVENTS: [KernelEvent; 13] = [
+    event("block_rq_issue", BlockAction::Issue, 72, Wanted::Requests),
+    event("block_rq_complete", BlockAction::Complete, 56, Wanted::Requests),
+    event("block_rq_insert", BlockAction::Insert, 72, Wanted::Requests),
+    event("block_rq_requeue", BlockAction::Requeue, 56, Wanted::Requests),
+    event("block_bio_queue", BlockAction::Queue, 64, Wanted::BiosFull),
+    event("block_bio_complete", BlockAction::BioComplete, 56, Wanted::Bios),
+    event("block_bio_backmerge", BlockAction::BackMerge, 64, Wanted::RequestsFull),
+    event("block_bio_frontmerge", BlockAction::FrontMerge, 64, Wanted::RequestsFull),
+    event("block_rq_merge", BlockAction::RequestMerge, 72, Wanted::RequestsFull),
+    event("block_split", BlockAction::Split, 68, Wanted::BiosFull),
+    event("block_getrq", BlockAction::GetRequest, 64, Wanted::RequestsFull),
+    event("block_plug", BlockAction::Plug, 32, Wanted::NoDevice),
+    event("block_unplug", BlockAction::Unplug, 36, Wanted::NoDevice),
+];
+
+const fn event(name: &'static str, action: BlockAction, bytes: u64, wanted: Wanted) -> KernelEvent {
+    KernelEvent { name, action, bytes, wanted }
+}
+
+impl KernelEvent {
+    /// Whether nothing can be watched without it.
+    pub fn needed(&self) -> bool {
+        matches!(self.action, BlockAction::Issue | BlockAction::Complete)
+    }
+
+    /// The text of its filter for these devices; `None` if it is not wanted for any, "0" where there is nothing to filter by.
+    pub fn filter(&self, devices: &[Watched], detail: Detail) -> Option<String> {
+        let full = detail == Detail::Full;
+        let wants = |d: &&Watched| match self.wanted {
+            Wanted::Requests => !d.bio_based,
+            Wanted::RequestsFull => full && !d.bio_based,
+            Wanted::Bios => d.bio_based,
+            Wanted::BiosFull => full || d.bio_based,
+            Wanted::NoDevice => full && !d.bio_based,
+        };
+        let wanted: Vec<&Watched> = devices.iter().filter(wants).collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        if self.wanted == Wanted::NoDevice {
+            return Some("0".into());
+        }
+        let numbers =
+            wanted.iter().flat_map(|d| std::iter::once(d.number).chain(d.partitions.iter().copied()));
+        Some(filter_text(numbers))
+    }
+}
+
+/// `dev == 7340032 || dev == 7340033`, each once.
+fn filter_text(numbers: impl Iterator<Item = DeviceNumber>) -> String {
+    let numbers: std::collections::BTreeSet<u32> = numbers.map(DeviceNumber::to_kernel).collect();
+    let terms: Vec<String> = numbers.iter().map(|n| format!("dev == {n}")).collect();
+    terms.join(" || ")
+}
+
+/// Bytes of ring one I/O takes, at most: every event of the level once, plugs shared.
+pub(super) fn bytes_per_io(devices: &[Watched], detail: Detail) -> u64 {
+    let wanted = EVENTS.iter().filter(|e| e.filter(devices, detail).is_some());
+    // A bio is merged only once, and requeued or split rarely.
+    let rare = [BlockAction::FrontMerge, BlockAction::RequestMerge, BlockAction::Requeue, BlockAction::Split];
+    wanted.filter(|e| !rare.contains(&e.action)).map(|e| e.bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(minor: u32) -> Watched {
+        Watched::of_number(DeviceNumber { major: 7, minor }, false)
+    }
+
+    fn of(action: BlockAction) -> KernelEvent {
+        EVENTS.into_iter().find(|e| e.action == action).expect("known")
+    }
+
+    #[test]
+    fn the_filter_names_the_devices_by_number() {
+        let issue = of(BlockAction::Issue);
+        assert_eq!(issue.filter(&[disk(1)], Detail::Requests).as_deref(), Some("dev == 7340033"));
+        let two = issue.filter(&[disk(1), disk(0), disk(1)], Detail::Full);
+        assert_eq!(two.as_deref(), Some("dev == 7340032 || dev == 7340033"));
+        assert_eq!(issue.filter(&[], Detail::Full), None);
+    }
+
+    #[test]
+    fn a_disks_bios_may_name_its_partitions() {
+        let mut parted = disk(0);
+        parted.partitions.push(DeviceNumber { major: 259, minor: 0 });
+        let queue = of(BlockAction::Queue).filter(&[parted], Detail::Full);
+        assert_eq!(queue.as_deref(), Some("dev == 7340032 || dev == 271581184"));
+    }
+
+    #[test]
+    fn bios_stand_for_requests_where_there_are_none() {
+        let ram = Watched::of_number(DeviceNumber { major: 253, minor: 0 }, true);
+        let both = [disk(0), ram.clone()];
+        let filter = |action, devices: &[Watched], detail| of(action).filter(devices, detail);
+        assert_eq!(filter(BlockAction::Issue, &both, Detail::Requests).as_deref(), Some("dev == 7340032"));
+        assert_eq!(filter(BlockAction::Issue, &both[1..], Detail::Full), None);
+        let only_ram = Some("dev == 265289728");
+        assert_eq!(filter(BlockAction::Queue, &both, Detail::Requests).as_deref(), only_ram);
+        assert_eq!(filter(BlockAction::BioComplete, &both, Detail::Full).as_deref(), only_ram);
+        assert_eq!(
+            filter(BlockAction::Queue, &both, Detail::Full).as_deref(),
+            Some("dev == 7340032 || dev == 265289728")
+        );
+        assert_eq!(filter(BlockAction::BioComplete, &[disk(0)], Detail::Full), None);
+    }
+
+    #[test]
+    fn plugging_names_no_device_and_belongs_to_the_full_level() {
+        let unplug = of(BlockAction::Unplug);
+        assert_eq!(unplug.filter(&[disk(0)], Detail::Requests), None);
+        assert_eq!(unplug.filter(&[disk(0)], Detail::Full).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn more_detail_takes_more_room() {
+        let few = bytes_per_io(&[disk(0)], Detail::Requests);
+        let many = bytes_per_io(&[disk(0)], Detail::Full);
+        assert!((150..300).contains(&few) && many > few, "{few} {many}");
+    }
+}

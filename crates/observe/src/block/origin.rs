@@ -1,0 +1,222 @@
+//! For whom a request is issued. The task that hands a request to the driver is often not the one that wanted it: requests that
+//! waited in a scheduler or a plug are issued by the kernel's block workers, flushes by its flush machinery. So whoever had the
+//! request made, or put it into the queue, is remembered until it is issued.
+//!
+//! Plugging names no device: a task's plugs belong to the device it last had a request made for.
+
+use super::devices::Watched;
+use super::own::OwnTasks;
+use fathom_record::block::event::TASK_NAME_BYTES;
+use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, IssuerKind};
+use std::collections::HashMap;
+
+/// The task an event is due to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Who {
+    /// What kind it is. Of completions nothing is known: `Other`.
+    pub kind: IssuerKind,
+    /// Its PID; 0 of completions.
+    pub pid: u32,
+    /// Its name, filled up with zeros; empty of completions.
+    pub task: [u8; TASK_NAME_BYTES],
+}
+
+impl Who {
+    /// The event as if the task it is due to had been running: for analyses that know one task per event.
+    #[must_use]
+    pub fn put_into(&self, event: &BlockEvent) -> BlockEvent {
+        if self.task[0] == 0 { *event } else { BlockEvent { pid: self.pid, task: self.task, ..*event } }
+    }
+
+    /// The name, without the zeros.
+    #[must_use]
+    pub fn name(&self) -> std::borrow::Cow<'_, str> {
+        let end = self.task.iter().position(|&b| b == 0).unwrap_or(self.task.len());
+        String::from_utf8_lossy(&self.task[..end])
+    }
+}
+
+/// Requests that are remembered; beyond this all are forgotten, and told to be the issuer's.
+const MOST_REQUESTS: usize = 1 << 17;
+
+/// Finds out for whom.
+pub(super) struct Origins {
+    tasks: OwnTasks,
+    /// Who had a request made, by device and first sector.
+    waiting: HashMap<(DeviceNumber, u64), Who>,
+    /// The device a task last had a request made for.
+    plugging: HashMap<u32, DeviceNumber>,
+    partitions: Vec<(DeviceNumber, DeviceNumber)>,
+}
+
+impl Origins {
+    pub fn new(tasks: OwnTasks, devices: &[Watched]) -> Self {
+        let partitions = devices.iter().flat_map(|d| d.partitions.iter().map(|&p| (p, d.number)));
+        Self { tasks, waiting: HashMap::new(), plugging: HashMap::new(), partitions: partitions.collect() }
+    }
+
+    /// Called for every event as soon as it is read.
+    pub fn look(&mut self, event: &BlockEvent) {
+        if event.task[0] != 0 {
+            self.tasks.look(event.pid, &event.task);
+        }
+    }
+
+    /// Called once per drain.
+    pub fn next_round(&mut self) {
+        self.tasks.next_round();
+    }
+
+    pub fn by_name(&self) -> u64 {
+        self.tasks.by_name()
+    }
+
+    /// The event as it is handed on, and for whom; `None` for plugs of tasks that do nothing for our devices. Called in the order of
+    /// time.
+    pub fn of(&mut self, event: &BlockEvent) -> Option<(BlockEvent, Who)> {
+        let mut event = *event;
+        if let Some((_, disk)) = self.partitions.iter().find(|(part, _)| *part == event.device) {
+            event.device = *disk;
+        }
+        // A flush has no place; one at a time is under way.
+        let key = (event.device, if event.sectors == 0 { u64::MAX } else { event.sector });
+        let who = match event.action {
+            BlockAction::Complete | BlockAction::BioComplete => Who::default(),
+            BlockAction::Requeue => {
+                let who = self.running(&event);
+                // It is issued again, by a worker.
+                self.waiting.entry(key).or_insert(who);
+                who
+            }
+            BlockAction::Plug => {
+                event.device = *self.plugging.get(&event.pid)?;
+                self.running(&event)
+            }
+            BlockAction::Unplug => {
+                event.device = self.plugging.remove(&event.pid)?;
+                self.running(&event)
+            }
+            BlockAction::GetRequest => {
+                let who = self.running(&event);
+                self.remember(key, who);
+                self.plugging.insert(event.pid, event.device);
+                who
+            }
+            BlockAction::Insert => {
+                let who = self.running(&event);
+                match self.waiting.get(&key) {
+                    Some(&maker) => maker,
+                    None => {
+                        self.remember(key, who);
+                        who
+                    }
+                }
+            }
+            BlockAction::Issue => match self.waiting.remove(&key) {
+                Some(who) => who,
+                None => self.running(&event),
+            },
+            BlockAction::RequestMerge => {
+                self.waiting.remove(&key);
+                self.running(&event)
+            }
+            _ => self.running(&event),
+        };
+        Some((event, who))
+    }
+
+    fn running(&mut self, event: &BlockEvent) -> Who {
+        let kind = self.tasks.kind(event.pid, &event.task, event.device, event.flags);
+        Who { kind, pid: event.pid, task: event.task }
+    }
+
+    fn remember(&mut self, key: (DeviceNumber, u64), who: Who) {
+        if self.waiting.len() >= MOST_REQUESTS {
+            self.waiting.clear();
+        }
+        self.waiting.insert(key, who);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::block::RequestFlags;
+
+    const DISK: DeviceNumber = DeviceNumber { major: 7, minor: 1 };
+    const PART: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
+    /// No process has these PIDs: tasks are judged by their names.
+    const NOBODY: u32 = u32::MAX - 1;
+    const WORKER: u32 = u32::MAX - 2;
+
+    fn origins() -> Origins {
+        let mut disk = Watched::of_number(DISK, false);
+        disk.partitions.push(PART);
+        Origins::new(OwnTasks::new(), &[disk])
+    }
+
+    fn event(action: BlockAction, sector: u64, pid: u32, task: &str) -> BlockEvent {
+        BlockEvent {
+            time_ns: 1,
+            device: DISK,
+            action,
+            flags: RequestFlags::WRITE,
+            sector,
+            sectors: 8,
+            pid,
+            cpu: 0,
+            error: 0,
+            task: BlockEvent::task_of(task),
+        }
+    }
+
+    fn who(origins: &mut Origins, event: &BlockEvent) -> (IssuerKind, String) {
+        let (_, who) = origins.of(event).expect("handed on");
+        (who.kind, who.name().into_owned())
+    }
+
+    #[test]
+    fn a_request_is_its_makers_whoever_issues_it() {
+        let me = std::process::id();
+        let mut origins = origins();
+        for first in [BlockAction::GetRequest, BlockAction::Insert] {
+            who(&mut origins, &event(first, 64, me, "mine"));
+            let issued = who(&mut origins, &event(BlockAction::Issue, 64, WORKER, "kworker/0:1H"));
+            assert_eq!(issued, (IssuerKind::Own, "mine".into()));
+            let again = who(&mut origins, &event(BlockAction::Issue, 64, WORKER, "kworker/0:1H"));
+            assert_eq!(again.0, IssuerKind::Kernel, "the next one there is another request");
+        }
+    }
+
+    #[test]
+    fn a_plug_belongs_to_the_device_its_task_uses() {
+        let mut origins = origins();
+        let mut plug = event(BlockAction::Plug, 0, NOBODY, "dd");
+        plug.device = DeviceNumber::default();
+        assert_eq!(origins.of(&plug), None, "somebody else's");
+        who(&mut origins, &event(BlockAction::GetRequest, 8, NOBODY, "dd"));
+        assert_eq!(origins.of(&plug).map(|(e, _)| e.device), Some(DISK));
+        plug.action = BlockAction::Unplug;
+        assert_eq!(origins.of(&plug).map(|(e, _)| e.device), Some(DISK));
+        assert_eq!(origins.of(&plug), None, "that was all it had");
+    }
+
+    #[test]
+    fn bios_of_a_partition_are_its_disks() {
+        let mut queued = event(BlockAction::Queue, 8, NOBODY, "dd");
+        queued.device = PART;
+        assert_eq!(origins().of(&queued).map(|(e, _)| e.device), Some(DISK));
+    }
+
+    #[test]
+    fn a_flush_is_who_asked_for_it() {
+        let mut origins = origins();
+        let mut asked = event(BlockAction::GetRequest, 0, std::process::id(), "mine");
+        asked.sectors = 0;
+        who(&mut origins, &asked);
+        let mut flush = event(BlockAction::Issue, 0, WORKER, "kworker/0:1H");
+        flush.sectors = 0;
+        assert_eq!(who(&mut origins, &flush).0, IssuerKind::Own);
+        assert_eq!(origins.of(&event(BlockAction::Complete, 0, 0, "")).map(|(_, w)| w), Some(Who::default()));
+    }
+}

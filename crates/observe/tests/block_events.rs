@@ -1,0 +1,361 @@
+//! Block events of a real loop device against what the device itself counts: nothing missing, nothing twice, and the right issuer.
+//! Needs root and tracefs; skipped by name without.
+
+use fathom_observe::block::rows::{Counted, reading};
+use fathom_observe::block::{Detail, Instance, Taken, Watch, WatchError, Watched, Who};
+use fathom_record::block::{BlockAction, BlockEvent, BlockInterval, DeviceNumber, IssuerKind, RequestFlags};
+use fathom_testkit::{LoopFs, need_root, skip};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+const BLOCK: usize = 4096;
+
+/// What happened, in the order it was told.
+type Told = Vec<(BlockEvent, Who)>;
+
+struct Keep(Told);
+
+impl fathom_observe::block::Sink for Keep {
+    fn event(&mut self, event: &BlockEvent, who: &Who) {
+        self.0.push((*event, *who));
+    }
+}
+
+/// A block of memory that O_DIRECT accepts.
+#[repr(align(4096))]
+struct Aligned([u8; BLOCK]);
+
+/// A loop device of our own with a file on it, and the instance that watches it.
+struct Bench {
+    instance: Instance,
+    device: Watched,
+    file: PathBuf,
+    fs: LoopFs,
+}
+
+/// An instance, or a skip with the reason.
+fn instance(test: &str) -> Option<Instance> {
+    if !need_root(test) {
+        return None;
+    }
+    match Instance::new() {
+        Ok(instance) => Some(instance),
+        Err(e @ (WatchError::NotMounted | WatchError::NotAllowed(_) | WatchError::NoEvent { .. })) => {
+            skip(test, &e.to_string());
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+impl Bench {
+    fn new(test: &str, blocks: usize) -> Option<Self> {
+        let instance = instance(test)?;
+        let fs = LoopFs::ext4(test).mount()?;
+        let name = fs.device().file_name()?.to_str()?.to_string();
+        let device = Watched::of_name(&name).expect("our loop device");
+        let file = fs.path().join("file");
+        std::fs::write(&file, vec![7; blocks * BLOCK]).expect("room");
+        let bench = Self { instance, device, file, fs };
+        bench.settle();
+        Some(bench)
+    }
+
+    /// Everything written, nothing in flight: what mkfs left for later is done, too.
+    fn settle(&self) {
+        let root = File::open(self.fs.path()).expect("our mount");
+        for _ in 0..100 {
+            // SAFETY: an open descriptor.
+            unsafe { libc::syncfs(root.as_raw_fd()) };
+            let before = self.counted();
+            std::thread::sleep(Duration::from_millis(60));
+            if self.counted() == before {
+                return;
+            }
+        }
+        panic!("the loop device never came to rest");
+    }
+
+    fn counted(&self) -> Counted {
+        reading(self.device.number).expect("counters")
+    }
+
+    fn watch(&self, detail: Detail) -> Watch<Keep> {
+        Watch::start(&self.instance, std::slice::from_ref(&self.device), detail, 0, Keep(Vec::new()))
+            .expect("watching")
+    }
+
+    /// What `work` caused: events, and the device's own counts.
+    fn watched(&self, detail: Detail, work: impl FnOnce()) -> (Taken<Keep>, BlockInterval) {
+        let before = self.counted();
+        let watch = self.watch(detail);
+        work();
+        let taken = watch.stop().expect("events");
+        assert_eq!(taken.lost, 0, "{:?}", taken.notes);
+        assert_eq!(taken.notes, [] as [String; 0]);
+        let told = &taken.sink.0;
+        assert_eq!(taken.events, told.len() as u64);
+        assert!(told.is_sorted_by_key(|(e, _)| e.time_ns), "in the order of time");
+        assert!(told.iter().all(|(e, _)| e.device == self.device.number));
+        assert!(told.iter().all(|(e, _)| (taken.started_ns..=taken.stopped_ns).contains(&e.time_ns)));
+        (taken, before.row(&self.counted(), 0, 0, 0))
+    }
+
+    fn forget_cache(&self) {
+        let file = File::open(&self.file).expect("our file");
+        // SAFETY: an open descriptor.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    }
+}
+
+fn read_direct(file: &Path, blocks: impl Iterator<Item = u64>) {
+    let file = File::options().read(true).custom_flags(libc::O_DIRECT).open(file).expect("O_DIRECT");
+    let mut buffer = Box::new(Aligned([0; BLOCK]));
+    for block in blocks {
+        file.read_exact_at(&mut buffer.0, block * BLOCK as u64).expect("a block");
+    }
+}
+
+fn of(told: &Told, action: BlockAction, wanted: RequestFlags) -> Vec<&(BlockEvent, Who)> {
+    told.iter().filter(|(e, _)| e.action == action && e.flags.has(wanted)).collect()
+}
+
+fn bytes(events: &[&(BlockEvent, Who)]) -> u64 {
+    events.iter().map(|(e, _)| e.bytes()).sum()
+}
+
+#[test]
+fn direct_reads_are_counted_exactly_and_are_ours() {
+    let Some(bench) = Bench::new("direct_reads_are_counted_exactly_and_are_ours", 256) else { return };
+    // Two phases on one instance: the second must not see the first.
+    for round in 1..=2 {
+        let count = 500 * round;
+        let (taken, device) = bench.watched(Detail::Requests, || {
+            read_direct(&bench.file, (0..count).map(|i| i * 7919 % 256));
+        });
+        let issued = of(&taken.sink.0, BlockAction::Issue, RequestFlags::READ);
+        let completed = of(&taken.sink.0, BlockAction::Complete, RequestFlags::READ);
+        assert_eq!((issued.len() as u64, completed.len() as u64, device.reads), (count, count, count));
+        assert_eq!((bytes(&issued), bytes(&completed)), (count * 4096, device.read_bytes));
+        assert!(issued.iter().all(|(e, who)| e.sectors == 8 && who.kind == IssuerKind::Own));
+        assert!(completed.iter().all(|(e, _)| e.error == 0));
+    }
+}
+
+#[test]
+fn buffered_reads_and_synced_writes_agree_with_the_device() {
+    let Some(bench) = Bench::new("buffered_reads_and_synced_writes_agree_with_the_device", 4096) else {
+        return;
+    };
+    bench.forget_cache();
+    let (taken, device) = bench.watched(Detail::Full, || {
+        std::fs::read(&bench.file).expect("readable");
+        let mut other = File::create(bench.fs.path().join("other")).expect("room");
+        for _ in 0..40 {
+            other.write_all(&[1; 3 * BLOCK]).expect("room");
+            other.sync_all().expect("synced");
+        }
+    });
+    let told = &taken.sink.0;
+    for (direction, requests, moved) in [
+        (RequestFlags::READ, device.reads, device.read_bytes),
+        (RequestFlags::WRITE, device.writes, device.write_bytes),
+    ] {
+        // A write with a flush before it is issued as a write and, when the flush is done, completed once more without data.
+        let data = |action| {
+            of(told, action, direction).into_iter().filter(|(e, _)| e.sectors > 0).collect::<Vec<_>>()
+        };
+        let (issued, completed) = (data(BlockAction::Issue), data(BlockAction::Complete));
+        assert_eq!((issued.len() as u64, bytes(&issued)), (requests, moved), "issued {direction:?}");
+        assert_eq!((completed.len() as u64, bytes(&completed)), (requests, moved), "completed {direction:?}");
+    }
+    let flushes =
+        told.iter().filter(|(e, _)| e.action == BlockAction::Issue && e.sectors == 0).count() as u64;
+    assert!(flushes >= 40, "each fsync flushes the device's cache");
+    assert_eq!(flushes, device.flushes);
+    // Bios that arrived became requests, or were merged.
+    assert!(of(told, BlockAction::Queue, RequestFlags::READ).len() as u64 >= device.reads);
+    assert!(told.iter().any(|(_, who)| who.kind == IssuerKind::Journal), "ext4's journal");
+    let ours = of(told, BlockAction::Issue, RequestFlags::READ);
+    assert!(ours.iter().all(|(_, who)| who.kind == IssuerKind::Own), "read-ahead is the reader's");
+}
+
+#[test]
+fn a_schedulers_requests_are_those_of_who_asked() {
+    let test = "a_schedulers_requests_are_those_of_who_asked";
+    let Some(bench) = Bench::new(test, 4096) else { return };
+    let scheduler = format!("/sys/block/{}/queue/scheduler", bench.device.name);
+    if std::fs::write(&scheduler, "mq-deadline").is_err() {
+        return skip(test, "this kernel has no mq-deadline");
+    }
+    bench.settle();
+    bench.forget_cache();
+    let (taken, device) = bench.watched(Detail::Requests, || {
+        std::fs::read(&bench.file).expect("readable");
+    });
+    let issued = of(&taken.sink.0, BlockAction::Issue, RequestFlags::READ);
+    assert_eq!(issued.len() as u64, device.reads);
+    assert!(
+        issued.iter().all(|(_, who)| who.kind == IssuerKind::Own),
+        "{:?}",
+        issued.iter().map(|(_, w)| w.name()).collect::<Vec<_>>()
+    );
+    assert!(!of(&taken.sink.0, BlockAction::Insert, RequestFlags::READ).is_empty());
+}
+
+#[test]
+fn pages_written_back_later_are_the_kernels() {
+    let Some(bench) = Bench::new("pages_written_back_later_are_the_kernels", 64) else { return };
+    let (taken, device) = bench.watched(Detail::Requests, || {
+        std::fs::write(bench.fs.path().join("dirty"), vec![5; 2 << 20]).expect("room");
+        let root = File::open(bench.fs.path()).expect("our mount");
+        // SAFETY: an open descriptor. The kernel hands the work to its flusher, and waits.
+        assert_eq!(unsafe { libc::syncfs(root.as_raw_fd()) }, 0);
+    });
+    let written = of(&taken.sink.0, BlockAction::Issue, RequestFlags::WRITE);
+    let back: Vec<_> = written.into_iter().filter(|(_, who)| who.kind == IssuerKind::Writeback).collect();
+    assert!(bytes(&back) >= 2 << 20, "{} of {} bytes", bytes(&back), device.write_bytes);
+}
+
+#[test]
+fn what_finds_no_room_is_counted_to_the_last_event() {
+    let Some(bench) = Bench::new("what_finds_no_room_is_counted_to_the_last_event", 256) else { return };
+    let (begun, begins) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel::<()>();
+    let seen = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let count = seen.clone();
+    // A sink that stands still at the first event: nobody empties the rings meanwhile.
+    let sink = move |_: &BlockEvent, _: &Who| {
+        if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+            let _ = begun.send(());
+            let _ = goes_on.recv();
+        }
+    };
+    let watch = Watch::start(&bench.instance, std::slice::from_ref(&bench.device), Detail::Requests, 0, sink)
+        .expect("watching");
+    read_direct(&bench.file, 0..1);
+    begins.recv_timeout(Duration::from_secs(30)).expect("an event");
+    // An event takes some 60 bytes, so this is more than the rings hold, on however few CPUs it runs.
+    let room = watch_room(&bench) * 1024 / 40;
+    read_direct(&bench.file, (0..room).map(|i| i % 256));
+    go_on.send(()).expect("the sink waits");
+    let taken = watch.stop().expect("events");
+    let told = seen.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(taken.lost > 0, "{told} events were told");
+    assert_eq!(told + taken.lost, 2 * (room + 1));
+    assert!(taken.notes[0].contains(&taken.lost.to_string()), "{:?}", taken.notes);
+}
+
+fn watch_room(bench: &Bench) -> u64 {
+    let size = std::fs::read_to_string(bench.instance.dir().join("buffer_size_kb")).expect("told");
+    let cpus = std::thread::available_parallelism().expect("told").get() as u64;
+    size.trim().parse::<u64>().expect("a number") * cpus
+}
+
+/// A zram device of our own: the one kind without requests that needs no tools.
+struct Zram(u32);
+
+impl Zram {
+    fn new(test: &str) -> Option<Self> {
+        let made = std::fs::read_to_string("/sys/class/zram-control/hot_add");
+        let Some(number) = made.ok().and_then(|n| n.trim().parse().ok()) else {
+            skip(test, "needs zram");
+            return None;
+        };
+        let zram = Self(number);
+        std::fs::write(format!("/sys/block/zram{number}/disksize"), "16M").expect("a size");
+        Some(zram)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        let _ = std::fs::write(format!("/sys/block/zram{}/reset", self.0), "1");
+        let _ = std::fs::write("/sys/class/zram-control/hot_remove", self.0.to_string());
+    }
+}
+
+#[test]
+fn a_device_without_requests_tells_its_bios() {
+    let test = "a_device_without_requests_tells_its_bios";
+    let Some(instance) = instance(test) else { return };
+    let Some(zram) = Zram::new(test) else { return };
+    let device = Watched::of_name(&format!("zram{}", zram.0)).expect("our device");
+    assert!(device.bio_based);
+    let node = PathBuf::from(format!("/dev/zram{}", zram.0));
+    let mut probe = [0; 512];
+    if File::open(&node).and_then(|mut f| f.read_exact(&mut probe)).is_err() {
+        return skip(test, "the device node of the zram device is not there");
+    }
+    for detail in [Detail::Requests, Detail::Full] {
+        let watch = Watch::start(&instance, std::slice::from_ref(&device), detail, 0, Keep(Vec::new()))
+            .expect("watching");
+        read_direct(&node, 0..100);
+        let taken = watch.stop().expect("events");
+        let told = &taken.sink.0;
+        let (queued, completed) = (
+            of(told, BlockAction::Queue, RequestFlags::READ),
+            of(told, BlockAction::BioComplete, RequestFlags::READ),
+        );
+        assert_eq!((queued.len(), completed.len(), told.len()), (100, 100, 200), "{detail:?}");
+        assert!(queued.iter().all(|(e, who)| e.sectors == 8 && who.kind == IssuerKind::Own));
+        assert!(
+            queued
+                .iter()
+                .zip(&completed)
+                .all(|(q, c)| q.0.sector == c.0.sector && q.0.sectors == c.0.sectors)
+        );
+    }
+}
+
+#[test]
+fn an_instance_goes_with_its_process_and_strangers_stay() {
+    let test = "an_instance_goes_with_its_process_and_strangers_stay";
+    let Some(first) = instance(test) else { return };
+    let instances = first.dir().parent().expect("a directory above").to_path_buf();
+    // What a killed process left, and what belongs to another program.
+    let stale = instances.join("fathom-4194399-1-0");
+    let strange = instances.join(format!("other-{}", std::process::id()));
+    std::fs::create_dir(&stale).expect("an instance");
+    std::fs::create_dir(&strange).expect("an instance");
+    let second = instance(test).expect("another");
+    let (swept, kept) = (!stale.exists(), strange.exists());
+    std::fs::remove_dir(&strange).expect("ours to remove");
+    assert!(swept && kept);
+    let dirs = [first.dir().to_path_buf(), second.dir().to_path_buf()];
+    assert!(
+        dirs[0] != dirs[1] && dirs.iter().all(|d| d.exists()),
+        "one does not sweep the other of its own process"
+    );
+    drop((first, second));
+    assert!(dirs.iter().all(|d| !d.exists()));
+}
+
+#[test]
+fn one_watch_at_a_time_and_a_dropped_one_ends() {
+    let Some(bench) = Bench::new("one_watch_at_a_time_and_a_dropped_one_ends", 16) else { return };
+    let devices = std::slice::from_ref(&bench.device);
+    let first = bench.watch(Detail::Requests);
+    let second = Watch::start(&bench.instance, devices, Detail::Requests, 0, Keep(Vec::new()));
+    assert!(matches!(second, Err(WatchError::Busy)));
+    assert!(matches!(bench.instance.rest(), Err(WatchError::Busy)));
+    drop(first);
+    bench.instance.rest().expect("at rest");
+    let (taken, device) = bench.watched(Detail::Full, || read_direct(&bench.file, 0..4));
+    assert_eq!(
+        (of(&taken.sink.0, BlockAction::Issue, RequestFlags::READ).len() as u64, device.reads),
+        (4, 4)
+    );
+    let none = Watch::start(&bench.instance, &[], Detail::Full, 0, Keep(Vec::new()));
+    assert!(matches!(none, Err(WatchError::NoDevice)));
+    let unknown = Watched::of_number(DeviceNumber { major: 4000, minor: 1 }, false);
+    let quiet =
+        Watch::start(&bench.instance, &[unknown], Detail::Requests, 0, Keep(Vec::new())).expect("watching");
+    read_direct(&bench.file, 0..4);
+    assert_eq!(quiet.stop().expect("events").events, 0, "another device's events are not ours");
+}
