@@ -131,7 +131,7 @@ fn version_2(text: &str) -> GroupCounters {
             reads: value("rios"),
             writes: value("wios"),
         };
-        Some((number(device)?, io))
+        Some((DeviceNumber::parse(device)?, io))
     };
     text.lines().filter_map(line).collect()
 }
@@ -143,7 +143,9 @@ fn version_1(bytes: &str, operations: &str) -> GroupCounters {
         for line in text.lines() {
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             let [device, kind, value] = words[..] else { continue };
-            let (Some(device), Ok(value)) = (number(device), value.parse::<u64>()) else { continue };
+            let (Some(device), Ok(value)) = (DeviceNumber::parse(device), value.parse::<u64>()) else {
+                continue;
+            };
             let io = found.entry(device).or_default();
             match (kind, in_bytes) {
                 ("Read", true) => io.read_bytes = value,
@@ -155,11 +157,6 @@ fn version_1(bytes: &str, operations: &str) -> GroupCounters {
         }
     }
     found
-}
-
-fn number(text: &str) -> Option<DeviceNumber> {
-    let (major, minor) = text.split_once(':')?;
-    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
         name: device.name.clone(),
         level: device.level,
         bio_based: is_bio_based(files, &device.sys),
-        partitions: partitions.filter_map(|d| number(&files.trimmed(&d.join("dev"))?)).collect(),
+        partitions: partitions.filter_map(|d| DeviceNumber::parse(&files.trimmed(&d.join("dev"))?)).collect(),
     }
 }
 
@@ -56,11 +56,6 @@ fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
     scheduler.is_none_or(|choice| choice == "none")
 }
 
-fn number(dev: &str) -> Option<DeviceNumber> {
-    let (major, minor) = dev.split_once(':')?;
-    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
-}
-
 impl Watched {
     /// A device known by its number only.
     #[must_use]
@@ -72,7 +67,7 @@ impl Watched {
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let sys = Path::new("/sys/block").join(name).canonicalize().ok()?;
-        let number = number(&Live.trimmed(&sys.join("dev"))?)?;
+        let number = DeviceNumber::parse(&Live.trimmed(&sys.join("dev"))?)?;
         let device = Device {
             name: name.into(),
             number: (number.major, number.minor),

@@ -249,9 +249,20 @@ impl Inner {
         self.state().kib
     }
 
+    /// With reads of a good length: `header_page` answers only the first one, however short that is.
     fn read(&self, name: &str) -> Result<String, WatchError> {
         let path = self.dir.join(name);
-        Live.read(&path).map_err(WatchError::io(path))
+        let whole = || {
+            let mut file = File::open(&path)?;
+            let (mut text, mut part) = (Vec::new(), vec![0; 64 * 1024]);
+            loop {
+                match file.read(&mut part)? {
+                    0 => return Ok(String::from_utf8_lossy(&text).into_owned()),
+                    bytes => text.extend(&part[..bytes]),
+                }
+            }
+        };
+        whole().map_err(WatchError::io(&path))
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), WatchError> {

@@ -32,6 +32,8 @@ pub struct OwnTasks<F = Live> {
     /// Names that tasks of ours have: by these the dead are known.
     names: HashSet<Name>,
     by_name: u64,
+    /// The device that the worker of a loop device writes to past the page cache, by the loop device's minor number.
+    loops: HashMap<u32, Option<DeviceNumber>>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,7 +74,7 @@ impl<F: KernelFiles> OwnTasks<F> {
     pub fn with(files: F, me: u32) -> Self {
         let own = files.trimmed(Path::new(&format!("/proc/{me}/comm")));
         let names = own.iter().map(|name| BlockEvent::task_of(name)).collect();
-        Self { files, me, tasks: HashMap::new(), names, by_name: 0 }
+        Self { files, me, tasks: HashMap::new(), names, by_name: 0, loops: HashMap::new() }
     }
 
     /// Looks at a task while it is likely to be alive. Cheap for those that are known.
@@ -106,8 +108,15 @@ impl<F: KernelFiles> OwnTasks<F> {
         match task.whose {
             Whose::Ours => IssuerKind::Own,
             Whose::Others => IssuerKind::Other,
-            Whose::Kernels => kernel_kind(&name, task.work.as_deref(), device, flags),
-            Whose::Unknown if pid == 0 || looks_like_kernel(&name) => kernel_kind(&name, None, device, flags),
+            Whose::Kernels => {
+                let job = task.work.as_deref().and_then(job_of);
+                let serves = job.is_some_and(|j| match loop_of(j) {
+                    Some(minor) => self.loops.get(&minor).copied().flatten() == Some(device),
+                    None => serves_others(j),
+                });
+                kernel_kind(&name, job, serves, flags)
+            }
+            Whose::Unknown if pid == 0 || looks_like_kernel(&name) => kernel_kind(&name, None, false, flags),
             Whose::Unknown => IssuerKind::Other,
         }
     }
@@ -161,8 +170,29 @@ impl<F: KernelFiles> OwnTasks<F> {
         Status::parse(&self.files.read(Path::new(&format!("/proc/{pid}/status"))).ok()?)
     }
 
-    fn work(&self, pid: u32) -> Option<String> {
-        self.files.trimmed(Path::new(&format!("/proc/{pid}/comm")))
+    fn work(&mut self, pid: u32) -> Option<String> {
+        let work = self.files.trimmed(Path::new(&format!("/proc/{pid}/comm")))?;
+        if let Some(minor) = job_of(&work).and_then(loop_of)
+            && !self.loops.contains_key(&minor)
+        {
+            let target = self.loop_target(minor);
+            self.loops.insert(minor, target);
+        }
+        Some(work)
+    }
+
+    /// The disk below a loop device that goes past the page cache; one that does not leaves writing to the flushers.
+    fn loop_target(&self, minor: u32) -> Option<DeviceNumber> {
+        let sys = self.files.canonical(Path::new(&format!("/sys/dev/block/7:{minor}"))).ok()?.join("loop");
+        if self.files.trimmed(&sys.join("dio"))? != "1" {
+            return None;
+        }
+        let file = self.files.trimmed(&sys.join("backing_file"))?;
+        let (major, minor) = self.files.mount_of(Path::new(&file)).ok()?.device;
+        let below = self.files.canonical(Path::new(&format!("/sys/dev/block/{major}:{minor}"))).ok()?;
+        let disk =
+            if self.files.trimmed(&below.join("partition")).is_some() { below.parent()? } else { &below };
+        DeviceNumber::parse(&self.files.trimmed(&disk.join("dev"))?)
     }
 
     fn named_like_ours(&self, name: &Name) -> bool {
@@ -222,14 +252,14 @@ const JOURNALS: [&str; 14] = [
 /// Names of the threads that wrote back before there were workers (Linux 2.6).
 const FLUSHERS: [&str; 3] = ["flush-", "pdflush", "bdi-default"];
 
-/// What kind of issuer a thread of the kernel is, by its name, by what it was seen to do (`work`, the full name of a worker) and by
-/// the request.
+/// What kind of issuer a thread of the kernel is: by its name; of workers by the job one was seen at, and whether that job is one
+/// that has requests of its own for the device; and by the request.
 ///
 /// Dirty pages are written back by workers of no particular CPU (`kworker/u`), which also serve loop devices, encryption and
-/// others. Their work is read late, so it can be a later job's. Therefore: a worker seen to do something else for *another* device
-/// is not writing back; in all other cases a write of such a worker is writeback. A loop device's own worker never writes to it.
+/// others. A worker's job is read late, so it can be a later one. Therefore: a write of such a worker is writeback unless the
+/// job it was seen at could have issued it.
 #[must_use]
-pub fn kernel_kind(name: &str, work: Option<&str>, device: DeviceNumber, flags: RequestFlags) -> IssuerKind {
+pub fn kernel_kind(name: &str, job: Option<&str>, serves_device: bool, flags: RequestFlags) -> IssuerKind {
     let begins = |names: &[&str], text: &str| names.iter().any(|n| text.starts_with(n));
     if begins(&JOURNALS, name) {
         return IssuerKind::Journal;
@@ -240,25 +270,28 @@ pub fn kernel_kind(name: &str, work: Option<&str>, device: DeviceNumber, flags: 
     if !name.starts_with("kworker/") {
         return IssuerKind::Kernel;
     }
-    // "kworker/u8:1+flush-8:0": the first sign behind the colon says whether it is at it or was.
-    let job = work.and_then(|w| w.split_once(':')?.1.split_once(['+', '-'])).map(|(_, job)| job);
     let unbound = name.starts_with("kworker/u");
     let writes = flags.has(RequestFlags::WRITE);
     match job {
         Some(job) if begins(&JOURNALS, job) => IssuerKind::Journal,
         Some(job) if writes && (job.starts_with("flush-") || job == "writeback") => IssuerKind::Writeback,
-        Some(job) if unbound && writes && !serves_other(job, device) => IssuerKind::Writeback,
-        None if unbound && writes => IssuerKind::Writeback,
+        _ if unbound && writes && !serves_device => IssuerKind::Writeback,
         _ => IssuerKind::Kernel,
     }
 }
 
-/// Whether a job is known to issue requests to `device` on behalf of something other than dirty pages.
-fn serves_other(job: &str, device: DeviceNumber) -> bool {
-    const LOOP_MAJOR: u32 = 7;
-    if let Some(minor) = job.strip_prefix("loop").and_then(|n| n.parse::<u32>().ok()) {
-        return device != DeviceNumber { major: LOOP_MAJOR, minor };
-    }
+/// The job of a worker's full name: "kworker/u8:1+flush-8:0". The sign says whether it is at it (+) or was (-).
+fn job_of(work: &str) -> Option<&str> {
+    work.split_once(':')?.1.split_once(['+', '-']).map(|(_, job)| job)
+}
+
+/// The loop device a job serves.
+fn loop_of(job: &str) -> Option<u32> {
+    job.strip_prefix("loop")?.parse().ok()
+}
+
+/// Jobs of drivers that issue requests to devices below theirs.
+fn serves_others(job: &str) -> bool {
     const JOBS: [&str; 9] = ["kcryptd", "kverityd", "dm", "btrfs-", "md", "raid", "nvme", "zfs", "bcache"];
     JOBS.iter().any(|j| job.starts_with(j))
 }
@@ -349,41 +382,58 @@ mod tests {
     fn what_a_worker_does_is_read_again_every_round() {
         let mut tasks = OwnTasks::with(machine(), 100);
         assert_eq!(kind(&mut tasks, 50, "kworker/u8:1"), IssuerKind::Writeback);
-        tasks.files = process(machine(), 50, 50, 2, "kworker/u8:1+loop3");
+        tasks.files = process(machine(), 50, 50, 2, "kworker/u8:1+kcryptd/252:0");
         assert_eq!(kind(&mut tasks, 50, "kworker/u8:1"), IssuerKind::Writeback, "once per round");
         tasks.next_round();
         assert_eq!(kind(&mut tasks, 50, "kworker/u8:1"), IssuerKind::Kernel);
     }
 
     #[test]
-    fn a_worker_is_judged_by_work_and_request() {
+    fn a_worker_is_judged_by_job_and_request() {
         let (read, write) = (RequestFlags::READ, RequestFlags::WRITE);
-        let loop3 = DeviceNumber { major: 7, minor: 3 };
+        let unbound = "kworker/u8:1";
         let cases = [
-            ("kworker/u8:1", Some("kworker/u8:1-flush-8:0"), DISK, write, IssuerKind::Writeback),
-            ("kworker/u8:1", Some("kworker/u8:1+flush-btrfs-1"), DISK, write, IssuerKind::Writeback),
-            ("kworker/u8:1", Some("kworker/u8:1-flush-8:0"), DISK, read, IssuerKind::Kernel),
-            ("kworker/u8:1", Some("kworker/u8:1-events_unbound"), DISK, write, IssuerKind::Writeback),
-            ("kworker/u8:1", Some("kworker/u8:1+loop3"), DISK, write, IssuerKind::Kernel),
-            ("kworker/u8:1", Some("kworker/u8:1+loop3"), loop3, write, IssuerKind::Writeback),
-            ("kworker/u8:1", Some("kworker/u8:1-kcryptd/252:0"), DISK, write, IssuerKind::Kernel),
-            ("kworker/u8:1", None, DISK, write, IssuerKind::Writeback),
-            ("kworker/u8:1", None, DISK, read, IssuerKind::Kernel),
-            ("kworker/0:2", Some("kworker/0:2+xfs-cil/sda1"), DISK, write, IssuerKind::Journal),
-            ("kworker/0:2", Some("kworker/0:2-events"), DISK, write, IssuerKind::Kernel),
-            ("kworker/0:1H", Some("kworker/0:1H-kblockd"), DISK, write, IssuerKind::Kernel),
-            ("xfsaild/sda1", None, DISK, write, IssuerKind::Journal),
-            ("flush-8:0", None, DISK, write, IssuerKind::Writeback),
-            ("loop3", None, DISK, write, IssuerKind::Kernel),
-            ("kswapd0", None, DISK, write, IssuerKind::Kernel),
+            (unbound, Some("flush-8:0"), false, write, IssuerKind::Writeback),
+            (unbound, Some("flush-btrfs-1"), false, write, IssuerKind::Writeback),
+            (unbound, Some("flush-8:0"), false, read, IssuerKind::Kernel),
+            (unbound, Some("events_unbound"), false, write, IssuerKind::Writeback),
+            (unbound, Some("loop3"), true, write, IssuerKind::Kernel),
+            (unbound, Some("loop3"), false, write, IssuerKind::Writeback),
+            (unbound, None, false, write, IssuerKind::Writeback),
+            (unbound, None, false, read, IssuerKind::Kernel),
+            ("kworker/0:2", Some("xfs-cil/sda1"), false, write, IssuerKind::Journal),
+            ("kworker/0:2", Some("events"), false, write, IssuerKind::Kernel),
+            ("kworker/0:1H", Some("kblockd"), false, write, IssuerKind::Kernel),
+            ("xfsaild/sda1", None, false, write, IssuerKind::Journal),
+            ("flush-8:0", None, false, write, IssuerKind::Writeback),
+            ("loop3", None, false, write, IssuerKind::Kernel),
+            ("kswapd0", None, false, write, IssuerKind::Kernel),
         ];
-        for (name, work, device, flags, wanted) in cases {
-            assert_eq!(
-                kernel_kind(name, work, device, flags),
-                wanted,
-                "{name} {work:?} {flags:?} on {device}"
-            );
+        for (name, job, serves, flags, wanted) in cases {
+            assert_eq!(kernel_kind(name, job, serves, flags), wanted, "{name} {job:?} {serves} {flags:?}");
         }
+        assert_eq!(job_of("kworker/u8:1-flush-8:0"), Some("flush-8:0"));
+        assert_eq!(job_of("kworker/0:1H-kblockd"), Some("kblockd"));
+        assert_eq!((job_of("kworker/u8:1"), job_of("dd")), (None, None));
+    }
+
+    #[test]
+    fn a_loop_devices_worker_writes_itself_only_past_the_page_cache() {
+        let with = |dio: &str| {
+            let fake = process(machine(), 50, 50, 2, "kworker/u8:1-loop3")
+                .disk("ata1", "sda", (8, 0))
+                .partition("ata1", "sda", "sda1", (8, 1))
+                .disk("virtual", "loop3", (7, 3))
+                .file("/sys/devices/virtual/block/loop3/loop/dio", dio)
+                .file("/sys/devices/virtual/block/loop3/loop/backing_file", "/images/a\n")
+                .on_mount("/images", 30, (8, 1));
+            OwnTasks::with(fake, 100)
+        };
+        assert_eq!(kind(&mut with("1\n"), 50, "kworker/u8:1"), IssuerKind::Kernel, "sda is below it");
+        assert_eq!(kind(&mut with("0\n"), 50, "kworker/u8:1"), IssuerKind::Writeback);
+        let loop3 = DeviceNumber { major: 7, minor: 3 };
+        let own = with("1\n").kind(50, &BlockEvent::task_of("kworker/u8:1"), loop3, RequestFlags::WRITE);
+        assert_eq!(own, IssuerKind::Writeback, "it never writes to itself");
     }
 
     #[test]
@@ -406,7 +456,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_makes_it_panic(name in ".{0,20}", work in "(?s).{0,40}|kworker/.{0,8}:.{0,8}[+-].{0,10}", status in "(?s).{0,80}") {
-            let _ = kernel_kind(&name, Some(&work), DISK, RequestFlags::WRITE);
+            let _ = kernel_kind(&name, job_of(&work), false, RequestFlags::WRITE);
+            let _ = job_of(&work).and_then(loop_of);
             let _ = Status::parse(&status);
         }
     }

@@ -283,10 +283,7 @@ mod tests {
             .list(Path::new("/sys/dev/block"))
             .unwrap_or_default()
             .iter()
-            .filter_map(|n| n.split_once(':'))
-            .filter_map(|(major, minor)| {
-                Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
-            })
+            .filter_map(|n| DeviceNumber::parse(n))
             .take(2)
             .collect();
         let began = Instant::now();

@@ -25,6 +25,13 @@ impl DeviceNumber {
         Self { major: dev >> 20, minor: dev & 0xf_ffff }
     }
 
+    /// From the form of sysfs and /proc: "8:16".
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.trim().split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
     /// The kernel's own form.
     #[must_use]
     pub fn to_kernel(self) -> u32 {
@@ -278,6 +285,8 @@ mod tests {
         assert_eq!(loop7.to_kernel(), 7 << 20 | 2);
         assert_eq!(DeviceNumber::from_kernel(7 << 20 | 2), loop7);
         assert_eq!(loop7.to_string(), "7,2");
+        assert_eq!(DeviceNumber::parse("7:2\n"), Some(loop7));
+        assert_eq!((DeviceNumber::parse("7"), DeviceNumber::parse("7:x")), (None, None));
     }
 
     #[test]
