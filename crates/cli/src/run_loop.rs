@@ -4,11 +4,12 @@
 use crate::line::Common;
 use crate::{console, flows, sampled, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
+use fathom_observe::cache::course::Sampler;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
-use fathom_observe::{device, doubts, environment, residency, trust, written};
-use fathom_record::{Axes, Phase, Repetition, Residency, Run, Status, Store};
+use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
+use fathom_record::{Axes, CacheTruth, Phase, Repetition, Residency, Run, Status, Store};
 use fathom_workload::{Action, Backend, Bytes, Data, Direction, MapFlush, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -202,6 +203,7 @@ fn one_phase(
         run.phases.push(described(phase, number));
         run.phases.len() - 1
     });
+    measured.truth = CacheTruth::of(&run.phases[at], &measured);
     run.phases[at].repetitions.push(measured);
     if let Some(e) = error {
         return (Some(at), Err(Failure::Operation(Box::new(e))));
@@ -224,12 +226,14 @@ fn measure(
     listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
-    let nearest = paths.first().map(|p| nearest_existing(p));
-    let stack = nearest.map(|p| device::stack_of(&p)).unwrap_or_default();
+    let nearest: Vec<PathBuf> = places_of(&paths);
+    let stack = device::stack_of_all(&nearest);
     let phase = &workload.phases[number];
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
-    let mut readings = Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, listener };
+    let course = Sampler::new(&stack);
+    let mut readings =
+        Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, course, listener };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
@@ -238,6 +242,7 @@ fn measure(
     if flows::want_cpu_time(phase) {
         measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     }
+    let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop);
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, at_stop)| {
         let in_clock = counters.until(&now);
         let device = written::to_storage(&in_clock)?;
@@ -248,6 +253,9 @@ fn measure(
     }
     measured.resident_before = before;
     measured.resident_after = residency::of(&paths);
+    measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
+    measured.physical.compression = stack.compression();
+    measured.course = readings.course.finish();
     Ok(measured)
 }
 
@@ -259,6 +267,7 @@ struct Readings<'a> {
     writes: bool,
     start: Option<(Snapshot, Option<Residency>)>,
     stop: Option<(Snapshot, Option<Residency>)>,
+    course: Sampler,
     listener: &'a mut dyn Listener,
 }
 
@@ -266,13 +275,19 @@ impl Moments for Readings<'_> {
     fn ready(&mut self) {
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
+        self.course.start();
         self.listener.starts();
+    }
+
+    fn look(&mut self) {
+        self.course.look();
     }
 
     fn counting(&mut self) {
         // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with.
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
+        self.course.start();
     }
 
     fn interval(&mut self, interval: &fathom_record::Interval) {
@@ -385,6 +400,27 @@ impl Place {
         Ok(())
     }
 }
+
+/// Where the files are or will be, each directory once: a set of a million files is not a million places.
+fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut parents: Vec<&Path> = Vec::new();
+    let mut places = Vec::new();
+    for path in paths {
+        let parent = path.parent().unwrap_or(path);
+        // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
+        if parents.last() != Some(&parent) && !parents.contains(&parent) {
+            parents.push(parent);
+            places.push(nearest_existing(path));
+        }
+        if places.len() >= MOST_PLACES {
+            break;
+        }
+    }
+    places
+}
+
+/// More directories than this are not asked for their devices.
+const MOST_PLACES: usize = 64;
 
 /// The file, or the directory it will be made in.
 fn nearest_existing(path: &Path) -> PathBuf {

@@ -240,6 +240,8 @@ impl Snapshot {
             own_read_bytes: own(|o| o.read_bytes),
             own_write_bytes: own(|o| o.write_bytes),
             written_in_clock_bytes: None,
+            waiting: None,
+            compression: None,
             dirty_after_bytes: later.dirty_bytes,
             machine_cpu_ns: None,
         }

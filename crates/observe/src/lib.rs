@@ -4,6 +4,7 @@
 //!
 //! * [`device`]: from a path to the block devices below it.
 //! * [`counters`]: what those devices and this process moved between two moments.
+//! * [`cache`]: dirty data over the time of a phase, what waits to be written, making files cold.
 //! * [`residency`]: how much of a file lies in the page cache.
 //! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
@@ -17,6 +18,7 @@
 //! machine of their own.
 
 pub mod block;
+pub mod cache;
 pub mod compressible;
 pub mod counters;
 pub mod device;

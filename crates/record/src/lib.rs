@@ -1,12 +1,13 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `finding`, `origin`, `steady`, `tail`,
+//! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
 //! `doubt`, `trust`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
 pub mod block;
+pub mod cache;
 pub mod doubt;
 pub mod export;
 pub mod finding;
@@ -23,6 +24,7 @@ pub mod tail;
 pub mod trust;
 
 pub use block::{BlockEvent, BlockLayer};
+pub use cache::{CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Waiting, WriteTruth};
 pub use doubt::Doubt;
 pub use finding::{Evidence, Finding};
 pub use headline::Headline;

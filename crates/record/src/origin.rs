@@ -3,12 +3,10 @@
 //! served from memory is never called a disk's.
 //!
 //! Each direction is judged against its own bytes: a device that writes more than was asked for (a journal, a neighbour) does not
-//! make up for reads that never came to it. And a device that is itself a file (a loop device) is only believed as far as what
-//! lies below it moved the bytes, too; that file may lie in the page cache. Other layers (RAID, LVM) are believed as they are:
-//! mirrors and parity make the numbers below them differ for good reasons.
+//! make up for reads that never came to it. How bytes are told apart is in `cache::split`.
 
-use crate::physical::LOOP;
-use crate::{DeviceDelta, OpKind, Phase, Physical, Repetition};
+use crate::cache::{self, Direction, Way};
+use crate::{DeviceDelta, Phase, Physical, Repetition};
 use serde::{Deserialize, Serialize};
 
 /// Where the data came from (reads) or had reached when the clock stopped (writes).
@@ -75,41 +73,28 @@ impl Origin {
             let why = why.unwrap_or_else(|| "no block device is known below this file system".into());
             return Self { regime: Regime::Unknown, device_share: None, evidence: why };
         };
-        let all = repetition
-            .workers
-            .iter()
-            .fold(0u64, |sum, w| sum.saturating_add(w.bytes).saturating_add(w.uncounted_bytes));
-        let ways: Vec<Way> = match (phase.reads, phase.writes) {
-            (true, true) => [Direction::Read, Direction::Write]
-                .map(|d| Way::of(d, asked_for(repetition, d), physical, device))
-                .into_iter()
-                .filter(|w| w.asked > 0)
-                .collect(),
-            // What is written uncounted after the clock has stopped is in neither figure.
-            (false, true) if physical.written_in_clock_bytes.is_some() && repetition.bytes() > 0 => {
-                vec![Way::of(Direction::Write, repetition.bytes(), physical, device)]
-            }
-            (false, true) => vec![Way::of(Direction::Write, all, physical, device)],
-            _ => vec![Way::of(Direction::Read, all, physical, device)],
-        };
+        let all = cache::all_asked(repetition);
+        let ways = cache::ways(phase, repetition);
         match ways.as_slice() {
             _ if all == 0 => Self {
                 regime: Regime::Unknown,
                 device_share: None,
                 evidence: "no file data was moved".into(),
             },
-            [] => undivided(all, physical, device),
+            [] => undivided(all, phase, repetition, device),
             [one] => Self {
                 regime: regime_of(one.share()),
                 device_share: Some(one.share()),
-                evidence: one.words(device) + &cached_words(repetition),
+                evidence: words(one, device) + &cached_words(repetition),
             },
             several => {
                 let first = regime_of(several[0].share());
                 let agree = several.iter().all(|w| regime_of(w.share()) == first);
-                let words: Vec<String> =
-                    several.iter().map(|w| format!("{}: {}", w.direction.words(), w.words(device))).collect();
-                let moved: f64 = several.iter().map(|w| w.moved.min(w.asked) as f64).sum();
+                let words: Vec<String> = several
+                    .iter()
+                    .map(|w| format!("{}: {}", w.direction.words(), words(w, device)))
+                    .collect();
+                let moved: f64 = several.iter().map(|w| w.from_device() as f64).sum();
                 let asked: f64 = several.iter().map(|w| w.asked as f64).sum();
                 Self {
                     regime: if agree { first } else { Regime::Mixed },
@@ -121,7 +106,8 @@ impl Origin {
     }
 }
 
-fn regime_of(share: f64) -> Regime {
+/// The verdict on a share.
+pub(crate) fn regime_of(share: f64) -> Regime {
     if share >= MOSTLY {
         Regime::Device
     } else if share <= 1.0 - MOSTLY {
@@ -131,151 +117,43 @@ fn regime_of(share: f64) -> Regime {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Direction {
-    Read,
-    Write,
-}
-
-impl Direction {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Read => "reads",
-            Self::Write => "writes",
+/// What was asked for and moved, as a part of a sentence.
+fn words(way: &Way, device: &DeviceDelta) -> String {
+    let verb = if way.direction == Direction::Write { "written to" } else { "moved by" };
+    let percent = way.share() * 100.0;
+    let mut words =
+        format!("{} asked for, {} {verb} {}", bytes_words(way.asked), bytes_words(way.at_top), device.name);
+    match (&way.cached, way.unpacked) {
+        (None, Some(of_files)) => {
+            words += &format!(
+                " while the clock ran, compressed: {} of the files ({percent:.0} %)",
+                bytes_words(of_files)
+            );
+        }
+        (None, None) => words += &format!(" while the clock ran ({percent:.0} %)"),
+        (Some(c), _) => {
+            // Where the loop device is not the file system's own, the sentence has to name it.
+            let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
+            words += &format!(
+                ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
+                bytes_words(c.bytes.min(way.at_top)),
+                c.below
+            );
         }
     }
-
-    /// All that a device moved this way.
-    fn of(self, device: &DeviceDelta) -> u64 {
-        match self {
-            Self::Read => device.read_bytes,
-            Self::Write => device.write_bytes,
-        }
+    if way.later > way.asked / 20 {
+        words += &format!(", {} more after the clock had stopped", bytes_words(way.later));
     }
-
-    /// What the file system's own device moved this way for us and while the clock ran.
-    fn for_us(self, physical: &Physical, device: &DeviceDelta) -> u64 {
-        let bound = match self {
-            // Our own accounting names the pages that *we* had fetched, so a neighbour's reads do not turn a cached phase into
-            // a device phase; the device's own counter bounds it from above.
-            Self::Read => physical.own_read_bytes,
-            // Only what the device had written when the clock stopped can be in the rate. An fsync outside the clock moves the
-            // rest without being timed, and would make a cache number look like a device number.
-            Self::Write => physical.written_in_clock_bytes,
-        };
-        bound.unwrap_or(u64::MAX).min(self.of(device))
+    if way.bottomless {
+        words += &format!(", what lies below {} is not known", device.name);
     }
-}
-
-/// One direction of a phase.
-struct Way {
-    direction: Direction,
-    asked: u64,
-    /// What the file system's own device moved.
-    at_top: u64,
-    /// The same as far as what is below it bears it out.
-    moved: u64,
-    cached: Option<CachedBelow>,
-    /// What the device wrote after the clock had stopped.
-    later: u64,
-    /// Whether the device is a file and nothing is known of where that lies.
-    bottomless: bool,
-}
-
-impl Way {
-    fn of(direction: Direction, asked: u64, physical: &Physical, device: &DeviceDelta) -> Self {
-        let at_top = direction.for_us(physical, device);
-        let cached = CachedBelow::of(physical, direction);
-        let later =
-            if direction == Direction::Write { direction.of(device).saturating_sub(at_top) } else { 0 };
-        let bottomless = device.kind == LOOP && physical.lowest_level() == 0;
-        let moved = cached.as_ref().map_or(at_top, |c| at_top.min(c.bytes));
-        Self { direction, asked, at_top, moved, cached, later, bottomless }
-    }
-
-    fn share(&self) -> f64 {
-        self.moved as f64 / self.asked as f64
-    }
-
-    fn words(&self, device: &DeviceDelta) -> String {
-        let verb = if self.direction == Direction::Write { "written to" } else { "moved by" };
-        let percent = self.share() * 100.0;
-        let mut words = format!(
-            "{} asked for, {} {verb} {}",
-            bytes_words(self.asked),
-            bytes_words(self.at_top),
-            device.name
-        );
-        match &self.cached {
-            None => words += &format!(" while the clock ran ({percent:.0} %)"),
-            Some(c) => {
-                // Where the loop device is not the file system's own, the sentence has to name it.
-                let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
-                words += &format!(
-                    ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
-                    bytes_words(c.bytes.min(self.at_top)),
-                    c.below
-                );
-            }
-        }
-        if self.later > self.asked / 20 {
-            words += &format!(", {} more after the clock had stopped", bytes_words(self.later));
-        }
-        if self.bottomless {
-            words += &format!(", what lies below {} is not known", device.name);
-        }
-        words
-    }
-}
-
-/// A loop device above and what its file lies on, where that moved so much less that the file must be in the page cache.
-struct CachedBelow {
-    above: String,
-    below: String,
-    bytes: u64,
-}
-
-impl CachedBelow {
-    /// The lowest such figure of the stack. Less than half is asked for, because the counters of two devices are never read at
-    /// one moment, and a file system in between may compress.
-    fn of(physical: &Physical, direction: Direction) -> Option<Self> {
-        let sum = |devices: &[&DeviceDelta]| {
-            devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
-        };
-        let levels: Vec<Vec<&DeviceDelta>> =
-            (0..=physical.lowest_level().min(DEEPEST)).map(|n| physical.level(n)).collect();
-        let pairs = levels.windows(2).filter_map(|pair| {
-            let (above, below) = (pair.first()?, pair.last()?);
-            let loops = !above.is_empty() && above.iter().all(|d| d.kind == LOOP);
-            let bytes = sum(below);
-            let cached = loops && !below.is_empty() && bytes < sum(above).div_ceil(2);
-            cached.then(|| Self { above: names(above), below: names(below), bytes })
-        });
-        pairs.min_by_key(|c| c.bytes)
-    }
-}
-
-/// No stack is deeper (`observe` follows no further); a record that says so is not worth the time.
-const DEEPEST: u32 = 64;
-
-fn names(devices: &[&DeviceDelta]) -> String {
-    devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join("+")
-}
-
-/// Bytes one direction was asked for in a phase of both.
-fn asked_for(repetition: &Repetition, direction: Direction) -> u64 {
-    let op = match direction {
-        Direction::Read => OpKind::Read,
-        Direction::Write => OpKind::Write,
-    };
-    let stats = repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
-    stats.fold(0, |sum, s| sum.saturating_add(s.bytes))
+    words
 }
 
 /// A phase of both directions that did not record how much was which: where hardly anything was moved at all the cache served
 /// both; else nothing can be said.
-fn undivided(asked: u64, physical: &Physical, device: &DeviceDelta) -> Origin {
-    let ways = [Direction::Read, Direction::Write].map(|d| Way::of(d, asked, physical, device));
+fn undivided(asked: u64, phase: &Phase, repetition: &Repetition, device: &DeviceDelta) -> Origin {
+    let ways = [Direction::Read, Direction::Write].map(|d| Way::of(d, asked, phase, repetition));
     let moved = ways.iter().fold(0u64, |sum, w| sum.saturating_add(w.moved));
     let share = moved as f64 / asked as f64;
     let cached = regime_of(share) == Regime::PageCache;
@@ -309,7 +187,7 @@ fn memory_words(physical: &Physical) -> String {
         physical.level(physical.lowest_level())
     };
     let why = note.map_or(String::new(), |n| format!(" ({n})"));
-    format!("{} is main memory that serves as a disk{why}", names(&named))
+    format!("{} is main memory that serves as a disk{why}", cache::names(&named))
 }
 
 /// "64 KiB", "1.5 GiB": at most one decimal, powers of two.
@@ -332,7 +210,7 @@ pub fn bytes_words(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Axes, DeviceDelta, Histogram, OpStat, Physical, Worker};
+    use crate::{Axes, DeviceDelta, Histogram, OpKind, OpStat, Physical, Worker};
 
     fn phase(reads: bool, writes: bool, asked: u64, physical: Physical) -> Phase {
         let worker = Worker { bytes: asked, elapsed_ns: 1, ..Worker::default() };

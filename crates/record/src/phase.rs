@@ -2,6 +2,7 @@
 //! and what the kernel's counters said meanwhile. The engine fills [`Worker`]s; `observe` fills [`Physical`] and [`Residency`];
 //! the program puts both into a [`Repetition`].
 
+use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::{BlockLayer, Finding, Histogram, Origin, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -85,6 +86,15 @@ pub struct Repetition {
     /// Why the figures are what they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// Memory or device, in bytes and in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth: Option<CacheTruth>,
+    /// What waited in memory to be written, over the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<CacheCourse>,
+    /// What was done to drop the files from memory before, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<Cold>,
     /// Page-cache residency of the files just before the start, where the kernel tells.
     pub resident_before: Option<Residency>,
     /// The same just after the end.
@@ -541,6 +551,13 @@ impl Phase {
             all.merge(&r.latency(op));
         }
         all
+    }
+
+    /// Memory or device, of the last repetition: as it was stored, or (of a record of an older version) as its counters tell.
+    #[must_use]
+    pub fn truth(&self) -> Option<CacheTruth> {
+        let last = self.repetitions.last()?;
+        last.truth.clone().or_else(|| CacheTruth::of(self, last))
     }
 
     /// Where the data of the last repetition came from or went to. See [`Origin`].

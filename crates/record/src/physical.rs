@@ -1,12 +1,13 @@
 //! What the kernel's own counters say about a phase: what the block device moved, what this program's I/O accounting says, what
 //! lay in the page cache. Everything that could not be had is `None`, with the reason in words.
 
+use crate::cache::Waiting;
 use serde::{Deserialize, Serialize};
 
 /// Block-layer and accounting figures over one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Physical {
-    /// Source: "diskstats", "memory" (there is no device below), or "none".
+    /// Source: "diskstats", "memory" (there is no device below), "mountstats" (a server), or "none".
     pub method: String,
     /// The device the file system lives on (the one nearest to the file system comes first, then what it is made of).
     pub devices: Vec<DeviceDelta>,
@@ -20,6 +21,14 @@ pub struct Physical {
     /// because our data still waited in the page cache then. What it wrote later (an fsync or a close outside the clock) is not
     /// part of any rate. `None` if it was not read at that moment.
     pub written_in_clock_bytes: Option<u64>,
+    /// What of our files waited in memory to be written at the three moments; `None` where the kernel does not tell, and where
+    /// nothing was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+    /// How the file system compresses what is written ("zstd:3"), so that fewer bytes move than were asked for; `None` if it does
+    /// not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<String>,
     /// Dirty plus writeback pages of the whole machine at the end, in bytes.
     pub dirty_after_bytes: Option<u64>,
     /// CPU time of all programs of the machine until the last worker's clock stopped, ns, in ticks of 10 ms; only where it was asked for.
@@ -35,8 +44,9 @@ pub struct DeviceDelta {
     /// 0 for the devices the file system itself uses, 1 for what those are made of, and so on.
     #[serde(default)]
     pub level: u32,
-    /// "disk", "partition", "device-mapper", "md", "loop" or "ram" (zram, brd, a loop device whose file lies in memory); empty
-    /// where it is not known, and for a sum of unlike devices.
+    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file lies in memory) or
+    /// "server" (no block device: what a network file system's server sent and took); empty where it is not known, and for a sum of
+    /// unlike devices.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.
@@ -84,6 +94,8 @@ impl Residency {
 pub(crate) const LOOP: &str = "loop";
 /// Main memory that serves as a disk.
 pub(crate) const RAM: &str = "ram";
+/// Another machine that serves files; its "device" counters are of what went over the network.
+pub(crate) const SERVER: &str = "server";
 
 impl Physical {
     /// The devices of one level. What the file system itself uses is one entry, the first: where it uses several, that is their

@@ -94,7 +94,7 @@ pub(crate) fn run(
         moments.clocks_stopped();
         shared.control().seen.store(1, Ordering::Release);
         wake_all(&shared.control().seen);
-        watch.until_done(&mut children);
+        watch.until_done(&mut children, moments);
         children.reap();
         watch.tell(&mut repetition);
         repetition.elapsed_ns = clock.between(released.last, clock.now());
@@ -272,6 +272,9 @@ pub trait Moments {
     /// After a warm-up: the first worker counts now, and the others with it or soon after. It is told within a millisecond, while the workers go on; phases without a warm-up
     /// do not tell it.
     fn counting(&mut self) {}
+    /// The parent has woken to look after its workers: it does so every 50 ms at least, from the start until the last worker is done.
+    /// Whoever samples something slowly does it here, and needs no thread.
+    fn look(&mut self) {}
     /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// Whether [`Moments::rows`] is to be told.

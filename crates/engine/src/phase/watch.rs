@@ -60,6 +60,7 @@ impl<'a> Watch<'a> {
             let event = control.event.load(Ordering::Acquire);
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
+            moments.look();
             if let Some(flows) = self.flows {
                 flows.pass_on(|said| moments.said(said));
             }
@@ -121,8 +122,9 @@ impl<'a> Watch<'a> {
     }
 
     /// Waits until every worker is done with what comes after its clock, too.
-    pub fn until_done(&mut self, children: &mut Children) {
+    pub fn until_done(&mut self, children: &mut Children, moments: &mut dyn Moments) {
         loop {
+            moments.look();
             let event = self.shared.control().event.load(Ordering::Acquire);
             if self.shared.control().done.load(Ordering::Acquire) as usize + self.lost >= self.count {
                 return;

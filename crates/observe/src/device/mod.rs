@@ -93,6 +93,18 @@ impl DeviceStack {
         self.devices.iter().filter(|d| d.level == 0 && d.role == Role::Data)
     }
 
+    /// How the file system compresses what is written, as its mount says ("zstd:3"); `None` if it does not, or nobody tells.
+    #[must_use]
+    pub fn compression(&self) -> Option<String> {
+        let mount = self.mount.as_ref()?;
+        let option = match mount.kind.as_str() {
+            "btrfs" => mount.option("compress-force").or_else(|| mount.option("compress")),
+            "f2fs" => mount.option("compress_algorithm"),
+            _ => None,
+        };
+        option.filter(|o| !matches!(*o, "no" | "none")).map(String::from)
+    }
+
     /// Type of the file system, "unknown" if not even that could be found out.
     #[must_use]
     pub fn file_system(&self) -> &str {
@@ -109,7 +121,19 @@ pub fn stack_of(path: &Path) -> DeviceStack {
 /// The same on any machine.
 #[must_use]
 pub fn stack_with(files: &dyn KernelFiles, path: &Path) -> DeviceStack {
+    stack_of_all_with(files, &[path.to_path_buf()])
+}
+
+/// The devices below several paths, each once. Files of one workload may lie on several file systems; the mount is that of the first.
+#[must_use]
+pub fn stack_of_all(paths: &[PathBuf]) -> DeviceStack {
+    stack_of_all_with(&Live, paths)
+}
+
+/// The same on any machine.
+#[must_use]
+pub fn stack_of_all_with(files: &dyn KernelFiles, paths: &[PathBuf]) -> DeviceStack {
     // The mount table shows absolute paths; without the mount id they are what a path is found by.
-    let path = files.canonical(path).unwrap_or_else(|_| path.to_path_buf());
-    walk::Walk::new(files).stack_at(&path)
+    let absolute = paths.iter().map(|p| files.canonical(p).unwrap_or_else(|_| p.clone()));
+    walk::Walk::new(files).stack_at(&absolute.collect::<Vec<_>>())
 }

@@ -36,6 +36,37 @@ impl Mount {
     }
 }
 
+/// The directories an overlay is made of, the upper one first. Kernels since 6.8 show each lower one as an option of its own
+/// (`lowerdir+`, `datadir+`) if it was mounted that way.
+#[must_use]
+pub(crate) fn layers(mount: &Mount) -> Vec<String> {
+    let upper = mount.option("upperdir").map(String::from);
+    let together = mount.option("lowerdir").map(split_layers).unwrap_or_default();
+    let single = mount.options.iter().filter_map(|o| {
+        let value = o.strip_prefix("lowerdir+=").or_else(|| o.strip_prefix("datadir+="))?;
+        Some(value.to_string())
+    });
+    upper.into_iter().chain(together).chain(single).collect()
+}
+
+/// The layers of a `lowerdir` option: separated by colons; a colon inside a name is written with a backslash.
+fn split_layers(text: &str) -> Vec<String> {
+    let mut layers = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        let last = layers.len() - 1;
+        match c {
+            '\\' => layers[last].extend(characters.next()),
+            // "::" separates the data-only layers of newer kernels.
+            ':' if layers[last].is_empty() => {}
+            ':' => layers.push(String::new()),
+            c => layers[last].push(c),
+        }
+    }
+    layers.retain(|l| !l.is_empty());
+    layers
+}
+
 /// All mounts of a mountinfo text; lines that are not understood are skipped.
 #[must_use]
 pub fn parse(mountinfo: &str) -> Vec<Mount> {
@@ -141,6 +172,16 @@ garbage
         assert_eq!(find(&mounts, &subvolume, Path::new("/mnt/x")).map(|m| m.id), Some(32));
         let unknown = MountKey { mount_id: Some(77), device: (8, 1) };
         assert_eq!(find(&mounts, &unknown, Path::new("/")), None);
+    }
+
+    #[test]
+    fn layers_of_an_overlay_are_told_in_either_way() {
+        let of = |options: &str| {
+            let text = format!("60 1 0:60 / /m rw - overlay overlay rw,{options}\n");
+            layers(&parse(&text)[0])
+        };
+        assert_eq!(of("lowerdir=/a:/b\\134:c,upperdir=/up,workdir=/w"), ["/up", "/a", "/b:c"]);
+        assert_eq!(of("lowerdir+=/a,lowerdir+=/b,datadir+=/d"), ["/a", "/b", "/d"]);
     }
 
     #[test]

@@ -41,11 +41,27 @@ impl<'a> Walk<'a> {
         Self { files, mounts, devices: Vec::new(), notes: Vec::new() }
     }
 
-    pub(super) fn stack_at(mut self, path: &Path) -> DeviceStack {
-        let mount = self.path(path, &Place::top(Role::Data));
+    /// The stack below one path or several; the mount is the first one's.
+    pub(super) fn stack_at(mut self, paths: &[PathBuf]) -> DeviceStack {
+        let mut mount = None;
+        let (mut in_memory, mut elsewhere) = (Vec::new(), false);
+        let mut keys = Vec::new();
+        for path in paths {
+            let key = self.files.mount_of(path).ok().map(|k| (k.mount_id, k.device));
+            if key.is_some() && keys.contains(&key) {
+                continue;
+            }
+            keys.push(key);
+            let found = self.path(path, &Place::top(Role::Data));
+            match &found {
+                Some(m) if is_memory(&m.kind) => in_memory.push(m.mount_point.clone()),
+                _ => elsewhere = true,
+            }
+            mount = mount.or(found);
+        }
         // Stable: the file system's own devices first, its data before its log, otherwise in the order of discovery.
         self.devices.sort_by_key(|d| (d.level, d.role == Role::Log));
-        let memory = mount.as_ref().is_some_and(|m| is_memory(&m.kind));
+        let memory = !in_memory.is_empty() && !elsewhere;
         let method = match (self.devices.is_empty(), memory) {
             (false, _) => "diskstats",
             (true, true) => "memory",
@@ -118,14 +134,10 @@ impl<'a> Walk<'a> {
     /// An overlay writes to its upper directory and reads from all of its layers.
     fn overlay(&mut self, mount: &Mount, place: &Place) {
         let before = self.devices.len();
-        let upper = mount.option("upperdir").map(String::from);
-        let lowers = mount.option("lowerdir").map(String::from);
-        if let Some(upper) = &upper {
-            self.layer("upper", upper, place);
-        }
-        // Layers are separated by colons; a colon inside a name is written with a backslash.
-        for lower in lowers.iter().flat_map(|l| split_layers(l)) {
-            self.layer("lower", &lower, place);
+        let upper = mount.option("upperdir");
+        for layer in mount::layers(mount) {
+            let which = if Some(layer.as_str()) == upper { "upper" } else { "lower" };
+            self.layer(which, &layer, place);
         }
         if self.devices.len() == before && self.notes.is_empty() {
             self.notes.push("the layers of the overlay are not known".into());
@@ -267,24 +279,6 @@ impl<'a> Walk<'a> {
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
             .unwrap_or((0, 0))
     }
-}
-
-/// The layers of a `lowerdir` option.
-fn split_layers(text: &str) -> Vec<String> {
-    let mut layers = vec![String::new()];
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        let last = layers.len() - 1;
-        match c {
-            '\\' => layers[last].extend(characters.next()),
-            // "::" separates the data-only layers of newer kernels.
-            ':' if layers[last].is_empty() => {}
-            ':' => layers.push(String::new()),
-            c => layers[last].push(c),
-        }
-    }
-    layers.retain(|l| !l.is_empty());
-    layers
 }
 
 /// File systems that live in main memory.

@@ -3,7 +3,7 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, course, flow_op, latency, op_log};
+use super::{Store, cache as cache_rows, course, flow_op, latency, op_log};
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
     Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
@@ -153,6 +153,7 @@ fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failur
     for (id, mut repetition) in heads {
         repetition.workers = workers(db, id)?;
         course::load(db, id, &mut repetition)?;
+        cache_rows::load(db, id, &mut repetition)?;
         repetition.physical.devices =
             rows(db, "SELECT * FROM device WHERE repetition_id = ?1 ORDER BY position", id, device)?;
         repetition.resident_before = residency(db, id, "before")?;
@@ -172,6 +173,8 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
         machine_cpu_ns: maybe(r, "machine_cpu_ns")?,
         devices: Vec::new(),
+        waiting: None,
+        compression: r.get("compression")?,
     };
     let repetition = Repetition {
         n: r.get("n")?,

@@ -11,6 +11,7 @@
 //! that is dropped there does nothing.
 
 mod bits;
+mod cache;
 mod course;
 mod error;
 mod flow_op;

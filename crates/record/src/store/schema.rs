@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
      ALTER TABLE device ADD COLUMN kind TEXT NOT NULL DEFAULT '';",
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
+    include_str!("schema_cache.sql"),
 ];
 
 /// The schema version this program writes.

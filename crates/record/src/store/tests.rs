@@ -421,6 +421,7 @@ fn any_physical() -> impl Strategy<Value = Physical> {
             written_in_clock_bytes: five.2,
             dirty_after_bytes: five.3,
             machine_cpu_ns: five.4,
+            ..Physical::default()
         },
     )
 }

@@ -4,7 +4,7 @@
 
 use super::bits::int;
 use super::write::Failure;
-use super::{course, flow_op, latency, op_log};
+use super::{cache, course, flow_op, latency, op_log};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
@@ -64,9 +64,9 @@ fn append_repetition(
         "INSERT INTO repetition (phase_id, n, started_ns, elapsed_ns, start_skew_ns, bytes, ops, bytes_per_s, ops_per_s,
              parent_bytes_per_s, regime, device_share, evidence, physical_method, physical_note, own_read_bytes,
              own_write_bytes, written_in_clock_bytes, dirty_after_bytes, ramp_ns, cache, extents_bytes, hole_bytes,
-             unwritten_bytes, filled_bytes, jitter_watched_ns, machine_cpu_ns)
+             unwritten_bytes, filled_bytes, jitter_watched_ns, machine_cpu_ns, compression)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-             ?25, ?26, ?27)",
+             ?25, ?26, ?27, ?28)",
     )?
     .execute(params![
         phase_id,
@@ -96,6 +96,7 @@ fn append_repetition(
         r.extents.map(|e| int(e.filled_bytes)),
         r.jitter.as_ref().map(|j| int(j.watched_ns)),
         physical.machine_cpu_ns.map(int),
+        physical.compression,
     ])?;
     let repetition_id = t.last_insert_rowid();
     for worker in &r.workers {
@@ -105,6 +106,7 @@ fn append_repetition(
     flow_op::append_totals(t, repetition_id, r)?;
     append_devices(t, repetition_id, physical)?;
     course::append(t, repetition_id, r)?;
+    cache::append(t, repetition_id, r)?;
     for (moment, residency) in [("before", r.resident_before), ("after", r.resident_after)] {
         if let Some(residency) = residency {
             append_residency(t, repetition_id, moment, residency)?;

@@ -1,0 +1,165 @@
+//! One sentence that says whose number it is, for a reader who has never heard of a page cache's regimes.
+
+use super::split::{Direction, Way};
+use super::{ReadTruth, WriteTruth};
+use crate::origin::{bytes_words, regime_of};
+use crate::physical::SERVER;
+use crate::{Origin, Phase, Regime, Repetition};
+
+/// What is less than one part in so many of what was asked for is not worth a word.
+const WORTH_SAYING: u64 = 20;
+
+pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: &[Way]) -> String {
+    let physical = &repetition.physical;
+    let device = physical.devices.first().map_or("the device", |d| d.name.as_str());
+    let server = physical.devices.first().is_some_and(|d| d.kind == SERVER);
+    let head = match origin.regime {
+        Regime::PageCache => "This is a page-cache number",
+        Regime::Device if server => "This is the server's number",
+        Regime::Device => "This is a device number",
+        Regime::Mixed => "This number is partly memory's, partly the device's",
+        Regime::Memory => {
+            return format!("This is main memory's number, no device was involved: {}.", origin.evidence);
+        }
+        Regime::Unknown => {
+            return format!(
+                "Whether this is memory's number or a device's is not known: {}.",
+                origin.evidence.trim_end_matches('.')
+            );
+        }
+    };
+    let parts: Vec<String> = ways
+        .iter()
+        .filter(|w| w.asked > 0)
+        .filter_map(|way| match way.direction {
+            Direction::Read => Some(read(phase, way, &way.read_truth()?, device)),
+            Direction::Write => Some(written(phase, repetition, way, &way.write_truth()?, device)),
+        })
+        .collect();
+    format!("{head}: {}.", parts.join("; "))
+}
+
+fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
+    let asked = bytes_words(truth.asked_bytes);
+    let from_device = percent(truth.device_bytes, truth.asked_bytes);
+    let from_cache = percent(truth.cache_bytes, truth.asked_bytes);
+    let moved = bytes_words(way.at_top);
+    let mut words = match (&way.cached, regime_of(way.share())) {
+        (Some(c), Regime::PageCache | Regime::Mixed) => format!(
+            "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, and of that {} below moved {} only",
+            c.above,
+            c.below,
+            bytes_words(c.bytes)
+        ),
+        (_, Regime::Device) => {
+            let past = if phase.direct { ", past the page cache (O_DIRECT)" } else { "" };
+            format!("{from_device} of the {asked} read came from {device}{past}")
+        }
+        (_, Regime::Mixed) if truth.cache_bytes > 0 => format!(
+            "of the {asked} read {from_cache} came from memory and {from_device} from {device}, which moved {moved}"
+        ),
+        (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
+        _ if truth.cache_bytes > 0 || truth.hole_bytes == 0 => {
+            format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
+        }
+        _ => format!("{device} moved {moved} for the {asked} read"),
+    };
+    if worth(truth.hole_bytes, truth) {
+        let holes = percent(truth.hole_bytes, truth.asked_bytes);
+        words += &format!("; {holes} are holes, which are zeros that no device is asked for");
+    }
+    if way.unpacked.is_some() {
+        words += &format!("; the file system compresses, so {device} moved {moved} for it");
+    } else if worth(truth.excess_bytes, truth) {
+        words += &format!(
+            "; it moved {} more than was asked for (read-ahead, metadata, parts of pages)",
+            bytes_words(truth.excess_bytes)
+        );
+    }
+    words + &not_known_below(way, device)
+}
+
+fn worth(bytes: u64, truth: &ReadTruth) -> bool {
+    bytes > truth.asked_bytes / WORTH_SAYING
+}
+
+fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth, device: &str) -> String {
+    let asked = bytes_words(truth.asked_bytes);
+    let share = |bytes| percent(bytes, truth.asked_bytes);
+    let flushes: u64 = repetition.physical.level(0).iter().map(|d| d.flush_ios).sum();
+    let mut words = format!(
+        "{} of the {asked} written had reached {device} when the clock stopped",
+        share(truth.in_clock_bytes)
+    );
+    if phase.sync_in_clock && flushes > 0 {
+        let many = if flushes == 1 { "flush" } else { "flushes" };
+        words += &format!(", with {flushes} {many}");
+    }
+    let worth = |bytes: u64| bytes > truth.asked_bytes / WORTH_SAYING;
+    if worth(truth.later_bytes) {
+        words += &format!(
+            "; {} followed later, outside the clock ({})",
+            share(truth.later_bytes),
+            bytes_words(truth.later_bytes)
+        );
+    }
+    match truth.dirty_bytes {
+        Some(dirty) if worth(dirty) => {
+            words +=
+                &format!("; {} was still in memory only at the end ({})", share(dirty), bytes_words(dirty));
+        }
+        None if worth(truth.lost_bytes) => {
+            words += &format!("; of the other {} the kernel does not tell", share(truth.lost_bytes));
+        }
+        _ => {}
+    }
+    if truth.dirty_bytes.is_some() && worth(truth.lost_bytes) {
+        words += &format!(
+            "; {} never reached it: overwritten or deleted in memory before ({})",
+            share(truth.lost_bytes),
+            bytes_words(truth.lost_bytes)
+        );
+    }
+    if let Some(c) = way.cached.as_ref().filter(|_| regime_of(way.share()) != Regime::Device) {
+        words += &format!(
+            "; {} is a file that lies in memory: {} below it wrote {}",
+            c.above,
+            c.below,
+            bytes_words(c.bytes)
+        );
+    }
+    if way.unpacked.is_some() {
+        words +=
+            &format!("; the file system compresses, so {device} wrote {} for it", bytes_words(way.at_top));
+    } else if worth(truth.excess_bytes) {
+        words += &format!(
+            "; it wrote {} more (journal, metadata, other programs)",
+            bytes_words(truth.excess_bytes)
+        );
+    }
+    words + &not_known_below(way, device)
+}
+
+fn not_known_below(way: &Way, device: &str) -> String {
+    if way.bottomless {
+        format!("; {device} is a file, and where that lies is not known")
+    } else {
+        String::new()
+    }
+}
+
+/// A share in words; 0 % and 100 % are said only of nothing and of all.
+fn percent(part: u64, whole: u64) -> String {
+    if part == 0 || whole == 0 {
+        return "0 %".into();
+    }
+    if part >= whole {
+        return "100 %".into();
+    }
+    let share = part as f64 / whole as f64 * 100.0;
+    if (1.0..=99.0).contains(&share) {
+        format!("{share:.0} %")
+    } else {
+        format!("{:.1} %", share.clamp(0.1, 99.9))
+    }
+}

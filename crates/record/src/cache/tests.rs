@@ -1,0 +1,278 @@
+//! The five loads of which everybody must be told the right thing, and those that are easily got wrong.
+
+use super::*;
+use crate::{Axes, DeviceDelta, Extents, Histogram, OpKind, OpStat, Physical, Regime, Residency, Worker};
+
+const MIB: u64 = 1 << 20;
+
+fn phase(reads: bool, writes: bool, asked: u64, physical: Physical) -> Phase {
+    let worker = Worker { bytes: asked, elapsed_ns: 1, ..Worker::default() };
+    let repetition = Repetition { workers: vec![worker], physical, ..Repetition::default() };
+    Phase {
+        seq: 0,
+        name: "p".into(),
+        axes: Axes::default(),
+        reads,
+        writes,
+        sync_in_clock: false,
+        direct: false,
+        repetitions: vec![repetition],
+    }
+}
+
+fn device(name: &str, kind: &str, level: u32, read: u64, write: u64) -> DeviceDelta {
+    DeviceDelta {
+        name: name.into(),
+        kind: kind.into(),
+        level,
+        read_bytes: read,
+        write_bytes: write,
+        flush_ios: u64::from(write > 0),
+        ..DeviceDelta::default()
+    }
+}
+
+fn disk(read: u64, write: u64) -> Physical {
+    Physical {
+        method: "diskstats".into(),
+        devices: vec![device("vda", "disk", 0, read, write)],
+        own_read_bytes: Some(read),
+        ..Physical::default()
+    }
+}
+
+/// A disk that had written `in_clock` when the clock stopped; of our data so much waited then and at the end.
+fn disk_with(write: u64, in_clock: u64, at_stop: u64, after: u64) -> Physical {
+    let waiting = Waiting { at_stop_bytes: at_stop, after_bytes: after, ..Waiting::default() };
+    Physical { written_in_clock_bytes: Some(in_clock), waiting: Some(waiting), ..disk(0, write) }
+}
+
+fn truth(phase: &Phase) -> CacheTruth {
+    phase.truth().expect("data was moved")
+}
+
+fn says(phase: &Phase, wanted: &str) {
+    assert_eq!(truth(phase).statement, wanted);
+}
+
+#[test]
+fn a_cached_read() {
+    let p = phase(true, false, 256 * MIB, disk(0, 0));
+    says(&p, "This is a page-cache number: 100 % of the 256 MiB read came from memory; vda moved 0 B.");
+    let read = truth(&p).read.expect("read");
+    assert_eq!((read.device_bytes, read.cache_bytes, read.cache_share()), (0, 256 * MIB, Some(1.0)));
+}
+
+#[test]
+fn a_cold_read() {
+    let p = phase(true, false, 256 * MIB, disk(257 * MIB, 0));
+    says(&p, "This is a device number: 100 % of the 256 MiB read came from vda.");
+    let read = truth(&p).read.expect("read");
+    assert_eq!((read.device_bytes, read.cache_bytes, read.excess_bytes), (256 * MIB, 0, MIB));
+}
+
+#[test]
+fn a_buffered_write_without_and_with_fsync() {
+    let p = phase(false, true, 64 * MIB, disk_with(0, 0, 64 * MIB, 64 * MIB));
+    says(
+        &p,
+        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 100 % was still in memory only at the end (64 MiB).",
+    );
+    let mut p = phase(false, true, 64 * MIB, disk_with(65 * MIB, 65 * MIB, 0, 0));
+    p.sync_in_clock = true;
+    says(
+        &p,
+        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped, with 1 flush.",
+    );
+}
+
+#[test]
+fn an_fsync_outside_the_clock_is_later() {
+    let p = phase(false, true, 64 * MIB, disk_with(49 * MIB, 0, 64 * MIB, 16 * MIB));
+    let w = truth(&p).written.expect("written");
+    assert_eq!(
+        (w.in_clock_bytes, w.later_bytes, w.dirty_bytes, w.lost_bytes),
+        (0, 48 * MIB, Some(16 * MIB), 0)
+    );
+    assert_eq!(w.excess_bytes, MIB, "a journal");
+    says(
+        &p,
+        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 75 % followed later, outside the clock (48 MiB); 25 % was still in memory only at the end (16 MiB).",
+    );
+}
+
+#[test]
+fn a_direct_read() {
+    let mut p = phase(true, false, 256 * MIB, disk(256 * MIB, 0));
+    p.direct = true;
+    says(
+        &p,
+        "This is a device number: 100 % of the 256 MiB read came from vda, past the page cache (O_DIRECT).",
+    );
+}
+
+#[test]
+fn a_direct_read_of_a_cached_image_is_memory_s() {
+    let devices = vec![device("loop0", "loop", 0, 64 * MIB, 0), device("vda", "disk", 1, 0, 0)];
+    let mut p = phase(true, false, 64 * MIB, Physical { devices, ..disk(64 * MIB, 0) });
+    p.direct = true;
+    says(
+        &p,
+        "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, and of that vda below moved 0 B only.",
+    );
+}
+
+#[test]
+fn a_direct_write_that_waits_in_the_image_s_cache_has_reached_nothing() {
+    let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 0)];
+    let waiting = Some(Waiting { below_bytes: 64 * MIB, ..Waiting::default() });
+    let physical = Physical { devices, written_in_clock_bytes: Some(0), waiting, ..disk(0, 0) };
+    let w = truth(&phase(false, true, 64 * MIB, physical)).written.expect("written");
+    assert_eq!((w.in_clock_bytes, w.later_bytes, w.dirty_bytes, w.lost_bytes), (0, 0, Some(64 * MIB), 0));
+}
+
+#[test]
+fn read_ahead_is_said_separately_and_never_negative() {
+    let p = phase(true, false, 10 * MIB, disk(31 * MIB, 0));
+    let read = truth(&p).read.expect("read");
+    assert_eq!((read.device_bytes, read.cache_bytes, read.excess_bytes), (10 * MIB, 0, 21 * MIB));
+    says(
+        &p,
+        "This is a device number: 100 % of the 10 MiB read came from vda; it moved 21 MiB more than was asked for (read-ahead, metadata, parts of pages).",
+    );
+}
+
+#[test]
+fn half_and_half_gives_both_shares() {
+    says(
+        &phase(true, false, 64 * MIB, disk(16 * MIB, 0)),
+        "This number is partly memory's, partly the device's: of the 64 MiB read 75 % came from memory and 25 % from vda, which moved 16 MiB.",
+    );
+}
+
+#[test]
+fn both_directions_have_their_own_parts() {
+    let mut p = phase(true, true, 128 * MIB, disk_with(64 * MIB, 64 * MIB, 0, 0));
+    let stat = |op| OpStat { op, ops: 1, bytes: 64 * MIB, latency: Histogram::default() };
+    p.repetitions[0].workers[0].stats = vec![stat(OpKind::Read), stat(OpKind::Write)];
+    let t = truth(&p);
+    assert_eq!(t.read.and_then(|r| r.cache_share()), Some(1.0));
+    assert_eq!(t.written.and_then(|w| w.in_clock_share()), Some(1.0));
+    assert_eq!(
+        t.statement,
+        "This number is partly memory's, partly the device's: 100 % of the 64 MiB read came from memory; vda moved 0 B; 100 % of the 64 MiB written had reached vda when the clock stopped."
+    );
+}
+
+#[test]
+fn what_is_overwritten_in_memory_never_reaches_the_device() {
+    // Ten times over the same 8 MiB, then an fsync.
+    let p = phase(false, true, 80 * MIB, disk_with(8 * MIB, 8 * MIB, 0, 0));
+    let w = truth(&p).written.expect("written");
+    assert_eq!((w.in_clock_bytes, w.lost_bytes), (8 * MIB, 72 * MIB));
+    assert!(truth(&p).statement.contains("90 % never reached it: overwritten or deleted in memory"), "{p:?}");
+}
+
+#[test]
+fn where_nobody_tells_what_waits_nothing_is_claimed() {
+    let mut physical = disk_with(0, 0, 0, 0);
+    physical.waiting = None;
+    let p = phase(false, true, 64 * MIB, physical);
+    assert_eq!(truth(&p).written.expect("written").dirty_bytes, None);
+    assert!(
+        truth(&p).statement.ends_with("; of the other 100 % the kernel does not tell."),
+        "{}",
+        truth(&p).statement
+    );
+}
+
+#[test]
+fn a_compressing_file_system_moves_less_and_is_no_cache() {
+    let squeezed = |write, at_stop| Physical {
+        compression: Some("zstd:3".into()),
+        ..disk_with(write, write, at_stop, at_stop)
+    };
+    let mut p = phase(false, true, 64 * MIB, squeezed(2 * MIB, 0));
+    p.sync_in_clock = true;
+    assert_eq!(p.origin().regime, Regime::Device, "{}", p.origin().evidence);
+    says(
+        &p,
+        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped, with 1 flush; the file system compresses, so vda wrote 2 MiB for it.",
+    );
+    // What still waits has not been compressed away.
+    let p = phase(false, true, 64 * MIB, squeezed(MIB, 63 * MIB));
+    assert_eq!(p.origin().regime, Regime::PageCache, "{}", p.origin().evidence);
+    let p = phase(false, true, 64 * MIB, squeezed(0, 0));
+    assert_eq!(p.origin().regime, Regime::PageCache, "a device that wrote nothing has nothing");
+
+    let mut p =
+        phase(true, false, 64 * MIB, Physical { compression: Some("zstd:3".into()), ..disk(2 * MIB, 0) });
+    p.repetitions[0].resident_before = Some(Residency { total_pages: 16_384, ..Residency::default() });
+    assert_eq!(p.origin().regime, Regime::Device, "cold: {}", p.origin().evidence);
+    assert!(truth(&p).statement.contains("compresses, so vda moved 2 MiB"), "{}", truth(&p).statement);
+    p.repetitions[0].resident_before =
+        Some(Residency { total_pages: 16_384, cached_pages: 16_384, ..Residency::default() });
+    assert_eq!(p.origin().regime, Regime::PageCache, "warm: {}", p.origin().evidence);
+}
+
+#[test]
+fn holes_are_neither_memory_nor_device() {
+    let mut p = phase(true, false, 64 * MIB, disk(16 * MIB, 0));
+    p.repetitions[0].extents = Some(Extents { bytes: 64 * MIB, hole_bytes: 48 * MIB, ..Extents::default() });
+    let read = truth(&p).read.expect("read");
+    assert_eq!((read.device_bytes, read.hole_bytes, read.cache_bytes), (16 * MIB, 48 * MIB, 0));
+    assert!(truth(&p).statement.contains("75 % are holes"), "{}", truth(&p).statement);
+}
+
+#[test]
+fn memory_servers_and_blindness_have_words_of_their_own() {
+    let tmpfs =
+        Physical { method: "memory".into(), note: Some("/t is a tmpfs".into()), ..Physical::default() };
+    let p = phase(true, false, MIB, tmpfs);
+    says(&p, "This is main memory's number, no device was involved: /t is a tmpfs.");
+    assert_eq!(truth(&p).read.and_then(|r| r.cache_share()), Some(1.0));
+
+    let blind = Physical { method: "none".into(), note: Some("/n is a fuse".into()), ..Physical::default() };
+    let p = phase(true, false, MIB, blind);
+    says(&p, "Whether this is memory's number or a device's is not known: /n is a fuse.");
+    assert_eq!((truth(&p).read, truth(&p).written), (None, None));
+
+    let served = Physical { devices: vec![device("srv:/e", "server", 0, MIB, 0)], ..disk(MIB, 0) };
+    says(
+        &phase(true, false, MIB, served),
+        "This is the server's number: 100 % of the 1 MiB read came from srv:/e.",
+    );
+}
+
+#[test]
+fn what_moved_no_data_has_no_statement() {
+    assert_eq!(phase(true, false, 0, disk(0, 0)).truth(), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_parts_add_up_whatever_was_counted(
+        asked in 1u64..1 << 50,
+        read in proptest::prelude::any::<u32>(),
+        figures in proptest::array::uniform5(0u64..1 << 50),
+        holes in 0u64..1 << 50,
+        writes in proptest::prelude::any::<bool>(),
+        compressed in proptest::prelude::any::<bool>(),
+    ) {
+        let mut physical = disk_with(figures[0], figures[1], figures[2], figures[3]);
+        physical.devices[0].read_bytes = u64::from(read);
+        physical.own_read_bytes = Some(figures[4]);
+        physical.compression = compressed.then(|| "lzo".into());
+        let mut p = phase(!writes, writes, asked, physical);
+        p.repetitions[0].extents = Some(Extents { bytes: 1 << 50, hole_bytes: holes, ..Extents::default() });
+        let t = truth(&p);
+        if let Some(r) = t.read {
+            proptest::prop_assert_eq!(r.device_bytes + r.cache_bytes + r.hole_bytes, asked);
+        }
+        if let Some(w) = t.written {
+            let parts = w.in_clock_bytes + w.later_bytes + w.dirty_bytes.unwrap_or(0) + w.lost_bytes;
+            proptest::prop_assert_eq!(parts, asked);
+        }
+        proptest::prop_assert!(t.statement.ends_with('.'));
+    }
+}
