@@ -4,6 +4,7 @@ mod direct;
 mod documented;
 mod extents;
 mod kept;
+mod statements;
 mod trust;
 mod truth;
 #[path = "../measure/workloads.rs"]

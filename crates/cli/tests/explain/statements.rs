@@ -1,0 +1,110 @@
+//! Is this my disk or my RAM? The five loads that everybody tries, and the sentence that is said of each: on an ext4 of our own on a
+//! loop device that goes past the page cache below, and without root on the directory that tests use.
+
+use crate::workloads::{Text, last_run};
+use fathom_testkit::{Fathom, LoopFs, TestDir, skip};
+use serde_json::Value;
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+
+/// Runs the five loads on 16 MiB and gives the truth of each phase, with the name of the device.
+fn five(fathom: &Fathom, dir: &Path) -> Vec<(String, Value, String)> {
+    let before = |then: &str| format!("before = [{{ prepare = \"data\" }}, {{ {then} = \"data\" }}]");
+    let record = "record = { fixed = \"256KiB\" }";
+    let with = |more: &str| format!("{record}\n{more}");
+    let text = Text::new("five")
+        .file("data", &dir.join("data"), "16MiB", "existing = \"reuse\"")
+        .phase("cached read", "data", "read", &before("warm"), record)
+        .phase("cold read", "data", "read", &before("evict"), record)
+        .phase("direct read", "data", "read", &before("evict"), &with("open = { direct = true }"))
+        .phase("buffered write", "data", "write", &before("evict"), record)
+        .phase("write with fsync", "data", "write", &before("evict"), &with("timed = { fsync = true }"));
+    let workload = text.save(fathom);
+    let _ = fathom.run(["run", workload.to_str().expect("UTF-8"), "--json"]).expect_code(0);
+    let run = last_run(fathom);
+    let told = |p: &Value| {
+        let repetition = &p["repetitions"][0];
+        let device = repetition["physical"]["devices"][0]["name"].as_str().unwrap_or("none").to_owned();
+        (p["name"].as_str().expect("a name").to_owned(), repetition["truth"].clone(), device)
+    };
+    run["phases"].as_array().expect("phases").iter().map(told).collect()
+}
+
+/// What must be said of each; `None` if it is.
+fn wrong(found: &[(String, Value, String)]) -> Option<String> {
+    found.iter().find_map(|(name, truth, device)| {
+        let said = truth["statement"].as_str().unwrap_or("nothing");
+        let bytes = |way: &str, figure: &str| truth[way][figure].as_u64();
+        let right = match name.as_str() {
+            "cached read" => {
+                let wanted =
+                    format!("This is a page-cache number: 100 % of the 16 MiB read came from memory; {device} moved 0 B.");
+                said == wanted && bytes("read", "cache_bytes") == Some(16 * MIB)
+            }
+            "cold read" => {
+                said.starts_with(&format!("This is a device number: 100 % of the 16 MiB read came from {device}"))
+                    && bytes("read", "cache_bytes") == Some(0)
+            }
+            "direct read" => said.starts_with(&format!(
+                "This is a device number: 100 % of the 16 MiB read came from {device}, past the page cache (O_DIRECT)"
+            )),
+            "buffered write" => {
+                let parts = ["in_clock_bytes", "later_bytes", "dirty_bytes", "lost_bytes"];
+                let sum: u64 = parts.iter().filter_map(|p| bytes("written", p)).sum();
+                said.starts_with("This is a page-cache number: ")
+                    && said.contains(&format!("of the 16 MiB written had reached {device} when the clock stopped"))
+                    && sum == 16 * MIB
+            }
+            _ => {
+                said.starts_with(&format!(
+                    "This is a device number: 100 % of the 16 MiB written had reached {device} when the clock stopped"
+                )) && bytes("written", "in_clock_bytes") == Some(16 * MIB)
+                    && bytes("written", "dirty_bytes") == Some(0)
+            }
+        };
+        (!right).then(|| format!("{name}: {truth}"))
+    })
+}
+
+/// Whoever calls sync(2) or reads from the disk on this machine changes the truth, and what is said follows it; not five times in a row.
+fn expect_five(fathom: &Fathom, dir: &Path) {
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        let found = five(fathom, dir);
+        assert_eq!(found.len(), 5);
+        match wrong(&found) {
+            None => return,
+            Some(what) => all.push(what),
+        }
+    }
+    panic!("{all:#?}");
+}
+
+#[test]
+fn the_five_statements_are_right_on_a_loop_device() {
+    let test = "the_five_statements_are_right_on_a_loop_device";
+    if TestDir::new().in_memory() {
+        return skip(test, "needs a directory on a real file system");
+    }
+    let Some(fs) = LoopFs::ext4(test).mebibytes(96).direct_io().mount() else { return };
+    expect_five(&Fathom::new(), fs.path());
+}
+
+#[test]
+fn the_five_statements_are_right_in_a_plain_directory() {
+    let dir = TestDir::new();
+    if dir.in_memory() {
+        return skip(
+            "the_five_statements_are_right_in_a_plain_directory",
+            "needs a directory on a real file system",
+        );
+    }
+    let fathom = Fathom::new();
+    let found = five(&fathom, dir.path());
+    if found[0].2 == "none" {
+        let why = "the device below the test directory cannot be seen";
+        return skip("the_five_statements_are_right_in_a_plain_directory", why);
+    }
+    expect_five(&fathom, dir.path());
+}
