@@ -7,6 +7,7 @@
 pub mod filebench;
 pub mod iozone;
 pub mod sysbench;
+pub mod trace;
 
 use fathom_record::OpError;
 

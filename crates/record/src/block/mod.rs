@@ -2,12 +2,14 @@
 //! them in a record.
 //!
 //! * [`event`]: one event, the same from every source.
+//! * [`log`]: events in a file of our own.
 //! * [`activity`]: what a repetition's events come to, device by device: the stored form.
 //! * [`analysis`]: from the one to the other.
 
 pub mod activity;
 pub mod analysis;
 pub mod event;
+pub mod log;
 
 pub use activity::{
     BlockInterval, BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats,

@@ -1,0 +1,108 @@
+//! The forms that are read and those that are written, with the words a command line has for them.
+
+/// A form that is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// fathom's own event log.
+    #[default]
+    Own,
+    /// blktrace's binary files.
+    Blktrace,
+    /// blkparse's text, default format.
+    Blkparse,
+    /// The kernel's trace text (tracefs, trace-cmd report, perf script).
+    Tracefs,
+    /// biosnoop's table, of BCC or of bpftrace.
+    Biosnoop,
+    /// fio's iolog, version 2 or 3.
+    Iolog,
+    /// CSV of Microsoft Research Cambridge, as SNIA keeps it.
+    Msr,
+    /// DiskSim's ASCII form: milliseconds with a decimal point.
+    DiskSim,
+    /// MQSim's ASCII form: whole nanoseconds.
+    MqSim,
+    /// The Storage Performance Council's form, as UMass keeps it.
+    Spc,
+    /// Alibaba's block traces.
+    Alibaba,
+    /// Tencent's block traces.
+    Tencent,
+}
+
+impl Format {
+    /// Every form.
+    pub const ALL: [Self; 12] = [
+        Self::Own,
+        Self::Blktrace,
+        Self::Blkparse,
+        Self::Tracefs,
+        Self::Biosnoop,
+        Self::Iolog,
+        Self::Msr,
+        Self::DiskSim,
+        Self::MqSim,
+        Self::Spc,
+        Self::Alibaba,
+        Self::Tencent,
+    ];
+
+    /// Its word on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Blktrace => "blktrace",
+            Self::Blkparse => "blkparse",
+            Self::Tracefs => "tracefs",
+            Self::Biosnoop => "biosnoop",
+            Self::Iolog => "iolog",
+            Self::Msr => "msr",
+            Self::DiskSim => "disksim",
+            Self::MqSim => "mqsim",
+            Self::Spc => "spc",
+            Self::Alibaba => "alibaba",
+            Self::Tencent => "tencent",
+        }
+    }
+
+    /// What it is called in a sentence.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Own => "fathom's event log",
+            Self::Blktrace => "blktrace's binary form",
+            Self::Blkparse => "blkparse's text",
+            Self::Tracefs => "the kernel's trace text",
+            Self::Biosnoop => "biosnoop's table",
+            Self::Iolog => "fio's iolog",
+            Self::Msr => "the CSV of MSR Cambridge",
+            Self::DiskSim => "DiskSim's ASCII form",
+            Self::MqSim => "MQSim's ASCII form",
+            Self::Spc => "the form of the Storage Performance Council",
+            Self::Alibaba => "Alibaba's CSV",
+            Self::Tencent => "Tencent's CSV",
+        }
+    }
+
+    /// The form of a word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.word() == word)
+    }
+}
+
+/// A form that is written, event by event or request by request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// fathom's own event log: loses nothing.
+    Own,
+    /// Text as tracefs of Linux 6.18 has it.
+    Tracefs,
+    /// Text as blkparse prints it.
+    Blkparse,
+    /// A row per request.
+    Csv,
+    /// fio's iolog version 3: what was asked for, to be replayed.
+    Iolog,
+}

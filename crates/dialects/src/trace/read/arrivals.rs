@@ -1,0 +1,47 @@
+//! What the plain forms of research traces share: lines of fixed fields, each a request's arrival, and what is said of them.
+
+use super::devices::Devices;
+use super::extent::Extents;
+use crate::trace::{About, Format};
+use fathom_record::block::log::LogHeader;
+
+/// Devices and extents of a form whose lines are arrivals.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    pub(super) devices: Devices,
+    pub(super) extents: Extents,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self { devices: Devices::of_arrivals(), extents: Extents::default() }
+    }
+}
+
+impl Arrivals {
+    /// What is known; `wall_ns` is the Unix time of time 0, if the form has it.
+    pub(super) fn about(&self, format: Format, wall_ns: Option<i64>, note: &str) -> About {
+        let mut notes = vec![format!(
+            "{} tells when requests arrived and not when they were done: arrivals only.{note}",
+            sentence(format.title())
+        )];
+        notes.extend(self.extents.note());
+        let header = LogHeader {
+            wall_ns,
+            queueing: true,
+            arrivals_only: true,
+            source: format.word().into(),
+            ..LogHeader::default()
+        };
+        About { format, header, devices: self.devices.list(), notes, ..About::default() }
+    }
+}
+
+/// With a capital letter.
+fn sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
+}

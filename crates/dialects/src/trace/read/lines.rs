@@ -1,0 +1,179 @@
+//! Texts line by line: bounded lines, places for errors, a last line that was cut, and the window in which requests' ends are
+//! put in order. A form says only what one line means.
+
+use super::Decode;
+use super::cursor::Fault;
+use super::reorder::Reorder;
+use super::source::{Source, is_cut};
+use crate::trace::{About, Place, TraceError};
+use fathom_record::BlockEvent;
+use std::collections::VecDeque;
+use std::io::{BufRead, ErrorKind};
+
+/// Longest line; no form has any near it.
+const MAX_LINE_BYTES: usize = 16 << 10;
+
+/// Whether the events of a form come in the order of time, or have to be put into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// They do; each line is an event.
+    Ordered,
+    /// Lines are requests, whose ends lie among the beginnings of others.
+    Requests,
+}
+
+/// What a line was.
+pub(super) enum Line {
+    /// Read; its events are in the list.
+    Read,
+    /// The events end here, whatever follows.
+    End,
+}
+
+/// What a form's lines mean.
+pub(super) trait LineForm {
+    const ORDER: Order;
+    /// Reads a line; `number` counts from 1.
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault>;
+    /// What is known so far.
+    fn about(&self) -> About;
+}
+
+/// A text of a form.
+pub(super) struct Text<F> {
+    file: String,
+    reader: Box<dyn BufRead>,
+    form: F,
+    number: u64,
+    line: Vec<u8>,
+    fresh: Vec<BlockEvent>,
+    ready: VecDeque<BlockEvent>,
+    window: Reorder,
+    ended: bool,
+    cut: bool,
+}
+
+impl<F: LineForm> Text<F> {
+    pub(super) fn new(source: Source, form: F) -> Self {
+        let (file, reader) = source.into_reader();
+        Self {
+            file,
+            reader,
+            form,
+            number: 0,
+            line: Vec::new(),
+            fresh: Vec::new(),
+            ready: VecDeque::new(),
+            window: Reorder::default(),
+            ended: false,
+            cut: false,
+        }
+    }
+
+    /// Reads a line without its end; `None` at the end of the file, and whether the line was whole.
+    fn read_line(&mut self) -> Result<Option<bool>, TraceError> {
+        self.line.clear();
+        loop {
+            let (used, whole) = match self.reader.fill_buf() {
+                Ok([]) => break,
+                Ok(bytes) => match bytes.iter().position(|&b| b == b'\n') {
+                    Some(end) => {
+                        self.line.extend(&bytes[..end]);
+                        (end + 1, true)
+                    }
+                    None => {
+                        self.line.extend(bytes);
+                        (bytes.len(), false)
+                    }
+                },
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) if is_cut(&e) => {
+                    self.cut = true;
+                    break;
+                }
+                Err(e) => return Err(self.fault(0, &format!("it cannot be read: {e}"))),
+            };
+            self.reader.consume(used);
+            if self.line.len() > MAX_LINE_BYTES {
+                self.number += 1;
+                let what = format!("a line of more than {MAX_LINE_BYTES} bytes; no trace has one");
+                return Err(self.fault(0, &what));
+            }
+            if whole {
+                self.number += 1;
+                if self.line.last() == Some(&b'\r') {
+                    self.line.pop();
+                }
+                return Ok(Some(true));
+            }
+        }
+        if self.line.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        Ok(Some(false))
+    }
+
+    fn fault(&self, byte: usize, what: &str) -> TraceError {
+        // Columns count characters, faults know bytes.
+        let before = &self.line[..byte.min(self.line.len())];
+        let column = String::from_utf8_lossy(before).chars().count() + 1;
+        TraceError::new(&self.file, Place::Line(self.number.max(1), column), what)
+    }
+
+    /// Reads one line into `fresh`.
+    fn step(&mut self) -> Result<(), TraceError> {
+        let Some(whole) = self.read_line()? else {
+            self.ended = true;
+            return Ok(());
+        };
+        self.fresh.clear();
+        let text = String::from_utf8_lossy(&self.line);
+        match self.form.line(&text, self.number, &mut self.fresh) {
+            Ok(Line::Read) => Ok(()),
+            Ok(Line::End) => {
+                self.ended = true;
+                Ok(())
+            }
+            // A recorder that was killed in the middle of a line.
+            Err(_) if !whole && self.number > 1 => {
+                (self.cut, self.ended) = (true, true);
+                self.fresh.clear();
+                Ok(())
+            }
+            Err(fault) => Err(self.fault(fault.byte, &fault.what)),
+        }
+    }
+}
+
+impl<F: LineForm> Decode for Text<F> {
+    fn event(&mut self) -> Result<Option<BlockEvent>, TraceError> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if F::ORDER == Order::Requests
+                && let Some(event) = self.window.take(self.ended)
+            {
+                return Ok(Some(event));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.step()?;
+            match F::ORDER {
+                Order::Ordered => self.ready.extend(self.fresh.drain(..)),
+                Order::Requests => self.fresh.drain(..).for_each(|e| self.window.put(e)),
+            }
+        }
+    }
+
+    fn about(&self) -> About {
+        let mut about = self.form.about();
+        if self.cut {
+            about.notes.push("The file ends in the middle of a line, which was left out.".into());
+        }
+        about.notes.extend(self.window.note());
+        about
+    }
+}

@@ -1,0 +1,58 @@
+//! fathom's own event log; the form itself is `fathom_record::block::log`.
+
+use super::Decode;
+use super::source::Source;
+use crate::trace::{About, Format, Place, TraceError};
+use fathom_record::BlockEvent;
+use fathom_record::block::log::{LogError, LogReader, MAGIC};
+use std::io::BufRead;
+
+pub(super) fn recognise(head: &[u8]) -> bool {
+    head.starts_with(&MAGIC)
+}
+
+pub(super) struct Own {
+    file: String,
+    reader: LogReader<Box<dyn BufRead>>,
+    ended: bool,
+}
+
+impl Own {
+    pub(super) fn new(source: Source) -> Result<Self, TraceError> {
+        let (file, input) = source.into_reader();
+        match LogReader::new(input) {
+            Ok(reader) => Ok(Self { file, reader, ended: false }),
+            Err(e) => Err(error(&file, e)),
+        }
+    }
+}
+
+fn error(file: &str, error: LogError) -> TraceError {
+    match error {
+        LogError::Malformed { byte, what } => TraceError::new(file, Place::Byte(byte), what),
+        other => TraceError::new(file, Place::Whole, other.to_string()),
+    }
+}
+
+impl Decode for Own {
+    fn event(&mut self) -> Result<Option<BlockEvent>, TraceError> {
+        let event = self.reader.next().transpose().map_err(|e| error(&self.file, e))?;
+        self.ended = event.is_none();
+        Ok(event)
+    }
+
+    fn about(&self) -> About {
+        let mut notes = self.reader.notes().to_vec();
+        if self.ended && self.reader.end().is_none() {
+            notes.push("The recording was cut off: it is read up to its last whole event.".into());
+        }
+        About {
+            format: Format::Own,
+            header: self.reader.header().clone(),
+            devices: self.reader.devices().to_vec(),
+            lost: self.reader.lost(),
+            end: self.reader.end().copied(),
+            notes,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A window in which events are put in the order of time: forms that name whole requests tell the end of each beside its
+//! beginning. Its size is fixed, so that memory is; what comes later than the window reaches is passed on late and counted.
+
+use fathom_record::BlockEvent;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Events held; 5 MiB.
+pub(super) const WINDOW_EVENTS: usize = 1 << 16;
+
+/// The window.
+#[derive(Default)]
+pub(super) struct Reorder {
+    held: BinaryHeap<Reverse<Held>>,
+    put: u64,
+    last_ns: u64,
+    late: u64,
+}
+
+struct Held {
+    event: BlockEvent,
+    /// Events of the same time keep the order they came in.
+    nth: u64,
+}
+
+impl Held {
+    fn key(&self) -> (u64, u64) {
+        (self.event.time_ns, self.nth)
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Held {}
+
+impl PartialOrd for Held {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Held {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Reorder {
+    /// Takes an event in.
+    pub(super) fn put(&mut self, event: BlockEvent) {
+        self.held.push(Reverse(Held { event, nth: self.put }));
+        self.put += 1;
+    }
+
+    /// Gives the earliest if the window is full, or if nothing more comes.
+    pub(super) fn take(&mut self, ended: bool) -> Option<BlockEvent> {
+        if self.held.len() <= WINDOW_EVENTS && !ended {
+            return None;
+        }
+        let Reverse(held) = self.held.pop()?;
+        if held.event.time_ns < self.last_ns {
+            self.late += 1;
+        }
+        self.last_ns = self.last_ns.max(held.event.time_ns);
+        Some(held.event)
+    }
+
+    /// A sentence if the window was too small.
+    pub(super) fn note(&self) -> Option<String> {
+        (self.late > 0).then(|| {
+            format!(
+                "{} events came more than {WINDOW_EVENTS} events too late to be put in the order of time.",
+                self.late
+            )
+        })
+    }
+}

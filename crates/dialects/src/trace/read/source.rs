@@ -1,0 +1,109 @@
+//! The bytes of a trace with the compression taken off, and a look at their beginning.
+
+use crate::trace::{Format, Place, TraceError};
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
+
+/// How much of the beginning is looked at.
+const HEAD_BYTES: usize = 16 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// An input, opened.
+pub(super) struct Source {
+    file: String,
+    head: Vec<u8>,
+    /// Whether `head` is all there is.
+    whole: bool,
+    rest: Box<dyn Read>,
+    cut: bool,
+}
+
+impl Source {
+    pub(super) fn new(file: &str, mut input: Box<dyn Read>) -> Result<Self, TraceError> {
+        let fail = |e: std::io::Error| TraceError::new(file, Place::Whole, format!("it cannot be read: {e}"));
+        let (magic, _) = fill(&mut input, 4).map_err(fail)?;
+        let input = Cursor::new(magic.clone()).chain(input);
+        let mut rest: Box<dyn Read> = match magic.as_slice() {
+            [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(input)),
+            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::new(input).map_err(fail)?),
+            _ => Box::new(input),
+        };
+        let (head, cut) = fill(&mut rest, HEAD_BYTES).map_err(fail)?;
+        Ok(Self { file: file.into(), whole: head.len() < HEAD_BYTES, head, rest, cut })
+    }
+
+    /// The first bytes.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The whole lines among them as text.
+    pub(super) fn head_text(&self) -> String {
+        let end = match self.head.iter().rposition(|&b| b == b'\n') {
+            Some(at) if !self.whole => at,
+            _ => self.head.len(),
+        };
+        String::from_utf8_lossy(&self.head[..end]).into_owned()
+    }
+
+    /// The file's name and all of its bytes. A compressed stream that was cut off ends early: see [`is_cut`].
+    pub(super) fn into_reader(self) -> (String, Box<dyn BufRead>) {
+        let head = Cursor::new(self.head);
+        // What ended inside its compression has nothing more, and would tell that as an error again.
+        let rest: Box<dyn Read> = if self.cut { Box::new(CutOff) } else { self.rest };
+        (self.file, Box::new(BufReader::with_capacity(BUFFER_BYTES, head.chain(rest))))
+    }
+
+    /// The error for a file that is no trace.
+    pub(super) fn unknown(&self, first: Option<&str>) -> TraceError {
+        let forms: Vec<&str> = Format::ALL.iter().map(|f| f.word()).collect();
+        let found = match first {
+            None if self.head.is_empty() => "it is empty".into(),
+            None => "it holds only blank lines".into(),
+            Some(line) => {
+                let shown: String =
+                    line.chars().take(60).map(|c| if c.is_control() { '.' } else { c }).collect();
+                format!("its first line is \"{shown}\"")
+            }
+        };
+        let what = format!(
+            "this is no block trace that fathom knows by its content: {found}. It reads {}; name the form with \
+             --from if it is one of these",
+            forms.join(", ")
+        );
+        TraceError::new(&self.file, Place::Whole, what)
+    }
+}
+
+/// Whether an error of a reader means that its compression was cut off.
+pub(super) fn is_cut(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::UnexpectedEof
+}
+
+struct CutOff;
+
+impl Read for CutOff {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// Up to so many bytes; whether the stream was cut off inside its compression.
+fn fill(input: &mut dyn Read, wanted: usize) -> std::io::Result<(Vec<u8>, bool)> {
+    let mut bytes = vec![0; wanted];
+    let mut have = 0;
+    let mut cut = false;
+    while have < wanted {
+        match input.read(&mut bytes[have..]) {
+            Ok(0) => break,
+            Ok(n) => have += n,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) if is_cut(&e) && have > 0 => {
+                cut = true;
+                break;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    bytes.truncate(have);
+    Ok((bytes, cut))
+}

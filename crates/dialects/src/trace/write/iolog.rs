@@ -1,0 +1,135 @@
+//! fio's iolog version 3: what was asked for, with its times in µs after the first, for `fio --read_iolog`. Requests as they were
+//! issued; of devices that have none, and of traces that tell only arrivals, what arrived.
+//!
+//! The files are the devices' names without a directory: replaying writes to files of that name where fio runs, and never to the
+//! device that was traced, unless fio is told so (--replay_redirect).
+
+use super::EventWriter;
+use super::csv::operation;
+use super::names::Names;
+use crate::trace::About;
+use fathom_record::BlockEvent;
+use fathom_record::block::{BlockAction, DeviceNumber};
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+const NS_PER_US: u64 = 1_000;
+/// Requests the driver gave back that are remembered.
+const MOST_GIVEN_BACK: usize = 1 << 16;
+
+pub(super) struct Iolog<'w> {
+    out: Box<dyn Write + 'w>,
+    names: Names,
+    /// In the order they were opened in.
+    opened: Vec<DeviceNumber>,
+    bios: HashSet<DeviceNumber>,
+    /// Requests the driver gave back: issued again they are asked for no second time.
+    given_back: HashSet<(DeviceNumber, u64)>,
+    told: usize,
+    origin_ns: Option<u64>,
+    last_us: u64,
+    left_out: u64,
+}
+
+impl<'w> Iolog<'w> {
+    pub(super) fn new(mut out: Box<dyn Write + 'w>) -> io::Result<Self> {
+        out.write_all(b"fio version 3 iolog\n")?;
+        Ok(Self {
+            out,
+            names: Names::default(),
+            opened: Vec::new(),
+            bios: HashSet::new(),
+            given_back: HashSet::new(),
+            told: 0,
+            origin_ns: None,
+            last_us: 0,
+            left_out: 0,
+        })
+    }
+
+    fn file(&mut self, number: DeviceNumber, about: &dyn Fn() -> About) -> String {
+        file_name(self.names.of(number, about))
+    }
+}
+
+/// A word that fio takes for a file in the directory it runs in: blanks and colons would end it there.
+fn file_name(name: &str) -> String {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let word: String =
+        base.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    match word.as_str() {
+        "" | "." | ".." => "device".into(),
+        _ => word,
+    }
+}
+
+impl EventWriter for Iolog<'_> {
+    fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
+        let new = !self.opened.contains(&event.device);
+        if new && self.told <= self.opened.len() {
+            let devices = about().devices;
+            self.told = devices.len();
+            self.bios.extend(devices.iter().filter(|d| d.bio_based).map(|d| d.number));
+        }
+        let asked = match event.action {
+            BlockAction::Requeue => {
+                if self.given_back.len() >= MOST_GIVEN_BACK {
+                    self.given_back.clear();
+                }
+                self.given_back.insert((event.device, event.sector));
+                false
+            }
+            BlockAction::Issue => !self.given_back.remove(&(event.device, event.sector)),
+            BlockAction::Queue => self.bios.contains(&event.device),
+            _ => false,
+        };
+        if !asked {
+            return Ok(());
+        }
+        let action = match operation(event.flags, event.sectors) {
+            "read" => "read",
+            "write" => "write",
+            "discard" => "trim",
+            "flush" => "sync",
+            _ => {
+                self.left_out += 1;
+                return Ok(());
+            }
+        };
+        let origin = *self.origin_ns.get_or_insert(event.time_ns);
+        // Times never run backwards in an iolog: fio would wait for ever.
+        let us = (event.time_ns.saturating_sub(origin) / NS_PER_US).max(self.last_us);
+        self.last_us = us;
+        let file = self.file(event.device, about);
+        if new {
+            self.opened.push(event.device);
+            writeln!(self.out, "{us} {file} add\n{us} {file} open")?;
+        }
+        if action == "sync" {
+            return writeln!(self.out, "{us} {file} sync 0 0");
+        }
+        let bytes = event.bytes();
+        let Some(offset) = event.sector.checked_mul(fathom_record::block::event::SECTOR_BYTES) else {
+            self.left_out += 1;
+            return Ok(());
+        };
+        if bytes == 0 {
+            self.left_out += 1;
+            return Ok(());
+        }
+        writeln!(self.out, "{us} {file} {action} {offset} {bytes}")
+    }
+
+    fn finish(mut self: Box<Self>, about: &About) -> io::Result<Vec<String>> {
+        let us = self.last_us;
+        for device in std::mem::take(&mut self.opened) {
+            let file = self.file(device, &|| about.clone());
+            writeln!(self.out, "{us} {file} close")?;
+        }
+        self.out.flush()?;
+        let n = self.left_out;
+        let note = (n > 0)
+            .then(|| format!("{n} requests that move nothing (commands, zones) have no line in an iolog."));
+        Ok(note.into_iter().collect())
+    }
+}

@@ -1,0 +1,21 @@
+//! Names of devices while a trace is read: asked for again when a device without one turns up, since some forms name devices
+//! late.
+
+use crate::trace::About;
+use fathom_record::block::DeviceNumber;
+use std::collections::HashMap;
+
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: HashMap<DeviceNumber, String>,
+}
+
+impl Names {
+    /// A device's name, or its number where it has none.
+    pub(super) fn of(&mut self, number: DeviceNumber, about: &dyn Fn() -> About) -> &str {
+        self.names.entry(number).or_insert_with(|| {
+            let named = about().devices.into_iter().find(|d| d.number == number && !d.name.is_empty());
+            named.map_or_else(|| format!("{}:{}", number.major, number.minor), |d| d.name)
+        })
+    }
+}

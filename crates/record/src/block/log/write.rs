@@ -1,0 +1,251 @@
+//! Writing the event log: streaming, with a table of devices and one of task names as the only memory.
+
+use super::{
+    LogClock, LogDevice, LogEnd, LogHeader, MAGIC, MAX_DEVICES, MAX_HEADER_BYTES, MAX_TASKS, MAX_TEXT_BYTES,
+    VERSION, bit, control, varint,
+};
+use crate::block::event::{BlockAction, BlockEvent, DeviceNumber, TASK_NAME_BYTES};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Bytes gathered before they are handed on.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Writes one log.
+#[derive(Debug)]
+pub struct LogWriter<W: Write> {
+    out: W,
+    pending: Vec<u8>,
+    devices: HashMap<DeviceNumber, u64>,
+    tasks: HashMap<[u8; TASK_NAME_BYTES], u64>,
+    before: BlockEvent,
+    lost: u64,
+    events: u64,
+}
+
+/// Where [`create`] writes: a file as it is, or through zstd.
+pub enum LogFile {
+    /// As it is.
+    Plain(File),
+    /// Through zstd.
+    Zstd(zstd::stream::AutoFinishEncoder<'static, File>),
+}
+
+impl std::fmt::Debug for LogFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Plain(_) => "LogFile::Plain",
+            Self::Zstd(_) => "LogFile::Zstd",
+        })
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.write(bytes),
+            Self::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.flush(),
+            Self::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}
+
+/// Makes the file, which must not exist unless `force`; one that ends in `.zst` is compressed. The zstd stream is ended when the
+/// writer goes.
+pub fn create(path: &Path, force: bool) -> io::Result<LogFile> {
+    let mut options = File::options();
+    options.write(true);
+    let file =
+        if force { options.create(true).truncate(true) } else { options.create_new(true) }.open(path)?;
+    if path.extension().is_none_or(|e| e != "zst") {
+        return Ok(LogFile::Plain(file));
+    }
+    let mut encoder = zstd::Encoder::new(file, 3)?;
+    encoder.include_checksum(true)?;
+    Ok(LogFile::Zstd(encoder.auto_finish()))
+}
+
+impl<W: Write> LogWriter<W> {
+    /// Writes the header. Texts longer than the form has room for are cut.
+    pub fn new(out: W, header: &LogHeader) -> io::Result<Self> {
+        let mut body = Vec::new();
+        let clock = LogClock::ALL.iter().position(|c| *c == header.clock).unwrap_or(0);
+        body.push(clock as u8);
+        let wall = header.wall_ns.is_some();
+        body.push(u8::from(header.queueing) | u8::from(wall) << 1 | u8::from(header.arrivals_only) << 2);
+        body.extend(header.wall_ns.unwrap_or(0).to_le_bytes());
+        for text in [&header.source, &header.machine, &header.writer] {
+            put_text(&mut body, text);
+        }
+        debug_assert!(body.len() <= MAX_HEADER_BYTES, "three texts and ten bytes");
+        let mut pending = Vec::with_capacity(BUFFER_BYTES + 1024);
+        pending.extend(MAGIC);
+        pending.extend(VERSION.to_le_bytes());
+        pending.extend((body.len() as u32).to_le_bytes());
+        pending.extend(body);
+        let (devices, tasks) = (HashMap::new(), HashMap::new());
+        let mut writer = Self { out, pending, devices, tasks, before: super::start(), lost: 0, events: 0 };
+        writer.hand_on()?;
+        Ok(writer)
+    }
+
+    /// Names a device. One that is not named before its first event gets an empty name; named again, the last name holds.
+    pub fn device(&mut self, device: &LogDevice) -> io::Result<()> {
+        if !self.devices.contains_key(&device.number) {
+            if self.devices.len() >= MAX_DEVICES {
+                let what = format!("an event log has room for {MAX_DEVICES} devices, and here is one more");
+                return Err(io::Error::other(what));
+            }
+            let index = self.devices.len() as u64;
+            self.devices.insert(device.number, index);
+        }
+        self.pending.extend([0, control::DEVICE]);
+        for number in [device.number.major, device.number.minor, device.level] {
+            varint::put(&mut self.pending, number.into());
+        }
+        self.pending.push(u8::from(device.bio_based));
+        put_text(&mut self.pending, &device.name);
+        self.relieve()
+    }
+
+    /// Writes an event.
+    pub fn event(&mut self, event: &BlockEvent) -> io::Result<()> {
+        let device = match self.devices.get(&event.device) {
+            Some(&index) => index,
+            None => {
+                self.device(&LogDevice { number: event.device, ..LogDevice::default() })?;
+                self.devices[&event.device]
+            }
+        };
+        let task = self.task(event);
+        let before = self.before;
+        let action = BlockAction::ALL.iter().position(|a| *a == event.action).unwrap_or(0) as u8;
+        let same_device = event.device == before.device && self.events > 0;
+        let same_task =
+            (event.task, event.pid, event.cpu) == (before.task, before.pid, before.cpu) && self.events > 0;
+        let back = event.time_ns < before.time_ns;
+        let mut first = action + 1;
+        for (is, bit) in [
+            (same_device, bit::SAME_DEVICE),
+            (same_task, bit::SAME_TASK),
+            (event.error != 0, bit::ERROR),
+            (back, bit::TIME_BACK),
+        ] {
+            first |= if is { bit } else { 0 };
+        }
+        let out = &mut self.pending;
+        out.push(first);
+        varint::put(out, event.time_ns.abs_diff(before.time_ns));
+        if !same_device {
+            varint::put(out, device);
+        }
+        varint::put(out, event.flags.0.into());
+        varint::put_signed(out, event.sector.wrapping_sub(before.sector).cast_signed());
+        varint::put(out, event.sectors.into());
+        if !same_task {
+            varint::put(out, event.pid.into());
+            varint::put(out, event.cpu.into());
+            varint::put(out, task);
+        }
+        if event.error != 0 {
+            varint::put_signed(out, event.error.into());
+        }
+        self.before = *event;
+        self.events += 1;
+        self.relieve()
+    }
+
+    /// The number of an event's task name, written down if it is new.
+    fn task(&mut self, event: &BlockEvent) -> u64 {
+        let length = name_bytes(&event.task);
+        if length == 0 {
+            return 0;
+        }
+        let mut name = [0; TASK_NAME_BYTES];
+        name[..length].copy_from_slice(&event.task[..length]);
+        if let Some(&index) = self.tasks.get(&name) {
+            return index;
+        }
+        if self.tasks.len() >= MAX_TASKS {
+            self.tasks.clear();
+            self.pending.extend([0, control::TASKS_AGAIN]);
+        }
+        let index = self.tasks.len() as u64 + 1;
+        self.tasks.insert(name, index);
+        self.pending.extend([0, control::TASK, length as u8]);
+        self.pending.extend(&name[..length]);
+        index
+    }
+
+    /// Tells how many events the source has lost since it began; written when it changes.
+    pub fn lost(&mut self, lost: u64) -> io::Result<()> {
+        if lost == self.lost {
+            return Ok(());
+        }
+        self.lost = lost;
+        self.pending.extend([0, control::LOST]);
+        varint::put(&mut self.pending, lost);
+        self.relieve()
+    }
+
+    /// A sentence about what limits the events.
+    pub fn note(&mut self, sentence: &str) -> io::Result<()> {
+        self.pending.extend([0, control::NOTE]);
+        put_text(&mut self.pending, sentence);
+        self.relieve()
+    }
+
+    /// Events written so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Hands everything to the system, so that it survives our end.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.hand_on()?;
+        self.out.flush()
+    }
+
+    /// Writes the trailer and gives the writer back; `events` and `lost` of `end` are the writer's own.
+    pub fn finish(mut self, end: &LogEnd) -> io::Result<W> {
+        self.pending.extend([0, control::END]);
+        for number in [self.events, self.lost, end.start_ns, end.end_ns, end.observer_cpu_ns] {
+            varint::put(&mut self.pending, number);
+        }
+        self.flush()?;
+        Ok(self.out)
+    }
+
+    fn relieve(&mut self) -> io::Result<()> {
+        if self.pending.len() >= BUFFER_BYTES { self.hand_on() } else { Ok(()) }
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.pending)?;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+fn name_bytes(task: &[u8; TASK_NAME_BYTES]) -> usize {
+    task.iter().position(|&b| b == 0).unwrap_or(TASK_NAME_BYTES)
+}
+
+/// A text with its length before it, cut at a character.
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    varint::put(out, end as u64);
+    out.extend(&text.as_bytes()[..end]);
+}
