@@ -54,9 +54,14 @@ pub fn colour() -> bool {
     anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// Columns of the terminal, at most 120; 80 where there is none.
+/// Columns of the terminal, at most 120, so that text is easy to read; 80 where there is none.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0)).clamp(40, 120)
+    columns().clamp(40, 120)
+}
+
+/// All columns of the terminal, for tables; 80 where there is none.
+pub fn columns() -> usize {
+    terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0))
 }
 
 /// A progress line on stderr: what is running now and how much time is left. Nothing where stderr is no terminal.

@@ -151,6 +151,10 @@ pub struct Show {
     /// Print it the way the program it was measured by prints it (IOzone's table)
     #[arg(long, conflicts_with = "json")]
     pub original: bool,
+    /// Print what reached the block devices at length: requests, distributions of sizes, distances and times, intervals as iostat
+    /// has them, findings with what proves them
+    #[arg(long, conflicts_with_all = ["json", "original"])]
+    pub block: bool,
 }
 
 #[derive(Debug, Args)]

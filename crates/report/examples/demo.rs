@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let engine = samples::engine_run();
     let (mail, mail_changed) = (samples::filebench_run(), samples::filebench_run_changed());
     let sysbench = samples::sysbench_run();
-    let sets: [(&str, Vec<&Run>); 10] = [
+    let (observed, lossy) = (samples::observed_run(), samples::lossy_run());
+    let sets: [(&str, Vec<&Run>); 12] = [
         ("auto", vec![&auto]),
         ("compared", vec![&auto, &changed]),
         ("throughput", vec![&throughput]),
@@ -27,6 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("filebench", vec![&mail]),
         ("filebench-compared", vec![&mail, &mail_changed]),
         ("sysbench", vec![&sysbench]),
+        ("observed", vec![&observed]),
+        ("lossy", vec![&lossy]),
     ];
     for (name, runs) in sets {
         fs::write(target.join(format!("{name}.html")), html::page(&runs))?;

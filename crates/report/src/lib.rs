@@ -3,12 +3,14 @@
 //! writes the one file it is told to.
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
-//! disk and what is memory; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
+//! disk and what is memory; `block` what reached a device; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs.
 
+pub mod block;
 pub mod colour;
 pub mod comparison;
 pub mod conduct;
+pub mod finding;
 pub mod html;
 pub mod latency;
 pub mod machine;
@@ -23,6 +25,7 @@ pub mod streams;
 pub mod surface;
 pub mod svg;
 pub mod terminal;
+pub mod text;
 pub mod trust;
 pub mod units;
 pub mod writes;

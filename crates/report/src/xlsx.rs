@@ -1,5 +1,5 @@
 //! The workbook: a summary, the surfaces in the layout IOzone users know (per test a title, a row of record sizes in kB, one row
-//! per file size, throughput in kB/s) with a three-colour scale and native line charts, throughput by streams, the environment,
+//! per file size, throughput in kB/s) with a three-colour scale and native line charts, throughput by streams, what reached the devices, the environment,
 //! and one tidy sheet with an observation a row for those who compute further. What was not measured is an empty cell.
 
 use crate::{
@@ -13,6 +13,7 @@ use rust_xlsxwriter::{
 };
 use std::path::Path;
 
+mod block;
 mod operations;
 
 /// Why there is no workbook.
@@ -68,6 +69,7 @@ fn build(book: &mut Workbook, runs: &[&Run]) -> Done {
         streams(book, &name("Streams"), run, &look)?;
     }
     operations::write(book, runs, &look)?;
+    block::write(book, runs, &look)?;
     environment(book.add_worksheet(), runs, &look)?;
     observations(book.add_worksheet(), runs, &look)
 }
@@ -472,6 +474,25 @@ mod tests {
             (at(4), at(7), at(11)),
             (Data::String("read1".into()), Data::Float(32_000.0), Data::Float(50.0))
         );
+    }
+
+    #[test]
+    fn what_reached_the_devices_has_sheets_of_its_own() {
+        let mut book = written(&[&samples::observed_run()]);
+        let names = book.sheet_names();
+        assert_eq!(names[1..5], ["Requests", "Sizes", "Intervals", "Findings"], "{names:?}");
+        let rows = |book: &mut Xlsx<_>, name: &str| {
+            let sheet = book.worksheet_range(name).expect("sheet");
+            (sheet.height(), sheet.width())
+        };
+        assert_eq!(rows(&mut book, "Requests"), (1 + 1 + 1 + 2, 5 + block::REQUESTS.len()));
+        assert_eq!(rows(&mut book, "Sizes"), (1 + 1 + 6 + 6, 5 + block::SIZES.len()));
+        assert_eq!(rows(&mut book, "Intervals"), (1 + 10 + 20, 5 + block::INTERVALS.len()));
+        assert_eq!(rows(&mut book, "Findings"), (1 + 3 + 2 + 1, 5 + block::FINDINGS.len()));
+        let sheet = book.worksheet_range("Requests").expect("sheet");
+        let at = |row, column| sheet.get_value((row, column)).cloned().unwrap_or(Data::Empty);
+        assert_eq!((at(1, 5), at(1, 9)), (Data::String("vda".into()), Data::Float(163_840.0)));
+        assert_eq!(at(2, 17), Data::Empty, "what was not watched is no zero");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 #[path = "support/samples.rs"]
 mod samples;
 
-use fathom_report::{html, markdown, svg, terminal};
+use fathom_report::{html, markdown, svg, terminal, text};
 
 #[test]
 fn pictures() {
@@ -96,4 +96,18 @@ fn terminal_pages() {
     let full = fathom_record::Run { trust: samples::trust_list(), ..samples::survey_run() };
     insta::assert_snapshot!("terminal-survey-trust", terminal::summary(&full, 80, false));
     insta::assert_snapshot!("terminal-hostile", terminal::summary(&samples::hostile_run(), 80, false));
+}
+
+#[test]
+fn what_reached_the_device() {
+    let run = samples::observed_run();
+    insta::assert_snapshot!("text-block-80", text::run::long(&run, 80));
+    insta::assert_snapshot!("text-block-wide", text::run::long(&samples::lossy_run(), 200));
+    insta::assert_snapshot!("terminal-observed", terminal::summary(&run, 80, false));
+    insta::assert_snapshot!("markdown-observed", markdown::summary(&[&run]));
+    let pictures = svg::of_run(&run);
+    for start in ["sizes-1-vda", "seeks-1-vda", "depths-1-vda", "device-latency-1-vda", "block-rate-1-vda"] {
+        let found = pictures.iter().find(|p| p.slug.starts_with(start));
+        insta::assert_snapshot!(start, found.unwrap_or_else(|| panic!("no {start}")).standalone());
+    }
 }

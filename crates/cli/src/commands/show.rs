@@ -12,6 +12,7 @@ pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
     let all: Vec<&Run> = runs.iter().collect();
     if !options.json
         && !options.original
+        && !options.block
         && all.len() > 1
         && let Some(parallel) = fathom_report::Parallel::of(&all)
     {
@@ -43,6 +44,8 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
             }
         };
         console::out_raw(&text);
+    } else if options.block {
+        console::out(&fathom_report::text::run::long(run, console::columns()));
     } else {
         console::out(&fathom_report::terminal::summary(run, console::width(), console::colour()));
     }

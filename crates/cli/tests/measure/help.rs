@@ -11,7 +11,7 @@ const COMMANDS: [(&str, &[&str]); 9] = [
     ("run", &["<FILE>", "--plan", "--output", "--json", "--store", "--no-store"]),
     ("report", &["<RUN>...", "--output", "--force", "--store"]),
     ("list", &["--limit", "--json", "--store"]),
-    ("show", &["[RUN]...", "--json", "--original", "--store"]),
+    ("show", &["[RUN]...", "--json", "--original", "--block", "--store"]),
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),
     ("backends", &["[DIR]", "--json", "States:", "--store"]),

@@ -2,9 +2,10 @@
 //! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
-//! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables,
-//! `operations` what each operation did, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
+//! the requests that reached the devices, `operations` what each operation did, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
+mod block;
 mod blocks;
 mod conduct;
 mod environment;
@@ -85,6 +86,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         conduct::write(page, &shown, level);
         blocks::series(page, &shown, level);
         blocks::device(page, &shown, level);
+        block::write(page, &shown, level);
     }
 }
 
@@ -250,6 +252,8 @@ mod tests {
             ("filebench", page(&[&samples::filebench_run()])),
             ("filebench twice", page(&[&samples::filebench_run(), &samples::filebench_run_changed()])),
             ("sysbench", page(&[&samples::sysbench_run()])),
+            ("observed", page(&[&samples::observed_run()])),
+            ("lossy twice", page(&[&samples::lossy_run(), &samples::lossy_run()])),
             ("nothing", page(&[])),
         ]
     }

@@ -8,12 +8,16 @@ use super::{
 use crate::{
     Comparison, Kind,
     comparison::SINGLE_RUNS,
+    finding,
     story::{FigureRow, Story, clean},
     svg::escape,
     units,
 };
 use fathom_compare::Summary;
 use std::fmt::Write as _;
+
+/// Findings that stand open.
+const MOST_FINDINGS: usize = 6;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     page.heading(2, "What this says");
@@ -74,6 +78,7 @@ fn one(page: &mut Page, view: &View<'_>) {
         }
         page.body.push_str("</ul>\n");
     }
+    why(page, view.run);
     doubts(page, story);
     page.body.push_str(&trust::table(view.run));
     page.body.push_str("<dl class=\"facts\">\n");
@@ -81,6 +86,25 @@ fn one(page: &mut Page, view: &View<'_>) {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));
     }
     page.body.push_str("</dl>\n");
+}
+
+/// What was found out, each sentence once; the figures that prove it are with the phases.
+fn why(page: &mut Page, run: &fathom_record::Run) {
+    let mut sentences: Vec<String> =
+        run.phases.iter().flat_map(finding::of_phase).map(|f| f.sentence).collect();
+    let mut seen = std::collections::HashSet::new();
+    sentences.retain(|s| seen.insert(s.clone()));
+    if sentences.is_empty() {
+        return;
+    }
+    let items = |of: &[String]| of.iter().map(|s| format!("<li>{}</li>", escape(s))).collect::<String>();
+    let (first, rest) = sentences.split_at(sentences.len().min(MOST_FINDINGS));
+    let _ = writeln!(page.body, "<div class=\"why\"><p class=\"label\">Why</p><ul>{}</ul>", items(first));
+    if !rest.is_empty() {
+        let html = format!("<ul>{}</ul>", items(rest));
+        page.body.push_str(&folded(&format!("{} more findings", rest.len()), &html));
+    }
+    page.body.push_str("</div>\n");
 }
 
 /// Warnings: the first of each kind is read, the others are folded away.

@@ -1,6 +1,7 @@
 //! A run, or several, as Markdown fit for an issue or a pull request: what is disk and what is memory, the main figures, streams,
 //! latencies, how phases went, what it is worth, warnings. User strings are escaped so that they can neither break a table nor become markup.
 
+mod block;
 mod conduct;
 mod operations;
 
@@ -71,6 +72,8 @@ fn one(out: &mut String, run: &Run) {
     three_figures(out, run);
     operations::tables(out, run);
     latencies(out, run);
+    block::reached(out, run);
+    block::findings(out, run);
     conduct::conducts(out, run);
     conduct::trust_list(out, run);
     if !story.doubts.is_empty() {

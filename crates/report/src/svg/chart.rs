@@ -32,6 +32,17 @@ impl Frame {
         Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), units::ops_rate)
     }
 
+    /// The same for a bare number of anything.
+    pub(super) fn of_numbers(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
+        let tick = |v: f64| if v < 10.0 { format!("{v:.2}") } else { units::count(v.round() as u64) };
+        Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), tick)
+    }
+
+    /// The same for shares of one.
+    pub(super) fn of_shares(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
+        Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), units::percent)
+    }
+
     fn ruled(
         out: &mut String,
         title: &str,

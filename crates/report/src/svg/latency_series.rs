@@ -4,7 +4,7 @@
 use super::{
     Anchor, Picture,
     chart::{Frame, WIDTH},
-    kind_series, polyline,
+    kind_series, lines, polyline,
     series::FEWEST_INTERVALS,
     text,
 };
@@ -28,24 +28,24 @@ fn p99_of(interval: &Interval, kind: OpKind) -> Option<u64> {
 /// The 99th percentile of a phase's fsyncs over time, in a picture of its own: beside it reads and writes would lie on the axis.
 #[must_use]
 pub fn sync_latency_series(phase: &Phase) -> Option<Picture> {
-    let lines =
+    let found =
         kind_series::lines(phase, |i, kind| Some(p99_of(i, kind).filter(|_| kind == OpKind::Sync)? as f64));
     let title = format!("p99 of fsyncs over time: {}", full_title(phase));
     let slug = format!("p99 sync {} {}", phase.seq, phase.name);
-    kind_series::draw(&slug, &title, &lines, 1, Frame::of_times, units::time_ns)
+    lines::draw(&slug, &title, &found, 1, Frame::of_times, units::time_ns)
 }
 
 /// Draws one phase, with a line each if it both reads and writes and has no response times; `None` if it has too few intervals
 /// with latencies.
 #[must_use]
 pub fn latency_series(phase: &Phase) -> Option<Picture> {
-    let lines =
+    let found =
         kind_series::lines(phase, |i, kind| Some(p99_of(i, kind).filter(|_| kind != OpKind::Sync)? as f64));
     let mut timed = phase.repetitions.iter().flat_map(|r| &r.intervals).flat_map(|i| &i.latencies);
-    if lines.len() > 1 && timed.all(|l| l.0 != OpKind::Response) {
+    if found.len() > 1 && timed.all(|l| l.0 != OpKind::Response) {
         let title = format!("p99 latency over time: {}", full_title(phase));
         let slug = format!("p99 {} {}", phase.seq, phase.name);
-        return kind_series::draw(&slug, &title, &lines, 2, Frame::of_times, units::time_ns);
+        return lines::draw(&slug, &title, &found, 2, Frame::of_times, units::time_ns);
     }
     let of = |i: &Interval| Some((i.end_ns as f64, p99_ns(phase, i)? as f64));
     let series =

@@ -2,15 +2,21 @@
 //! page (where they stand in for the turning surface on paper, without WebGL and without scripts), in a README, and alone.
 //! A picture is described in words for those who cannot see it; colours follow light and dark by the viewer's setting.
 
+mod bars;
+mod block;
+mod block_series;
 mod chart;
 mod heat_map;
 mod kind_series;
 mod latency;
 mod latency_series;
+mod lines;
 mod series;
 mod streams;
 mod surface;
 
+pub use block::{depths, device_latency, seeks, sizes};
+pub use block_series::block_series;
 pub use heat_map::heat_map;
 pub use kind_series::{kind_series, sync_series};
 pub use latency::{latency, operations};
@@ -22,7 +28,8 @@ pub use surface::surface;
 pub(crate) use surface::ticks as surface_ticks;
 
 use crate::{Machine, Mapped, Streams, colour::Scale};
-use fathom_record::{Phase, Run};
+use fathom_record::block::DeviceActivity;
+use fathom_record::{BlockLayer, Phase, Repetition, Run};
 use std::fmt::Write as _;
 
 /// Colours and type of every picture; the page includes it once.
@@ -91,6 +98,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(latency(&crate::latency::rows(&single)));
     pictures.extend(crate::Breakdown::of_phases(&phases).iter().filter_map(operations));
     pictures.extend(single.iter().flat_map(|p| over_time(p)));
+    pictures.extend(single.iter().flat_map(|p| of_devices(p)));
     number_equal_slugs(&mut pictures);
     pictures
 }
@@ -106,6 +114,32 @@ pub fn over_time(phase: &Phase) -> Vec<Picture> {
         sync_latency_series(phase),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// The requests of every device that had any in a phase.
+#[must_use]
+pub fn of_devices(phase: &Phase) -> Vec<Picture> {
+    let Some((repetition, layer)) = crate::block::shown_repetition(phase) else { return Vec::new() };
+    let active = layer.devices.iter().filter(|d| crate::block::issued(d) > 0);
+    active.flat_map(|d| of_device(phase, repetition, layer, d)).collect()
+}
+
+/// The requests of one device: sizes, distances, depth, times, and their course.
+#[must_use]
+pub fn of_device(
+    phase: &Phase,
+    repetition: &Repetition,
+    layer: &BlockLayer,
+    device: &DeviceActivity,
+) -> Vec<Picture> {
+    let still = [
+        sizes(phase, device),
+        seeks(phase, device),
+        depths(phase, device, layer.watched_ns),
+        device_latency(phase, device),
+    ];
+    let course = block_series(phase, &repetition.physical, layer, &crate::story::clean(&device.name));
+    still.into_iter().flatten().chain(course).collect()
 }
 
 /// A survey has tests of one name in several stages; the second becomes "surface-write-2".
@@ -238,6 +272,7 @@ mod tests {
             samples::engine_run(),
             samples::filebench_run(),
             samples::sysbench_run(),
+            samples::observed_run(),
         ]
     }
 

@@ -1,7 +1,8 @@
-//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, what they are worth, how phases
+//! A run as one page of terminal text: headline, what is disk and what is memory, the main figures, what reached the device, what they are worth, how phases
 //! went, the first surface as a map, and the course of a phase as a sparkline. Fits 80 columns by 60 lines; no line is ever wider than asked. The caller decides
 //! about colour; nothing is printed here.
 
+mod block;
 mod conduct;
 mod operations;
 mod trust;
@@ -45,6 +46,7 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     operations::tables(&mut page, run, layout);
     three_figures(&mut page, run, layout);
     figures(&mut page, &story, layout);
+    block::lines(&mut page, run, layout);
     trust::list(&mut page, run, layout);
     doubts(&mut page, &story, layout);
     conduct::parts(&mut page, run, layout);
@@ -543,6 +545,8 @@ mod tests {
             samples::engine_run(),
             samples::filebench_run(),
             samples::sysbench_run(),
+            samples::observed_run(),
+            samples::lossy_run(),
             Run { trust: samples::trust_list(), ..samples::survey_run() },
             Run::default(),
         ]

@@ -2,6 +2,11 @@
 //! the example that writes pages to look at. Not part of the library.
 #![allow(dead_code, missing_docs)]
 
+mod observed;
+
+#[allow(unused_imports)]
+pub use observed::*;
+
 use fathom_record::{
     Axes, Clock, DeviceDelta, Doubt, Ending, Histogram, Interval, Jitter, Marks, OpError, OpKind, OpStat,
     Phase, Physical, Repetition, Residency, Row, RowClass, Run, Status, SteadyState, Trust, Verdict, Worker,

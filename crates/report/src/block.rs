@@ -1,0 +1,374 @@
+//! Figures of what reached a device, taken out of a [`BlockLayer`] once for every format: mean sizes, the share that was merged or lay in
+//! sequence, mean and largest depth. Formats only lay them out. What was not watched is `None`, never 0.
+
+use crate::{story::clean, units};
+use fathom_record::block::{
+    BlockInterval, DepthTime, DeviceActivity, Issuer, RequestClass, RequestStats, TimeSource,
+};
+use fathom_record::{BlockLayer, Histogram, Phase, Physical, Repetition};
+
+/// Figures of the requests of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests<'r> {
+    /// What they are taken from.
+    pub stats: &'r RequestStats,
+    /// Mean size at issue, bytes.
+    pub mean_bytes: Option<f64>,
+    /// Of the bios that arrived, the share that was merged into waiting requests.
+    pub merged: Option<f64>,
+    /// Share of the requests that began where the one before ended.
+    pub sequential: Option<f64>,
+    /// Share that was marked as read-ahead.
+    pub ahead: Option<f64>,
+}
+
+impl<'r> Requests<'r> {
+    /// Divides the sums of one class.
+    #[must_use]
+    pub fn of(stats: &'r RequestStats) -> Self {
+        let merges = [stats.back_merges, stats.front_merges];
+        let merged = merges.iter().any(Option::is_some).then(|| merges.iter().flatten().fold(0, sum));
+        let seeks = &stats.seeks;
+        let placed = [seeks.sequential, seeks.forward, seeks.backward].iter().fold(0, sum);
+        Self {
+            stats,
+            mean_bytes: share(stats.issued_bytes, Some(stats.issued)),
+            merged: merged.and_then(|merged| share(merged, stats.bios)),
+            sequential: share(seeks.sequential, Some(placed)),
+            ahead: share(stats.ahead, Some(stats.issued)),
+        }
+    }
+
+    /// Mean distance of those that did not follow in sequence, bytes.
+    #[must_use]
+    pub fn mean_seek_bytes(&self) -> Option<f64> {
+        let apart = self.stats.seeks.forward.saturating_add(self.stats.seeks.backward);
+        (apart > 0).then(|| self.stats.seeks.total_bytes as f64 / apart as f64)
+    }
+}
+
+fn sum(all: u64, one: &u64) -> u64 {
+    all.saturating_add(*one)
+}
+
+/// A quotient where there is something to divide by.
+fn share(part: u64, whole: Option<u64>) -> Option<f64> {
+    whole.filter(|&w| w > 0).map(|w| part as f64 / w as f64)
+}
+
+/// How many requests were somewhere at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth {
+    /// Mean over the watched time.
+    pub mean: f64,
+    /// Mean over the time in which there was at least one.
+    pub while_busy: f64,
+    /// The most at once.
+    pub max: u32,
+}
+
+impl Depth {
+    /// Of the times that each depth lasted; `None` if nothing was ever there. The watched time is no shorter than those.
+    #[must_use]
+    pub fn of(times: &[DepthTime], watched_ns: u64) -> Option<Self> {
+        let max = times.iter().filter(|t| t.ns > 0).map(|t| t.depth).max().filter(|&d| d > 0)?;
+        let area: f64 = times.iter().map(|t| f64::from(t.depth) * t.ns as f64).sum();
+        let busy: f64 = times.iter().filter(|t| t.depth > 0).map(|t| t.ns as f64).sum();
+        let told: f64 = times.iter().map(|t| t.ns as f64).sum();
+        Some(Self { mean: area / told.max(watched_ns as f64), while_busy: area / busy, max })
+    }
+
+    /// "mean 3.2 (3.4 while busy), max 32".
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!(
+            "mean {} ({} while busy), max {}",
+            depth_words(self.mean),
+            depth_words(self.while_busy),
+            self.max
+        )
+    }
+}
+
+/// "0.04", "3.2", "128": a mean depth.
+#[must_use]
+pub fn depth_words(depth: f64) -> String {
+    match depth {
+        d if d < 0.995 => format!("{d:.2}"),
+        d if d < 99.95 => format!("{d:.1}"),
+        d => format!("{d:.0}"),
+    }
+}
+
+/// Requests of a device over all classes.
+#[must_use]
+pub fn issued(device: &DeviceActivity) -> u64 {
+    device.requests.iter().fold(0, |all, r| sum(all, &r.issued))
+}
+
+/// Bytes of those.
+#[must_use]
+pub fn issued_bytes(device: &DeviceActivity) -> u64 {
+    device.requests.iter().fold(0, |all, r| sum(all, &r.issued_bytes))
+}
+
+/// Time above the device of all classes that move data; empty where queueing was not watched.
+#[must_use]
+pub fn queue_latency(device: &DeviceActivity) -> Histogram {
+    device.requests.iter().filter(|r| r.issued_bytes > 0).fold(Histogram::default(), |mut all, r| {
+        all.merge(&r.q2d);
+        all
+    })
+}
+
+/// Time in the device of all classes that move data.
+#[must_use]
+pub fn device_latency(device: &DeviceActivity) -> Histogram {
+    device.requests.iter().filter(|r| r.issued_bytes > 0).fold(Histogram::default(), |mut all, r| {
+        all.merge(&r.d2c);
+        all
+    })
+}
+
+/// The device a phase is told by: the first one, which the file system stands on, unless only what is below it had requests.
+#[must_use]
+pub fn main_device(layer: &BlockLayer) -> Option<&DeviceActivity> {
+    layer.devices.iter().find(|d| issued(d) > 0).or(layer.devices.first())
+}
+
+/// The repetition a phase's block layer is shown from: the last one that was watched. One is shown and not a sum of all, because
+/// requests over time, depth and the order of requests belong to one execution.
+#[must_use]
+pub fn shown_repetition(phase: &Phase) -> Option<(&Repetition, &BlockLayer)> {
+    phase.repetitions.iter().rev().find_map(|r| Some((r, r.block.as_ref()?)))
+}
+
+/// Name of the device an interval belongs to: of events one of the layer's, of counters one of the physical record's.
+#[must_use]
+pub fn interval_device(layer: &BlockLayer, physical: &Physical, interval: &BlockInterval) -> String {
+    let at = interval.device as usize;
+    let name = match interval.source {
+        TimeSource::Events => layer.devices.get(at).map(|d| d.name.as_str()),
+        TimeSource::Counters => physical.devices.get(at).map(|d| d.name.as_str()),
+    };
+    clean(name.unwrap_or("?"))
+}
+
+/// The sentence over figures that are no totals, because events were lost.
+#[must_use]
+pub fn lost_words(layer: &BlockLayer) -> Option<String> {
+    (layer.lost > 0).then(|| {
+        let all = layer.events as f64 + layer.lost as f64;
+        format!(
+            "{} of {} events were lost ({}): no count of requests or bytes here is a total.",
+            units::count(layer.lost),
+            units::count(layer.events.saturating_add(layer.lost)),
+            units::percent(layer.lost as f64 / all)
+        )
+    })
+}
+
+/// One phase in one sentence: "vda: 163 840 reads of 4.00 KiB, 0 % sequential; depth 7.0, max 8; 90.6 us in the device (p50), p99 ...".
+#[must_use]
+pub fn sentence(layer: &BlockLayer) -> String {
+    let Some(device) = main_device(layer) else { return "no device was watched".into() };
+    let name = clean(&device.name);
+    if issued(device) == 0 {
+        return format!("nothing reached {name}");
+    }
+    let mut parts: Vec<String> =
+        device.requests.iter().filter(|r| r.issued > 0).map(|r| class_words(r, layer.lost > 0)).collect();
+    if let Some(depth) = Depth::of(&device.in_device, layer.watched_ns) {
+        parts.push(format!("depth {}, max {}", depth_words(depth.mean), depth.max));
+    }
+    let times = device_latency(device);
+    if let (Some(p50), Some(p99)) = (times.percentile_ns(50.0), times.percentile_ns(99.0)) {
+        let (p50, p99) = (units::time_ns(p50 as f64), units::time_ns(p99 as f64));
+        parts.push(format!("in the device p50 {p50}, p99 {p99}"));
+    }
+    format!("{name}: {}", parts.join("; "))
+}
+
+/// "163 840 reads of 4.00 KiB, 0 % sequential, 75 % merged".
+fn class_words(stats: &RequestStats, lost: bool) -> String {
+    let r = Requests::of(stats);
+    let plural = match (stats.issued, stats.class) {
+        (1, class) => class.word(),
+        (_, RequestClass::Read) => "reads",
+        (_, RequestClass::Write) => "writes",
+        (_, RequestClass::Flush) => "flushes",
+        (_, RequestClass::Discard) => "discards",
+        (_, RequestClass::Other) => "others",
+    };
+    let at_least = if lost { "at least " } else { "" };
+    let mut words = format!("{at_least}{} {plural}", units::count(stats.issued));
+    let Some(mean) = r.mean_bytes.filter(|&b| b > 0.0) else { return words };
+    words += &format!(" of {}", rounded_bytes(mean));
+    if let Some(sequential) = r.sequential {
+        words += &format!(", {} sequential", units::percent(sequential));
+    }
+    if let Some(merged) = r.merged.filter(|&m| m > 0.0) {
+        words += &format!(", {} of bios merged", units::percent(merged));
+    }
+    words
+}
+
+/// What was seen only in part, in sentences: errors, requests begun before or not finished, given back by the driver.
+#[must_use]
+pub fn remarks(device: &DeviceActivity) -> Vec<String> {
+    let errors = device.requests.iter().fold(0, |all, r| sum(all, &r.errors));
+    let told = |n: u64, one: &str, many: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{} {many}", units::count(n))),
+    };
+    let splits = told(
+        device.splits.unwrap_or(0),
+        "bio was cut at a limit of the device",
+        "bios were cut at a limit of the device",
+    );
+    [
+        told(errors, "request ended with an error", "requests ended with an error"),
+        told(
+            device.requeued,
+            "request was given back by the driver",
+            "requests were given back by the driver",
+        ),
+        told(
+            device.unfinished,
+            "request was not complete when watching ended",
+            "requests were not complete when watching ended",
+        ),
+        told(
+            device.begun_before,
+            "request was completed that had been issued before watching began",
+            "requests were completed that had been issued before watching began",
+        ),
+        splits,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// "own fio", "writeback kworker": who issued requests.
+#[must_use]
+pub fn issuer_words(issuer: &Issuer) -> String {
+    let name = clean(&issuer.name);
+    if name.is_empty() { issuer.kind.word().to_string() } else { format!("{} {name}", issuer.kind.word()) }
+}
+
+/// "1 234 requests, 5.1 MiB": what an issuer asked for.
+#[must_use]
+pub fn issuer_share(issuer: &Issuer) -> String {
+    let requests = [issuer.reads, issuer.writes, issuer.others].iter().fold(0, sum);
+    let bytes = issuer.read_bytes.saturating_add(issuer.write_bytes);
+    let unit = if requests == 1 { "request" } else { "requests" };
+    format!("{} {unit}, {}", units::count(requests), rounded_bytes(bytes as f64))
+}
+
+/// Bytes that were measured: "1.00 GiB", "4.00 KiB", "512 B".
+#[must_use]
+pub fn rounded_bytes(bytes: f64) -> String {
+    if bytes < 1023.5 {
+        return format!("{bytes:.0} B");
+    }
+    let rate = units::rate(bytes);
+    rate.strip_suffix("/s").unwrap_or(&rate).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::block::{IssuerKind, Seeks};
+
+    #[test]
+    fn shares_are_of_what_was_watched() {
+        let stats = RequestStats {
+            issued: 100,
+            issued_bytes: 409_600,
+            ahead: 25,
+            bios: Some(400),
+            back_merges: Some(290),
+            front_merges: Some(10),
+            seeks: Seeks { sequential: 30, forward: 60, backward: 10, total_bytes: 7000, ..Seeks::default() },
+            ..RequestStats::default()
+        };
+        let got = Requests::of(&stats);
+        assert_eq!((got.mean_bytes, got.merged), (Some(4096.0), Some(0.75)));
+        assert_eq!((got.sequential, got.ahead), (Some(0.3), Some(0.25)));
+        assert_eq!(got.mean_seek_bytes(), Some(100.0));
+        let unseen = RequestStats { bios: None, back_merges: None, front_merges: None, ..stats.clone() };
+        assert_eq!(Requests::of(&unseen).merged, None, "what was not watched is not 0");
+        let none = RequestStats::default();
+        let none = Requests::of(&none);
+        assert_eq!((none.mean_bytes, none.sequential, none.mean_seek_bytes()), (None, None, None));
+    }
+
+    #[test]
+    fn depth_over_the_watched_and_the_busy_time() {
+        let times = [
+            DepthTime { depth: 0, ns: 50 },
+            DepthTime { depth: 1, ns: 30 },
+            DepthTime { depth: 4, ns: 20 },
+            DepthTime { depth: 9, ns: 0 },
+        ];
+        let depth = Depth::of(&times, 100).expect("something was there");
+        assert_eq!((depth.mean, depth.while_busy, depth.max), (1.1, 2.2, 4));
+        assert_eq!(depth.words(), "mean 1.1 (2.2 while busy), max 4");
+        // Where the idle time is not listed the watched time stands for it.
+        assert_eq!(Depth::of(&times[1..], 100).map(|d| d.mean), Some(1.1));
+        assert_eq!(Depth::of(&[], 100), None);
+        assert_eq!(Depth::of(&times[..1], 100), None);
+    }
+
+    #[test]
+    fn a_phase_is_told_by_its_first_device_that_had_requests() {
+        let layer = crate::samples::block_layer();
+        let told = sentence(&layer);
+        assert!(
+            told.starts_with("vda: 163 840 reads of 4.00 KiB, <0.1 % sequential; depth 6.6, max 8;"),
+            "{told}"
+        );
+        let idle = DeviceActivity { name: "sda".into(), ..DeviceActivity::default() };
+        let above = BlockLayer { devices: vec![idle.clone(), layer.devices[0].clone()], ..layer };
+        assert_eq!(sentence(&above), told);
+        let nothing = BlockLayer { devices: vec![idle], ..BlockLayer::default() };
+        assert_eq!(sentence(&nothing), "nothing reached sda");
+        assert_eq!(sentence(&BlockLayer::default()), "no device was watched");
+    }
+
+    #[test]
+    fn losses_and_issuers_in_words() {
+        let layer = BlockLayer { events: 9_688, lost: 312, ..BlockLayer::default() };
+        let words = lost_words(&layer).expect("some were lost");
+        assert_eq!(
+            words,
+            "312 of 10 000 events were lost (3.1 %): no count of requests or bytes here is a total."
+        );
+        assert_eq!(lost_words(&BlockLayer::default()), None);
+        let issuer = Issuer {
+            kind: IssuerKind::Writeback,
+            name: "kworker\u{1b}".into(),
+            writes: 1,
+            write_bytes: 524_288,
+            ..Issuer::default()
+        };
+        assert_eq!(issuer_words(&issuer), "writeback kworker\u{fffd}");
+        assert_eq!(issuer_share(&issuer), "1 request, 512 KiB");
+        assert_eq!(rounded_bytes(512.0), "512 B");
+    }
+
+    #[test]
+    fn remarks_are_made_where_there_is_something() {
+        let device =
+            DeviceActivity { unfinished: 1, requeued: 12_000, splits: Some(0), ..DeviceActivity::default() };
+        assert_eq!(
+            remarks(&device),
+            [
+                "12 000 requests were given back by the driver",
+                "1 request was not complete when watching ended"
+            ]
+        );
+    }
+}

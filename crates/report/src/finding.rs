@@ -1,0 +1,95 @@
+//! Findings of a phase as every format shows them: the sentence, the advice, and the figures that prove it as words.
+
+use crate::{block::rounded_bytes, story::clean, units};
+use fathom_record::{Evidence, Finding, Phase};
+
+/// A finding whose texts hold no control character.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The rule's stable word.
+    pub rule: String,
+    /// What was found.
+    pub sentence: String,
+    /// What to do about it; empty where there is nothing to be done.
+    pub advice: String,
+    /// The figures: name, value with its unit, where it was read.
+    pub evidence: Vec<[String; 3]>,
+}
+
+impl Told {
+    fn of(finding: &Finding) -> Self {
+        Self {
+            rule: clean(&finding.rule),
+            sentence: clean(&finding.sentence),
+            advice: clean(&finding.advice),
+            evidence: finding.evidence.iter().map(|e| [clean(&e.name), value(e), clean(&e.source)]).collect(),
+        }
+    }
+
+    /// "reads: 163 840 calls (our own calls)": the figures one by one.
+    #[must_use]
+    pub fn proofs(&self) -> Vec<String> {
+        self.evidence.iter().map(|[name, value, source]| format!("{name}: {value} ({source})")).collect()
+    }
+}
+
+/// The findings of a phase: those of its last repetition that has any, as the figures beside them are that one's.
+#[must_use]
+pub fn of_phase(phase: &Phase) -> Vec<Told> {
+    let found = phase.repetitions.iter().rev().find(|r| !r.findings.is_empty());
+    found.map_or(Vec::new(), |r| r.findings.iter().map(Told::of).collect())
+}
+
+/// A figure with its unit, in the words of the units known here; others as they are.
+fn value(evidence: &Evidence) -> String {
+    let v = evidence.value;
+    match evidence.unit.as_str() {
+        "bytes" if v >= 0.0 => rounded_bytes(v),
+        "bytes/s" if v >= 0.0 => units::rate(v),
+        "ns" if v >= 0.0 => units::time_ns(v),
+        "ratio" => plain(v),
+        unit => clean(&format!("{} {unit}", plain(v))).trim_end().to_string(),
+    }
+}
+
+/// Whole numbers in groups of three digits, others to three digits.
+fn plain(v: f64) -> String {
+    match v {
+        v if v >= 0.0 && v.fract() == 0.0 && v < 9e15 => units::count(v as u64),
+        v if v.abs() >= 100.0 => format!("{v:.0}"),
+        v if v.abs() >= 10.0 => format!("{v:.1}"),
+        v if v.abs() >= 0.01 || v == 0.0 => format!("{v:.2}"),
+        v => format!("{v:.2e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn figures_have_their_units() {
+        let words = |value: f64, unit: &str| {
+            super::value(&Evidence { value, unit: unit.into(), ..Evidence::default() })
+        };
+        assert_eq!(words(163_840.0, "calls"), "163 840 calls");
+        assert_eq!(words(4096.0, "bytes"), "4.00 KiB");
+        assert_eq!(words(1.2e9, "ns"), "1.20 s");
+        assert_eq!((words(3.14159, "ratio"), words(0.21, "ratio")), ("3.14".into(), "0.21".into()));
+        assert_eq!((words(0.004, "%"), words(-5.0, "bytes")), ("4.00e-3 %".into(), "-5.00 bytes".into()));
+        assert!(!words(f64::NAN, "x").is_empty() && !words(f64::INFINITY, "bytes").is_empty());
+    }
+
+    #[test]
+    fn a_phase_tells_what_its_last_repetition_found() {
+        let mut phase = samples::observed_run().phases.remove(1);
+        let told = of_phase(&phase);
+        assert_eq!(told.len(), 2);
+        assert_eq!(told[0].proofs()[0], "bytes written: 640 MiB (our own calls)");
+        phase.repetitions.push(fathom_record::Repetition::default());
+        assert_eq!(of_phase(&phase), told, "one that found nothing does not hide it");
+        phase.repetitions.clear();
+        assert!(of_phase(&phase).is_empty());
+    }
+}

@@ -1,0 +1,281 @@
+//! The requests that reached the devices, phase by phase: cards with the main figures, findings with what proves them, pictures, who issued
+//! them, and folded away the rows of iostat and the text form of the distributions. Lost events stand above all figures, which are no
+//! totals then.
+
+use super::{
+    Page,
+    blocks::{Shown, whose},
+    table::{Table, folded, heads},
+};
+use crate::{
+    block::{
+        Depth, Requests, depth_words, device_latency, issued, issued_bytes, issuer_words, lost_words,
+        main_device, queue_latency, remarks, rounded_bytes, shown_repetition,
+    },
+    finding::{self, Told},
+    section::full_title,
+    story::clean,
+    svg::{self, escape},
+    text, units,
+};
+use fathom_record::block::{DeviceActivity, IssuerKind};
+use fathom_record::{BlockLayer, Histogram, Phase, Repetition};
+use std::fmt::Write as _;
+
+/// Phases that stand open with pictures; those of further ones are folded away as text.
+const MOST_OPEN: usize = 6;
+
+pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+    for (view, section) in shown {
+        let told: Vec<&Phase> = section
+            .phases
+            .iter()
+            .copied()
+            .filter(|p| shown_repetition(p).is_some() || !finding::of_phase(p).is_empty())
+            .collect();
+        if told.is_empty() {
+            continue;
+        }
+        whose(page, shown, view);
+        for (n, phase) in told.iter().enumerate() {
+            if n < MOST_OPEN {
+                page.heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
+                open(page, phase);
+            } else {
+                shut(page, phase);
+            }
+        }
+    }
+}
+
+fn open(page: &mut Page, phase: &Phase) {
+    let watched = shown_repetition(phase);
+    if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
+        let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&lost));
+    }
+    if let Some((repetition, layer)) = watched {
+        if let Some(device) = main_device(layer) {
+            page.body.push_str(&cards(layer, device));
+        }
+        if phase.repetitions.len() > 1 {
+            let _ = writeln!(
+                page.body,
+                "<p class=\"note\">Repetition {} of {}.</p>",
+                repetition.n + 1,
+                phase.repetitions.len()
+            );
+        }
+    }
+    page.body.push_str(&findings(phase));
+    let Some((repetition, layer)) = watched else { return };
+    for note in &layer.notes {
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&clean(note)));
+    }
+    for device in &layer.devices {
+        one_device(page, phase, repetition, layer, device);
+    }
+    page.body.push_str(&rows(repetition, layer));
+    page.body.push_str(&as_text(phase));
+}
+
+/// A phase beyond those that stand open: its findings and the text form.
+fn shut(page: &mut Page, phase: &Phase) {
+    let html = findings(phase) + &as_text(phase);
+    let summary = format!("What reached the device: {}", clean(&full_title(phase)));
+    page.body.push_str(&folded(&summary, &html));
+}
+
+/// The main figures of the device that tells most.
+fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
+    let at_least = if layer.lost > 0 { "≥ " } else { "" };
+    let all = issued(device);
+    let mut list = vec![
+        (format!("{at_least}{}", units::count(all)), format!("requests on {}", clean(&device.name))),
+        (format!("{at_least}{}", rounded_bytes(issued_bytes(device) as f64)), "moved".to_string()),
+    ];
+    for stats in device.requests.iter().filter(|r| r.issued_bytes > 0) {
+        let r = Requests::of(stats);
+        let class = stats.class.word();
+        if let Some(mean) = r.mean_bytes {
+            list.push((rounded_bytes(mean), format!("mean {class}")));
+        }
+        if let Some(sequential) = r.sequential {
+            list.push((units::percent(sequential), format!("{class}s in sequence")));
+        }
+        if let Some(merged) = r.merged {
+            list.push((units::percent(merged), format!("of {class} bios merged")));
+        }
+    }
+    if let Some(depth) = Depth::of(&device.in_device, layer.watched_ns) {
+        list.push((depth_words(depth.mean), format!("mean queue depth, max {}", depth.max)));
+    }
+    let mut times = |latency: &Histogram, what: &str| {
+        if let (Some(p50), Some(p99)) = (latency.percentile_ns(50.0), latency.percentile_ns(99.0)) {
+            let p99 = units::time_ns(p99 as f64);
+            list.push((units::time_ns(p50 as f64), format!("{what}, median; p99 {p99}")));
+        }
+    };
+    times(&device_latency(device), "in the device");
+    times(&queue_latency(device), "above it");
+    if layer.watched_ns > 0 {
+        let busy = device.busy_ns as f64 / layer.watched_ns as f64;
+        list.push((units::percent(busy), "of the time busy".into()));
+    }
+    let mut html = String::from("<ul class=\"cards\">\n");
+    for (figure, words) in list {
+        let _ = writeln!(html, "<li><strong>{}</strong> {}</li>", escape(&figure), escape(&words));
+    }
+    html + "</ul>\n"
+}
+
+/// Sentence and advice beside the figures that prove it.
+fn findings(phase: &Phase) -> String {
+    let found = finding::of_phase(phase);
+    if found.is_empty() {
+        return String::new();
+    }
+    let caption = format!("Findings, {}", clean(&full_title(phase)));
+    let mut table = Table::new(&caption, &heads(&["Rule", "Finding", "What proves it"]));
+    for one in &found {
+        table.row(&one.rule, &[sentence(one), proofs(one)]);
+    }
+    format!("<div class=\"trust\">{}</div>\n", table.finish())
+}
+
+fn sentence(found: &Told) -> String {
+    let advice = match found.advice.as_str() {
+        "" => String::new(),
+        advice => format!("<span class=\"text note\">{}</span>", escape(advice)),
+    };
+    format!("<span class=\"text\">{}</span>{advice}", escape(&found.sentence))
+}
+
+fn proofs(found: &Told) -> String {
+    found.proofs().iter().fold(String::new(), |mut html, proof| {
+        let _ = write!(html, "<span class=\"text\">{}</span>", escape(proof));
+        html
+    })
+}
+
+fn one_device(
+    page: &mut Page,
+    phase: &Phase,
+    repetition: &Repetition,
+    layer: &BlockLayer,
+    device: &DeviceActivity,
+) {
+    if issued(device) == 0 {
+        let _ =
+            writeln!(page.body, "<p class=\"note\">Nothing reached {}.</p>", escape(&clean(&device.name)));
+        return;
+    }
+    page.body.push_str("<div class=\"pair\">\n");
+    for picture in svg::of_device(phase, repetition, layer, device) {
+        page.picture(&picture, "");
+    }
+    page.body.push_str("</div>\n");
+    page.body.push_str(&issuers(device));
+    let remarks = remarks(device);
+    if !remarks.is_empty() {
+        let text = format!("{}: {}.", clean(&device.name), remarks.join("; "));
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&text));
+    }
+}
+
+fn issuers(device: &DeviceActivity) -> String {
+    if device.issuers.is_empty() {
+        return String::new();
+    }
+    let caption = format!("Who issued the requests on {}", clean(&device.name));
+    let head = ["Issuer", "Reads", "Read", "Writes", "Written", "Others", "Who that is"];
+    let mut table = Table::new(&caption, &heads(&head));
+    for issuer in &device.issuers {
+        table.row(
+            &issuer_words(issuer),
+            &[
+                units::count(issuer.reads),
+                rounded_bytes(issuer.read_bytes as f64),
+                units::count(issuer.writes),
+                rounded_bytes(issuer.write_bytes as f64),
+                units::count(issuer.others),
+                format!("<span class=\"text\">{}</span>", who(issuer.kind)),
+            ],
+        );
+    }
+    table.finish()
+}
+
+/// What a kind of issuer is.
+fn who(kind: IssuerKind) -> &'static str {
+    match kind {
+        IssuerKind::Own => "our own workers",
+        IssuerKind::Writeback => "the kernel writing dirty pages back",
+        IssuerKind::Journal => "the file system's journal",
+        IssuerKind::Kernel => "another thread of the kernel",
+        IssuerKind::Other => "another program",
+    }
+}
+
+/// The rows of iostat.
+fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
+    if layer.intervals.is_empty() {
+        return String::new();
+    }
+    let rows =
+        layer.intervals.iter().map(|i| (crate::block::interval_device(layer, &repetition.physical, i), i));
+    let text = text::iostat::table(rows, text::iostat::Form::Extended);
+    let summary = format!("Intervals as iostat -x prints them ({} rows)", layer.intervals.len());
+    folded(&summary, &format!("<pre tabindex=\"0\">{}</pre>\n", escape_lines(&text)))
+}
+
+/// The distributions as dtrace prints them.
+fn as_text(phase: &Phase) -> String {
+    let text = text::run::phase(phase, text::run::Rows::Left);
+    if text.is_empty() {
+        return String::new();
+    }
+    folded(
+        "Distributions as text, sizes in classes of 2 KiB",
+        &format!("<pre tabindex=\"0\">{}</pre>\n", escape_lines(&text)),
+    )
+}
+
+/// Escaped for an element's text, line by line.
+fn escape_lines(text: &str) -> String {
+    text.lines().map(|l| escape(l.trim_end()) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{html::page, samples};
+
+    #[test]
+    fn requests_findings_and_issuers_are_on_the_page() {
+        let html = page(&[&samples::observed_run()]);
+        for told in [
+            "<strong>163 840</strong> requests on vda",
+            "<strong>4.00 KiB</strong> mean read",
+            "Findings, random read, O_DIRECT",
+            "bytes written: 640 MiB (our own calls)",
+            "Who issued the requests on vda",
+            "Intervals as iostat -x prints them (20 rows)",
+            "524288 |@@@@@@@@",
+            "Request sizes on dm-0",
+        ] {
+            assert!(html.contains(told), "{told} is missing");
+        }
+        assert!(!html.contains("events were lost"));
+    }
+
+    #[test]
+    fn lost_events_void_the_totals() {
+        let html = page(&[&samples::lossy_run()]);
+        assert!(html.contains("<p class=\"trouble\" role=\"note\">40 000 of 695 360 events were lost"));
+        assert!(html.contains("<strong>≥ 163 840</strong> requests on vda"));
+    }
+
+    #[test]
+    fn a_run_that_was_not_watched_has_no_such_part() {
+        assert!(!page(&[&samples::survey_run()]).contains("class=\"cards\""));
+    }
+}

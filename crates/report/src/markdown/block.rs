@@ -1,0 +1,72 @@
+//! What reached the device, in Markdown: a sentence per phase where requests were watched, and the findings with what proves them.
+
+use super::escape;
+use crate::{
+    block::{lost_words, sentence, shown_repetition},
+    finding,
+    section::full_title,
+};
+use fathom_record::Run;
+use std::fmt::Write as _;
+
+/// Phases that are told before the rest is counted.
+const MOST_PHASES: usize = 24;
+
+pub(super) fn reached(out: &mut String, run: &Run) {
+    let watched: Vec<_> = run.phases.iter().filter_map(|p| Some((p, shown_repetition(p)?.1))).collect();
+    if watched.is_empty() {
+        return;
+    }
+    out.push_str("What reached the device:\n\n");
+    for (phase, layer) in watched.iter().take(MOST_PHASES) {
+        let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), escape(&sentence(layer)));
+        if let Some(lost) = lost_words(layer) {
+            let _ = writeln!(out, "  - **{}**", escape(&lost));
+        }
+    }
+    if watched.len() > MOST_PHASES {
+        let _ = writeln!(out, "- ... and {} more phases", watched.len() - MOST_PHASES);
+    }
+    out.push('\n');
+}
+
+/// Sentence, what proves it, advice; each sentence once.
+pub(super) fn findings(out: &mut String, run: &Run) {
+    let mut found: Vec<finding::Told> = Vec::new();
+    for one in run.phases.iter().flat_map(finding::of_phase) {
+        if !found.iter().any(|f| f.sentence == one.sentence) {
+            found.push(one);
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|f| {
+            let advice =
+                if f.advice.is_empty() { String::new() } else { format!(" _{}_", escape(&f.advice)) };
+            vec![escape(&f.rule), format!("{}{advice}", escape(&f.sentence)), escape(&f.proofs().join("; "))]
+        })
+        .collect();
+    super::text_table(out, &["Rule", "Finding", "What proves it"], &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{markdown::summary, samples};
+
+    #[test]
+    fn sentences_and_findings_are_in_the_summary() {
+        let text = summary(&[&samples::lossy_run()]);
+        for told in [
+            "vda: at least 163 840 reads of 4.00 KiB",
+            "  - **40 000 of 695 360 events were lost",
+            "| fsync-others | fsync took 1.2 s",
+            "time of fsync: 1.20 s",
+        ] {
+            assert!(text.contains(told), "{told} is missing: {text}");
+        }
+        assert!(!summary(&[&samples::survey_run()]).contains("What reached the device"));
+    }
+}

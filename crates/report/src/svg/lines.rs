@@ -1,0 +1,60 @@
+//! Lines over time on one axis from zero, each with its own dash pattern: what the charts of kinds and of devices share.
+
+use super::{
+    Anchor, Picture,
+    chart::{Frame, WIDTH},
+    legend_of_kinds, polyline, text,
+};
+use crate::units;
+
+/// Classes of lines: they differ by dashes, not by colour alone.
+pub(super) const CLASSES: [&str; 3] = ["a", "b", "d"];
+
+/// One line.
+pub(super) struct Line {
+    /// Its name.
+    pub(super) label: String,
+    /// One of [`CLASSES`].
+    pub(super) class: &'static str,
+    /// (end of the interval in ns, figure).
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// Draws at least `fewest` lines over one axis.
+pub(super) fn draw(
+    slug: &str,
+    title: &str,
+    lines: &[Line],
+    fewest: usize,
+    frame: fn(&mut String, &str, f64, f64) -> Frame,
+    words: fn(f64) -> String,
+) -> Option<Picture> {
+    let points = || lines.iter().flat_map(|l| &l.points);
+    let highest = points().map(|p| p.1).fold(0.0, f64::max);
+    let end = points().map(|p| p.0).fold(0.0, f64::max);
+    if lines.len() < fewest || highest <= 0.0 || end <= 0.0 {
+        return None;
+    }
+    let mut body = String::new();
+    let frame = frame(&mut body, title, highest, 110.0);
+    for line in lines {
+        let places: Vec<(f64, f64)> =
+            line.points.iter().map(|(t, v)| (Frame::x(t / end), frame.y(*v))).collect();
+        polyline(&mut body, &places, line.class);
+    }
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let label = if share == 0.0 { "0".to_string() } else { units::time_ns(end * share) };
+        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
+    }
+    if lines.len() > 1 {
+        legend_of_kinds(&mut body, &lines.iter().map(|l| (l.label.as_str(), l.class)).collect::<Vec<_>>());
+    }
+    let range = |line: &Line| {
+        let low = line.points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+        let high = line.points.iter().map(|p| p.1).fold(0.0, f64::max);
+        format!("{} between {} and {}", line.label, words(low), words(high))
+    };
+    let said =
+        format!("{} in {}.", lines.iter().map(range).collect::<Vec<_>>().join(", "), units::time_ns(end));
+    Some(Picture::new(slug, title, said, WIDTH, frame.bottom() + 24.0, body))
+}

@@ -1,0 +1,202 @@
+//! What one device was asked for, in a dozen lines of at most 80 columns: requests, bytes, sizes, merges and sequence by class, time in
+//! the device (D2C) and above it (Q2D), depth, who issued them, and what limits the figures.
+
+use crate::{
+    block::{Depth, Requests, issuer_share, issuer_words, lost_words, remarks, rounded_bytes},
+    story::clean,
+    units,
+};
+use fathom_record::block::{DeviceActivity, RequestStats};
+use fathom_record::{BlockLayer, Histogram};
+use std::fmt::Write as _;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// No line is wider.
+pub const COLUMNS: usize = 80;
+/// Issuers that are named before the rest is counted.
+const MOST_ISSUERS: usize = 5;
+
+/// The summary of a device. The layer tells how long it was watched and whether events were lost.
+#[must_use]
+pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
+    let mut text = String::new();
+    let units = if device.bio_based { "bios (it has no requests)" } else { "requests" };
+    let title = format!(
+        "{} ({}): {units} over {}, seen by {}",
+        clean(&device.name),
+        device.number,
+        units::time_ns(layer.watched_ns as f64),
+        clean(&layer.source)
+    );
+    line(&mut text, "", &title);
+    if let Some(lost) = lost_words(layer) {
+        line(&mut text, "! ", &lost);
+    }
+    if device.requests.is_empty() {
+        line(&mut text, " ", "nothing reached it");
+    } else {
+        counts(&mut text, device);
+        times(&mut text, device);
+    }
+    depths(&mut text, layer, device);
+    issuers(&mut text, device);
+    for remark in remarks(device) {
+        line(&mut text, " - ", &remark);
+    }
+    text
+}
+
+fn counts(text: &mut String, device: &DeviceActivity) {
+    let heads = ["requests", "bytes", "mean size", "merged", "sequential", "ahead", "sync"];
+    let _ = writeln!(text, "{}", row("", heads));
+    for stats in &device.requests {
+        let r = Requests::of(stats);
+        let percent = |share: Option<f64>| share.map_or("-".to_string(), units::percent);
+        let cells = [
+            units::count(stats.issued),
+            rounded_bytes(stats.issued_bytes as f64),
+            r.mean_bytes.map_or("-".into(), rounded_bytes),
+            percent(r.merged),
+            percent(r.sequential),
+            percent(r.ahead),
+            percent((stats.issued > 0).then(|| stats.sync as f64 / stats.issued as f64)),
+        ];
+        let _ = writeln!(text, "{}", row(stats.class.word(), cells.each_ref().map(String::as_str)));
+    }
+}
+
+fn times(text: &mut String, device: &DeviceActivity) {
+    let rows: Vec<(String, &Histogram)> = device.requests.iter().flat_map(latencies).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let heads = ["counted", "mean", "p50", "p90", "p99", "p99.9", "max"];
+    let _ = writeln!(text, "{}", row("", heads));
+    for (name, latency) in rows {
+        let time = |ns: Option<f64>| ns.map_or("-".to_string(), units::time_ns);
+        let at = |p| time(latency.percentile_ns(p).map(|ns| ns as f64));
+        let cells = [
+            units::count(latency.count()),
+            time(latency.mean_ns()),
+            at(50.0),
+            at(90.0),
+            at(99.0),
+            at(99.9),
+            time(Some(latency.max_ns() as f64)),
+        ];
+        let _ = writeln!(text, "{}", row(&name, cells.each_ref().map(String::as_str)));
+    }
+}
+
+/// The time in the device and the one above it, as far as they were watched.
+fn latencies(stats: &RequestStats) -> Vec<(String, &Histogram)> {
+    [("D2C", &stats.d2c), ("Q2D", &stats.q2d)]
+        .into_iter()
+        .filter(|(_, h)| h.count() > 0)
+        .map(|(what, h)| (format!("{} {what}", stats.class.word()), h))
+        .collect()
+}
+
+/// Cells of a row: the name to the left, seven figures to the right.
+fn row(name: &str, cells: [&str; 7]) -> String {
+    let mut line = format!(" {name:<11}");
+    for (cell, width) in cells.into_iter().zip([11, 10, 10, 8, 11, 8, 9]) {
+        let _ = write!(line, "{cell:>width$}");
+    }
+    line.trim_end().to_string()
+}
+
+fn depths(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
+    let mut words = Vec::new();
+    if let Some(depth) = Depth::of(&device.in_device, layer.watched_ns) {
+        words.push(format!("in the device {}", depth.words()));
+    }
+    if let Some(depth) = Depth::of(&device.in_queue, layer.watched_ns) {
+        words.push(format!("above it {}", depth.words()));
+    }
+    if layer.watched_ns > 0 {
+        let busy = device.busy_ns as f64 / layer.watched_ns as f64;
+        words.push(format!("busy {}", units::percent(busy)));
+    }
+    if let Some((unplugs, requests)) = device.unplugs.filter(|(unplugs, _)| *unplugs > 0) {
+        let mean = requests as f64 / unplugs as f64;
+        words.push(format!("{} unplugs of {mean:.1} requests", units::count(unplugs)));
+    }
+    if !words.is_empty() {
+        line(text, " depth      ", &words.join("; "));
+    }
+}
+
+fn issuers(text: &mut String, device: &DeviceActivity) {
+    let mut words: Vec<String> = device
+        .issuers
+        .iter()
+        .take(MOST_ISSUERS)
+        .map(|i| format!("{}: {}", issuer_words(i), issuer_share(i)))
+        .collect();
+    if device.issuers.len() > MOST_ISSUERS {
+        words.push(format!("{} more", device.issuers.len() - MOST_ISSUERS));
+    }
+    if !words.is_empty() {
+        line(text, " issued by  ", &words.join("; "));
+    }
+}
+
+/// A paragraph led by `first`, its further lines indented alike; broken at spaces, and where there is none.
+pub(super) fn line(text: &mut String, first: &str, words: &str) {
+    let room = COLUMNS - first.width();
+    let mut current = String::new();
+    let mut lead = first.to_string();
+    let mut put = |text: &mut String, current: &mut String| {
+        let _ = writeln!(text, "{lead}{}", current.trim_end());
+        lead = " ".repeat(first.width());
+        current.clear();
+    };
+    for word in words.split_inclusive(' ') {
+        if !current.is_empty() && current.width() + word.trim_end().width() > room {
+            put(text, &mut current);
+        }
+        for letter in word.chars() {
+            if current.width() + letter.width().unwrap_or(0) > room && letter != ' ' {
+                put(text, &mut current);
+            }
+            current.push(letter);
+        }
+    }
+    put(text, &mut current);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn no_line_is_wider_than_it_says() {
+        let layer = samples::block_layer();
+        for d in &layer.devices {
+            for line in device(&layer, d).lines() {
+                assert!(line.width() <= COLUMNS, "{line}");
+            }
+        }
+        let long = DeviceActivity { name: "ü".repeat(300), ..DeviceActivity::default() };
+        assert!(device(&layer, &long).lines().all(|l| l.width() <= COLUMNS));
+    }
+
+    #[test]
+    fn lost_events_stand_above_all_figures() {
+        let layer = BlockLayer { lost: 5, ..samples::block_layer() };
+        let text = device(&layer, &layer.devices[0]);
+        assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("! 5 of ")), "{text}");
+        assert!(!device(&samples::block_layer(), &layer.devices[0]).contains('!'));
+    }
+
+    #[test]
+    fn a_device_nothing_reached_says_so() {
+        let text = device(
+            &samples::block_layer(),
+            &DeviceActivity { name: "sda".into(), ..DeviceActivity::default() },
+        );
+        assert!(text.contains("nothing reached it"), "{text}");
+    }
+}
