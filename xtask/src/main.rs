@@ -26,6 +26,8 @@ The chores of the house.
   cargo xtask bench filebench     the drop-in beside Filebench, the same scripts to both
   cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
+  cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it
+  cargo xtask bench observe-read-ahead  request sizes of a cold read by read_ahead_kb, counted three ways (root)
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture

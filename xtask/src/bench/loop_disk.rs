@@ -97,7 +97,23 @@ impl LoopDisk {
         self.mount()
     }
 
-    fn device(&self) -> Result<&PathBuf> {
+    /// Sets how far the kernel reads ahead, and reads it back.
+    pub fn read_ahead(&self, kb: u32) -> Result<()> {
+        let path = self.queue("read_ahead_kb")?;
+        std::fs::write(&path, kb.to_string())
+            .with_context(|| format!("{kb} cannot be written to {}", path.display()))?;
+        let now = self.queue_file("read_ahead_kb")?;
+        ensure!(
+            now.trim() == kb.to_string(),
+            "{} is {} although {kb} was asked for",
+            path.display(),
+            now.trim()
+        );
+        Ok(())
+    }
+
+    /// Its device file.
+    pub fn device(&self) -> Result<&PathBuf> {
         self.device.as_ref().context("the loop device is gone")
     }
 

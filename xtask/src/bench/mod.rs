@@ -13,6 +13,7 @@ mod interrupt;
 mod iozone;
 mod loop_disk;
 mod machine;
+mod observe;
 mod options;
 mod peers;
 mod pin;
@@ -31,8 +32,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str =
-        "iozone, engine, rate, instructions, sysbench, filebench, filebench-files and sysbench-2004";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe and observe-read-ahead";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -51,6 +51,8 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         "sysbench" => dropin::sysbench::run(root, &options),
         "filebench" => dropin::filebench::run(root, &options),
         "sysbench-2004" => sysbench_2004::run(root, &options),
+        "observe" => observe::overhead(root, &options),
+        "observe-read-ahead" => observe::read_ahead(root, &options),
         other => bail!(Usage(format!("There is no bench named {other:?}; there are {NAMES}."))),
     }
 }
