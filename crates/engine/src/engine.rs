@@ -1,6 +1,7 @@
 //! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
 
 use crate::action::Sets;
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{self, Setting};
 use crate::hot::rare::Quota;
@@ -22,6 +23,9 @@ pub struct Engine {
     pub(crate) ledger: Ledger,
     pub(crate) sets: action::Cache,
     pub(crate) progress: Option<action::Listener>,
+    /// Calls noted for each worker, and those of the last phase.
+    calls_per_worker: usize,
+    calls: Option<Calls>,
 }
 
 impl Engine {
@@ -29,7 +33,25 @@ impl Engine {
     #[must_use]
     pub fn new(ledger: Ledger) -> Self {
         let clock = Clock::calibrated();
-        Self { clock, start: clock.mark(), ledger, sets: action::Cache::default(), progress: None }
+        Self {
+            clock,
+            start: clock.mark(),
+            ledger,
+            sets: action::Cache::default(),
+            progress: None,
+            calls_per_worker: 0,
+            calls: None,
+        }
+    }
+
+    /// From now on every call that reads, writes or syncs a file is noted, up to so many of each worker of a phase; 0 ends that.
+    pub fn note_calls(&mut self, per_worker: usize) {
+        self.calls_per_worker = per_worker;
+    }
+
+    /// The calls of the last phase, once, if they were noted.
+    pub fn take_calls(&mut self) -> Option<Calls> {
+        self.calls.take()
     }
 
     /// Whether this engine can execute all of the workload.
@@ -108,7 +130,9 @@ impl Engine {
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
-        let mut result = phase::run(this, jobs, flows.as_ref(), self.clock, log_entries, moments)?;
+        let entries = (log_entries, self.calls_per_worker);
+        let (mut result, calls) = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments)?;
+        self.calls = calls;
         result.n = repetition;
         result.ramp_ns = this.ramp.0;
         result.started_ns = started_ns;

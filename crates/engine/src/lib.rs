@@ -9,6 +9,7 @@
 mod action;
 pub mod backend;
 mod buffer;
+mod calls;
 mod check;
 mod checksum;
 pub mod clock;
@@ -21,6 +22,7 @@ mod flow;
 mod hot;
 mod interrupt;
 pub mod ledger;
+mod mapped;
 mod memory;
 mod numa;
 mod phase;
@@ -31,6 +33,7 @@ mod shared;
 mod worker;
 
 pub use action::{Prepared, Progress, Step};
+pub use calls::{Call, Calls};
 pub use backend::probe::{Capability, State, capabilities, capabilities_in};
 pub use clock::Clock;
 pub use engine::Engine;

@@ -4,6 +4,7 @@
 //! One writer per slot; the parent reads counters while it runs (relaxed atomics) and the rest after the worker is done.
 
 use crate::EngineError;
+use crate::calls::{Book, Page};
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -345,6 +346,7 @@ pub(crate) struct Shared {
     length: usize,
     workers: usize,
     log_entries: usize,
+    calls: Option<Book>,
 }
 
 // SAFETY: the mapping is plain memory; access is by atomics, or by one writer per slot with the parent reading after `end` is
@@ -390,7 +392,25 @@ impl Shared {
                 std::io::Error::from_raw_os_error(libc::ENOMEM),
             )
         })?;
-        Ok(Self { base, length, workers, log_entries })
+        Ok(Self { base, length, workers, log_entries, calls: None })
+    }
+
+    /// The same with room to note so many calls of each worker; none if that is 0.
+    pub fn with_calls(mut self, per_worker: usize) -> Result<Self, EngineError> {
+        if per_worker > 0 {
+            self.calls = Some(Book::new(self.workers, per_worker)?);
+        }
+        Ok(self)
+    }
+
+    /// Where calls are noted, if they are.
+    pub fn calls(&self) -> Option<&Book> {
+        self.calls.as_ref()
+    }
+
+    /// A worker's part of that.
+    pub fn page(&self, worker: usize) -> Option<Page<'_>> {
+        self.calls.as_ref().map(|book| book.page(worker))
     }
 
     pub fn control(&self) -> &Control {

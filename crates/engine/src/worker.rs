@@ -369,7 +369,7 @@ fn live<B: Handle, D: Drive<B>>(
     if file_bytes > 0 {
         memory.iter_mut().for_each(|m| m.in_files_of(file_bytes));
     }
-    let rare = Rare::of(plan)?;
+    let rare = Rare::of(plan, shared.calls().is_some())?;
     let mut ops = Operations::of(plan, rare.is_some()).ok_or(Fault::short(
         Call::Nothing,
         0,
@@ -411,6 +411,7 @@ fn live<B: Handle, D: Drive<B>>(
         file_bytes,
         figures: slot,
         log,
+        page: shared.page(plan.index),
         released: start,
         start,
         ramp: clock.ticks(plan.ramp_ns),

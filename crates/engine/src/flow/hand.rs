@@ -10,6 +10,7 @@ use super::numbers::Numbers;
 use super::program::Op;
 use super::setting::{Place, RowStat, Setting};
 use super::slots::Slots;
+use crate::calls::{Noted, Page};
 use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::shared::{
@@ -69,6 +70,9 @@ pub(crate) struct Hand<'a> {
     pub paid: Vec<u64>,
     /// The file that is being worked on, for messages.
     pub at_file: Option<(usize, usize)>,
+    /// Where every call is noted, if that is wanted; and where in its file the one in hand began.
+    pub page: Option<Page<'a>>,
+    pub at_offset: u64,
     /// The operation that ended the flow, its set and file, each plus one.
     pub ended_by: (u32, u32, u32),
     pub counters: Vec<u64>,
@@ -103,6 +107,9 @@ impl Hand<'_> {
         if self.limited {
             self.take(op, bytes)?;
         }
+        if let (Some(page), Some(kind)) = (self.page, op.kind) {
+            self.note_call(page, kind, (from, now), bytes);
+        }
         let ns = self.clock.between(from, now);
         let row = &self.rows[op.row];
         row.times.record(ns, bytes);
@@ -124,6 +131,13 @@ impl Hand<'_> {
         }
         self.last = now;
         Ok(())
+    }
+
+    /// Notes a call for whoever wants to join it with what reached the device.
+    #[cold]
+    fn note_call(&self, page: Page<'_>, op: OpKind, (begun, ended): (u64, u64), bytes: u64) {
+        let Some(file) = self.at_file else { return };
+        page.note(&Noted { op, offset: self.at_offset, bytes, file, begun, ended });
     }
 
     fn count_other(&mut self, class: RowClass, kind: Option<OpKind>, ns: u64, bytes: u64) {

@@ -200,6 +200,7 @@ impl Hand<'_> {
         let at = self.place_in_memory(bytes)?;
         let offset =
             if op.random { self.random_offset(op, slot, bytes)? } else { self.slots.get(slot).position };
+        self.at_offset = offset;
         let buffer = self.memory.read_into(at, bytes as usize)?;
         let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
         let from = self.clock.now();
@@ -220,6 +221,7 @@ impl Hand<'_> {
         let at = self.place_in_memory(bytes)?;
         let offset =
             if op.random { self.random_offset(op, slot, bytes)? } else { self.slots.get(slot).position };
+        self.at_offset = offset;
         let from = self.write_at(slot, at, offset, bytes)?;
         if !op.random {
             self.slots.at(slot).position = offset + bytes;
@@ -251,6 +253,7 @@ impl Hand<'_> {
         let at = self.place_in_memory(piece)?;
         let buffer = self.memory.read_into(at, piece as usize)?;
         let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
+        self.at_offset = 0;
         let from = self.clock.now();
         let mut moved = 0;
         loop {
@@ -282,6 +285,7 @@ impl Hand<'_> {
         };
         let at = self.place_in_memory(piece)?;
         let first = self.slots.get(slot).position;
+        self.at_offset = first;
         let mut moved = 0;
         let mut began = None;
         while moved < length {
@@ -307,6 +311,7 @@ impl Hand<'_> {
         if bytes > 0 {
             let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
             let end = rustix::fs::seek(file, SeekFrom::End(0)).map_err(|e| Fault::of(Call::Write, e, 0))?;
+            self.at_offset = end;
             self.write_at(slot, at, end, bytes)?;
             self.slots.at(slot).position = end + bytes;
         }

@@ -5,7 +5,7 @@
 
 use super::finish::ProcessTotals;
 use super::hand::{Break, Hand};
-use super::mapped::Mapped;
+use crate::mapped::Mapped;
 use super::program::Op;
 use crate::EngineError;
 use fathom_record::OpKind;

@@ -10,7 +10,7 @@ mod finish;
 mod hand;
 mod io;
 mod limit;
-mod mapped;
+
 mod memory;
 mod names;
 mod numbers;

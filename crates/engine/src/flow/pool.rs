@@ -3,7 +3,7 @@
 //!
 //! "Busy" lasts for one operation (an open, a creation, a removal), not for as long as a file is open.
 
-use super::mapped::{Mapped, Sharable};
+use crate::mapped::{Mapped, Sharable};
 use crate::EngineError;
 use std::sync::atomic::{AtomicU64, Ordering};
 

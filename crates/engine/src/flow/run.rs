@@ -113,6 +113,8 @@ fn prepare<'a>(
         rotors: vec![0; setting.sets.len()],
         paid: vec![0; program.ops.len()],
         at_file: None,
+        page: shared.page(plan.index),
+        at_offset: 0,
         ended_by: (0, 0, 0),
         counters: vec![0; program.counters],
         cpu_time: program.cpu_time,

@@ -1,7 +1,7 @@
 //! Messages of flows on their way to the user: a worker may not print, so it leaves in shared memory who says which operation's text,
 //! and the parent, which knows the texts, passes it on when it looks next.
 
-use super::mapped::Mapped;
+use crate::mapped::Mapped;
 use super::setting::Setting;
 use crate::EngineError;
 use std::sync::atomic::{AtomicU64, Ordering};

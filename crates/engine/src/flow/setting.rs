@@ -2,7 +2,7 @@
 //! limiter. Made by the parent before the workers; each of them has the same view, and what changes lies in shared memory.
 
 use super::limit::Limiter;
-use super::mapped::{Mapped, Sharable};
+use crate::mapped::{Mapped, Sharable};
 use super::program::{Program, changes, is_called};
 use super::say::Messages;
 use super::sets::{Names, Set};
@@ -72,6 +72,14 @@ pub(crate) struct Setting {
     pub messages: Messages,
     pub exhausted: Exhausted,
     pub finished: Finished,
+}
+
+impl Setting {
+    /// The file of a set, if the worker executes a flow.
+    pub fn path_of(&self, worker: usize, set: usize, file: usize) -> Option<PathBuf> {
+        self.places.get(worker)?.as_ref()?;
+        self.sets.get(set)?.entries.get(file).map(|entry| PathBuf::from(super::sets::text(&entry.path)))
+    }
 }
 
 /// The flows of a phase.

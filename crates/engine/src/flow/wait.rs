@@ -2,7 +2,7 @@
 //! shared memory; whoever waits sleeps there and is woken, or sees within some hundredths of a second that the phase is over.
 
 use super::hand::{Break, Hand};
-use super::mapped::Sharable;
+use crate::mapped::Sharable;
 use super::program::Op;
 use crate::shared::{Call, futex_wait, wake_all};
 use crate::worker::Fault;
@@ -226,7 +226,7 @@ impl Hand<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::mapped::Mapped;
+    use crate::mapped::Mapped;
 
     fn point() -> Mapped<WaitPoint> {
         Mapped::new(1).unwrap()

@@ -11,6 +11,7 @@ pub(crate) mod one_by_one;
 pub(crate) mod rare;
 pub(crate) mod several;
 
+use crate::calls::{Noted, Page};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::shared::{
@@ -18,7 +19,7 @@ use crate::shared::{
 };
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
-use fathom_workload::ops::{Done, Op};
+use fathom_workload::ops::{Done, Op, OpKind};
 use rare::Rare;
 use std::sync::atomic::Ordering;
 
@@ -51,6 +52,8 @@ pub(crate) struct Hot<'a> {
     pub file_bytes: u64,
     pub figures: &'a mut Figures,
     pub log: Option<&'a mut [OpLogEntry]>,
+    /// Where every call is noted, if that is wanted.
+    pub page: Option<Page<'a>>,
     /// Tick at which the worker was released.
     pub released: u64,
     /// Tick from which it counts: the end of the warm-up.
@@ -131,8 +134,26 @@ impl Hot<'_> {
         op.offset + u64::from(op.file) * self.file_bytes
     }
 
-    /// Enters an operation in the log, if there is one.
-    fn log_operation(&mut self, op: &Op, begun: u64, latency_ns: u64) {
+    /// Notes the call for whoever wants to join it with what reached the device.
+    fn note_call(&self, op: &Op, begun: u64, ended: u64) {
+        let Some(page) = &self.page else { return };
+        let kind = match op.kind {
+            OpKind::Read => fathom_record::OpKind::Read,
+            OpKind::Write => fathom_record::OpKind::Write,
+            OpKind::Sync { .. } => fathom_record::OpKind::Sync,
+        };
+        let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
+        let file = (0, if self.file_bytes > 0 { op.file as usize } else { 0 });
+        page.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
+    }
+
+    /// Enters an operation in the log, if there is one; syncs are only noted as calls.
+    fn log_operation(&mut self, op: &Op, begun: u64, ended: u64) {
+        self.note_call(op, begun, ended);
+        if matches!(op.kind, OpKind::Sync { .. }) {
+            return;
+        }
+        let latency_ns = self.clock.between(begun, ended);
         let start_ns = self.clock.between(self.start, begun);
         if let Some(log) = &mut self.log
             && let Some(entry) = log.get_mut(self.figures.logged as usize)

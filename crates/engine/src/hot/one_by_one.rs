@@ -251,10 +251,8 @@ fn after<B: Backend>(
     when_stopped: WhenStopped,
 ) -> Result<(), Fault> {
     let syncs = matches!(op.kind, OpKind::Sync { .. });
-    if let Some(start) = issued
-        && !syncs
-    {
-        hot.log_operation(op, start, hot.clock.between(start, hot.last));
+    if let Some(start) = issued {
+        hot.log_operation(op, start, hot.last);
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
     if let Some(schedule) = &mut rare.schedule

@@ -31,7 +31,8 @@ pub(crate) struct Rare<'a> {
 
 impl<'a> Rare<'a> {
     /// The rare features of a plan; `None` if it uses none.
-    pub fn of(plan: &Plan<'a>) -> Result<Option<Self>, Fault> {
+    /// `noted`: every call is noted.
+    pub fn of(plan: &Plan<'a>, noted: bool) -> Result<Option<Self>, Fault> {
         let s = plan.stream;
         let listed_think =
             matches!(&s.access, fathom_workload::Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
@@ -43,6 +44,7 @@ impl<'a> Rare<'a> {
             && s.disturb_every == 0
             && !listed_think
             && !s.log_operations
+            && !noted
             && sync_inside.is_none()
             && plan.quota == Quota::default();
         if none {

@@ -374,13 +374,16 @@ impl Alike {
 #[inline(never)]
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     if matches!(flight.op.kind, OpKind::Sync { .. }) {
+        if hot.counting {
+            hot.log_operation(&flight.op, flight.stamp, now);
+        }
         return;
     }
     if flight.due > 0 {
         hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
     }
     if hot.counting {
-        hot.log_operation(&flight.op, flight.stamp, hot.clock.between(flight.stamp, now));
+        hot.log_operation(&flight.op, flight.stamp, now);
     }
 }
 

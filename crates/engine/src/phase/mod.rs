@@ -5,6 +5,7 @@ mod collect;
 mod jitter;
 mod watch;
 
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{Said, Setting};
 use crate::interrupt::StopOnSignal;
@@ -55,11 +56,11 @@ pub(crate) fn run(
     jobs: Vec<(Isolation, u32, Job<'_>)>,
     flows: Option<&Setting>,
     clock: Clock,
-    log_entries: usize,
+    (log_entries, call_entries): (usize, usize),
     moments: &mut dyn Moments,
-) -> Result<Repetition, EngineError> {
+) -> Result<(Repetition, Option<Calls>), EngineError> {
     let count = jobs.len();
-    let shared = Shared::new(count, log_entries)?;
+    let shared = Shared::new(count, log_entries)?.with_calls(call_entries)?;
     let crews = crews_of(jobs);
     let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
@@ -101,7 +102,12 @@ pub(crate) fn run(
         collect::collect(&shared, flows, &children, &names, clock, released.first, &mut repetition);
         Ok(())
     })?;
-    Ok(repetition)
+    let path_of = |worker: usize, set: usize, file: usize| match flows.and_then(|f| f.path_of(worker, set, file)) {
+        Some(path) => Some(path),
+        None => names.get(worker).map(|n| n.paths.get(file).unwrap_or(&n.path).clone()),
+    };
+    let calls = shared.calls().map(|book| book.read(clock, path_of));
+    Ok((repetition, calls))
 }
 
 /// Groups plans by process. Mapped files always get processes of their own: a full file system shows as SIGBUS there.
