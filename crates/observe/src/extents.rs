@@ -286,28 +286,74 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
 const EXTENT_LAST: u32 = 0x1;
 const EXTENT_UNWRITTEN: u32 = 0x800;
 
+/// One batch of extents of a region, in order, and whether they are all there is.
+fn fiemap(file: &File, from: u64, to: u64) -> io::Result<(Vec<FiemapExtent>, bool)> {
+    let mut map = Fiemap {
+        start: from,
+        length: to - from,
+        flags: 0,
+        mapped_extents: 0,
+        extent_count: BATCH as u32,
+        reserved: 0,
+        extents: [const { MaybeUninit::uninit() }; BATCH],
+    };
+    // SAFETY: the descriptor is open; the structure has the kernel's layout and room for `extent_count` extents.
+    if unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let count = (map.mapped_extents as usize).min(BATCH);
+    // SAFETY: the kernel has filled as many as it counts.
+    let extents: Vec<_> = map.extents[..count].iter().map(|e| unsafe { e.assume_init() }).collect();
+    let last = count < BATCH || extents.last().is_some_and(|e| e.flags & EXTENT_LAST != 0);
+    Ok((extents, last))
+}
+
+/// A part of a file and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// First byte in the file.
+    pub offset: u64,
+    /// First byte on the file system's device.
+    pub at: u64,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+/// What a file system says of an extent whose place on the device means nothing: not known yet, compressed or encrypted or shared
+/// with other data, inside the inode.
+const EXTENT_ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
+
+/// Where the data of a file lie on the device of its file system, as the file system tells it; nothing for a file that is not there.
+/// Extents whose place means nothing to a device (delayed allocation, compressed, inline) are left out.
+///
+/// # Errors
+/// If the file cannot be opened or its file system does not tell.
+pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
+    let Some(opened) = open(path)? else { return Ok(Vec::new()) };
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut at = 0;
+    while at < opened.bytes {
+        let (extents, last) = fiemap(&opened.file, at, opened.bytes)
+            .map_err(|source| ExtentsError::NotTold { path: path.into(), source })?;
+        for e in &extents {
+            at = at.max(e.logical.saturating_add(e.length));
+            if e.flags & EXTENT_ELSEWHERE == 0 && e.length > 0 {
+                placed.push(Placed { offset: e.logical, at: e.physical, length: e.length });
+            }
+        }
+        if last || extents.is_empty() {
+            break;
+        }
+    }
+    Ok(placed)
+}
+
 /// The parts of the region that hold no data on disk, and whether blocks belong to them.
 fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(Span, bool)>) -> io::Result<()> {
     let mut at = from;
     while at < to {
-        let mut map = Fiemap {
-            start: at,
-            length: to - at,
-            flags: 0,
-            mapped_extents: 0,
-            extent_count: BATCH as u32,
-            reserved: 0,
-            extents: [const { MaybeUninit::uninit() }; BATCH],
-        };
-        // SAFETY: the descriptor is open; the structure has the kernel's layout and room for `extent_count` extents.
-        if unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let count = (map.mapped_extents as usize).min(BATCH);
-        let mut last = count < BATCH;
-        for extent in &map.extents[..count] {
-            // SAFETY: the kernel has filled as many as it counts.
-            let extent = unsafe { extent.assume_init() };
+        let (extents, last) = fiemap(file, at, to)?;
+        for extent in &extents {
             let start = extent.logical.clamp(at, to);
             let end = extent.logical.saturating_add(extent.length).clamp(at, to);
             if at < start {
@@ -317,7 +363,6 @@ fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(Span, bool)>) ->
                 gaps.push(((start, end), true));
             }
             at = end;
-            last |= extent.flags & EXTENT_LAST != 0;
         }
         if last {
             if at < to {

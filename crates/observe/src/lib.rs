@@ -9,6 +9,8 @@
 //! * [`extents`]: holes and unwritten extents of files, which no device is asked for.
 //! * [`environment`]: the machine, its memory, file system, devices and limits as one document.
 //! * [`block`]: events and rows of the block layer, live.
+//! * [`findings`]: sentences that the figures prove, a rule a file.
+//! * [`join`]: our own calls beside the requests that reached the device.
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`compressible`]: how far a sample of what is written can be compressed.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
@@ -26,7 +28,9 @@ pub mod doubts;
 pub mod environment;
 pub mod extents;
 pub mod files;
+pub mod findings;
 pub mod foreign;
+pub mod join;
 pub mod residency;
 mod sha256;
 pub mod trust;

@@ -1,0 +1,45 @@
+//! How many requests the device really had at once, beside how many were asked for.
+
+use super::facts::{Facts, mean};
+use super::{EVENTS, evidence, finding};
+use fathom_record::Finding;
+use fathom_record::block::DeviceActivity;
+
+/// The device must have had less than this share of what was asked for.
+const NOTABLE: f64 = 0.6;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    if !facts.phase.direct {
+        // What is in flight at the page cache is the kernel's affair.
+        return None;
+    }
+    let each = facts.phase.axes.queue_depth.unwrap_or(1);
+    let asked = each.saturating_mul(facts.repetition.workers.len() as u64);
+    let device = facts.device()?;
+    let busy = while_busy(device)?;
+    let most = device.in_device.iter().map(|d| d.depth).max().unwrap_or(0);
+    if asked < 2 || device.busy_ns == 0 || busy >= NOTABLE * asked as f64 {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{asked} operations were kept in flight, the device had {} at once in the mean while it was busy, {most} at most.",
+            mean(busy)
+        ),
+        "Something above the device holds requests back or makes them wait in line: its queue's nr_requests, the number of its hardware queues' tags, a lock of the file system (writes to one file), or too little CPU.",
+        vec![
+            evidence("operations kept in flight", asked as f64, "operations", "the workload"),
+            evidence("requests in the device while busy, mean", busy, "requests", EVENTS),
+            evidence("requests in the device, most", f64::from(most), "requests", EVENTS),
+        ],
+    ))
+}
+
+/// Mean depth over the time in which it was not 0.
+fn while_busy(device: &DeviceActivity) -> Option<f64> {
+    let busy = device.in_device.iter().filter(|d| d.depth > 0);
+    let (area, time) = busy.fold((0.0, 0.0), |(area, time), d| {
+        (area + f64::from(d.depth) * d.ns as f64, time + d.ns as f64)
+    });
+    (time > 0.0).then(|| area / time)
+}

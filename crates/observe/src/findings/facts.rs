@@ -1,0 +1,76 @@
+//! What the rules may look at, with the questions that several of them ask.
+
+use crate::join::Joined;
+use fathom_record::block::{DeviceActivity, RequestClass, RequestStats};
+use fathom_record::{BlockLayer, OpKind, Phase, Repetition};
+
+/// Everything known about one repetition.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// Its phase.
+    pub phase: &'a Phase,
+    /// What was measured.
+    pub repetition: &'a Repetition,
+    /// Calls and requests joined, where calls were noted.
+    pub joined: Option<&'a Joined>,
+}
+
+impl<'a> Facts<'a> {
+    /// What the block layer told, if all of it was told.
+    pub(super) fn block(&self) -> Option<&'a BlockLayer> {
+        self.repetition.block.as_ref().filter(|b| b.lost == 0)
+    }
+
+    /// The device that the file system lies on, if it is a single one.
+    pub(super) fn device(&self) -> Option<&'a DeviceActivity> {
+        let mut tops = self.block()?.devices.iter().filter(|d| d.level == 0);
+        let first = tops.next()?;
+        tops.next().is_none().then_some(first)
+    }
+
+    /// Requests of a class at that device, if there were any.
+    pub(super) fn class(&self, class: RequestClass) -> Option<&'a RequestStats> {
+        self.device()?.class(class).filter(|c| c.issued > 0)
+    }
+
+    /// Counted calls of a kind, and the bytes they moved.
+    pub(super) fn calls(&self, op: OpKind) -> (u64, u64) {
+        let stats = self.repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
+        stats.fold((0, 0), |sum, s| (sum.0 + s.ops, sum.1 + s.bytes))
+    }
+
+    /// Bytes per call of a kind, if all were of one size.
+    pub(super) fn record_bytes(&self, op: OpKind) -> Option<u64> {
+        let (ops, bytes) = self.calls(op);
+        let size = bytes.checked_div(ops)?;
+        (size > 0 && size * ops == bytes).then_some(size)
+    }
+}
+
+/// "4 KiB", "1.5 MiB", "512 B": sizes of requests and calls.
+pub(super) fn size(bytes: f64) -> String {
+    let (mut value, mut unit) = (bytes, "B");
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    let whole = (value - value.round()).abs() < 0.005 || value >= 99.95;
+    if whole { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+}
+
+/// "3.1 x", "12 x".
+pub(super) fn times(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
+}
+
+/// "1 request", "1200 requests".
+pub(super) fn count(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// An advice of several pieces is one sentence each; a mean with two digits.
+pub(super) fn mean(value: f64) -> String {
+    if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
+}

@@ -1,0 +1,36 @@
+//! How much of a sync is the device emptying its cache.
+
+use super::facts::{Facts, count, mean};
+use super::{CALLS, JOIN, evidence, finding};
+use crate::words::{percent, time};
+use fathom_record::Finding;
+
+/// Share of the syncs' time.
+const NOTABLE: f64 = 0.3;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let syncs = &facts.joined?.syncs;
+    facts.block()?;
+    let share = syncs.flushes.1 as f64 / syncs.total_ns.max(1) as f64;
+    if syncs.calls == 0 || syncs.flushes.0 == 0 || share < NOTABLE {
+        return None;
+    }
+    // Of several syncs at once each waits for the same flush: more than all is all.
+    let share = share.min(1.0);
+    Some(finding(
+        format!(
+            "{} of the time of {} went into flushing the device's cache: {} flushes to a sync, {} each.",
+            percent(share),
+            count(syncs.calls, "fsync"),
+            mean(syncs.flushes.0 as f64 / syncs.calls as f64),
+            time(syncs.flushes.1 as f64 / syncs.flushes.0 as f64),
+        ),
+        "A device whose cache survives a power failure may be told so (queue/write_cache: write through); else it is the price of durability.",
+        vec![
+            evidence("syncs", syncs.calls as f64, "calls", CALLS),
+            evidence("time in syncs", syncs.total_ns as f64, "ns", CALLS),
+            evidence("flushes during syncs", syncs.flushes.0 as f64, "requests", JOIN),
+            evidence("time of those flushes", syncs.flushes.1 as f64, "ns", JOIN),
+        ],
+    ))
+}

@@ -1,0 +1,36 @@
+//! What an fsync really waited for: "fsync waited on 12 other files' data".
+
+use super::facts::{Facts, count, mean, size};
+use super::{CALLS, JOIN, evidence, finding};
+use fathom_record::Finding;
+
+/// Share of what was written during the syncs that was not the synced file's own.
+const NOTABLE: f64 = 0.1;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let syncs = &facts.joined?.syncs;
+    facts.block()?;
+    let all = syncs.own.1 + syncs.others.1 + syncs.elsewhere.1;
+    if syncs.calls == 0 || syncs.with_others == 0 || (syncs.others.1 as f64) < NOTABLE * all as f64 {
+        return None;
+    }
+    let each = syncs.files_met as f64 / syncs.calls as f64;
+    Some(finding(
+        format!(
+            "While {} lasted, {} of other files' data were written beside {} of the files' own: {} other files' data in the mean, {} at most.",
+            count(syncs.calls, "fsync"),
+            size(syncs.others.1 as f64),
+            size(syncs.own.1 as f64),
+            mean(each),
+            syncs.most_others,
+        ),
+        "A journal commits for all at once (ext3/ext4 with data=ordered), and the device is shared: write less in between, or sync earlier and together.",
+        vec![
+            evidence("syncs", syncs.calls as f64, "calls", CALLS),
+            evidence("bytes of the synced files", syncs.own.1 as f64, "bytes", JOIN),
+            evidence("bytes of other files", syncs.others.1 as f64, "bytes", JOIN),
+            evidence("bytes outside our files", syncs.elsewhere.1 as f64, "bytes", JOIN),
+            evidence("syncs that met other files' data", syncs.with_others as f64, "calls", JOIN),
+        ],
+    ))
+}

@@ -1,0 +1,39 @@
+//! A phase that the device should bound, and a device that waits for us.
+
+use super::facts::Facts;
+use super::{EVENTS, evidence, finding};
+use crate::words::percent;
+use fathom_record::{Finding, Regime};
+
+/// More idle time than this is worth a word.
+const NOTABLE: f64 = 0.25;
+const ENOUGH_REQUESTS: u64 = 50;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let block = facts.block()?;
+    let device = facts.device()?;
+    let requests: u64 = device.requests.iter().map(|r| r.issued).sum();
+    let origin = fathom_record::Origin::of(facts.phase, facts.repetition);
+    let bound = facts.phase.direct || origin.regime == Regime::Device;
+    let paced = facts.repetition.workers.iter().any(|w| w.behind_ns > 0);
+    if !bound || paced || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
+        return None;
+    }
+    let idle = 1.0 - (device.busy_ns as f64 / block.watched_ns as f64).min(1.0);
+    if idle < NOTABLE {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{} had nothing to do for {} of the time: the program, the kernel's path and waking up took it, not the device.",
+            device.name,
+            percent(idle)
+        ),
+        "More operations in flight (queue depth, threads), or larger ones, would use the device better.",
+        vec![
+            evidence("watched time", block.watched_ns as f64, "ns", EVENTS),
+            evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
+            evidence("requests", requests as f64, "requests", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,46 @@
+//! Calls that reached the device together: merged in the queue, or gathered by write-back.
+
+use super::facts::{Facts, count, mean, size};
+use super::{EVENTS, evidence, finding};
+use fathom_record::Finding;
+use fathom_record::block::RequestClass;
+
+/// Share of arriving bios that were merged from which on it is told.
+const NOTABLE: f64 = 0.25;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let (class, merged, bios) = device
+        .requests
+        .iter()
+        .filter(|r| matches!(r.class, RequestClass::Read | RequestClass::Write))
+        .filter_map(|r| {
+            let merged = r.back_merges? + r.front_merges? + r.request_merges?;
+            Some((r, merged, r.bios?))
+        })
+        .max_by_key(|(_, merged, _)| *merged)?;
+    let share = merged as f64 / bios.max(1) as f64;
+    if bios < 20 || share < NOTABLE {
+        return None;
+    }
+    let (back, front) = (class.back_merges?, class.front_merges?);
+    let requests = bios.saturating_sub(merged).max(1);
+    Some(finding(
+        format!(
+            "{} of {} ({}) were merged before they reached the driver, {} to a request in the mean: {} requests of {} left the queue.",
+            merged,
+            count(bios, class.class.word()),
+            crate::words::percent(share),
+            mean(bios as f64 / requests as f64),
+            class.issued,
+            size(class.issued_bytes as f64 / class.issued.max(1) as f64),
+        ),
+        "",
+        vec![
+            evidence("bios that arrived", bios as f64, "bios", EVENTS),
+            evidence("merged behind a waiting request", back as f64, "bios", EVENTS),
+            evidence("merged before one", front as f64, "bios", EVENTS),
+            evidence("requests joined", class.request_merges? as f64, "requests", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,48 @@
+//! What one call became: "each 16 KiB read became four 4 KiB requests".
+
+use super::facts::{Facts, mean, size};
+use super::{CALLS, JOIN, evidence, finding};
+use crate::join::PerCall;
+use fathom_record::Finding;
+
+/// Fewer calls that reached the device prove nothing about the others.
+const ENOUGH_CALLS: u64 = 20;
+/// Share of requests that must have one size for it to be named.
+const MOSTLY: f64 = 0.75;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let joined = facts.joined?;
+    facts.block()?;
+    told("read", &joined.reads).or_else(|| told("write", &joined.writes))
+}
+
+fn told(word: &str, per: &PerCall) -> Option<Finding> {
+    // Calls that the cache answered say nothing of what calls become.
+    let reached = per.calls_with_requests();
+    if reached < ENOUGH_CALLS || reached * 2 < per.calls {
+        return None;
+    }
+    let median = per.median_requests().filter(|&n| n >= 2)?;
+    let each = per.bytes as f64 / per.calls as f64;
+    let became = match per.usual_size() {
+        Some((bytes, share)) if share >= MOSTLY => format!("{median} requests of {}", size(bytes as f64)),
+        _ => format!("{median} requests"),
+    };
+    let sum: u64 = per.sizes.iter().map(|s| s.0 * s.1).sum();
+    let requests = per.all_requests();
+    Some(finding(
+        format!(
+            "Each {} {word} became {became} at the device ({} in the mean over {} calls).",
+            size(each),
+            mean(requests as f64 / per.calls as f64),
+            per.calls
+        ),
+        "Fewer, larger requests cost less: look at how the file lies on the device (filefrag), at read-ahead, and at the device's limits (max_sectors_kb).",
+        vec![
+            evidence("calls", per.calls as f64, "calls", CALLS),
+            evidence("bytes asked for", per.bytes as f64, "bytes", CALLS),
+            evidence("requests issued for their bytes while they lasted", requests as f64, "requests", JOIN),
+            evidence("bytes of those requests", sum as f64, "bytes", JOIN),
+        ],
+    ))
+}

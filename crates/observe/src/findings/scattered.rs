@@ -1,0 +1,52 @@
+//! A phase that reads or writes in order, and a device that sees jumps: several streams side by side, fragments, or a page order.
+
+use super::facts::{Facts, count, size};
+use super::{EVENTS, evidence, finding};
+use fathom_record::Finding;
+use fathom_record::block::{RequestClass, RequestStats};
+
+/// Below this share of requests that begin where the one before ended, what was sequential no longer is.
+const STILL_SEQUENTIAL: f64 = 0.5;
+const ENOUGH_REQUESTS: u64 = 50;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    if !asked_in_order(facts) {
+        return None;
+    }
+    let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };
+    let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
+    let share = stats.seeks.sequential as f64 / (jumps(stats) + stats.seeks.sequential).max(1) as f64;
+    if share >= STILL_SEQUENTIAL {
+        return None;
+    }
+    let distance = stats.seeks.total_bytes as f64 / jumps(stats).max(1) as f64;
+    let streams = facts.repetition.workers.len() as u64;
+    Some(finding(
+        format!(
+            "{} worked in order, yet only {} of the device's {} began where the one before ended; the others jumped {} in the mean.",
+            crate::words::sentence(&count(streams, "stream")),
+            crate::words::percent(share),
+            count(stats.issued, &format!("{} request", class.word())),
+            size(distance),
+        ),
+        "Several streams at once make one random stream of it: larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help; a fragmented file does the same (filefrag).",
+        vec![
+            evidence("requests", stats.issued as f64, "requests", EVENTS),
+            evidence("that began where the one before ended", stats.seeks.sequential as f64, "requests", EVENTS),
+            evidence("mean distance of the others", distance, "bytes", EVENTS),
+            evidence("streams", streams as f64, "streams", "the workload"),
+        ],
+    ))
+}
+
+fn jumps(stats: &RequestStats) -> u64 {
+    stats.seeks.forward + stats.seeks.backward
+}
+
+/// Whether the phase's own name says that it goes through its files in order: what is measured in a record has no other word for it.
+fn asked_in_order(facts: &Facts<'_>) -> bool {
+    let name = facts.phase.name.as_str();
+    facts.phase.axes.tags.get("access").is_some_and(|a| a == "sequential")
+        || ["write", "rewrite", "read", "reread", "sequential read", "sequential write", "seqrd", "seqwr", "seqrewr"]
+            .contains(&name)
+}

@@ -1,0 +1,46 @@
+//! Calls that are larger than the device takes at once.
+
+use super::facts::{Facts, count, size};
+use super::{CALLS, EVENTS, evidence, finding};
+use fathom_record::block::RequestClass;
+use fathom_record::{Finding, OpKind};
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    if !facts.phase.direct {
+        // Buffered I/O is cut by the page cache first; requests-per-call tells of that.
+        return None;
+    }
+    let device = facts.device()?;
+    let (class, op, word) = [
+        (RequestClass::Read, OpKind::Read, "read"),
+        (RequestClass::Write, OpKind::Write, "write"),
+    ]
+    .into_iter()
+    .max_by_key(|(class, ..)| device.class(*class).map_or(0, |c| c.issued))?;
+    let stats = facts.class(class)?;
+    let record = facts.record_bytes(op)?;
+    let largest = stats.sizes.iter().map(|s| s.bytes).max().filter(|&b| b > 0)?;
+    let (calls, _) = facts.calls(op);
+    let ratio = stats.issued as f64 / calls.max(1) as f64;
+    // Of what was cut, every piece but the last has the largest size.
+    let cut = stats.sizes.iter().filter(|s| s.bytes == largest).map(|s| s.count).sum::<u64>() * 2 >= stats.issued;
+    if largest >= record || ratio < 1.5 || !cut {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "Each {} {word} was cut into requests of at most {}: {} for {}.",
+            size(record as f64),
+            size(largest as f64),
+            count(stats.issued, "request"),
+            count(calls, "call"),
+        ),
+        "The device takes no larger requests: see max_sectors_kb (may be raised up to max_hw_sectors_kb) and max_segments of its queue.",
+        vec![
+            evidence("calls", calls as f64, "calls", CALLS),
+            evidence("bytes per call", record as f64, "bytes", CALLS),
+            evidence("requests", stats.issued as f64, "requests", EVENTS),
+            evidence("largest request", largest as f64, "bytes", EVENTS),
+        ],
+    ))
+}

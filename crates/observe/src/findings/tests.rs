@@ -1,0 +1,299 @@
+//! Each rule speaks when the figures prove it, and is silent one step before; and the list for users has every rule.
+
+use super::*;
+use crate::join::{Joined, PerCall, SyncWaits};
+use crate::join::calls::Slow;
+use fathom_record::block::{
+    BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats, Seeks, SizeCount,
+};
+use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Worker};
+use std::collections::BTreeMap;
+
+const MIB: u64 = 1 << 20;
+
+/// A phase of calls of one kind on one watched device.
+struct World {
+    phase: Phase,
+    repetition: Repetition,
+    joined: Option<Joined>,
+}
+
+impl World {
+    fn new(op: OpKind, calls: u64, record: u64) -> Self {
+        let stat = OpStat { op, ops: calls, bytes: calls * record, latency: Histogram::default() };
+        let worker = Worker { ops: calls, bytes: calls * record, stats: vec![stat], ..Worker::default() };
+        let device = DeviceActivity { name: "vda".into(), ..DeviceActivity::default() };
+        let block = BlockLayer { watched_ns: 1_000_000_000, devices: vec![device], ..BlockLayer::default() };
+        let repetition = Repetition { workers: vec![worker], block: Some(block), ..Repetition::default() };
+        let phase = Phase {
+            seq: 0,
+            name: "random".into(),
+            axes: Axes::default(),
+            reads: op == OpKind::Read,
+            writes: op == OpKind::Write,
+            sync_in_clock: false,
+            direct: false,
+            repetitions: Vec::new(),
+        };
+        Self { phase, repetition, joined: None }
+    }
+
+    fn device(&mut self) -> &mut DeviceActivity {
+        &mut self.repetition.block.as_mut().expect("made with one").devices[0]
+    }
+
+    fn found(&self) -> Vec<Finding> {
+        let facts = Facts { phase: &self.phase, repetition: &self.repetition, joined: self.joined.as_ref() };
+        of(&facts)
+    }
+
+    /// The sentence of a rule; every finding must have evidence.
+    fn says(&self, rule: &str) -> Option<String> {
+        let found = self.found();
+        assert!(found.iter().all(|f| !f.evidence.is_empty() && !f.sentence.is_empty()), "{found:?}");
+        found.into_iter().find(|f| f.rule == rule).map(|f| f.sentence)
+    }
+}
+
+fn per_call(calls: u64, bytes: u64, requests: u32, request_bytes: u64) -> PerCall {
+    PerCall {
+        calls,
+        bytes,
+        requests: BTreeMap::from([(requests, calls)]),
+        sizes: BTreeMap::from([(request_bytes, calls * u64::from(requests))]),
+    }
+}
+
+fn requests(class: RequestClass, issued: u64, each: u64) -> RequestStats {
+    RequestStats {
+        class,
+        issued,
+        issued_bytes: issued * each,
+        completed: issued,
+        completed_bytes: issued * each,
+        sizes: vec![SizeCount { bytes: each, count: issued }],
+        ..RequestStats::default()
+    }
+}
+
+#[test]
+fn a_read_that_became_four_requests() {
+    let mut world = World::new(OpKind::Read, 100, 16_384);
+    world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 4, 4096), ..Joined::default() });
+    assert_eq!(
+        world.says("requests-per-call").expect("told"),
+        "Each 16 KiB read became 4 requests of 4 KiB at the device (4 in the mean over 100 calls)."
+    );
+    world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 1, 16_384), ..Joined::default() });
+    assert_eq!(world.says("requests-per-call"), None, "one call, one request: nothing to explain");
+    world.joined = Some(Joined { reads: per_call(19, 19 * 16_384, 4, 4096), ..Joined::default() });
+    assert_eq!(world.says("requests-per-call"), None, "too few");
+}
+
+#[test]
+fn read_ahead_that_fetches_what_nobody_wants() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    let joined = Joined {
+        asked_bytes: 10 * MIB,
+        fetched_bytes: 31 * MIB,
+        fetched_distinct_bytes: 31 * MIB,
+        never_asked_bytes: 21 * MIB,
+        ahead_requests: 200,
+        ..Joined::default()
+    };
+    world.joined = Some(joined.clone());
+    assert_eq!(
+        world.says("read-ahead").expect("told"),
+        "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB; 21 MiB were never asked for, 0 B were fetched again."
+    );
+    world.joined = Some(Joined { fetched_bytes: 12 * MIB, fetched_distinct_bytes: 12 * MIB, never_asked_bytes: 2 * MIB, ..joined.clone() });
+    assert_eq!(world.says("read-ahead"), None, "1.2 x is the window of any sequential read");
+    let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
+    world.joined = Some(again);
+    assert!(world.says("read-ahead").expect("told").starts_with("The device was asked for 3.1 x"));
+}
+
+#[test]
+fn a_call_larger_than_the_device_takes() {
+    let mut world = World::new(OpKind::Read, 100, MIB);
+    world.phase.direct = true;
+    world.device().requests = vec![requests(RequestClass::Read, 200, MIB / 2)];
+    assert_eq!(
+        world.says("splits").expect("told"),
+        "Each 1 MiB read was cut into requests of at most 512 KiB: 200 requests for 100 calls."
+    );
+    world.phase.direct = false;
+    assert_eq!(world.says("splits"), None);
+}
+
+#[test]
+fn merges_are_told_where_queueing_was_watched() {
+    let mut world = World::new(OpKind::Write, 100, 4096);
+    let mut writes = requests(RequestClass::Write, 25, 16_384);
+    world.device().requests = vec![writes.clone()];
+    assert_eq!(world.says("merges"), None, "nobody watched");
+    (writes.bios, writes.back_merges) = (Some(100), Some(70));
+    (writes.front_merges, writes.request_merges) = (Some(5), Some(0));
+    world.device().requests = vec![writes];
+    assert_eq!(
+        world.says("merges").expect("told"),
+        "75 of 100 writes (75 %) were merged before they reached the driver, 4 to a request in the mean: 25 requests of 16 KiB left the queue."
+    );
+}
+
+#[test]
+fn streams_in_order_that_make_the_device_jump() {
+    let mut world = World::new(OpKind::Write, 1000, 65_536);
+    world.phase.name = "write".into();
+    let seeks = Seeks {
+        sequential: 100,
+        forward: 450,
+        backward: 450,
+        distances: vec![(20, 900)],
+        total_bytes: 900 * u128::from(MIB),
+    };
+    world.device().requests = vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
+    assert_eq!(
+        world.says("scattered").expect("told"),
+        "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
+    );
+    world.phase.name = "random write".into();
+    assert_eq!(world.says("scattered"), None, "it was asked to jump");
+}
+
+#[test]
+fn parts_of_blocks_must_be_read_to_be_written() {
+    let mut world = World::new(OpKind::Write, 1000, 512);
+    world.device().requests =
+        vec![requests(RequestClass::Read, 900, 4096), requests(RequestClass::Write, 1000, 4096)];
+    world.joined = Some(Joined { fetched_bytes: 900 * 4096, ..Joined::default() });
+    let said = world.says("read-to-write").expect("told");
+    assert!(said.starts_with("The phase only writes, yet 3.5 MiB were read to do so, for 500 KiB written"), "{said}");
+    world.phase.reads = true;
+    assert_eq!(world.says("read-to-write"), None);
+}
+
+#[test]
+fn an_fsync_that_waited_for_others() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    let syncs = SyncWaits {
+        calls: 10,
+        total_ns: 1_000_000,
+        own: (10, 40_960),
+        others: (120, 120 * 4096),
+        with_others: 10,
+        most_others: 14,
+        files_met: 120,
+        flushes: (20, 700_000),
+        ..SyncWaits::default()
+    };
+    world.joined = Some(Joined { syncs: syncs.clone(), ..Joined::default() });
+    assert_eq!(
+        world.says("fsync-others").expect("told"),
+        "While 10 fsyncs lasted, 480 KiB of other files' data were written beside 40 KiB of the files' own: 12 other files' data in the mean, 14 at most."
+    );
+    assert_eq!(
+        world.says("flushes").expect("told"),
+        "70 % of the time of 10 fsyncs went into flushing the device's cache: 2 flushes to a sync, 35.0 us each."
+    );
+    let alone = SyncWaits { others: (0, 0), with_others: 0, files_met: 0, flushes: (1, 10), ..syncs };
+    world.joined = Some(Joined { syncs: alone, ..Joined::default() });
+    assert_eq!((world.says("fsync-others"), world.says("flushes")), (None, None));
+}
+
+#[test]
+fn the_journal_and_other_programs_are_counted_by_their_bytes() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    let issuer = |kind, name: &str, writes, write_bytes| Issuer { kind, name: name.into(), writes, write_bytes, ..Issuer::default() };
+    world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
+    world.device().issuers = vec![
+        issuer(IssuerKind::Own, "fathom", 1000, 4_096_000),
+        issuer(IssuerKind::Journal, "jbd2", 500, 2_048_000),
+        issuer(IssuerKind::Other, "rsync", 100, 1_024_000),
+    ];
+    assert_eq!(
+        world.says("journal").expect("told"),
+        "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes for each byte asked for."
+    );
+    assert_eq!(
+        world.says("others").expect("told"),
+        "14 % of what vda moved (1000 KiB of 6.8 MiB) belonged to other programs: rsync."
+    );
+    world.device().issuers.truncate(1);
+    assert_eq!((world.says("journal"), world.says("others")), (None, None));
+}
+
+#[test]
+fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.phase.direct = true;
+    world.phase.axes.queue_depth = Some(32);
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.device().in_device = vec![
+        DepthTime { depth: 0, ns: 400_000_000 },
+        DepthTime { depth: 1, ns: 300_000_000 },
+        DepthTime { depth: 3, ns: 300_000_000 },
+    ];
+    world.device().busy_ns = 600_000_000;
+    assert_eq!(
+        world.says("depth").expect("told"),
+        "32 operations were kept in flight, the device had 2 at once in the mean while it was busy, 3 at most."
+    );
+    assert!(world.says("idle-device").expect("told").starts_with("vda had nothing to do for 40 % of the time"));
+    world.phase.axes.queue_depth = Some(3);
+    world.device().busy_ns = 900_000_000;
+    assert_eq!((world.says("depth"), world.says("idle-device")), (None, None));
+}
+
+#[test]
+fn waiting_in_the_queue_is_told_against_the_device() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    let waits = |ns| Histogram::from_values(std::iter::repeat_n(ns, 1000));
+    let mut reads = requests(RequestClass::Read, 1000, 4096);
+    (reads.q2d, reads.d2c) = (waits(50), waits(20));
+    world.device().requests = vec![reads.clone()];
+    assert_eq!(
+        world.says("queue-wait").expect("told"),
+        "A read request waited 50 ns above the driver and took 20 ns in the device (medians): it is the queue that makes it slow."
+    );
+    (reads.q2d, reads.d2c) = (waits(20), waits(50));
+    world.device().requests = vec![reads];
+    assert_eq!(world.says("queue-wait"), None);
+}
+
+#[test]
+fn the_slowest_reads_and_the_flush_beside_them() {
+    let mut world = World::new(OpKind::Read, 5000, 4096);
+    let slow = Slow { calls: 50, from_ns: 900_000, flushing: (0.96, 0.12), writing: (0.97, 0.9) };
+    world.joined = Some(Joined { slow_reads: slow, ..Joined::default() });
+    assert_eq!(
+        world.says("slow-calls").expect("told"),
+        "During 96 % of the slowest 50 reads (900 us or more) a flush of the device's cache was under way; during 12 % of all reads."
+    );
+    world.joined = Some(Joined { slow_reads: Slow { flushing: (0.3, 0.05), ..slow }, ..Joined::default() });
+    assert_eq!(world.says("slow-calls"), None, "writes are under way all the time");
+}
+
+#[test]
+fn lost_events_and_unwatched_devices_prove_nothing() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.phase.direct = true;
+    world.phase.axes.queue_depth = Some(32);
+    world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
+    world.device().in_device = vec![DepthTime { depth: 1, ns: 1_000_000_000 }];
+    world.device().busy_ns = 1_000_000_000;
+    world.joined = Some(Joined { reads: per_call(1000, 4_096_000, 4, 1024), ..Joined::default() });
+    assert_eq!(world.found().len(), 2, "{:?}", world.found());
+    world.repetition.block.as_mut().expect("watched").lost = 1;
+    assert_eq!(world.found(), []);
+    world.repetition.block = None;
+    assert_eq!(world.found(), []);
+}
+
+#[test]
+fn the_list_for_users_has_every_rule_and_no_other() {
+    let text = include_str!("../../../../docs/findings.md");
+    let listed: Vec<&str> =
+        text.lines().filter_map(|l| l.strip_prefix("## `")?.strip_suffix('`')).collect();
+    assert_eq!(listed, rules().collect::<Vec<_>>());
+}

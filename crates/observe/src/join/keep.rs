@@ -1,0 +1,150 @@
+//! Keeping single requests for the join: what was issued when, where and for whom, and when it was done. Bounded: a phase of
+//! millions of requests is judged by its first ones, and that is said.
+
+use fathom_record::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
+use fathom_record::block::IssuerKind;
+use std::collections::HashMap;
+
+/// One request of the device nearest to the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// When it was given to the driver, ns of CLOCK_MONOTONIC.
+    pub issued_ns: u64,
+    /// When it was done; 0 if that was not seen.
+    pub completed_ns: u64,
+    /// First sector.
+    pub sector: u64,
+    /// How many.
+    pub sectors: u32,
+    /// What it asked for.
+    pub flags: RequestFlags,
+    /// Who issued it.
+    pub issuer: IssuerKind,
+}
+
+impl Kept {
+    /// Bytes it moved.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.sectors) * fathom_record::block::event::SECTOR_BYTES
+    }
+
+    /// Whether it only flushes the device's cache.
+    #[must_use]
+    pub fn is_flush(&self) -> bool {
+        self.sectors == 0 && self.flags.has(RequestFlags::PREFLUSH)
+    }
+}
+
+/// Collects them from events.
+#[derive(Debug)]
+pub struct Keeper {
+    device: DeviceNumber,
+    /// Of a device without requests its bios are kept.
+    bio_based: bool,
+    most: usize,
+    kept: Vec<Kept>,
+    open: HashMap<(u64, bool), usize>,
+    passed_over: u64,
+}
+
+impl Keeper {
+    /// For one device, so many at most (32 bytes each).
+    #[must_use]
+    pub fn new(device: DeviceNumber, bio_based: bool, most: usize) -> Self {
+        Self { device, bio_based, most, kept: Vec::new(), open: HashMap::new(), passed_over: 0 }
+    }
+
+    /// Takes an event, in order of time.
+    pub fn event(&mut self, event: &BlockEvent, issuer: IssuerKind) {
+        if event.device != self.device {
+            return;
+        }
+        let (begin, end) = if self.bio_based {
+            (BlockAction::Queue, BlockAction::BioComplete)
+        } else {
+            (BlockAction::Issue, BlockAction::Complete)
+        };
+        let key = (event.sector, event.flags.has(RequestFlags::WRITE));
+        if event.action == begin {
+            if self.kept.len() >= self.most {
+                self.passed_over += 1;
+                return;
+            }
+            self.open.insert(key, self.kept.len());
+            self.kept.push(Kept {
+                issued_ns: event.time_ns,
+                completed_ns: 0,
+                sector: event.sector,
+                sectors: event.sectors,
+                flags: event.flags,
+                issuer,
+            });
+        } else if event.action == end
+            && let Some(at) = self.open.remove(&key)
+        {
+            self.kept[at].completed_ns = event.time_ns;
+        }
+    }
+
+    /// Forgets what came before counting began, but for what is under way.
+    pub fn restart(&mut self, from_ns: u64) {
+        self.kept.retain(|k| k.issued_ns >= from_ns || k.completed_ns == 0);
+        self.open = self.kept.iter().enumerate().filter(|(_, k)| k.completed_ns == 0).map(|(i, k)| ((k.sector, k.flags.has(RequestFlags::WRITE)), i)).collect();
+        self.passed_over = 0;
+    }
+
+    /// What was kept, in order of issue, and how many had no room.
+    #[must_use]
+    pub fn finish(self) -> (Vec<Kept>, u64) {
+        (self.kept, self.passed_over)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(action: BlockAction, time_ns: u64, sector: u64, word: &str) -> BlockEvent {
+        BlockEvent {
+            time_ns,
+            device: DeviceNumber { major: 7, minor: 0 },
+            action,
+            flags: RequestFlags::parse(word),
+            sector,
+            sectors: 8,
+            pid: 1,
+            cpu: 0,
+            error: 0,
+            task: [0; 16],
+        }
+    }
+
+    #[test]
+    fn issue_and_completion_meet_and_the_bound_holds() {
+        let mut keeper = Keeper::new(DeviceNumber { major: 7, minor: 0 }, false, 3);
+        keeper.event(&event(BlockAction::Issue, 10, 0, "R"), IssuerKind::Own);
+        keeper.event(&event(BlockAction::Issue, 11, 0, "W"), IssuerKind::Writeback);
+        keeper.event(&event(BlockAction::Complete, 20, 0, "W"), IssuerKind::Other);
+        keeper.event(&event(BlockAction::Issue, 30, 64, "R"), IssuerKind::Own);
+        keeper.event(&event(BlockAction::Issue, 40, 128, "R"), IssuerKind::Own);
+        let mut other = event(BlockAction::Issue, 50, 0, "R");
+        other.device.minor = 1;
+        keeper.event(&other, IssuerKind::Own);
+        let (kept, passed_over) = keeper.finish();
+        let told: Vec<_> = kept.iter().map(|k| (k.issued_ns, k.completed_ns, k.issuer)).collect();
+        assert_eq!(told, [(10, 0, IssuerKind::Own), (11, 20, IssuerKind::Writeback), (30, 0, IssuerKind::Own)]);
+        assert_eq!(passed_over, 1);
+    }
+
+    #[test]
+    fn what_is_under_way_outlives_the_warm_up() {
+        let mut keeper = Keeper::new(DeviceNumber { major: 7, minor: 0 }, false, 9);
+        keeper.event(&event(BlockAction::Issue, 10, 0, "R"), IssuerKind::Own);
+        keeper.event(&event(BlockAction::Complete, 20, 0, "R"), IssuerKind::Own);
+        keeper.event(&event(BlockAction::Issue, 30, 64, "R"), IssuerKind::Own);
+        keeper.restart(35);
+        keeper.event(&event(BlockAction::Complete, 50, 64, "R"), IssuerKind::Own);
+        assert_eq!(keeper.finish().0.iter().map(|k| k.completed_ns).collect::<Vec<_>>(), [50]);
+    }
+}
