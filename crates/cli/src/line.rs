@@ -1,5 +1,6 @@
 //! The command line, one definition an option: parsing and help come from it.
 
+use crate::observing::Observe;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub struct Common {
     /// The SQLite file that keeps the runs
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
+    /// How closely the block layer is watched while phases run [default: $FATHOM_OBSERVE, else auto]
+    #[arg(long, global = true, value_name = "HOW")]
+    pub observe: Option<Observe>,
     /// Do not keep this run
     #[arg(long, global = true)]
     pub no_store: bool,
@@ -58,6 +62,16 @@ pub enum Command {
     /// Filebench's scripts and Filebench's output (`fathom filebench -h` lists its options)
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Filebench(DropIn),
+    /// What reaches a device now: rates, latencies, sizes, queue depth, issuers
+    ///
+    /// On a terminal a picture that is drawn anew, elsewhere a row an interval. Single requests are seen by root only; others get what
+    /// the device's counters tell.
+    #[command(after_help = "Examples:
+  fathom watch                    the device below the working directory
+  fathom watch /mnt/data          the device below that path
+  fathom watch nvme0n1 --queue    that device, with merges and time in the queue (root)
+  fathom watch sda --json --count 60 > minute.jsonl")]
+    Watch(WatchDevice),
     /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON or CSV, by the file's ending
     Report(Report),
     /// The stored runs
@@ -108,6 +122,45 @@ pub struct RunFile {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchDevice {
+    /// A path on the device, or the device: /mnt/data, sda, /dev/sda [default: the working directory]
+    #[arg(value_name = "PATH|DEVICE")]
+    pub target: Option<PathBuf>,
+    /// Length of an interval
+    #[arg(short, long, default_value = "1s", value_parser = interval)]
+    pub interval: Interval,
+    /// Ends after so many intervals
+    #[arg(short = 'n', long, value_name = "N")]
+    pub count: Option<u64>,
+    /// A line of JSON per interval and device
+    #[arg(long)]
+    pub json: bool,
+    /// Rows, also on a terminal
+    #[arg(long, conflicts_with = "json")]
+    pub plain: bool,
+    /// Watch queueing, too: merges (root; a few more events per request)
+    #[arg(long)]
+    pub queue: bool,
+    /// Only the device's counters, even if events could be seen
+    #[arg(long, conflicts_with = "queue")]
+    pub counters: bool,
+}
+
+/// A time on the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Interval(fathom_workload::Duration);
+
+impl Interval {
+    pub fn as_duration(self) -> std::time::Duration {
+        std::time::Duration::from_nanos(self.0.0)
+    }
+}
+
+fn interval(text: &str) -> Result<Interval, String> {
+    text.parse().map(Interval).map_err(|e| format!("{e}"))
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod epilogue;
 mod exit;
 mod flows;
 mod line;
+mod observing;
 mod readying;
 mod run_loop;
 mod sampled;

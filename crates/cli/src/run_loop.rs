@@ -2,6 +2,7 @@
 //! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
 
 use crate::line::Common;
+use crate::observing::{Observer, PhaseWatch};
 use crate::{console, flows, sampled, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::course::Sampler;
@@ -86,6 +87,8 @@ pub fn execute(
     listener: &mut dyn Listener,
 ) -> Result<Finished, EngineError> {
     engine.check(workload)?;
+    let mut observer = Observer::new(common.observe, engine, meets_a_device(workload, &head.directory))
+        .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let mut run = begin(engine, workload, &head);
     let mut keeper = Keeper::open(common, &run);
     let mut failure = None;
@@ -97,7 +100,7 @@ pub fn execute(
                 break 'rounds;
             }
             let (at, outcome) =
-                one_phase(engine, workload, number, repetition, &mut run, &mut seen, listener);
+                one_phase(engine, workload, number, repetition, &mut run, (&mut seen, &mut observer), listener);
             let outcome = outcome.and_then(|()| place.still_there());
             if let Some(at) = at {
                 // Stored before it is told: what stands on the screen is in the store, whatever happens next.
@@ -110,6 +113,7 @@ pub fn execute(
             }
         }
     }
+    let leaving = observer.leave();
     if let Err(e) = engine.keep(workload) {
         console::warning(&format!("files that were to be kept are removed: {e}"));
     }
@@ -136,6 +140,9 @@ pub fn execute(
     run.doubts = doubts::of(&run, &run.environment, &seen);
     run.trust = trust::of(&run, &run.environment, &seen);
     let stored = keeper.close(&run);
+    if let Some(leaving) = leaving {
+        let _ = leaving.join();
+    }
     Ok(Finished { run, stored, failure, signal })
 }
 
@@ -169,7 +176,7 @@ fn one_phase(
     number: usize,
     repetition: u32,
     run: &mut Run,
-    seen: &mut Seen,
+    (seen, observer): (&mut Seen, &mut Observer),
     listener: &mut dyn Listener,
 ) -> (Option<usize>, Result<(), Failure>) {
     let phase = &workload.phases[number];
@@ -193,7 +200,7 @@ fn one_phase(
     {
         return (None, Err(Failure::Engine(e)));
     }
-    let mut measured = match measure(engine, workload, number, repetition, seen, listener) {
+    let mut measured = match measure(engine, workload, (number, repetition), (seen, observer), listener) {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
@@ -220,9 +227,8 @@ fn one_phase(
 fn measure(
     engine: &mut Engine,
     workload: &Workload,
-    number: usize,
-    repetition: u32,
-    seen: &mut Seen,
+    (number, repetition): (usize, u32),
+    (seen, observer): (&mut Seen, &mut Observer),
     listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
@@ -232,11 +238,13 @@ fn measure(
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let course = Sampler::new(&stack);
+    let watch = observer.phase(&stack);
     let mut readings =
-        Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, course, listener };
+        Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, course, listener, watch };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
+    let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
     if flows::want_cpu_time(phase) {
@@ -256,6 +264,7 @@ fn measure(
     measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
+    watched.explain(&described(phase, number), &mut measured, engine.take_calls(), &stack);
     Ok(measured)
 }
 
@@ -269,10 +278,12 @@ struct Readings<'a> {
     stop: Option<(Snapshot, Option<Residency>)>,
     course: Sampler,
     listener: &'a mut dyn Listener,
+    watch: PhaseWatch<'a>,
 }
 
 impl Moments for Readings<'_> {
     fn ready(&mut self) {
+        self.watch.begin();
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
         self.course.start();
@@ -284,6 +295,7 @@ impl Moments for Readings<'_> {
     }
 
     fn counting(&mut self) {
+        self.watch.counting();
         // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with.
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
@@ -375,6 +387,16 @@ fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl
         Program::Stream(s) => Some(&**s),
         Program::Flow(_) => None,
     })
+}
+
+/// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.
+fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
+    let threads = || workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+    let moves = threads().any(|t| match &t.program {
+        Program::Stream(stream) => stream.backend != Backend::Null,
+        Program::Flow(_) => true,
+    });
+    moves && !device::stack_of(&nearest_existing(directory)).devices.is_empty()
 }
 
 /// The file system that is measured. When its mount goes, its path leads to what lies below the mount point: files would be made

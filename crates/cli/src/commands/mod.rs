@@ -12,6 +12,7 @@ mod show;
 mod survey;
 mod survey_plan;
 pub mod sysbench;
+mod watch;
 mod write;
 
 use crate::exit::Usage;
@@ -36,12 +37,19 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         )
         .into());
     }
+    if common.observe.is_some() && !measures {
+        return Err(Usage(
+            "--observe belongs to the commands that measure: survey, run, iozone, sysbench, filebench".into(),
+        )
+        .into());
+    }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),
         Command::Run(o) => run::run(&o, &common),
         Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
         Command::Sysbench(o) => Ok(sysbench::run("fathom sysbench", &o.args, &common)),
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
+        Command::Watch(o) => watch::run(&o),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),
         Command::Show(o) => show::run(&o, &common),

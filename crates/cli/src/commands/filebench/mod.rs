@@ -57,6 +57,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let common = Common {
         store: line.store.clone().or_else(|| common.store.clone()),
         no_store: common.no_store || line.no_store,
+        ..common.clone()
     };
     script(&line, argv, &common)
 }

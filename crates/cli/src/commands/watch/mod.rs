@@ -1,0 +1,158 @@
+//! `fathom watch`: what reaches a device now, interval by interval: on a terminal as a picture that is drawn anew, elsewhere as rows
+//! like iostat's, with `--json` as a line of JSON each. Events where the user may see them, the device's counters elsewhere.
+
+mod draw;
+mod history;
+mod json;
+mod plain;
+mod screen;
+mod source;
+
+use crate::console;
+use crate::exit::{self, Usage};
+use crate::line::WatchDevice;
+use fathom_observe::block::{Watched, availability, watched};
+use fathom_observe::device;
+use history::{History, Moment};
+use source::Source;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Shorter intervals would show the watching.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
+    let interval = options.interval.as_duration();
+    if interval < SHORTEST {
+        return Err(Usage(format!("--interval must be at least {} ms", SHORTEST.as_millis())).into());
+    }
+    let target = options.target.as_deref().unwrap_or(Path::new("."));
+    let devices = devices(target)?;
+    let available = availability();
+    if !options.counters
+        && let Some(degraded) = available.degraded()
+    {
+        console::note(&degraded);
+    }
+    let events = available.events.is_ok() && !options.counters;
+    if options.queue && !events {
+        return Err(Usage("--queue needs block events, which only root may see as a rule".into()).into());
+    }
+    fathom_engine::watch_signals();
+    let mut source = Source::start(devices, events, options.queue)?;
+    let mut history = History::new(source.names());
+    let drawn = std::io::stdout().is_terminal() && !options.json && !options.plain;
+    let mut out: Box<dyn Show> = if drawn {
+        Box::new(screen::Screen::new()?)
+    } else if options.json {
+        Box::new(json::Lines)
+    } else {
+        Box::new(plain::Rows::default())
+    };
+    let mut shown = 0;
+    let mut due = Instant::now() + interval;
+    while options.count.is_none_or(|count| shown < count) {
+        match out.wait(due, &history)? {
+            Wish::Quit => break,
+            Wish::Pause => {}
+            Wish::Go => {
+                due += interval;
+                history.push(source.take()?);
+                out.show(&history)?;
+                shown += 1;
+            }
+        }
+    }
+    drop(out);
+    source.stop();
+    Ok(ExitCode::from(exit::DONE))
+}
+
+/// What the user wants after a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// The next interval.
+    Go,
+    /// What is shown stays.
+    Pause,
+    /// The end.
+    Quit,
+}
+
+/// A way of showing.
+trait Show {
+    /// Waits until then, or until the user wants something.
+    fn wait(&mut self, until: Instant, _history: &History) -> anyhow::Result<Wish> {
+        Ok(doze(until))
+    }
+    /// Shows the latest moment.
+    fn show(&mut self, history: &History) -> anyhow::Result<()>;
+}
+
+/// Sleeps until then; a signal ends it.
+fn doze(until: Instant) -> Wish {
+    const NAP: Duration = Duration::from_millis(50);
+    loop {
+        if fathom_engine::interrupted_by().is_some() {
+            return Wish::Quit;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Wish::Go;
+        }
+        std::thread::sleep(left.min(NAP));
+    }
+}
+
+/// The devices to watch: those below a path, or the device of that name.
+fn devices(target: &Path) -> Result<Vec<Watched>, Usage> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let bare = target.components().count() == 1;
+    if let Some(name) = target.to_str().filter(|_| bare && !target.exists())
+        && let Some(device) = Watched::of_name(name)
+    {
+        return Ok(vec![device]);
+    }
+    let about = target
+        .metadata()
+        .map_err(|e| Usage(format!("{} can be neither a path nor a device: {e}", target.display())))?;
+    if about.file_type().is_block_device() {
+        let real = target.canonicalize().unwrap_or_else(|_| target.into());
+        let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        return Watched::of_name(&name).map(|d| vec![d]).ok_or_else(|| {
+            Usage(format!(
+                "{} is a part of a disk; requests are those of the whole disk: name that one",
+                target.display()
+            ))
+        });
+    }
+    let stack = device::stack_of(target);
+    let devices = watched(&stack);
+    if devices.is_empty() {
+        let why = stack.note.unwrap_or_else(|| "no block device lies below it".into());
+        return Err(Usage(format!("{}: {why}; there is nothing to watch", target.display())));
+    }
+    Ok(devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_device_is_said() {
+        let said = devices(Path::new("/proc/self")).unwrap_err().to_string();
+        assert!(said.contains("nothing to watch"), "{said}");
+        let said = devices(Path::new("no-such-thing-here")).unwrap_err().to_string();
+        assert!(said.contains("neither a path nor a device"), "{said}");
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_time() {
+        let due = Instant::now() + Duration::from_millis(5);
+        assert_eq!(doze(due), Wish::Go);
+        assert!(Instant::now() >= due);
+    }
+}

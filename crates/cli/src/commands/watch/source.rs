@@ -1,0 +1,114 @@
+//! Where the figures of an interval come from: an analysis that the observer's thread feeds with events, or rows of the counters.
+
+use super::Moment;
+use crate::observing::monotonic_ns;
+use fathom_observe::block::{CounterRows, Detail, Instance, Sink, Watch, Watched, Who};
+use fathom_record::BlockLayer;
+use fathom_record::block::BlockEvent;
+use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Counters are read so often within an interval: time busy and depth come in whole milliseconds anyhow.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// A source that runs.
+pub struct Source {
+    devices: Vec<Watched>,
+    from: From,
+    since: Instant,
+}
+
+enum From {
+    Events { watch: Option<Watch<Feed>>, shared: Arc<Mutex<Analysis>>, instance: Option<Instance> },
+    Counters(Option<CounterRows>),
+}
+
+/// What the observer's thread does with an event.
+struct Feed(Arc<Mutex<Analysis>>);
+
+impl Sink for Feed {
+    fn event(&mut self, event: &BlockEvent, who: &Who) {
+        lock(&self.0).event(&who.put_into(event), who.kind);
+    }
+}
+
+fn lock(shared: &Mutex<Analysis>) -> MutexGuard<'_, Analysis> {
+    // An analysis is whole between events.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Source {
+    pub fn start(devices: Vec<Watched>, events: bool, queue: bool) -> anyhow::Result<Self> {
+        let from = if events {
+            let instance = Instance::new()?;
+            let device = |d: &Watched| WatchedDevice {
+                number: d.number,
+                name: d.name.clone(),
+                level: d.level,
+                bio_based: d.bio_based,
+            };
+            let analysis = Analysis::new(Options {
+                devices: devices.iter().map(device).collect(),
+                queueing: queue,
+                from_ns: monotonic_ns(),
+                ..Options::default()
+            });
+            let shared = Arc::new(Mutex::new(analysis));
+            let detail = if queue { Detail::Full } else { Detail::Requests };
+            // Nothing is known of the load; what one row of a second loses the next says.
+            let watch = Watch::start(&instance, &devices, detail, 100_000, Feed(shared.clone()))?;
+            From::Events { watch: Some(watch), shared, instance: Some(instance) }
+        } else {
+            From::Counters(Some(counters(&devices)?))
+        };
+        Ok(Self { devices, from, since: Instant::now() })
+    }
+
+    /// Names of what is watched.
+    pub fn names(&self) -> Vec<String> {
+        self.devices.iter().map(|d| d.name.clone()).collect()
+    }
+
+    /// What happened since the last call.
+    pub fn take(&mut self) -> anyhow::Result<Moment> {
+        let now = Instant::now();
+        let length = now - std::mem::replace(&mut self.since, now);
+        let layer = match &mut self.from {
+            From::Events { shared, .. } => {
+                let now_ns = monotonic_ns();
+                let mut analysis = lock(shared);
+                let mut layer = analysis.finish(now_ns);
+                analysis.restart(now_ns);
+                layer.source = "tracefs".into();
+                layer
+            }
+            From::Counters(rows) => {
+                let intervals = rows.take().map(CounterRows::stop).unwrap_or_default();
+                *rows = Some(counters(&self.devices)?);
+                BlockLayer { source: "counters".into(), intervals, ..BlockLayer::default() }
+            }
+        };
+        Ok(Moment { length, layer })
+    }
+
+    /// Ends it and takes down what was set up.
+    pub fn stop(self) {
+        if let From::Events { watch, instance, .. } = self.from {
+            if let Some(Ok(taken)) = watch.map(Watch::stop)
+                && taken.lost > 0
+            {
+                crate::console::warning(&format!(
+                    "{} of {} events were lost for want of room: no count above is a total",
+                    taken.lost,
+                    taken.events + taken.lost
+                ));
+            }
+            drop(instance);
+        }
+    }
+}
+
+fn counters(devices: &[Watched]) -> std::io::Result<CounterRows> {
+    CounterRows::start(&devices.iter().map(|d| d.number).collect::<Vec<_>>(), PERIOD)
+}

@@ -1,0 +1,359 @@
+//! Watching the block layer beside a run: the best source that this user may use, started when a phase's clock starts and stopped
+//! when all it did is done. Observe watches, record analyses, the engine knows its own calls; here they meet.
+
+use crate::console;
+use crate::exit::Usage;
+use fathom_engine::{Calls, Engine};
+use fathom_observe::block::{
+    Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, rows, watched,
+};
+use fathom_observe::device::{DeviceKind, DeviceStack};
+use fathom_observe::files::Live;
+use fathom_observe::findings::{self, Facts};
+use fathom_observe::join::{self, Joined, Kept, Keeper, Layout};
+use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
+use fathom_record::block::{BlockEvent, DeviceNumber};
+use fathom_record::{BlockLayer, Phase, Repetition};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How closely the block layer is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Observe {
+    /// Events if this user may see them, else the devices' counters
+    #[default]
+    Auto,
+    /// Every request: its size, place, times and issuer (root)
+    Events,
+    /// Queueing, too, and each of our own calls: joined with the requests they say why (root)
+    Full,
+    /// The devices' counters, ten times a second
+    Counters,
+    /// Nothing but the devices' counters before and after each phase
+    None,
+}
+
+/// Names of [`Observe`], for messages.
+const WORDS: &str = "auto, events, full, counters or none";
+/// Where drop-ins, whose command line is another program's, are told how closely to watch.
+const VARIABLE: &str = "FATHOM_OBSERVE";
+
+impl Observe {
+    /// What was asked for: by the option, else by the environment.
+    pub fn wished(option: Option<Self>) -> Result<Self, Usage> {
+        let Some(text) = std::env::var_os(VARIABLE).filter(|_| option.is_none()) else {
+            return Ok(option.unwrap_or_default());
+        };
+        let parsed = text.to_str().and_then(|t| <Self as clap::ValueEnum>::from_str(t, true).ok());
+        parsed.ok_or_else(|| Usage(format!("{VARIABLE} is {}; it must be {WORDS}", text.display())))
+    }
+}
+
+/// Calls noted of each worker, and requests kept of a phase, for the join: 2.6 MB of memory a worker, and 48 MB.
+const CALLS_PER_WORKER: usize = 1 << 16;
+const MOST_KEPT: usize = 1 << 20;
+/// iostat-style rows are of this length; of long phases several are joined.
+const ROW_NS: u64 = 100_000_000;
+
+/// Watches the phases of one run.
+pub struct Observer {
+    wish: Observe,
+    source: Source,
+    /// Requests a second that the last phase had: rings are made to hold them.
+    rate: u64,
+}
+
+enum Source {
+    /// Made in the background while files are prepared.
+    Coming(Coming),
+    Events(Instance),
+    Counters,
+    Nothing,
+}
+
+impl Observer {
+    /// Begins to prepare for what was asked. Says once what is missing. `device`: whether there is anything to watch.
+    pub fn new(option: Option<Observe>, engine: &mut Engine, device: bool) -> Result<Self, Usage> {
+        let wish = Observe::wished(option)?;
+        let source = match wish {
+            Observe::None => Source::Nothing,
+            Observe::Auto if !device => Source::Nothing,
+            Observe::Counters => Source::Counters,
+            Observe::Auto | Observe::Events | Observe::Full => {
+                let available = availability();
+                match (&available.events, wish) {
+                    (Ok(_), _) => Instance::coming().map_or(Source::Counters, Source::Coming),
+                    (Err(why), Observe::Auto) => {
+                        console::note(&available.degraded().unwrap_or_else(|| why.clone()));
+                        Source::Counters
+                    }
+                    (Err(why), _) => {
+                        return Err(Usage(format!(
+                            "{why}. Without that there are only counters: --observe counters"
+                        )));
+                    }
+                }
+            }
+        };
+        if wish == Observe::Full {
+            engine.note_calls(CALLS_PER_WORKER);
+        }
+        Ok(Self { wish, source, rate: 0 })
+    }
+
+    /// A phase on these devices comes up. Nothing is watched where nothing lies on a device.
+    pub fn phase(&mut self, stack: &DeviceStack) -> PhaseWatch<'_> {
+        let devices = watched(stack);
+        if devices.is_empty() {
+            return PhaseWatch { observer: self, devices, start: 0, restart: Arc::default(), running: Running::Nothing };
+        }
+        if let Source::Coming(_) = &self.source
+            && let Source::Coming(coming) = std::mem::replace(&mut self.source, Source::Counters)
+        {
+            match coming.wait() {
+                Ok(instance) => self.source = Source::Events(instance),
+                Err(why) => give_up(&why),
+            }
+        }
+        // Requests are told for the whole disk; the file system counts from where its partition begins.
+        let top = stack.tops().next();
+        let start = top
+            .filter(|d| d.kind == DeviceKind::Partition)
+            .map_or(0, |d| join::layout::partition_start(&Live, &d.sys));
+        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running: Running::Nothing }
+    }
+
+    /// Takes down what was set up; the kernel needs some 30 ms for it, which need not be waited for until the end.
+    pub fn leave(self) -> Option<std::thread::JoinHandle<()>> {
+        match self.source {
+            Source::Events(instance) => std::thread::Builder::new().spawn(move || drop(instance)).ok(),
+            Source::Coming(coming) => std::thread::Builder::new().spawn(move || drop(coming.wait())).ok(),
+            Source::Counters | Source::Nothing => None,
+        }
+    }
+}
+
+fn give_up(why: &WatchError) {
+    console::note(&format!("{why}. The devices' counters are used instead"));
+}
+
+/// One phase's watching.
+pub struct PhaseWatch<'a> {
+    observer: &'a mut Observer,
+    devices: Vec<Watched>,
+    /// First sector of the file system on the device that is watched.
+    start: u64,
+    /// When counting began anew after a warm-up, ns of CLOCK_MONOTONIC; 0 if it did not.
+    restart: Arc<AtomicU64>,
+    running: Running,
+}
+
+enum Running {
+    Nothing,
+    Events(Watch<Analyst>),
+    Counters(CounterRows),
+}
+
+/// What was seen.
+#[derive(Default)]
+pub struct Seen {
+    pub layer: Option<BlockLayer>,
+    kept: Vec<Kept>,
+    passed_over: u64,
+    first_sector: u64,
+}
+
+/// Takes the events, on the observer's thread.
+pub struct Analyst {
+    analysis: Analysis,
+    keeper: Option<Keeper>,
+    restart: Arc<AtomicU64>,
+    restarted: u64,
+}
+
+impl Sink for Analyst {
+    fn event(&mut self, event: &BlockEvent, who: &Who) {
+        let from = self.restart.load(Ordering::Relaxed);
+        if from != self.restarted && event.time_ns >= from {
+            self.restarted = from;
+            self.analysis.restart(from);
+            if let Some(keeper) = &mut self.keeper {
+                keeper.restart(from);
+            }
+        }
+        let event = who.put_into(event);
+        self.analysis.event(&event, who.kind);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.event(&event, who.kind);
+        }
+    }
+}
+
+impl PhaseWatch<'_> {
+    /// The clocks are about to start.
+    pub fn begin(&mut self) {
+        if self.devices.is_empty() {
+            return;
+        }
+        self.running = match &self.observer.source {
+            Source::Nothing | Source::Coming(_) => Running::Nothing,
+            Source::Counters => self.counters(),
+            Source::Events(instance) => {
+                let full = self.observer.wish == Observe::Full;
+                let detail = if full { Detail::Full } else { Detail::Requests };
+                match Watch::start(instance, &self.devices, detail, self.observer.rate, self.analyst(full)) {
+                    Ok(watch) => Running::Events(watch),
+                    Err(why) => {
+                        give_up(&why);
+                        self.counters()
+                    }
+                }
+            }
+        };
+        if matches!(self.running, Running::Counters(_)) && matches!(self.observer.source, Source::Events(_)) {
+            self.observer.source = Source::Counters;
+        }
+    }
+
+    fn analyst(&self, full: bool) -> Analyst {
+        let device = |d: &Watched| WatchedDevice {
+            number: d.number,
+            name: d.name.clone(),
+            level: d.level,
+            bio_based: d.bio_based,
+        };
+        let options = Options {
+            devices: self.devices.iter().map(device).collect(),
+            from_ns: monotonic_ns(),
+            interval_ns: ROW_NS,
+            queueing: full,
+        };
+        let top = self.devices.first().filter(|_| full);
+        Analyst {
+            analysis: Analysis::new(options),
+            keeper: top.map(|d| Keeper::new(d.number, d.bio_based, MOST_KEPT)),
+            restart: self.restart.clone(),
+            restarted: 0,
+        }
+    }
+
+    fn counters(&self) -> Running {
+        let numbers: Vec<DeviceNumber> = self.devices.iter().map(|d| d.number).collect();
+        CounterRows::start(&numbers, rows::PERIOD).map_or(Running::Nothing, Running::Counters)
+    }
+
+    /// The warm-up is over: what counts begins now.
+    pub fn counting(&mut self) {
+        self.restart.store(monotonic_ns(), Ordering::Relaxed);
+        if let Running::Counters(_) = self.running {
+            self.running = self.counters();
+        }
+    }
+
+    /// All is done.
+    pub fn end(mut self) -> Seen {
+        match std::mem::replace(&mut self.running, Running::Nothing) {
+            Running::Nothing => Seen::default(),
+            Running::Counters(rows) => Seen { layer: Some(of_counters(rows)), ..Seen::default() },
+            Running::Events(watch) => match watch.stop() {
+                Err(why) => {
+                    give_up(&why);
+                    Seen::default()
+                }
+                Ok(mut taken) => {
+                    let mut layer = taken.sink.analysis.finish(taken.stopped_ns);
+                    layer.source = "tracefs".into();
+                    layer.lost = taken.lost;
+                    layer.observer_cpu_ns = taken.observer_cpu_ns;
+                    layer.notes.append(&mut taken.notes);
+                    let requests: u64 = layer.devices.iter().flat_map(|d| &d.requests).map(|r| r.issued).sum();
+                    self.observer.rate =
+                        (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
+                    let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
+                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start }
+                }
+            },
+        }
+    }
+}
+
+/// The clock of the events.
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+fn of_counters(rows: CounterRows) -> BlockLayer {
+    let notes = rows.notes().to_vec();
+    BlockLayer { source: "counters".into(), intervals: rows.stop(), notes, ..BlockLayer::default() }
+}
+
+impl Seen {
+    /// Enters what was seen, and what it proves, into the record.
+    pub fn explain(self, phase: &Phase, repetition: &mut Repetition, calls: Option<Calls>, stack: &DeviceStack) {
+        let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
+        repetition.block = self.layer;
+        if self.passed_over > 0
+            && let Some(block) = &mut repetition.block
+        {
+            block.notes.push(format!(
+                "findings that join calls and requests stand on the first {} requests; {} more came later",
+                self.kept.len(),
+                self.passed_over
+            ));
+        }
+        repetition.findings = findings::of(&Facts { phase, repetition, joined: joined.as_ref() });
+    }
+
+    /// Calls and requests joined, where the file system tells where its files lie.
+    fn joined(&self, calls: Calls, stack: &DeviceStack) -> Option<Joined> {
+        // One file system on one device; btrfs has addresses of its own, and of a pool nobody knows which device it was.
+        let single = stack.tops().count() == 1 && !["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
+        if !single || calls.calls.is_empty() {
+            return None;
+        }
+        let paths: &[PathBuf] = &calls.paths;
+        let layout = Layout::of(paths, self.first_sector);
+        if layout.is_empty() || layout.unknown() > 0 {
+            return None;
+        }
+        // Calls after the last kept request, or requests after the last noted call, have no counterpart: only what both saw counts.
+        let last_call = calls.calls.last().map_or(0, |c| c.start_ns.saturating_add(c.latency_ns));
+        let last_request = self.kept.last().map_or(0, |k| k.issued_ns);
+        let end = match (calls.dropped > 0, self.passed_over > 0) {
+            (false, false) => u64::MAX,
+            (true, false) => last_call,
+            (false, true) => last_request,
+            (true, true) => last_call.min(last_request),
+        };
+        let seen: Vec<join::Call> = calls
+            .calls
+            .iter()
+            .filter(|c| c.start_ns.saturating_add(c.latency_ns) <= end)
+            .map(|c| join::Call {
+                start_ns: c.start_ns,
+                latency_ns: c.latency_ns,
+                op: c.op,
+                file: c.file,
+                offset: c.offset,
+                bytes: c.bytes,
+            })
+            .collect();
+        let kept: Vec<Kept> = self.kept.iter().filter(|k| k.issued_ns <= end).copied().collect();
+        Some(join::join(&seen, &kept, &layout))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_wins_and_words_are_those_of_the_help() {
+        assert_eq!(Observe::wished(Some(Observe::Full)).ok(), Some(Observe::Full));
+        for word in WORDS.replace(" or ", ", ").split(", ") {
+            assert!(<Observe as clap::ValueEnum>::from_str(word, false).is_ok(), "{word}");
+        }
+    }
+}
