@@ -10,7 +10,7 @@ use fathom_observe::block::{
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts};
-use fathom_observe::join::{self, Joined, Kept, Keeper, Layout};
+use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockEvent, DeviceNumber};
 use fathom_record::{BlockLayer, Phase, Repetition};
@@ -106,7 +106,13 @@ impl Observer {
     pub fn phase(&mut self, stack: &DeviceStack) -> PhaseWatch<'_> {
         let devices = watched(stack);
         if devices.is_empty() {
-            return PhaseWatch { observer: self, devices, start: 0, restart: Arc::default(), running: Running::Nothing };
+            return PhaseWatch {
+                observer: self,
+                devices,
+                start: 0,
+                restart: Arc::default(),
+                running: Running::Nothing,
+            };
         }
         if let Source::Coming(_) = &self.source
             && let Source::Coming(coming) = std::mem::replace(&mut self.source, Source::Counters)
@@ -267,7 +273,8 @@ impl PhaseWatch<'_> {
                     layer.lost = taken.lost;
                     layer.observer_cpu_ns = taken.observer_cpu_ns;
                     layer.notes.append(&mut taken.notes);
-                    let requests: u64 = layer.devices.iter().flat_map(|d| &d.requests).map(|r| r.issued).sum();
+                    let requests: u64 =
+                        layer.devices.iter().flat_map(|d| &d.requests).map(|r| r.issued).sum();
                     self.observer.rate =
                         (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
                     let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
@@ -291,7 +298,13 @@ fn of_counters(rows: CounterRows) -> BlockLayer {
 
 impl Seen {
     /// Enters what was seen, and what it proves, into the record.
-    pub fn explain(self, phase: &Phase, repetition: &mut Repetition, calls: Option<Calls>, stack: &DeviceStack) {
+    pub fn explain(
+        self,
+        phase: &Phase,
+        repetition: &mut Repetition,
+        calls: Option<Calls>,
+        stack: &DeviceStack,
+    ) {
         let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
         repetition.block = self.layer;
         if self.passed_over > 0
@@ -309,7 +322,8 @@ impl Seen {
     /// Calls and requests joined, where the file system tells where its files lie.
     fn joined(&self, calls: Calls, stack: &DeviceStack) -> Option<Joined> {
         // One file system on one device; btrfs has addresses of its own, and of a pool nobody knows which device it was.
-        let single = stack.tops().count() == 1 && !["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
+        let single =
+            stack.tops().count() == 1 && !["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
         if !single || calls.calls.is_empty() {
             return None;
         }

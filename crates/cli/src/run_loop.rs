@@ -99,8 +99,15 @@ pub fn execute(
             if interrupted_by().is_some() {
                 break 'rounds;
             }
-            let (at, outcome) =
-                one_phase(engine, workload, number, repetition, &mut run, (&mut seen, &mut observer), listener);
+            let (at, outcome) = one_phase(
+                engine,
+                workload,
+                number,
+                repetition,
+                &mut run,
+                (&mut seen, &mut observer),
+                listener,
+            );
             let outcome = outcome.and_then(|()| place.still_there());
             if let Some(at) = at {
                 // Stored before it is told: what stands on the screen is in the store, whatever happens next.

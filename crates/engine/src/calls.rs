@@ -176,7 +176,8 @@ mod tests {
         let book = Book::new(2, 2).unwrap();
         let clock = Clock::monotonic();
         let now = clock.now();
-        let noted = |op, file, begun| Noted { op, offset: 8192, bytes: 4096, file, begun, ended: begun + 500 };
+        let noted =
+            |op, file, begun| Noted { op, offset: 8192, bytes: 4096, file, begun, ended: begun + 500 };
         book.page(1).note(&noted(OpKind::Read, (3, 4), now - 1000));
         book.page(0).note(&noted(OpKind::Write, (0, 1), now - 2000));
         book.page(0).note(&noted(OpKind::Stat, (0, 1), now - 1900));

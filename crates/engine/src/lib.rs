@@ -33,8 +33,8 @@ mod shared;
 mod worker;
 
 pub use action::{Prepared, Progress, Step};
-pub use calls::{Call, Calls};
 pub use backend::probe::{Capability, State, capabilities, capabilities_in};
+pub use calls::{Call, Calls};
 pub use clock::Clock;
 pub use engine::Engine;
 pub use error::EngineError;

@@ -5,9 +5,9 @@
 
 use super::finish::ProcessTotals;
 use super::hand::{Break, Hand};
-use crate::mapped::Mapped;
 use super::program::Op;
 use crate::EngineError;
+use crate::mapped::Mapped;
 use fathom_record::OpKind;
 use fathom_workload::Act;
 use std::sync::atomic::{AtomicU64, Ordering};

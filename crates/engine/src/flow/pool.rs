@@ -3,8 +3,8 @@
 //!
 //! "Busy" lasts for one operation (an open, a creation, a removal), not for as long as a file is open.
 
-use crate::mapped::{Mapped, Sharable};
 use crate::EngineError;
+use crate::mapped::{Mapped, Sharable};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const BITS: usize = u64::BITS as usize;

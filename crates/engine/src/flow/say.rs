@@ -1,9 +1,9 @@
 //! Messages of flows on their way to the user: a worker may not print, so it leaves in shared memory who says which operation's text,
 //! and the parent, which knows the texts, passes it on when it looks next.
 
-use crate::mapped::Mapped;
 use super::setting::Setting;
 use crate::EngineError;
+use crate::mapped::Mapped;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Messages that may wait for the parent. A worker that finds the ring full waits, so that none is lost.

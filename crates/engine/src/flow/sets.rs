@@ -1,10 +1,10 @@
 //! A file set as flows see it: paths and sizes, fixed before the workers start, and beside them in shared memory what changes (which
 //! entries exist, which are open). What exists is read from the file system when a phase begins.
 
-use crate::mapped::Mapped;
 use super::pool::Pool;
 use crate::EngineError;
 use crate::action::Sets;
+use crate::mapped::Mapped;
 use fathom_workload::{Data, Existing, FileSet, Files, Share};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;

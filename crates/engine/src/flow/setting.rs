@@ -2,13 +2,13 @@
 //! limiter. Made by the parent before the workers; each of them has the same view, and what changes lies in shared memory.
 
 use super::limit::Limiter;
-use crate::mapped::{Mapped, Sharable};
 use super::program::{Program, changes, is_called};
 use super::say::Messages;
 use super::sets::{Names, Set};
 use super::wait::WaitPoint;
 use crate::EngineError;
 use crate::engine::sets_of_flows;
+use crate::mapped::{Mapped, Sharable};
 use crate::shared::KindStat;
 use fathom_workload::ops::Drawing;
 use fathom_workload::tree::Layouts;

@@ -2,8 +2,8 @@
 //! shared memory; whoever waits sleeps there and is woken, or sees within some hundredths of a second that the phase is over.
 
 use super::hand::{Break, Hand};
-use crate::mapped::Sharable;
 use super::program::Op;
+use crate::mapped::Sharable;
 use crate::shared::{Call, futex_wait, wake_all};
 use crate::worker::Fault;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

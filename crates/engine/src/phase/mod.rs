@@ -102,10 +102,11 @@ pub(crate) fn run(
         collect::collect(&shared, flows, &children, &names, clock, released.first, &mut repetition);
         Ok(())
     })?;
-    let path_of = |worker: usize, set: usize, file: usize| match flows.and_then(|f| f.path_of(worker, set, file)) {
-        Some(path) => Some(path),
-        None => names.get(worker).map(|n| n.paths.get(file).unwrap_or(&n.path).clone()),
-    };
+    let path_of =
+        |worker: usize, set: usize, file: usize| match flows.and_then(|f| f.path_of(worker, set, file)) {
+            Some(path) => Some(path),
+            None => names.get(worker).map(|n| n.paths.get(file).unwrap_or(&n.path).clone()),
+        };
     let calls = shared.calls().map(|book| book.read(clock, path_of));
     Ok((repetition, calls))
 }

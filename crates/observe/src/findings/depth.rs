@@ -38,8 +38,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 /// Mean depth over the time in which it was not 0.
 fn while_busy(device: &DeviceActivity) -> Option<f64> {
     let busy = device.in_device.iter().filter(|d| d.depth > 0);
-    let (area, time) = busy.fold((0.0, 0.0), |(area, time), d| {
-        (area + f64::from(d.depth) * d.ns as f64, time + d.ns as f64)
-    });
+    let (area, time) = busy
+        .fold((0.0, 0.0), |(area, time), d| (area + f64::from(d.depth) * d.ns as f64, time + d.ns as f64));
     (time > 0.0).then(|| area / time)
 }

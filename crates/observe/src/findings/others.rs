@@ -1,4 +1,4 @@
-//! Who else used the device.
+//! Who else used the device while we measured: other programs, by the bytes they were issued for.
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};

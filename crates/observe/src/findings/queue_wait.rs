@@ -9,11 +9,12 @@ use fathom_record::block::RequestClass;
 const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let (class, queued, served) = [RequestClass::Read, RequestClass::Write].into_iter().find_map(|class| {
-        let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS && c.q2d.count() > 0)?;
-        let (queued, served) = (stats.q2d.percentile_ns(50.0)?, stats.d2c.percentile_ns(50.0)?);
-        (queued > served).then_some((class, queued, served))
-    })?;
+    let (class, queued, served) =
+        [RequestClass::Read, RequestClass::Write].into_iter().find_map(|class| {
+            let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS && c.q2d.count() > 0)?;
+            let (queued, served) = (stats.q2d.percentile_ns(50.0)?, stats.d2c.percentile_ns(50.0)?);
+            (queued > served).then_some((class, queued, served))
+        })?;
     Some(finding(
         format!(
             "A {} request waited {} above the driver and took {} in the device (medians): it is the queue that makes it slow.",

@@ -32,7 +32,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         "Several streams at once make one random stream of it: larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help; a fragmented file does the same (filefrag).",
         vec![
             evidence("requests", stats.issued as f64, "requests", EVENTS),
-            evidence("that began where the one before ended", stats.seeks.sequential as f64, "requests", EVENTS),
+            evidence(
+                "that began where the one before ended",
+                stats.seeks.sequential as f64,
+                "requests",
+                EVENTS,
+            ),
             evidence("mean distance of the others", distance, "bytes", EVENTS),
             evidence("streams", streams as f64, "streams", "the workload"),
         ],
@@ -47,6 +52,16 @@ fn jumps(stats: &RequestStats) -> u64 {
 fn asked_in_order(facts: &Facts<'_>) -> bool {
     let name = facts.phase.name.as_str();
     facts.phase.axes.tags.get("access").is_some_and(|a| a == "sequential")
-        || ["write", "rewrite", "read", "reread", "sequential read", "sequential write", "seqrd", "seqwr", "seqrewr"]
-            .contains(&name)
+        || [
+            "write",
+            "rewrite",
+            "read",
+            "reread",
+            "sequential read",
+            "sequential write",
+            "seqrd",
+            "seqwr",
+            "seqrewr",
+        ]
+        .contains(&name)
 }

@@ -11,19 +11,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let device = facts.device()?;
-    let (class, op, word) = [
-        (RequestClass::Read, OpKind::Read, "read"),
-        (RequestClass::Write, OpKind::Write, "write"),
-    ]
-    .into_iter()
-    .max_by_key(|(class, ..)| device.class(*class).map_or(0, |c| c.issued))?;
+    let (class, op, word) =
+        [(RequestClass::Read, OpKind::Read, "read"), (RequestClass::Write, OpKind::Write, "write")]
+            .into_iter()
+            .max_by_key(|(class, ..)| device.class(*class).map_or(0, |c| c.issued))?;
     let stats = facts.class(class)?;
     let record = facts.record_bytes(op)?;
     let largest = stats.sizes.iter().map(|s| s.bytes).max().filter(|&b| b > 0)?;
     let (calls, _) = facts.calls(op);
     let ratio = stats.issued as f64 / calls.max(1) as f64;
     // Of what was cut, every piece but the last has the largest size.
-    let cut = stats.sizes.iter().filter(|s| s.bytes == largest).map(|s| s.count).sum::<u64>() * 2 >= stats.issued;
+    let cut =
+        stats.sizes.iter().filter(|s| s.bytes == largest).map(|s| s.count).sum::<u64>() * 2 >= stats.issued;
     if largest >= record || ratio < 1.5 || !cut {
         return None;
     }

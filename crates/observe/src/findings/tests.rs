@@ -1,8 +1,8 @@
 //! Each rule speaks when the figures prove it, and is silent one step before; and the list for users has every rule.
 
 use super::*;
-use crate::join::{Joined, PerCall, SyncWaits};
 use crate::join::calls::Slow;
+use crate::join::{Joined, PerCall, SyncWaits};
 use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats, Seeks, SizeCount,
 };
@@ -106,7 +106,12 @@ fn read_ahead_that_fetches_what_nobody_wants() {
         world.says("read-ahead").expect("told"),
         "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB; 21 MiB were never asked for, 0 B were fetched again."
     );
-    world.joined = Some(Joined { fetched_bytes: 12 * MIB, fetched_distinct_bytes: 12 * MIB, never_asked_bytes: 2 * MIB, ..joined.clone() });
+    world.joined = Some(Joined {
+        fetched_bytes: 12 * MIB,
+        fetched_distinct_bytes: 12 * MIB,
+        never_asked_bytes: 2 * MIB,
+        ..joined.clone()
+    });
     assert_eq!(world.says("read-ahead"), None, "1.2 x is the window of any sequential read");
     let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
     world.joined = Some(again);
@@ -152,7 +157,8 @@ fn streams_in_order_that_make_the_device_jump() {
         distances: vec![(20, 900)],
         total_bytes: 900 * u128::from(MIB),
     };
-    world.device().requests = vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
+    world.device().requests =
+        vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
     assert_eq!(
         world.says("scattered").expect("told"),
         "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
@@ -168,7 +174,10 @@ fn parts_of_blocks_must_be_read_to_be_written() {
         vec![requests(RequestClass::Read, 900, 4096), requests(RequestClass::Write, 1000, 4096)];
     world.joined = Some(Joined { fetched_bytes: 900 * 4096, ..Joined::default() });
     let said = world.says("read-to-write").expect("told");
-    assert!(said.starts_with("The phase only writes, yet 3.5 MiB were read to do so, for 500 KiB written"), "{said}");
+    assert!(
+        said.starts_with("The phase only writes, yet 3.5 MiB were read to do so, for 500 KiB written"),
+        "{said}"
+    );
     world.phase.reads = true;
     assert_eq!(world.says("read-to-write"), None);
 }
@@ -204,7 +213,13 @@ fn an_fsync_that_waited_for_others() {
 #[test]
 fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     let mut world = World::new(OpKind::Write, 1000, 4096);
-    let issuer = |kind, name: &str, writes, write_bytes| Issuer { kind, name: name.into(), writes, write_bytes, ..Issuer::default() };
+    let issuer = |kind, name: &str, writes, write_bytes| Issuer {
+        kind,
+        name: name.into(),
+        writes,
+        write_bytes,
+        ..Issuer::default()
+    };
     world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
     world.device().issuers = vec![
         issuer(IssuerKind::Own, "fathom", 1000, 4_096_000),
@@ -239,7 +254,9 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
         world.says("depth").expect("told"),
         "32 operations were kept in flight, the device had 2 at once in the mean while it was busy, 3 at most."
     );
-    assert!(world.says("idle-device").expect("told").starts_with("vda had nothing to do for 40 % of the time"));
+    assert!(
+        world.says("idle-device").expect("told").starts_with("vda had nothing to do for 40 % of the time")
+    );
     world.phase.axes.queue_depth = Some(3);
     world.device().busy_ns = 900_000_000;
     assert_eq!((world.says("depth"), world.says("idle-device")), (None, None));
@@ -293,7 +310,6 @@ fn lost_events_and_unwatched_devices_prove_nothing() {
 #[test]
 fn the_list_for_users_has_every_rule_and_no_other() {
     let text = include_str!("../../../../docs/findings.md");
-    let listed: Vec<&str> =
-        text.lines().filter_map(|l| l.strip_prefix("## `")?.strip_suffix('`')).collect();
+    let listed: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("## `")?.strip_suffix('`')).collect();
     assert_eq!(listed, rules().collect::<Vec<_>>());
 }

@@ -270,15 +270,18 @@ mod tests {
 
     #[test]
     fn each_read_became_four_requests() {
-        let calls: Vec<Call> = (0..10).map(|i| call(OpKind::Read, i * 1000, 900, i * 16_384, 16_384)).collect();
-        let requests: Vec<Kept> = (0..40u64)
-            .map(|i| kept(i / 4 * 1000 + 10 + i % 4, 500, i * 8, 8, "R"))
-            .collect();
+        let calls: Vec<Call> =
+            (0..10).map(|i| call(OpKind::Read, i * 1000, 900, i * 16_384, 16_384)).collect();
+        let requests: Vec<Kept> =
+            (0..40u64).map(|i| kept(i / 4 * 1000 + 10 + i % 4, 500, i * 8, 8, "R")).collect();
         let joined = join(&calls, &requests, &one_file(1 << 20));
         assert_eq!(joined.reads.median_requests(), Some(4));
         assert_eq!(joined.reads.usual_size(), Some((4096, 1.0)));
         assert_eq!((joined.reads.calls, joined.reads.all_requests()), (10, 40));
-        assert_eq!((joined.asked_bytes, joined.never_asked_bytes, joined.reads_elsewhere), (163_840, 0, (0, 0)));
+        assert_eq!(
+            (joined.asked_bytes, joined.never_asked_bytes, joined.reads_elsewhere),
+            (163_840, 0, (0, 0))
+        );
     }
 
     #[test]

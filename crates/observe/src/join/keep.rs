@@ -1,8 +1,8 @@
 //! Keeping single requests for the join: what was issued when, where and for whom, and when it was done. Bounded: a phase of
 //! millions of requests is judged by its first ones, and that is said.
 
-use fathom_record::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 use fathom_record::block::IssuerKind;
+use fathom_record::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 use std::collections::HashMap;
 
 /// One request of the device nearest to the file system.
@@ -90,7 +90,13 @@ impl Keeper {
     /// Forgets what came before counting began, but for what is under way.
     pub fn restart(&mut self, from_ns: u64) {
         self.kept.retain(|k| k.issued_ns >= from_ns || k.completed_ns == 0);
-        self.open = self.kept.iter().enumerate().filter(|(_, k)| k.completed_ns == 0).map(|(i, k)| ((k.sector, k.flags.has(RequestFlags::WRITE)), i)).collect();
+        self.open = self
+            .kept
+            .iter()
+            .enumerate()
+            .filter(|(_, k)| k.completed_ns == 0)
+            .map(|(i, k)| ((k.sector, k.flags.has(RequestFlags::WRITE)), i))
+            .collect();
         self.passed_over = 0;
     }
 
@@ -133,7 +139,10 @@ mod tests {
         keeper.event(&other, IssuerKind::Own);
         let (kept, passed_over) = keeper.finish();
         let told: Vec<_> = kept.iter().map(|k| (k.issued_ns, k.completed_ns, k.issuer)).collect();
-        assert_eq!(told, [(10, 0, IssuerKind::Own), (11, 20, IssuerKind::Writeback), (30, 0, IssuerKind::Own)]);
+        assert_eq!(
+            told,
+            [(10, 0, IssuerKind::Own), (11, 20, IssuerKind::Writeback), (30, 0, IssuerKind::Own)]
+        );
         assert_eq!(passed_over, 1);
     }
 

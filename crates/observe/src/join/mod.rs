@@ -11,7 +11,7 @@ mod spans;
 mod syncs;
 
 pub use calls::{Call, Joined, PerCall, join};
-pub use keep::{Kept, Keeper};
+pub use keep::{Keeper, Kept};
 pub use layout::Layout;
 pub use syncs::SyncWaits;
 

@@ -33,7 +33,11 @@ pub struct SyncWaits {
     pub files_met: u64,
 }
 
-pub(super) fn waits<'a>(syncs: impl Iterator<Item = &'a Call>, requests: &[Kept], layout: &Layout) -> SyncWaits {
+pub(super) fn waits<'a>(
+    syncs: impl Iterator<Item = &'a Call>,
+    requests: &[Kept],
+    layout: &Layout,
+) -> SyncWaits {
     let mut all = SyncWaits::default();
     // By completion: what was issued before the sync and completed in it was waited for, too.
     let mut done: Vec<&Kept> = requests.iter().filter(|r| r.completed_ns > 0).collect();
@@ -102,13 +106,13 @@ mod tests {
         let mut journal = kept(1500, 100, 1 << 20, 16, "WS");
         journal.issuer = IssuerKind::Journal;
         let requests = [
-            kept(100, 100, 0, 8, "W"),       // done before the sync began
-            kept(900, 300, 8, 8, "W"),       // under way when it began
-            kept(1100, 100, 128, 16, "W"),   // another file's
-            kept(1200, 100, 256, 8, "W"),    // a third one's
+            kept(100, 100, 0, 8, "W"),     // done before the sync began
+            kept(900, 300, 8, 8, "W"),     // under way when it began
+            kept(1100, 100, 128, 16, "W"), // another file's
+            kept(1200, 100, 256, 8, "W"),  // a third one's
             journal,
             kept(1700, 200, 1 << 21, 8, "FWFS"),
-            kept(1950, 500, 16, 8, "W"),     // done after it returned
+            kept(1950, 500, 16, 8, "W"), // done after it returned
         ];
         let waits = waits([sync].iter(), &requests, &layout);
         assert_eq!((waits.calls, waits.total_ns), (1, 1000));

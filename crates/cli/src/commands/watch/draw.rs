@@ -42,10 +42,15 @@ pub fn all(frame: &mut Frame, history: &History, view: &View) {
     frame.render_widget(Paragraph::new(title(name, latest, &figures, view)), head);
     draw_rates(frame, rates, history, view, &figures);
     draw_strip(frame, strip, history, view);
-    let [sizes, issuers] = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(lower);
+    let [sizes, issuers] =
+        Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(lower);
     frame.render_widget(framed(" request sizes ", size_lines(latest, view.device, sizes)), sizes);
     frame.render_widget(framed(" issuers ", issuer_lines(latest, view.device, issuers)), issuers);
-    let keys = if view.paused { "PAUSED  p goes on  q ends  Tab next device" } else { "p pauses  q ends  Tab next device" };
+    let keys = if view.paused {
+        "PAUSED  p goes on  q ends  Tab next device"
+    } else {
+        "p pauses  q ends  Tab next device"
+    };
     frame.render_widget(Paragraph::new(keys), foot);
 }
 
@@ -55,7 +60,8 @@ fn framed<'a>(title: &'a str, lines: Vec<Line<'a>>) -> Paragraph<'a> {
 
 fn title(name: &str, moment: &Moment, f: &Figures, view: &View) -> Line<'static> {
     let bold = if view.colour { Style::default().add_modifier(Modifier::BOLD) } else { Style::default() };
-    let lost = if moment.layer.lost > 0 { format!("  {} EVENTS LOST", moment.layer.lost) } else { String::new() };
+    let lost =
+        if moment.layer.lost > 0 { format!("  {} EVENTS LOST", moment.layer.lost) } else { String::new() };
     Line::from(vec![
         Span::styled(format!("{name}  "), bold),
         Span::raw(format!(
@@ -74,7 +80,8 @@ fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now
     let rows: [Rect; 6] = Layout::vertical([Constraint::Length(1); 6]).areas(area);
     let width = usize::from(area.width);
     let line = |word: &str, flow: &Flow| {
-        let merges = if now.merges_known { format!("{:.0} merged/s", flow.merges_per_s) } else { String::new() };
+        let merges =
+            if now.merges_known { format!("{:.0} merged/s", flow.merges_per_s) } else { String::new() };
         let wait = flow.mean_ns.map_or_else(|| "-".into(), units::time_ns);
         format!(
             "{word:<6} {:>9.0}/s  {:>12}  {wait:>9} each  {merges}",
@@ -84,7 +91,12 @@ fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now
     };
     let past = |figure: fn(&Figures) -> f64| {
         let skip = history.moments.len().saturating_sub(width);
-        history.moments.iter().skip(skip).map(|m| figure(&m.figures(view.device)).round() as u64).collect::<Vec<_>>()
+        history
+            .moments
+            .iter()
+            .skip(skip)
+            .map(|m| figure(&m.figures(view.device)).round() as u64)
+            .collect::<Vec<_>>()
     };
     let style = |colour| if view.colour { Style::default().fg(colour) } else { Style::default() };
     frame.render_widget(Paragraph::new(line("reads", &now.reads)), rows[0]);
@@ -93,7 +105,8 @@ fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now
     frame.render_widget(Paragraph::new(line("writes", &now.writes)), rows[2]);
     let writes = past(|f| f.writes.bytes_per_s);
     frame.render_widget(Sparkline::default().data(&writes).style(style(Color::Yellow)), rows[3]);
-    frame.render_widget(Paragraph::new(format!("queue  {:.2} in the device in the mean", now.depth)), rows[4]);
+    frame
+        .render_widget(Paragraph::new(format!("queue  {:.2} in the device in the mean", now.depth)), rows[4]);
     let depth = past(|f| f.depth * 1000.0);
     frame.render_widget(Sparkline::default().data(&depth).style(style(Color::Blue)), rows[5]);
 }
@@ -133,7 +146,8 @@ fn draw_strip(frame: &mut Frame, area: Rect, history: &History, view: &View) {
 
 /// Powers of two that occurred, as rows of equal height: (from, to), lowest first.
 fn bands(strips: &[Histogram], rows: usize) -> Vec<(u32, u32)> {
-    let exponent = |ns: u64| (u64::BITS - 1 - ns.max(1).leading_zeros()).clamp(LOWEST_EXPONENT, HIGHEST_EXPONENT);
+    let exponent =
+        |ns: u64| (u64::BITS - 1 - ns.max(1).leading_zeros()).clamp(LOWEST_EXPONENT, HIGHEST_EXPONENT);
     let some = || strips.iter().filter(|h| h.count() > 0);
     let low = some().map(|h| exponent(h.min_ns())).min().unwrap_or(LOWEST_EXPONENT);
     let high = some().map(|h| exponent(h.max_ns())).max().unwrap_or(low) + 1;
@@ -168,7 +182,8 @@ fn size_lines(moment: &Moment, device: usize, area: Rect) -> Vec<Line<'static>> 
     let mut classes = classes::power_classes(&moment.sizes(device));
     classes.retain(|c| c.count > 0);
     if classes.is_empty() {
-        let why = if moment.activity(device).is_some() { "no request" } else { "only events tell sizes (root)" };
+        let why =
+            if moment.activity(device).is_some() { "no request" } else { "only events tell sizes (root)" };
         return vec![Line::from(why)];
     }
     let all: u64 = classes.iter().map(|c| c.count).sum();
@@ -188,7 +203,8 @@ fn size_lines(moment: &Moment, device: usize, area: Rect) -> Vec<Line<'static>> 
 fn issuer_lines(moment: &Moment, device: usize, area: Rect) -> Vec<Line<'static>> {
     let issuers = moment.issuers(device);
     if issuers.is_empty() {
-        let why = if moment.activity(device).is_some() { "nobody" } else { "only events tell issuers (root)" };
+        let why =
+            if moment.activity(device).is_some() { "nobody" } else { "only events tell issuers (root)" };
         return vec![Line::from(why)];
     }
     let seconds = moment.length.as_secs_f64().max(1e-9);
@@ -221,7 +237,9 @@ mod tests {
         assert!(drawn(&history, 80, 24).contains("watching"));
         (0..5).for_each(|_| history.push(moment()));
         let text = drawn(&history, 80, 24);
-        for part in ["vda", "busy 50 %", "depth 1.00", "reads", "100/s", "issuers", "fio", "@@@", "262 us", "#"] {
+        for part in
+            ["vda", "busy 50 %", "depth 1.00", "reads", "100/s", "issuers", "fio", "@@@", "262 us", "#"]
+        {
             assert!(text.contains(part), "{part} is missing:\n{text}");
         }
     }
@@ -244,7 +262,8 @@ mod tests {
         assert_eq!(bands(&[of(&[20_000, 100_000])], 10), [(14, 15), (15, 16), (16, 17)]);
         assert_eq!(bands(&[of(&[20_000, 100_000])], 2), [(14, 16), (16, 18)]);
         assert_eq!(bands(&[], 3), [(14, 15)]);
-        let all: f64 = bands(&[of(&[1, 1 << 40])], 4).iter().map(|b| share(&of(&[1, 1 << 40]), b.0, b.1)).sum();
+        let all: f64 =
+            bands(&[of(&[1, 1 << 40])], 4).iter().map(|b| share(&of(&[1, 1 << 40]), b.0, b.1)).sum();
         assert!((all - 1.0).abs() < 1e-9, "{all}");
     }
 }

@@ -130,7 +130,8 @@ fn of_events(activity: &DeviceActivity, seconds: f64) -> Figures {
 
 fn of_counters(layer: &BlockLayer, device: usize, seconds: f64) -> Figures {
     let rows = || layer.intervals.iter().filter(|r| r.device as usize == device);
-    let sum = |figure: fn(&fathom_record::block::BlockInterval) -> u64| rows().map(figure).sum::<u64>() as f64;
+    let sum =
+        |figure: fn(&fathom_record::block::BlockInterval) -> u64| rows().map(figure).sum::<u64>() as f64;
     let flow = |requests: f64, bytes: f64, merges: f64, ns: f64| Flow {
         requests_per_s: requests / seconds,
         bytes_per_s: bytes / seconds,
@@ -165,7 +166,13 @@ pub mod tests {
             d2c: Histogram::from_values(std::iter::repeat_n(ns, completed as usize)),
             ..RequestStats::default()
         };
-        let issuer = |kind, name: &str, reads| Issuer { kind, name: name.into(), reads, read_bytes: reads * 4096, ..Issuer::default() };
+        let issuer = |kind, name: &str, reads| Issuer {
+            kind,
+            name: name.into(),
+            reads,
+            read_bytes: reads * 4096,
+            ..Issuer::default()
+        };
         let activity = DeviceActivity {
             name: "vda".into(),
             requests: vec![

@@ -35,7 +35,8 @@ fn line(moment: &Moment, device: usize, name: &str, at: jiff::Timestamp) -> Valu
     if moment.activity(device).is_some() {
         let latency = moment.latency(device);
         let at = |p| latency.percentile_ns(p);
-        line["latency_ns"] = json!({"p50": at(50.0), "p95": at(95.0), "p99": at(99.0), "max": latency.max_ns()});
+        line["latency_ns"] =
+            json!({"p50": at(50.0), "p95": at(95.0), "p99": at(99.0), "max": latency.max_ns()});
         line["sizes"] = moment.sizes(device).iter().map(|s| json!([s.bytes, s.count])).collect();
         let issuer = |i: &fathom_record::block::Issuer| {
             json!({"kind": i.kind.word(), "name": i.name, "reads": i.reads, "read_bytes": i.read_bytes,
@@ -55,7 +56,10 @@ mod tests {
     fn a_line_has_rates_latencies_sizes_and_issuers() {
         let line = line(&moment(), 0, "vda", jiff::Timestamp::UNIX_EPOCH);
         assert_eq!(line["schema"], "fathom-watch/1");
-        assert_eq!((line["reads"]["requests_per_s"].as_f64(), line["depth_mean"].as_f64()), (Some(100.0), Some(1.0)));
+        assert_eq!(
+            (line["reads"]["requests_per_s"].as_f64(), line["depth_mean"].as_f64()),
+            (Some(100.0), Some(1.0))
+        );
         assert_eq!(line["sizes"], json!([[4096, 100], [65536, 10]]));
         assert_eq!(line["issuers"][0]["name"], "fio");
         assert!(line["reads"]["merges_per_s"].is_null(), "queueing was not watched: {line}");

@@ -31,7 +31,18 @@ impl Show for Rows {
 fn head() -> String {
     format!(
         "{:<10} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>8} {:>8} {:>6} {:>6} {:>6}",
-        "Device", "r/s", "rkB/s", "rrqm/s", "r_await", "w/s", "wkB/s", "wrqm/s", "w_await", "f/s", "aqu-sz", "%util"
+        "Device",
+        "r/s",
+        "rkB/s",
+        "rrqm/s",
+        "r_await",
+        "w/s",
+        "wkB/s",
+        "wrqm/s",
+        "w_await",
+        "f/s",
+        "aqu-sz",
+        "%util"
     )
 }
 
