@@ -230,6 +230,14 @@ pub enum ExportFormat {
     Intervals,
     /// Tidy table of what the operations of flows did, worker by worker
     Operations,
+    /// Tidy table of what reached the block devices, by class of request
+    Requests,
+    /// Tidy table of the sizes of those requests
+    Sizes,
+    /// Tidy table of the devices over time, as iostat prints it
+    Iostat,
+    /// Tidy table of what was found out, with the figures that prove it
+    Findings,
 }
 
 #[derive(Debug, Args)]

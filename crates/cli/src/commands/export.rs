@@ -16,6 +16,10 @@ pub fn run(options: &Export, common: &Common) -> anyhow::Result<ExitCode> {
         ExportFormat::Csv => console::out_raw(&fathom_record::export::csv(&runs)),
         ExportFormat::Intervals => console::out_raw(&fathom_record::export::interval_csv(&runs)),
         ExportFormat::Operations => console::out_raw(&fathom_record::export::operation_csv(&runs)),
+        ExportFormat::Requests => console::out_raw(&fathom_record::export::request_csv(&runs)),
+        ExportFormat::Sizes => console::out_raw(&fathom_record::export::size_csv(&runs)),
+        ExportFormat::Iostat => console::out_raw(&fathom_record::export::iostat_csv(&runs)),
+        ExportFormat::Findings => console::out_raw(&fathom_record::export::finding_csv(&runs)),
     }
     Ok(ExitCode::SUCCESS)
 }

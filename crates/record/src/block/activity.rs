@@ -257,6 +257,20 @@ pub enum TimeSource {
     Counters,
 }
 
+impl TimeSource {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Events, Self::Counters];
+
+    /// The word in the store and in exports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Counters => "counters",
+        }
+    }
+}
+
 /// One row as iostat -x prints it, before division: sums over an interval of one device. Requests count when they complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockInterval {

@@ -116,6 +116,8 @@ mod tests {
             "moved",
             "compared",
             "machine_cpu_ns",
+            "block",
+            "findings",
         ];
         let mut old: serde_json::Value = serde_json::from_str(&json(&sample_run())).expect("reads");
         without(&mut old, &later);
@@ -135,6 +137,10 @@ mod tests {
         let _ = super::super::csv(std::slice::from_ref(run));
         let _ = super::super::interval_csv(std::slice::from_ref(run));
         let _ = super::super::operation_csv(std::slice::from_ref(run));
+        let _ = super::super::request_csv(std::slice::from_ref(run));
+        let _ = super::super::size_csv(std::slice::from_ref(run));
+        let _ = super::super::iostat_csv(std::slice::from_ref(run));
+        let _ = super::super::finding_csv(std::slice::from_ref(run));
         let written = json(run);
         assert_eq!(json(&from_json(&written).expect("what was written is a run")), written);
         for phase in &run.phases {

@@ -1,11 +1,13 @@
-//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals and the operations of flows apart). The formats are
-//! described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
+//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals, the operations of flows, and
+//! what reached the block devices apart). The formats are described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
 
+mod block;
 mod csv;
 mod json;
 mod layout;
 mod operations;
 
+pub use block::{finding_csv, iostat_csv, request_csv, size_csv};
 pub use csv::{csv, interval_csv};
 pub use json::{JSON_SCHEMA, JsonError, from_json, json};
 pub use operations::operation_csv;

@@ -3,7 +3,7 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, cache as cache_rows, course, flow_op, latency, op_log};
+use super::{Store, block, cache as cache_rows, course, finding, flow_op, latency, op_log};
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
     Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
@@ -154,6 +154,8 @@ fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failur
         repetition.workers = workers(db, id)?;
         course::load(db, id, &mut repetition)?;
         cache_rows::load(db, id, &mut repetition)?;
+        repetition.block = block::load(db, id)?;
+        repetition.findings = finding::load(db, id)?;
         repetition.physical.devices =
             rows(db, "SELECT * FROM device WHERE repetition_id = ?1 ORDER BY position", id, device)?;
         repetition.resident_before = residency(db, id, "before")?;

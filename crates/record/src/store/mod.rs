@@ -11,9 +11,11 @@
 //! that is dropped there does nothing.
 
 mod bits;
+mod block;
 mod cache;
 mod course;
 mod error;
+mod finding;
 mod flow_op;
 mod hdr;
 mod id;
@@ -41,7 +43,7 @@ use std::time::Duration;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Statements that stay prepared: all that store a phase, and then some.
-const PREPARED: usize = 48;
+const PREPARED: usize = 64;
 
 /// Pages (of 4 KiB) at which the write-ahead log is folded in before the end. SQLite's own 1000 are some forty phases: every forty
 /// phases there would be an fsync, of ten milliseconds and more, on what may be the device under test.
@@ -163,5 +165,7 @@ impl Drop for Store {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod block_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -21,6 +21,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
     include_str!("schema_cache.sql"),
+    include_str!("schema_block.sql"),
 ];
 
 /// The schema version this program writes.

@@ -1,6 +1,7 @@
 //! The store's behaviour: a run comes back as it was written, a killed writer loses at most a phase, and every failure is a
 //! sentence. Also the sample run and the generator of arbitrary runs, which the exports' tests use too.
 
+use super::block_tests::{BLOCK_TABLES, any_block, any_findings, sample_block, sample_findings};
 use super::*;
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Histogram, Interval, Jitter, Marks,
@@ -170,6 +171,8 @@ fn write_phase() -> Phase {
             dirty_pages: 1,
             writeback_pages: 0,
         }),
+        block: Some(sample_block()),
+        findings: sample_findings(),
         ..Repetition::default()
     };
     let tags = BTreeMap::from([("fsync".to_string(), "end".to_string())]);
@@ -303,7 +306,7 @@ fn flow_phase() -> Phase {
 }
 
 /// Counters of every size, the small ones more often.
-fn number() -> impl Strategy<Value = u64> {
+pub(super) fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..1000, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX), Just(1 << 63)]
 }
 
@@ -312,7 +315,7 @@ fn countable() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..1000, 0u64..1 << 60]
 }
 
-fn words() -> impl Strategy<Value = String> {
+pub(super) fn words() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z ]{0,12}", any::<String>()]
 }
 
@@ -350,7 +353,7 @@ fn any_row() -> impl Strategy<Value = Row> {
     )
 }
 
-fn any_worker() -> impl Strategy<Value = Worker> {
+fn any_worker() -> BoxedStrategy<Worker> {
     let log = prop::collection::vec(
         (any::<u64>(), any::<u32>(), any::<u64>(), any::<u64>()).prop_map(
             |(offset, bytes, latency_ns, start_ns)| OpLogEntry { start_ns, offset, bytes, latency_ns },
@@ -385,6 +388,7 @@ fn any_worker() -> impl Strategy<Value = Worker> {
             ending,
             op_log,
         })
+        .boxed()
 }
 
 fn any_device() -> impl Strategy<Value = DeviceDelta> {
@@ -408,11 +412,11 @@ fn any_device() -> impl Strategy<Value = DeviceDelta> {
     })
 }
 
-fn any_physical() -> impl Strategy<Value = Physical> {
+fn any_physical() -> BoxedStrategy<Physical> {
     let maybe = || prop::option::of(number());
     let five = (maybe(), maybe(), maybe(), maybe(), maybe());
-    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), five).prop_map(
-        |(method, devices, note, five)| Physical {
+    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), five)
+        .prop_map(|(method, devices, note, five)| Physical {
             method,
             devices,
             note,
@@ -422,8 +426,8 @@ fn any_physical() -> impl Strategy<Value = Physical> {
             dirty_after_bytes: five.3,
             machine_cpu_ns: five.4,
             ..Physical::default()
-        },
-    )
+        })
+        .boxed()
 }
 
 fn any_residency() -> impl Strategy<Value = Option<Residency>> {
@@ -435,22 +439,24 @@ fn any_residency() -> impl Strategy<Value = Option<Residency>> {
     }))
 }
 
-fn any_histogram() -> impl Strategy<Value = Histogram> {
+pub(super) fn any_histogram() -> impl Strategy<Value = Histogram> {
     prop::collection::vec(number(), 0..8).prop_map(Histogram::from_values)
 }
 
-fn any_interval() -> impl Strategy<Value = Interval> {
+fn any_interval() -> BoxedStrategy<Interval> {
     let kind = prop::sample::select(OpKind::ALL.to_vec());
     let latencies = prop::collection::vec((kind.clone(), any_histogram()), 0..3);
     let moved = prop::collection::vec((kind, number()), 0..3);
-    (prop::array::uniform4(number()), latencies, moved).prop_map(|(n, latencies, moved)| Interval {
-        end_ns: n[0],
-        width_ns: n[1],
-        ops: n[2],
-        bytes: n[3],
-        latencies,
-        moved,
-    })
+    (prop::array::uniform4(number()), latencies, moved)
+        .prop_map(|(n, latencies, moved)| Interval {
+            end_ns: n[0],
+            width_ns: n[1],
+            ops: n[2],
+            bytes: n[3],
+            latencies,
+            moved,
+        })
+        .boxed()
 }
 
 fn any_steady() -> impl Strategy<Value = SteadyState> {
@@ -496,7 +502,8 @@ fn any_extents() -> impl Strategy<Value = Extents> {
     })
 }
 
-fn any_repetition() -> impl Strategy<Value = Repetition> {
+/// Boxed, as its larger parts: a tree of generators this deep fills a thread's stack.
+fn any_repetition() -> BoxedStrategy<Repetition> {
     (
         (any::<u32>(), number(), number(), number(), number()),
         prop::collection::vec(any_worker(), 0..3),
@@ -504,10 +511,10 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
         (prop::option::of(any_steady()), prop::option::of(any_jitter()), prop::option::of(any_extents())),
         prop::sample::select(CacheIntent::ALL.to_vec()),
         any_physical(),
-        any_residency(),
-        any_residency(),
+        (any_residency(), any_residency()),
+        (prop::option::weighted(0.3, any_block()), any_findings()),
     )
-        .prop_map(|(n, workers, intervals, course, cache, physical, resident_before, resident_after)| {
+        .prop_map(|(n, workers, intervals, course, cache, physical, residency, (block, findings))| {
             Repetition {
                 n: n.0,
                 started_ns: n.1,
@@ -521,14 +528,17 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
                 cache,
                 extents: course.2,
                 physical,
-                resident_before,
-                resident_after,
+                block,
+                findings,
+                resident_before: residency.0,
+                resident_after: residency.1,
                 ..Repetition::default()
             }
         })
+        .boxed()
 }
 
-fn any_phase() -> impl Strategy<Value = Phase> {
+fn any_phase() -> BoxedStrategy<Phase> {
     let maybe = || prop::option::of(number());
     let axes = (maybe(), maybe(), maybe(), maybe(), prop::collection::btree_map(words(), words(), 0..3))
         .prop_map(|(file_bytes, record_bytes, streams, queue_depth, tags)| Axes {
@@ -538,8 +548,8 @@ fn any_phase() -> impl Strategy<Value = Phase> {
             queue_depth,
             tags,
         });
-    (any::<u32>(), words(), axes, any::<[bool; 4]>(), prop::collection::vec(any_repetition(), 0..3)).prop_map(
-        |(seq, name, axes, flags, repetitions)| Phase {
+    (any::<u32>(), words(), axes, any::<[bool; 4]>(), prop::collection::vec(any_repetition(), 0..3))
+        .prop_map(|(seq, name, axes, flags, repetitions)| Phase {
             seq,
             name,
             axes,
@@ -548,12 +558,12 @@ fn any_phase() -> impl Strategy<Value = Phase> {
             sync_in_clock: flags[2],
             direct: flags[3],
             repetitions,
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Floating-point figures that decimal text holds exactly: tenths of whole numbers below 2^53.
-fn figure() -> impl Strategy<Value = f64> {
+pub(super) fn figure() -> impl Strategy<Value = f64> {
     (0u32..1 << 30).prop_map(|n| f64::from(n) / 8.0)
 }
 
@@ -885,7 +895,7 @@ fn a_removed_run_leaves_nothing_behind() {
         "environment",
         "workload",
     ];
-    for table in tables {
+    for table in tables.into_iter().chain(BLOCK_TABLES) {
         assert_eq!(rows(&store, table), 0, "{table}");
     }
 }
@@ -949,9 +959,19 @@ fn store_of_version(version: usize, path: &Path) {
     old.execute_batch(&marks).expect("marks");
 }
 
+/// The sample run without what came after schema version 5 (and it has nothing that came with that).
+pub(crate) fn sample_of_fifth_version() -> Run {
+    let mut run = sample_run();
+    for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+        r.block = None;
+        r.findings.clear();
+    }
+    run
+}
+
 /// The sample run without what came after schema version 3.
 pub(crate) fn sample_of_third_version() -> Run {
-    let mut run = sample_run();
+    let mut run = sample_of_fifth_version();
     for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
         r.intervals.iter_mut().for_each(|i| i.moved.clear());
         r.physical.machine_cpu_ns = None;
@@ -988,7 +1008,13 @@ fn stores_of_older_versions_are_brought_up_to_date() {
     let second = sample_of_second_version();
     let mut first = second.clone();
     first.phases[0].repetitions[0].physical.devices[0].kind.clear();
-    for (version, wanted) in [(1, first), (2, second), (3, sample_of_third_version())] {
+    for (version, wanted) in [
+        (1, first),
+        (2, second),
+        (3, sample_of_third_version()),
+        (4, sample_of_fifth_version()),
+        (5, sample_of_fifth_version()),
+    ] {
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
         store_of_version(version, &path);

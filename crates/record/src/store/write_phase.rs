@@ -4,7 +4,7 @@
 
 use super::bits::int;
 use super::write::Failure;
-use super::{cache, course, flow_op, latency, op_log};
+use super::{block, cache, course, finding, flow_op, latency, op_log};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
@@ -107,6 +107,10 @@ fn append_repetition(
     append_devices(t, repetition_id, physical)?;
     course::append(t, repetition_id, r)?;
     cache::append(t, repetition_id, r)?;
+    if let Some(layer) = &r.block {
+        block::append(t, repetition_id, layer)?;
+    }
+    finding::append(t, repetition_id, &r.findings)?;
     for (moment, residency) in [("before", r.resident_before), ("after", r.resident_after)] {
         if let Some(residency) = residency {
             append_residency(t, repetition_id, moment, residency)?;

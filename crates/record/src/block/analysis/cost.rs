@@ -3,10 +3,11 @@
 use super::super::event::BlockAction;
 use super::tests::{device, event};
 use super::*;
+use std::io::Write as _;
 use std::time::Instant;
 
 /// Requests, each with its events, at a depth of 32 all over a device; ns per event.
-fn measure(what: &str, queueing: bool, bio_based: bool) -> f64 {
+fn measure(what: &str, queueing: bool, bio_based: bool) {
     let (requests, depth) = (1_000_000u64, 32);
     // A multiplicative step through 2^24 places: as random as a hash table and a cache can tell.
     let sector = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) * 8;
@@ -34,9 +35,13 @@ fn measure(what: &str, queueing: bool, bio_based: bool) -> f64 {
     }
     let ns = start.elapsed().as_nanos() as f64 / events.len() as f64;
     let layer = analysis.finish(0);
-    assert_eq!((layer.devices[0].requests[0].completed, layer.devices[0].unfinished), (requests, 0));
-    println!("{what}: {ns:.0} ns per event, {} events", events.len());
-    ns
+    assert_eq!(
+        (layer.devices[0].requests[0].completed, layer.devices[0].unfinished),
+        (requests, 0),
+        "{what}"
+    );
+    writeln!(std::io::stdout(), "{what}: {ns:.0} ns per event, {} events", events.len())
+        .expect("somebody reads");
 }
 
 #[test]
