@@ -2,6 +2,8 @@
 
 /// Everything asked for was done.
 pub const DONE: u8 = 0;
+/// A check failed.
+pub const CHECK: u8 = 1;
 /// The command line or an input file is wrong.
 pub const USAGE: u8 = 2;
 /// The run could not be completed; what was measured is kept.

@@ -21,6 +21,7 @@ use std::path::PathBuf;
   fathom run workload.toml               a workload of your own
   fathom list                            what was measured so far
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
+  fathom doctor /mnt/data                what on this machine would spoil a measurement there
   fathom backends                        which calls and flags work here, and why others do not
 
 Results go to stdout, progress and warnings to stderr. Every run is kept in one SQLite file
@@ -82,6 +83,11 @@ pub enum Command {
     Export(Export),
     /// Remove stored runs
     Rm(Rm),
+    /// What on this machine would spoil a measurement at a path, and how to mend it
+    ///
+    /// Looks at the file system and its space, the devices below, other load, power saving and heat, memory and write-back, limits, and
+    /// what this user can observe. Reads the kernel's files only, for about a second; changes nothing.
+    Doctor(Doctor),
     /// Which calls and flags work here, and why others do not
     ///
     /// A back-end is a way of asking the kernel for I/O; a workload names one with `backend = ...`. Which of them work, and with
@@ -271,4 +277,31 @@ pub struct Backends {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Severities:
+  error    a measurement here fails, or measures something else than storage
+  warning  it would be biased or scattered
+  notice   it changes results: keep it the same in everything you compare
+  unknown  it could not be seen, by this user or at all
+  good     it was looked at and is as it should be
+
+Exit code: 0 nothing worse than a notice, 1 an error or a warning, 2 PATH is not there.
+Which calls and flags work at a path is told by `fathom backends`, which tries them.
+
+Examples:
+  fathom doctor                          the working directory
+  fathom doctor /mnt/data --all          what is good, too, and where everything was read
+  fathom doctor --json                   for scripts; docs/doctor.md describes it")]
+pub struct Doctor {
+    /// File or directory to be measured
+    #[arg(default_value = ".", value_name = "PATH")]
+    pub path: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also print what is good and what is unknown one by one, and the file each was read from
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
 }

@@ -1,7 +1,7 @@
 //! A machine for tests: a directory tree that stands for `/`, and what the system calls would answer for chosen paths.
 
-use crate::files::{KernelFiles, MountKey, Space, sorted_names};
-use std::collections::BTreeMap;
+use crate::files::{FileSize, KernelFiles, MountKey, Space, sorted_names};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,14 @@ pub(crate) struct Fake {
     root: tempfile::TempDir,
     mounts: BTreeMap<PathBuf, MountKey>,
     space: Space,
+    refused: BTreeSet<PathBuf>,
 }
 
 impl Fake {
     /// An empty machine.
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().expect("a directory");
-        Self { root, mounts: BTreeMap::new(), space: Space::default() }
+        Self { root, mounts: BTreeMap::new(), space: Space::default(), refused: BTreeSet::new() }
     }
 
     fn inside(&self, path: &Path) -> PathBuf {
@@ -34,6 +35,17 @@ impl Fake {
         let real = self.inside(Path::new(path));
         std::fs::create_dir_all(real.parent().expect("a parent")).expect("directories");
         std::fs::write(real, text).expect("a file");
+    }
+
+    /// Takes a file away.
+    pub(crate) fn remove(&mut self, path: &str) {
+        std::fs::remove_file(self.inside(Path::new(path))).expect("a file to remove");
+    }
+
+    /// Sets a file's length; what is added is a hole.
+    pub(crate) fn lengthen(&self, path: &str, bytes: u64) {
+        let file = std::fs::File::options().write(true).open(self.inside(Path::new(path))).expect("a file");
+        file.set_len(bytes).expect("a length");
     }
 
     /// Adds a symbolic link with a relative target.
@@ -60,6 +72,17 @@ impl Fake {
     pub(crate) fn space(mut self, space: Space) -> Self {
         self.space = space;
         self
+    }
+
+    /// This user may not read a file, or list a directory.
+    pub(crate) fn refuse(mut self, path: &str) -> Self {
+        self.refused.insert(path.into());
+        self
+    }
+
+    fn allowed(&self, path: &Path) -> io::Result<()> {
+        let refused = path.ancestors().any(|a| self.refused.contains(a));
+        if refused { Err(io::Error::from(io::ErrorKind::PermissionDenied)) } else { Ok(()) }
     }
 
     /// Adds a whole disk: its directory below `parent` in /sys/devices, and the links by number and by name.
@@ -90,6 +113,7 @@ pub(crate) fn stat_line(n: u64) -> String {
 
 impl KernelFiles for Fake {
     fn read(&self, path: &Path) -> io::Result<String> {
+        self.allowed(path)?;
         std::fs::read_to_string(self.inside(path))
     }
 
@@ -104,6 +128,7 @@ impl KernelFiles for Fake {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.allowed(path)?;
         sorted_names(&self.inside(path))
     }
 
@@ -114,5 +139,8 @@ impl KernelFiles for Fake {
 
     fn space_of(&self, _path: &Path) -> io::Result<Space> {
         Ok(self.space)
+    }
+    fn size_of(&self, path: &Path) -> io::Result<FileSize> {
+        FileSize::read(&self.inside(path))
     }
 }

@@ -24,10 +24,37 @@ pub struct Space {
     pub total_bytes: u64,
     /// Space an ordinary user may still fill.
     pub free_bytes: u64,
+    /// Space that is taken. Less than total - free where a part is reserved.
+    pub used_bytes: u64,
     /// Number of files (inodes) it can hold, 0 where it has no limit.
     pub files_total: u64,
     /// Of those, how many are free for an ordinary user.
     pub files_free: u64,
+}
+
+/// Size of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSize {
+    /// Its length.
+    pub length_bytes: u64,
+    /// What is allocated for it: less than the length if it has holes.
+    pub allocated_bytes: u64,
+}
+
+impl FileSize {
+    fn of(about: &std::fs::Metadata) -> Self {
+        /// `st_blocks` counts these, whatever the file system's blocks are.
+        const UNIT_BYTES: u64 = 512;
+        Self {
+            length_bytes: about.len(),
+            allocated_bytes: std::os::unix::fs::MetadataExt::blocks(about).saturating_mul(UNIT_BYTES),
+        }
+    }
+
+    /// Of a file of the running machine.
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        path.metadata().map(|about| Self::of(&about))
+    }
 }
 
 /// The kernel as a reader sees it.
@@ -44,6 +71,8 @@ pub trait KernelFiles {
     fn mount_of(&self, path: &Path) -> io::Result<MountKey>;
     /// The space of the file system that holds a path.
     fn space_of(&self, path: &Path) -> io::Result<Space>;
+    /// Length and allocation of a file.
+    fn size_of(&self, path: &Path) -> io::Result<FileSize>;
 
     /// A file's text without the white space around it; `None` if it cannot be read or is empty.
     fn trimmed(&self, path: &Path) -> Option<String> {
@@ -101,9 +130,14 @@ impl KernelFiles for Live {
             block_bytes: unit,
             total_bytes: found.f_blocks.saturating_mul(unit),
             free_bytes: found.f_bavail.saturating_mul(unit),
+            used_bytes: found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(unit),
             files_total: found.f_files,
             files_free: found.f_favail,
         })
+    }
+
+    fn size_of(&self, path: &Path) -> io::Result<FileSize> {
+        FileSize::read(path)
     }
 }
 

@@ -14,6 +14,7 @@
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`compressible`]: how far a sample of what is written can be compressed.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
+//! * [`doctor`]: what on this machine would spoil a measurement, and how to mend it.
 //! * [`doubts`]: what of all that makes a result doubtful, and what to do. Pure, too.
 //!
 //! The crate measures no workload and draws nothing. All kernel files are read through [`files::KernelFiles`], so tests bring a
@@ -24,6 +25,7 @@ pub mod cache;
 pub mod compressible;
 pub mod counters;
 pub mod device;
+pub mod doctor;
 pub mod doubts;
 pub mod environment;
 pub mod extents;

@@ -46,7 +46,7 @@ fn table(all: &[Capability], width: usize) -> String {
             let style = style(c.state);
             let state =
                 format!("{style}{}{style:#}{:pad$}", c.state.word(), "", pad = state_width - of(c.state));
-            let mut lines = wrapped(&c.sentence, width.saturating_sub(indent).max(20)).into_iter();
+            let mut lines = super::wrapped(&c.sentence, width.saturating_sub(indent).max(20)).into_iter();
             let first = lines.next().unwrap_or_default();
             let _ = writeln!(text, "  {:<feature_width$}  {state}  {first}", c.feature);
             for line in lines {
@@ -63,21 +63,6 @@ fn style(state: State) -> Style {
         State::Lacks => AnsiColor::Red.on_default(),
         State::Unknown => AnsiColor::Yellow.on_default(),
     }
-}
-
-/// Lines of at most `width` characters; a word that is longer has a line of its own.
-fn wrapped(sentence: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in sentence.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The commands, one file each: what `fathom COMMAND` does, from its options to its exit code. This file only chooses.
 
 mod backends;
+mod doctor;
 mod export;
 pub mod filebench;
 pub mod iozone;
@@ -55,6 +56,22 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Show(o) => show::run(&o, &common),
         Command::Export(o) => export::run(&o, &common),
         Command::Rm(o) => rm::run(&o, &common),
+        Command::Doctor(o) => doctor::run(&o),
         Command::Backends(o) => backends::run(&o),
     }
+}
+
+/// Lines of at most `width` characters; a word that is longer has a line of its own.
+fn wrapped(sentence: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
 }

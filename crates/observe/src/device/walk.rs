@@ -14,6 +14,8 @@ pub(super) struct Walk<'a> {
     mounts: Vec<Mount>,
     devices: Vec<Device>,
     notes: Vec<String>,
+    /// Overlays that are being followed, by mount: in a container the name of a layer may lead back into the overlay itself.
+    overlays: Vec<u64>,
 }
 
 /// Where a device hangs.
@@ -38,7 +40,7 @@ impl<'a> Walk<'a> {
     pub(super) fn new(files: &'a dyn KernelFiles) -> Self {
         let mounts =
             files.read(Path::new("/proc/self/mountinfo")).map(|t| mount::parse(&t)).unwrap_or_default();
-        Self { files, mounts, devices: Vec::new(), notes: Vec::new() }
+        Self { files, mounts, devices: Vec::new(), notes: Vec::new(), overlays: Vec::new() }
     }
 
     /// The stack below one path or several; the mount is the first one's.
@@ -133,6 +135,14 @@ impl<'a> Walk<'a> {
 
     /// An overlay writes to its upper directory and reads from all of its layers.
     fn overlay(&mut self, mount: &Mount, place: &Place) {
+        if self.overlays.contains(&mount.id) {
+            let place = &mount.mount_point;
+            self.notes.push(format!(
+                "a layer of the overlay at {place} has a name that leads back into it from here (container?)"
+            ));
+            return;
+        }
+        self.overlays.push(mount.id);
         let before = self.devices.len();
         let upper = mount.option("upperdir");
         for layer in mount::layers(mount) {
@@ -142,6 +152,7 @@ impl<'a> Walk<'a> {
         if self.devices.len() == before && self.notes.is_empty() {
             self.notes.push("the layers of the overlay are not known".into());
         }
+        self.overlays.pop();
     }
 
     fn layer(&mut self, which: &str, directory: &str, place: &Place) {
@@ -375,6 +386,15 @@ mod tests {
         assert_eq!(names(&stack), [("md0", 0), ("sdc", 0), ("sda", 1), ("sdb", 1)]);
         assert_eq!(stack.devices[1].role, Role::Log);
         assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0"]);
+    }
+
+    #[test]
+    fn an_overlay_that_leads_back_into_itself_ends() {
+        let m = mounts(&["27 1 0:50 / / rw - overlay overlay rw,lowerdir=/l1:/l2,upperdir=/u"]);
+        let fake = Fake::new().file("/proc/self/mountinfo", &m).on_mount("/", 27, (0, 50));
+        let stack = stack_with(&fake, Path::new("/home"));
+        assert_eq!(stack.devices, []);
+        assert!(stack.note.expect("a note").contains("leads back into it"));
     }
 
     fn with_loop(backing: &str) -> Fake {

@@ -21,7 +21,12 @@ use std::path::Path;
 pub fn capture(dir: &Path) -> Value {
     let stack = stack_with(&Live, dir);
     let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
-    capture_with(&Live, dir, &stack, &now, cpu::hypervisor_signature())
+    capture_with(&Live, dir, &stack, &now, hypervisor_signature())
+}
+
+/// What the processor itself says about running under a hypervisor.
+pub(crate) fn hypervisor_signature() -> Option<String> {
+    cpu::hypervisor_signature()
 }
 
 /// The same on any machine. `hypervisor` is what the processor itself says about running under one.
@@ -140,7 +145,7 @@ mod tests {
             .link("/dev/disk/by-uuid/aa-bb", "../../sda1")
             .file("/proc/self/mountinfo", "27 1 8:1 / / rw,noatime - ext4 /dev/sda1 rw,errors=remount-ro\n30 27 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
             .on_mount("/", 27, (8, 1))
-            .space(Space { block_bytes: 4096, total_bytes: 1 << 30, free_bytes: 1 << 28, files_total: 100, files_free: 40 })
+            .space(Space { block_bytes: 4096, total_bytes: 1 << 30, free_bytes: 1 << 28, files_total: 100, files_free: 40, ..Space::default() })
             .file("/proc/sys/kernel/osrelease", "6.18.0-test\n")
             .file("/proc/sys/kernel/hostname", "box\n")
             .file("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")

@@ -1,0 +1,44 @@
+//! Processor time that others use, over the sample.
+
+use super::super::finding::Finding;
+use super::super::scene::Scene;
+use crate::words::percent;
+
+const CODE: &str = "cpu-busy";
+const SOURCE: &str = "/proc/stat";
+
+/// One processor of ten busy leaves the others to the measurement, more than that meets its threads.
+const BUSY: f64 = 0.10;
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    let Some(busy) = scene.sample.cpu_busy() else { return Vec::new() };
+    let sentence = format!("Others use {} of all processors' time.", percent(busy));
+    let found = if busy >= BUSY {
+        Finding::warning(CODE, SOURCE, sentence)
+            .remedy("End what computes, or wait; the most active first")
+            .command("ps -eo pid,pcpu,comm --sort=-pcpu | head")
+    } else {
+        Finding::good(CODE, SOURCE, sentence)
+    };
+    vec![found.figure("busy", busy, "ratio")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::look::Look;
+    use super::super::super::testing::{machine, one, scene_after, told};
+
+    #[test]
+    fn what_others_compute_is_measured() {
+        for (line, severity) in [
+            ("cpu  150 0 100 99850 0 0 0 0", Severity::Warning),
+            ("cpu  104 0 100 99896 0 0 0 0", Severity::Good),
+        ] {
+            let mut fake = machine();
+            let before = Look::take(&fake);
+            fake.put("/proc/stat", line);
+            let _ = one(&told(&scene_after(&fake, before), "cpu-busy"), severity, &["of all processors"]);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Transparent huge pages: with "always" a buffer may be made of huge pages in one run and not in the next.
+
+use super::super::finding::Finding;
+use super::super::scene::Scene;
+
+const CODE: &str = "huge-pages";
+const SOURCE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    let Some(mode) = scene.word("memory.transparent_huge_pages") else { return Vec::new() };
+    vec![if mode == "always" {
+        Finding::notice(CODE, SOURCE, "Transparent huge pages are always on: buffers and mapped files of tmpfs get them or not by how memory lies, and the kernel gathers them in the background.")
+            .remedy("Let programs ask for them")
+            .command(format!("echo madvise > {SOURCE}"))
+    } else {
+        Finding::good(CODE, SOURCE, format!("Transparent huge pages: {mode}."))
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::testing::{machine, says};
+
+    #[test]
+    fn always_is_noted() {
+        let fake = machine().file("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+        let _ = says(&fake, "huge-pages", Severity::Notice, &[]);
+        let _ = says(&machine(), "huge-pages", Severity::Good, &["madvise"]);
+    }
+}

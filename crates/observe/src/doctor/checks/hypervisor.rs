@@ -1,0 +1,86 @@
+//! A hypervisor below the kernel: what it takes away (steal) and what it hides.
+
+use super::super::finding::Finding;
+use super::super::scene::Scene;
+use crate::words::percent;
+
+/// One percent of processor time that is taken away in pieces of milliseconds is in the worst of a hundred operations.
+const STOLEN: f64 = 0.01;
+/// The kernel counts in ticks of 10 ms; fewer than these in a sample are chance.
+const LEAST_TICKS: u64 = 2;
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    hypervisor(scene).into_iter().chain(steal(scene)).collect()
+}
+
+fn hypervisor(scene: &Scene) -> Option<Finding> {
+    let source = "CPUID, /sys/hypervisor, /sys/class/dmi/id";
+    Some(match scene.word("cpu.hypervisor")? {
+        "none" => Finding::good("hypervisor", source, "No hypervisor is below this kernel."),
+        name => Finding::notice(
+            "hypervisor",
+            source,
+            format!("This is a virtual machine ({name}): its disks pass through the host, whose cache, limits and neighbours are in every figure, and the longest latencies may be the host's."),
+        )
+        .remedy("Repeat at other times of the day before believing a difference"),
+    })
+}
+
+fn steal(scene: &Scene) -> Option<Finding> {
+    let source = "/proc/stat";
+    let (ticks, all) = scene.sample.stolen()?;
+    let (now, ever) = (ticks as f64 / all as f64, scene.sample.last().stolen_since_boot()?);
+    let sentence = format!(
+        "The hypervisor gave {} of the processors' time to others just now, and {} since the start.",
+        percent(now),
+        percent(ever)
+    );
+    let found = if now >= STOLEN && ticks >= LEAST_TICKS || ever >= STOLEN {
+        Finding::warning("steal", source, sentence)
+            .remedy("Take a machine whose processors are its own, or repeat until the share is small")
+    } else {
+        Finding::good("steal", source, sentence)
+    };
+    Some(found.figure("steal", now, "ratio").figure("steal since start", ever, "ratio"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::look::Look;
+    use super::super::super::testing::{machine, one, scene_after, told};
+
+    #[test]
+    fn stolen_time_is_told_now_and_since_the_start() {
+        for (line, severity, words) in [
+            ("cpu  100 0 100 99890 0 0 0 10", Severity::Warning, "10 %"),
+            ("cpu  100 0 100 99899 0 0 0 1", Severity::Good, "1.0 %"),
+            ("cpu  100 0 100 99900 0 0 0 0", Severity::Good, "0.0 %"),
+        ] {
+            let mut fake = machine();
+            let before = Look::take(&fake);
+            fake.put("/proc/stat", line);
+            let _ = one(&told(&scene_after(&fake, before), "steal"), severity, &[words]);
+        }
+    }
+
+    #[test]
+    fn what_was_stolen_before_counts_too() {
+        let mut fake = machine().file("/proc/stat", "cpu  100 0 100 700 0 0 0 100\n");
+        let before = Look::take(&fake);
+        fake.put("/proc/stat", "cpu  100 0 100 800 0 0 0 100\n");
+        let _ = one(
+            &told(&scene_after(&fake, before), "steal"),
+            Severity::Warning,
+            &["0.0 %", "9.1 % since the start"],
+        );
+    }
+
+    #[test]
+    fn a_hypervisor_is_named() {
+        let fake = machine();
+        let mut scene = super::super::super::testing::scene(&fake);
+        scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
+        let _ = one(&told(&scene, "hypervisor"), Severity::Notice, &["KVMKVMKVM"]);
+    }
+}

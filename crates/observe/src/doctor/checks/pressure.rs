@@ -1,0 +1,76 @@
+//! Pressure stall information: the share of the last ten seconds in which something waited for the disk, a processor or memory.
+
+use super::super::finding::Finding;
+use super::super::scene::{Reading, Scene};
+
+/// (resource, code, share in percent from which it matters, what to do). Above 5 % of waiting for the disk somebody else's I/O is in every
+/// figure; processors are shared for a moment on any machine, so only a tenth counts; memory stalls mean reclaim, and of those
+/// none belongs into a measurement.
+const RESOURCES: [(&str, &str, f64, &str); 3] = [
+    ("io", "pressure-io", 5.0, "Find who does I/O (`iotop -o`), and end it or wait"),
+    ("cpu", "pressure-cpu", 10.0, "Find who computes (`top`), and end it or wait"),
+    ("memory", "pressure-memory", 1.0, "Find who takes the memory (`ps aux --sort=-rss | head`), and end it"),
+];
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    RESOURCES.iter().map(|&(name, code, limit, remedy)| of(scene, name, code, limit, remedy)).collect()
+}
+
+fn of(scene: &Scene, name: &str, code: &'static str, limit: f64, remedy: &str) -> Finding {
+    let source = format!("/proc/pressure/{name}");
+    // Where PSI is compiled in but switched off, the file is there and reading it fails.
+    let Reading::Text(text) = scene.reading(&source) else {
+        let untold = Finding::untold(code, &source, format!("how long others wait for {name}"));
+        return untold.remedy("Boot with psi=1");
+    };
+    let average = |kind: &str| {
+        let line = text.lines().find(|l| l.starts_with(kind))?;
+        line.split_whitespace().find_map(|w| w.strip_prefix("avg10=")?.parse::<f64>().ok())
+    };
+    let Some(some) = average("some ") else {
+        return Finding::untold(code, &source, format!("how long others wait for {name}"));
+    };
+    let what = match name {
+        "io" => "the disk",
+        "cpu" => "a processor",
+        _ => "memory",
+    };
+    let sentence = format!("In {some:.0} % of the last 10 s something waited for {what}.");
+    let found = if some >= limit {
+        Finding::warning(code, &source, sentence).remedy(remedy)
+    } else {
+        Finding::good(code, &source, sentence)
+    };
+    found.figure("avg10", some, "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::testing::{machine, says, scene, told};
+
+    #[test]
+    fn each_resource_has_its_threshold() {
+        let with = |name: &str, avg: &str| {
+            machine().file(
+                &format!("/proc/pressure/{name}"),
+                &format!("some avg10={avg} avg60=0.00 avg300=0.00 total=1\n"),
+            )
+        };
+        let _ = says(
+            &with("io", "5.00"),
+            "pressure-io",
+            Severity::Warning,
+            &["5 % of the last 10 s", "the disk"],
+        );
+        let _ = says(&with("cpu", "9.00"), "pressure-cpu", Severity::Good, &["a processor"]);
+        let _ = says(&with("cpu", "56.21"), "pressure-cpu", Severity::Warning, &["56 %"]);
+        let _ = says(&with("memory", "1.20"), "pressure-memory", Severity::Warning, &[]);
+    }
+
+    #[test]
+    fn a_kernel_without_it_is_not_called_quiet() {
+        let found = told(&scene(&crate::fake::Fake::new()), "pressure-io");
+        assert_eq!(found[0].severity, Severity::Unknown);
+    }
+}

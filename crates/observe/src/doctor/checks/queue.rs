@@ -1,0 +1,179 @@
+//! Knobs of the request queue that are not as the kernel sets them: read-ahead, number of requests, merging, write-back throttling, and
+//! the counters themselves.
+
+use super::super::finding::Finding;
+use super::super::scene::{Queue, Scene};
+
+/// What Linux reads ahead unless it is told otherwise (VM_READAHEAD_PAGES).
+const READ_AHEAD_KIB: u64 = 128;
+/// What btrfs sets for itself when it is mounted.
+const BTRFS_READ_AHEAD_KIB: u64 = 4096;
+/// From this factor on sequential rates of two machines are no longer of one kind.
+const FAR_OFF: u64 = 4;
+/// A SATA disk takes 32 commands at once; with fewer requests than that the device is never full.
+const FEW_REQUESTS: u64 = 32;
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    let queues = scene.queues();
+    let knobs =
+        queues.iter().flat_map(|q| [requests(q), merges(q), throttle(q), counters(scene, q)]).flatten();
+    read_ahead(scene, &queues).into_iter().chain(knobs).collect()
+}
+
+/// What the kernel would set, and why if it is not the plain default. A device that tells an optimal request gets twice that. Linux
+/// 6.18 sets twice max_sectors_kb for a device that is rotational and tells none, which virtual disks and loop devices often
+/// say of themselves: seen as 8192 KiB on virtio and 2560 KiB on loop.
+fn usual_read_ahead(scene: &Scene, queues: &[Queue], now: u64) -> (u64, &'static str) {
+    if scene.kind() == "btrfs" {
+        return (BTRFS_READ_AHEAD_KIB, "");
+    }
+    let Some(top) = queues.first() else { return (READ_AHEAD_KIB, "") };
+    let optimal = top.count("optimal_io_bytes").unwrap_or(0);
+    let rotational = top.flag("rotational") == Some(true) && optimal == 0;
+    if rotational && top.count("max_sectors_kb").is_some_and(|kib| now == 2 * kib) {
+        return (READ_AHEAD_KIB, " (what newer kernels choose for a disk that they take for a spinning one)");
+    }
+    (READ_AHEAD_KIB.max(2 * optimal / 1024), "")
+}
+
+/// Read-ahead belongs to the mount: that of the disk only counts because the mount takes it over.
+fn read_ahead(scene: &Scene, queues: &[Queue]) -> Option<Finding> {
+    let mount = scene.stack.mount.as_ref()?;
+    let (major, minor) = mount.device;
+    let source = format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb");
+    let now = scene.count("filesystem.read_ahead_kb")?;
+    if scene.stack.method == "memory" {
+        return None;
+    }
+    let (usual, why) = usual_read_ahead(scene, queues, now);
+    let command = format!("echo {usual} > {source}");
+    let found = if now == 0 {
+        Finding::warning(
+            "read-ahead",
+            &source,
+            "Read-ahead is switched off: buffered sequential reads go to the device one record after the other.",
+        )
+        .remedy("Switch it on, unless that is what you measure")
+        .command(command)
+    } else if now >= usual * FAR_OFF || now * FAR_OFF <= usual {
+        let (effect, verb) = if now > usual { ("faster", "more") } else { ("slower", "less") };
+        Finding::notice(
+            "read-ahead",
+            &source,
+            format!("Read-ahead is {now} KiB{why} where {usual} KiB are usual: buffered sequential reads are {effect}, and buffered random ones may fetch {verb}."),
+        )
+        .remedy("Keep it the same in everything you compare, or set the usual one")
+        .command(command)
+    } else {
+        Finding::good("read-ahead", &source, format!("Read-ahead is {now} KiB."))
+    };
+    Some(found.figure("read-ahead", now as f64, "KiB"))
+}
+
+fn requests(queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("queue/nr_requests"));
+    let now = queue.count("nr_requests")?;
+    let found = if now < FEW_REQUESTS {
+        Finding::notice(
+            "nr-requests",
+            &source,
+            format!("{name} takes only {now} requests at once: at a greater queue depth the rest waits before the device."),
+        )
+        .remedy("Raise it as far as the device allows")
+        .command(format!("echo 256 > {source}"))
+    } else {
+        Finding::good("nr-requests", &source, format!("{name} takes {now} requests at once."))
+    };
+    Some(found.figure("requests", now as f64, "requests"))
+}
+
+fn merges(queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("queue/nomerges"));
+    Some(match queue.count("nomerges")? {
+        0 => Finding::good("merges", &source, format!("{name} merges neighbouring requests.")),
+        n => Finding::notice("merges", &source, format!("{name} does not merge neighbouring requests (nomerges is {n}): more and smaller ones reach the device."))
+            .remedy("Let it merge, unless that is what you measure")
+            .command(format!("echo 0 > {source}")),
+    })
+}
+
+/// Write-back throttling holds buffered writes back while reads take longer than its target.
+fn throttle(queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("queue/wbt_lat_usec"));
+    Some(match queue.count("wbt_lat_usec")? {
+        0 => Finding::good("write-throttle", &source, format!("{name} does not throttle write-back.")),
+        us => Finding::notice(
+            "write-throttle",
+            &source,
+            format!("{name} holds write-back back while reads take longer than {} ms: buffered writes beside reads get slower.", us as f64 / 1000.0),
+        )
+        .figure("target", us as f64, "us")
+        .remedy("Know it when reads and buffered writes are mixed; this switches it off")
+        .command(format!("echo 0 > {source}")),
+    })
+}
+
+fn counters(scene: &Scene, queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("queue/iostats"));
+    Some(match scene.text(queue.file("queue/iostats"))?.as_str() {
+        "0" => Finding::warning(
+            "io-stats",
+            &source,
+            format!("{name} does not count its requests: fathom cannot tell what reached it."),
+        )
+        .remedy("Switch the counters on")
+        .command(format!("echo 1 > {source}")),
+        _ => Finding::good("io-stats", &source, format!("{name} counts its requests.")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::testing::{SDA, machine, says};
+    use crate::fake::Fake;
+
+    fn with(knob: &str, value: &str) -> Fake {
+        machine().file(&format!("{SDA}/queue/{knob}"), value)
+    }
+
+    #[test]
+    fn read_ahead_of_the_mount_counts() {
+        let bdi = "/sys/class/bdi/8:1/read_ahead_kb";
+        let _ = says(&machine().file(bdi, "0\n"), "read-ahead", Severity::Warning, &["switched off"]);
+        let found =
+            says(&machine().file(bdi, "8192\n"), "read-ahead", Severity::Notice, &["8192 KiB", "128 KiB"]);
+        assert_eq!(found.command, "echo 128 > /sys/class/bdi/8:1/read_ahead_kb");
+        let _ = says(&machine().file(bdi, "16\n"), "read-ahead", Severity::Notice, &["slower"]);
+        let _ = says(&machine().file(bdi, "256\n"), "read-ahead", Severity::Good, &[]);
+    }
+
+    #[test]
+    fn a_devices_optimal_request_raises_what_is_usual() {
+        let fake = with("optimal_io_size", "2097152\n").file("/sys/class/bdi/8:1/read_ahead_kb", "4096\n");
+        let _ = says(&fake, "read-ahead", Severity::Good, &["4096"]);
+    }
+
+    #[test]
+    fn what_newer_kernels_choose_is_explained() {
+        let fake = with("rotational", "1\n")
+            .file(&format!("{SDA}/queue/max_sectors_kb"), "4096\n")
+            .file("/sys/class/bdi/8:1/read_ahead_kb", "8192\n");
+        let _ =
+            says(&fake, "read-ahead", Severity::Notice, &["8192 KiB (what newer kernels choose", "128 KiB"]);
+    }
+
+    #[test]
+    fn knobs_off_their_default_are_noted() {
+        let _ = says(&with("nr_requests", "4\n"), "nr-requests", Severity::Notice, &["only 4"]);
+        let _ = says(&with("nomerges", "2\n"), "merges", Severity::Notice, &["nomerges is 2"]);
+        let _ = says(&with("wbt_lat_usec", "75000\n"), "write-throttle", Severity::Notice, &["75 ms"]);
+        let _ = says(&with("wbt_lat_usec", "2500\n"), "write-throttle", Severity::Notice, &["2.5 ms"]);
+    }
+
+    #[test]
+    fn a_device_that_does_not_count_is_a_warning() {
+        let found = says(&with("iostats", "0\n"), "io-stats", Severity::Warning, &["sda"]);
+        assert_eq!(found.command, "echo 1 > /sys/block/sda/queue/iostats");
+    }
+}

@@ -1,0 +1,89 @@
+//! Software RAID: a missing member changes what a read costs, and a resync, recovery or check shares the disks with the measurement.
+
+use super::super::finding::Finding;
+use super::super::scene::{Queue, Scene};
+use crate::device::DeviceKind;
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    let queues = scene.queues();
+    let raids: Vec<&Queue> = queues.iter().filter(|q| q.device.kind == DeviceKind::Md).collect();
+    raids.iter().flat_map(|q| [degraded(scene, q), sync(scene, q)]).flatten().collect()
+}
+
+fn degraded(scene: &Scene, queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("md/degraded"));
+    let missing = scene.number(queue.file("md/degraded"))?;
+    let level = queue.word("raid_level").unwrap_or("RAID");
+    if missing == 0.0 {
+        return Some(Finding::good(
+            "raid-degraded",
+            &source,
+            format!("{name} ({level}) has all its members."),
+        ));
+    }
+    let sentence = format!(
+        "{name} ({level}) misses {missing:.0} of its members: reads are put together from the others."
+    );
+    let finding = Finding::warning("raid-degraded", &source, sentence).figure("missing", missing, "members");
+    Some(
+        finding
+            .remedy("Replace the member and let the array recover")
+            .command(format!("mdadm --detail /dev/{name}")),
+    )
+}
+
+fn sync(scene: &Scene, queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("md/sync_action"));
+    let action = scene.text(queue.file("md/sync_action"))?;
+    if matches!(action.as_str(), "idle" | "frozen") {
+        return Some(Finding::good("raid-sync", &source, format!("{name} is not being synchronised.")));
+    }
+    let rate_kib = scene.number(queue.file("md/sync_speed"));
+    let done = scene.text(queue.file("md/sync_completed")).unwrap_or_else(|| "an unknown part".into());
+    let speed = rate_kib.map(|r| format!(" at {r:.0} KiB/s")).unwrap_or_default();
+    let sentence = format!(
+        "{name} is busy with a {action}{speed} ({done} sectors done): it shares the disks with the measurement."
+    );
+    let finding =
+        Finding::warning("raid-sync", &source, sentence).figure("speed", rate_kib.unwrap_or(0.0), "KiB/s");
+    Some(
+        finding
+            .remedy("Wait until it is done (`cat /proc/mdstat`), or stop it")
+            .command(format!("echo idle > {source}")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::testing::{machine, says, silent};
+    use crate::fake::Fake;
+
+    fn with(degraded: &str, action: &str) -> Fake {
+        let md = "/sys/devices/virtual/block/md0/md";
+        machine()
+            .disk("virtual", "md0", (9, 0))
+            .file("/sys/devices/virtual/block/md0/slaves/sda1", "")
+            .file(&format!("{md}/level"), "raid5\n")
+            .file(&format!("{md}/degraded"), degraded)
+            .file(&format!("{md}/sync_action"), action)
+            .file(&format!("{md}/sync_speed"), "102400\n")
+            .file(&format!("{md}/sync_completed"), "1024 / 8192\n")
+            .file("/proc/self/mountinfo", "27 1 9:0 / / rw - xfs /dev/md0 rw\n")
+            .on_mount("/", 27, (9, 0))
+    }
+
+    #[test]
+    fn a_missing_member_is_said() {
+        let _ = says(&with("1\n", "idle\n"), "raid-degraded", Severity::Warning, &["md0 (raid5) misses 1"]);
+        let _ = says(&with("0\n", "idle\n"), "raid-degraded", Severity::Good, &[]);
+        silent(&machine(), "raid-degraded");
+    }
+
+    #[test]
+    fn a_resync_is_said_with_its_rate() {
+        let words = ["resync", "102400 KiB/s", "1024 / 8192"];
+        let _ = says(&with("0\n", "resync\n"), "raid-sync", Severity::Warning, &words);
+        let _ = says(&with("0\n", "idle\n"), "raid-sync", Severity::Good, &[]);
+    }
+}
