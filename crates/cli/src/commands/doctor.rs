@@ -170,16 +170,22 @@ fn line(text: &mut String, severity: Severity, subject: &str, sentence: &str, wi
     hang(text, sentence, indent, width);
 }
 
+/// What to do. A command has a line of its own that is never broken, so that it can be copied.
 fn remedy(text: &mut String, remedy: &str, command: &str, width: usize) {
+    let indent = SEVERITY_WIDTH + SUBJECT_WIDTH;
     let words = match (remedy.is_empty(), command.is_empty()) {
         (true, true) => return,
+        (true, false) => String::new(),
         (false, true) => format!("-> {remedy}"),
-        (true, false) => format!("-> {command}"),
-        (false, false) => format!("-> {remedy}: {command}"),
+        (false, false) => format!("-> {remedy}:"),
     };
-    let indent = SEVERITY_WIDTH + SUBJECT_WIDTH;
-    let _ = write!(text, "{:indent$}", "");
-    hang(text, &words, indent, width);
+    if !words.is_empty() {
+        let _ = write!(text, "{:indent$}", "");
+        hang(text, &words, indent, width);
+    }
+    if !command.is_empty() {
+        let _ = writeln!(text, "{:indent$}   {command}", "");
+    }
 }
 
 fn hang(text: &mut String, sentence: &str, indent: usize, width: usize) {
@@ -261,14 +267,15 @@ mod tests {
         let expected = "\
 /data: ext4 at /, sda1, sda
 
-warning  load         The load is high: more words than fit into
-                      a line.
-                      -> Wait until it falls: uptime
+warning  load         The load is high: more words than fit into a
+                      line.
+                      -> Wait until it falls:
+                         uptime
 notice   place        No journal.
 unknown  rights       User 1000 may not see: request sizes; a cold
                       cache.
-                      -> Run as root for all of it: sudo fathom
-                      doctor /data
+                      -> Run as root for all of it:
+                         sudo fathom doctor /data
 unknown  machine      This machine does not tell: who chooses the
                       frequency.
 good                  space, backing.
