@@ -2,7 +2,7 @@
 
 use fathom_record::block::{DeviceActivity, Issuer, RequestClass, SizeCount};
 use fathom_record::{BlockLayer, Histogram};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Intervals that are kept: more than a terminal is wide.
@@ -89,13 +89,14 @@ impl Moment {
         all
     }
 
-    /// Sizes of all reads and writes.
+    /// Sizes of all reads and writes, ascending.
     pub fn sizes(&self, device: usize) -> Vec<SizeCount> {
+        let mut all = BTreeMap::<u64, u64>::new();
         let stats = self.activity(device).into_iter().flat_map(|a| &a.requests);
-        stats
-            .filter(|s| matches!(s.class, RequestClass::Read | RequestClass::Write))
-            .flat_map(|s| s.sizes.iter().copied())
-            .collect()
+        for stats in stats.filter(|s| matches!(s.class, RequestClass::Read | RequestClass::Write)) {
+            stats.sizes.iter().for_each(|s| *all.entry(s.bytes).or_default() += s.count);
+        }
+        all.into_iter().map(|(bytes, count)| SizeCount { bytes, count }).collect()
     }
 
     /// Who issued most.

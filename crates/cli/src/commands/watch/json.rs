@@ -1,8 +1,7 @@
 //! A line of JSON per interval and device; docs/observe.md describes the keys.
 
-use super::Show;
 use super::history::{Flow, History, Moment};
-use crate::console;
+use super::{Show, put};
 use serde_json::{Value, json};
 
 /// Prints lines.
@@ -13,7 +12,7 @@ impl Show for Lines {
         if let Some(moment) = history.latest() {
             let at = jiff::Timestamp::now();
             for (device, name) in history.names.iter().enumerate() {
-                console::out(&line(moment, device, name, at).to_string());
+                put(&line(moment, device, name, at).to_string())?;
             }
         }
         Ok(())

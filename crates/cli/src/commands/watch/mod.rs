@@ -60,7 +60,9 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
             Wish::Go => {
                 due += interval;
                 history.push(source.take()?);
-                out.show(&history)?;
+                if !going_on(out.show(&history))? {
+                    break;
+                }
                 shown += 1;
             }
         }
@@ -68,6 +70,25 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
     drop(out);
     source.stop();
     Ok(ExitCode::from(exit::DONE))
+}
+
+/// A line on stdout.
+fn put(line: &str) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let mut stdout = anstream::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    Ok(stdout.flush()?)
+}
+
+/// False if nobody reads any more (`| head`): that is an end, not an error.
+fn going_on(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
+    match shown {
+        Ok(()) => Ok(true),
+        Err(e) => match e.downcast_ref::<std::io::Error>() {
+            Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+            _ => Err(e),
+        },
+    }
 }
 
 /// What the user wants after a wait.

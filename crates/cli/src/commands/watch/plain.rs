@@ -1,8 +1,7 @@
 //! Rows as iostat prints them, for a pipe, a log or a narrow line.
 
-use super::Show;
 use super::history::{Figures, History};
-use crate::console;
+use super::{Show, put};
 use fathom_report::units;
 
 /// Prints rows, with the head again from time to time.
@@ -18,11 +17,11 @@ impl Show for Rows {
     fn show(&mut self, history: &History) -> anyhow::Result<()> {
         let Some(moment) = history.latest() else { return Ok(()) };
         if self.printed.is_multiple_of(PAGE) {
-            console::out(&head());
+            put(&head())?;
         }
         self.printed += 1;
         for (device, name) in history.names.iter().enumerate() {
-            console::out(&row(name, &moment.figures(device)));
+            put(&row(name, &moment.figures(device)))?;
         }
         Ok(())
     }
