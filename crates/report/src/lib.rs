@@ -3,7 +3,7 @@
 //! writes the one file it is told to.
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
-//! disk and what is memory; `block` what reached a device; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
+//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs.
 
 pub mod block;
@@ -27,6 +27,7 @@ pub mod svg;
 pub mod terminal;
 pub mod text;
 pub mod trust;
+pub mod truth;
 pub mod units;
 pub mod writes;
 pub mod xlsx;

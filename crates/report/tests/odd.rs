@@ -4,7 +4,7 @@
 mod samples;
 
 use fathom_record::Run;
-use fathom_report::{html, markdown, svg, terminal};
+use fathom_report::{html, markdown, svg, terminal, text};
 
 /// The run with one figure of every repetition and worker replaced.
 fn with(mut run: Run, odd: u64, which: usize) -> Run {
@@ -73,6 +73,74 @@ fn nothing_panics_over_odd_figures() {
                 assert!(texts.iter().all(|t| !t.is_empty()));
                 let _ = svg::of_run(&run).len();
             }
+        }
+    }
+}
+
+/// The run with one figure of everything the block layer told replaced.
+fn with_block(mut run: Run, odd: u64, which: usize) -> Run {
+    for repetition in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+        repetition.n = odd as u32;
+        for sample in repetition.course.iter_mut().flat_map(|c| &mut c.samples) {
+            sample.at_ns = odd;
+            sample.dirty_bytes = odd;
+        }
+        let Some(layer) = &mut repetition.block else { continue };
+        if which == 0 {
+            (layer.lost, layer.events, layer.watched_ns) = (odd, odd, odd);
+        }
+        for device in &mut layer.devices {
+            device.busy_ns = odd;
+            for time in device.in_device.iter_mut().chain(&mut device.in_queue) {
+                match which {
+                    1 => time.depth = odd as u32,
+                    _ => time.ns = odd,
+                }
+            }
+            for stats in &mut device.requests {
+                let seeks = &mut stats.seeks;
+                let figures = [
+                    &mut stats.issued,
+                    &mut stats.issued_bytes,
+                    &mut stats.ahead,
+                    &mut seeks.sequential,
+                    &mut seeks.forward,
+                ];
+                if let Some(figure) = figures.into_iter().nth(which) {
+                    *figure = odd;
+                }
+                seeks.distances.iter_mut().for_each(|d| *d = (odd as u32, odd));
+                stats.sizes.iter_mut().for_each(|s| {
+                    *(if which == 2 { &mut s.count } else { &mut s.bytes }) = odd;
+                });
+            }
+        }
+        for interval in &mut layer.intervals {
+            let figures =
+                [&mut interval.end_ns, &mut interval.width_ns, &mut interval.reads, &mut interval.write_ns];
+            if let Some(figure) = figures.into_iter().nth(which) {
+                *figure = odd;
+            }
+            interval.device = odd as u32;
+        }
+    }
+    run
+}
+
+#[test]
+fn nothing_panics_over_odd_requests() {
+    for odd in [0, 1, u64::MAX / 2, u64::MAX] {
+        for which in 0..5 {
+            let run = with_block(samples::observed_run(), odd, which);
+            assert!(html::page(&[&run]).ends_with("</html>\n"), "{odd} as figure {which}");
+            let texts =
+                [markdown::summary(&[&run]), terminal::summary(&run, 80, false), text::run::long(&run, 80)];
+            assert!(texts.iter().all(|t| !t.is_empty()));
+            let drawn: Vec<String> = svg::of_run(&run).iter().map(svg::Picture::standalone).collect();
+            assert!(
+                drawn.iter().all(|s| !s.contains("NaN") && !s.contains("inf\"")),
+                "{odd} as figure {which}"
+            );
         }
     }
 }

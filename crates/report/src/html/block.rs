@@ -15,8 +15,9 @@ use crate::{
     finding::{self, Told},
     section::full_title,
     story::clean,
+    surface::on_surfaces,
     svg::{self, escape},
-    text, units,
+    text, truth, units,
 };
 use fathom_record::block::{DeviceActivity, IssuerKind};
 use fathom_record::{BlockLayer, Histogram, Phase, Repetition};
@@ -25,13 +26,22 @@ use std::fmt::Write as _;
 /// Phases that stand open with pictures; those of further ones are folded away as text.
 const MOST_OPEN: usize = 6;
 
+/// Phases that are there folded away; of hundreds the page would grow beyond use.
+const MOST_SHUT: usize = 60;
+
 pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     for (view, section) in shown {
+        let (_, single) = on_surfaces(&section.phases);
         let told: Vec<&Phase> = section
             .phases
             .iter()
             .copied()
-            .filter(|p| shown_repetition(p).is_some() || !finding::of_phase(p).is_empty())
+            .filter(|p| {
+                let alone = || single.iter().any(|s| s.seq == p.seq);
+                let watched = shown_repetition(p).is_some() || !finding::of_phase(p).is_empty();
+                // Cells of a surface are hundreds: what is memory and what is disk is said of them together.
+                watched || (alone() && (truth::statement(p).is_some() || truth::cold(p).is_some()))
+            })
             .collect();
         if told.is_empty() {
             continue;
@@ -41,9 +51,13 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
             if n < MOST_OPEN {
                 page.heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
                 open(page, phase);
-            } else {
+            } else if n < MOST_SHUT {
                 shut(page, phase);
             }
+        }
+        if told.len() > MOST_SHUT {
+            let more = told.len() - MOST_SHUT;
+            let _ = writeln!(page.body, "<p class=\"note\">{more} more phases: fathom show --block.</p>");
         }
     }
 }
@@ -53,6 +67,7 @@ fn open(page: &mut Page, phase: &Phase) {
     if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&lost));
     }
+    page.body.push_str(&statements(phase));
     if let Some((repetition, layer)) = watched {
         if let Some(device) = main_device(layer) {
             page.body.push_str(&cards(layer, device));
@@ -61,10 +76,14 @@ fn open(page: &mut Page, phase: &Phase) {
             let _ = writeln!(
                 page.body,
                 "<p class=\"note\">Repetition {} of {}.</p>",
-                repetition.n + 1,
+                repetition.n.saturating_add(1),
                 phase.repetitions.len()
             );
         }
+    }
+    page.body.push_str(&memory_or_device(phase));
+    if let Some(picture) = svg::cache_course(phase) {
+        page.picture(&picture, "");
     }
     page.body.push_str(&findings(phase));
     let Some((repetition, layer)) = watched else { return };
@@ -80,7 +99,7 @@ fn open(page: &mut Page, phase: &Phase) {
 
 /// A phase beyond those that stand open: its findings and the text form.
 fn shut(page: &mut Page, phase: &Phase) {
-    let html = findings(phase) + &as_text(phase);
+    let html = statements(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
     let summary = format!("What reached the device: {}", clean(&full_title(phase)));
     page.body.push_str(&folded(&summary, &html));
 }
@@ -128,6 +147,29 @@ fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
     html + "</ul>\n"
 }
 
+/// Memory or device in a sentence, and what was done to make the files cold.
+fn statements(phase: &Phase) -> String {
+    let cold = truth::cold(phase).map(|c| clean(&c.sentence));
+    truth::statement(phase).into_iter().chain(cold).fold(String::new(), |mut html, sentence| {
+        let _ = writeln!(html, "<p>{}</p>", escape(&sentence));
+        html
+    })
+}
+
+/// The bytes by where they came from and went to.
+fn memory_or_device(phase: &Phase) -> String {
+    let parts = truth::of_phase(phase).map(truth::parts).unwrap_or_default();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let caption = format!("Memory or device, {}", clean(&full_title(phase)));
+    let mut table = Table::new(&caption, &heads(&["Bytes", "How many", "Of what was asked for"]));
+    for [what, bytes, share] in &parts {
+        table.row(what, &[escape(bytes), escape(share)]);
+    }
+    table.finish()
+}
+
 /// Sentence and advice beside the figures that prove it.
 fn findings(phase: &Phase) -> String {
     let found = finding::of_phase(phase);
@@ -168,6 +210,15 @@ fn one_device(
         let _ =
             writeln!(page.body, "<p class=\"note\">Nothing reached {}.</p>", escape(&clean(&device.name)));
         return;
+    }
+    if layer.devices.len() > 1 {
+        let kind = if device.bio_based { ", bios" } else { "" };
+        let _ = writeln!(
+            page.body,
+            "<p class=\"whose\">{} ({}{kind})</p>",
+            escape(&clean(&device.name)),
+            device.number
+        );
     }
     page.body.push_str("<div class=\"pair\">\n");
     for picture in svg::of_device(phase, repetition, layer, device) {
@@ -261,6 +312,10 @@ mod tests {
             "Intervals as iostat -x prints them (20 rows)",
             "524288 |@@@@@@@@",
             "Request sizes on dm-0",
+            "<p class=\"whose\">dm-0 (252,0, bios)</p>",
+            "Data that waited in memory to be written",
+            "<tr><th scope=\"row\">followed later</th><td>506 MiB</td><td>79 %</td></tr>",
+            "<p>Of 163840 pages none was left in memory.</p>",
         ] {
             assert!(html.contains(told), "{told} is missing");
         }

@@ -5,27 +5,37 @@ use crate::{
     block::{lost_words, sentence, shown_repetition},
     finding,
     section::full_title,
+    surface::on_surfaces,
+    truth,
 };
-use fathom_record::Run;
+use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
 /// Phases that are told before the rest is counted.
 const MOST_PHASES: usize = 24;
 
 pub(super) fn reached(out: &mut String, run: &Run) {
-    let watched: Vec<_> = run.phases.iter().filter_map(|p| Some((p, shown_repetition(p)?.1))).collect();
-    if watched.is_empty() {
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let (_, single) = on_surfaces(&phases);
+    let told: Vec<_> = single
+        .into_iter()
+        .map(|p| (p, truth::statement(p), shown_repetition(p).map(|(_, layer)| layer)))
+        .filter(|(_, statement, layer)| statement.is_some() || layer.is_some())
+        .collect();
+    if told.is_empty() {
         return;
     }
     out.push_str("What reached the device:\n\n");
-    for (phase, layer) in watched.iter().take(MOST_PHASES) {
-        let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), escape(&sentence(layer)));
-        if let Some(lost) = lost_words(layer) {
+    for (phase, statement, layer) in told.iter().take(MOST_PHASES) {
+        let requests = layer.map(sentence);
+        let said: Vec<String> = statement.iter().chain(&requests).map(|s| escape(s)).collect();
+        let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), said.join(" "));
+        if let Some(lost) = layer.and_then(lost_words) {
             let _ = writeln!(out, "  - **{}**", escape(&lost));
         }
     }
-    if watched.len() > MOST_PHASES {
-        let _ = writeln!(out, "- ... and {} more phases", watched.len() - MOST_PHASES);
+    if told.len() > MOST_PHASES {
+        let _ = writeln!(out, "- ... and {} more phases", told.len() - MOST_PHASES);
     }
     out.push('\n');
 }

@@ -4,7 +4,7 @@
 use super::{
     Anchor, Picture,
     bars::Bars,
-    chart::{Frame, LEFT, RIGHT, TOP, WIDTH},
+    chart::{Frame, TOP, WIDTH},
     legend_of_kinds, line, polyline, text,
 };
 use crate::{block::Depth, units};
@@ -170,7 +170,8 @@ pub fn device_latency(phase: &Phase, device: &DeviceActivity) -> Option<Picture>
         let place = Frame::x(f64::from(power - first) / f64::from(last - first));
         line(&mut body, (place, TOP), (place, frame.bottom()), "");
         let label = tick(power);
-        text(&mut body, place.min(WIDTH - RIGHT), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
+        let anchor = if power == last { Anchor::End } else { Anchor::Middle };
+        text(&mut body, place, frame.bottom() + 15.0, anchor, "v", &label);
     }
     for (_, class, times) in &shown {
         polyline(&mut body, &cumulative(times, &frame, x), class);
@@ -188,7 +189,6 @@ pub fn device_latency(phase: &Phase, device: &DeviceActivity) -> Option<Picture>
             )
         })
         .collect();
-    debug_assert!(x(10f64.powi(first as i32)) >= LEFT - 0.01, "the axis begins at the frame");
     let slug = format!("device latency {} {} {}", phase.seq, device.name, phase.name);
     Some(Picture::new(&slug, &title, words.join("; ") + ".", WIDTH, frame.bottom() + 24.0, body))
 }

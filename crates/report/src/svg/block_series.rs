@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{
     block::{depth_words, interval_device},
-    section::full_title,
     text::iostat::Row,
     units,
 };
@@ -71,7 +70,7 @@ fn one(phase: &Phase, device: &str, rows: &[Row], kind: &Kind) -> Option<Picture
         })
         .filter(|l| l.points.iter().any(|p| p.1 > 0.0))
         .collect();
-    let title = format!("{title}, {device}: {}", full_title(phase));
+    let title = format!("{title} on {device}");
     draw(&format!("block {slug} {} {device} {}", phase.seq, phase.name), &title, &lines, 1, frame, words)
 }
 

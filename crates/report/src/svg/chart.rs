@@ -32,6 +32,12 @@ impl Frame {
         Self::ruled(out, title, highest, plot_height, decimal_step(highest, 1e-9), units::ops_rate)
     }
 
+    /// The same for bytes.
+    pub(super) fn of_bytes(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
+        let tick = |v: f64| units::rate_tick(v).trim_end_matches("/s").to_string();
+        Self::ruled(out, title, highest, plot_height, round_step(highest), tick)
+    }
+
     /// The same for a bare number of anything.
     pub(super) fn of_numbers(out: &mut String, title: &str, highest: f64, plot_height: f64) -> Self {
         let tick = |v: f64| if v < 10.0 { format!("{v:.2}") } else { units::count(v.round() as u64) };

@@ -5,6 +5,7 @@
 mod bars;
 mod block;
 mod block_series;
+mod cache;
 mod chart;
 mod heat_map;
 mod kind_series;
@@ -17,6 +18,7 @@ mod surface;
 
 pub use block::{depths, device_latency, seeks, sizes};
 pub use block_series::block_series;
+pub use cache::cache_course;
 pub use heat_map::heat_map;
 pub use kind_series::{kind_series, sync_series};
 pub use latency::{latency, operations};
@@ -99,6 +101,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(crate::Breakdown::of_phases(&phases).iter().filter_map(operations));
     pictures.extend(single.iter().flat_map(|p| over_time(p)));
     pictures.extend(single.iter().flat_map(|p| of_devices(p)));
+    pictures.extend(single.iter().filter_map(|p| cache_course(p)));
     number_equal_slugs(&mut pictures);
     pictures
 }

@@ -7,7 +7,8 @@ use crate::{
     finding::{self, Told},
     section::brief,
     story::clean,
-    trust,
+    surface::on_surfaces,
+    trust, truth,
 };
 use fathom_record::{Phase, Run};
 
@@ -45,20 +46,31 @@ pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
 /// A paragraph: its style, what leads it, its text.
 type Paragraph = (Style, &'static str, String);
 
+/// Of the phases that are no cell of a surface: memory or device, and the requests where they were watched.
 fn requests(run: &Run) -> Vec<Paragraph> {
-    let watched: Vec<(&Phase, _)> =
-        run.phases.iter().filter_map(|p| Some((p, shown_repetition(p)?.1))).collect();
-    let mut told = Vec::new();
-    if let Some(words) = watched.iter().find_map(|(_, layer)| lost_words(layer)) {
-        told.push((Style::Warn, "! ", words));
+    let phases: Vec<&Phase> = run.phases.iter().collect();
+    let (_, single) = on_surfaces(&phases);
+    let layer = |p: &Phase| shown_repetition(p).map(|(_, layer)| sentence(layer));
+    let told: Vec<_> = single
+        .iter()
+        .map(|p| (p, truth::statement(p), layer(p)))
+        .filter(|(_, statement, requests)| statement.is_some() || requests.is_some())
+        .collect();
+    let mut lines = Vec::new();
+    let layers = run.phases.iter().filter_map(shown_repetition);
+    if let Some(words) = layers.into_iter().find_map(|(_, layer)| lost_words(layer)) {
+        lines.push((Style::Warn, "! ", words));
     }
-    for (phase, layer) in watched.iter().take(MOST_PHASES) {
-        told.push((Style::Plain, "- ", format!("{}: {}", clean(&brief(phase)), sentence(layer))));
+    for (phase, statement, requests) in told.iter().take(MOST_PHASES) {
+        let mut said = statement.iter().chain(requests);
+        let first = said.next().map_or("", String::as_str);
+        lines.push((Style::Plain, "- ", format!("{}: {first}", clean(&brief(phase)))));
+        lines.extend(said.map(|more| (Style::Plain, "  ", more.clone())));
     }
-    if watched.len() > MOST_PHASES {
-        told.push((Style::Dim, "  ", format!("... and {} more phases", watched.len() - MOST_PHASES)));
+    if told.len() > MOST_PHASES {
+        lines.push((Style::Dim, "  ", format!("... and {} more phases", told.len() - MOST_PHASES)));
     }
-    told
+    lines
 }
 
 /// Each sentence once: phases that are alike have the same findings.
@@ -93,7 +105,8 @@ mod tests {
     fn requests_and_findings_are_told_with_their_advice() {
         let text = summary(&samples::observed_run(), 80, false);
         for told in [
-            "- random read, O_DIRECT x1: vda: 163 840 reads of 4.00 KiB",
+            "- random read, O_DIRECT x1: This is a device number: ",
+            "\n  vda: 163 840 reads of 4.00 KiB",
             "* Each read of 4 KiB became one request of 4 KiB",
             "  > Use a file system of its own",
         ] {

@@ -28,6 +28,8 @@ impl Classes {
     #[must_use]
     pub fn new(low: u64, high: u64, step: u64) -> Option<Self> {
         let levels = high.checked_sub(low)?.checked_div(step)?;
+        // Rows are numbered from 0 to one above the levels.
+        let levels = levels.min(u64::MAX - 2);
         (levels > 0).then_some(Self { low, step, levels })
     }
 
@@ -164,6 +166,8 @@ mod tests {
         assert_eq!(labels(draw("", [(4096, 1)], &classes)), ["< 4096", "4096", ">= 8192"]);
         assert_eq!(labels(draw("", [(8192, 1)], &classes)), ["4096", ">= 8192"]);
         assert_eq!(labels(draw("", [(512, 3)], &Classes::SIZES)), ["< 0", "0", "2048"]);
+        let all = Classes::new(0, u64::MAX, 1).expect("classes");
+        assert_eq!(labels(draw("", [(u64::MAX, 1)], &all)).len(), 2);
         assert_eq!(draw("nothing", [(5, 0)], &classes), "");
         assert_eq!((Classes::new(0, 5, 0), Classes::new(5, 0, 1), Classes::new(0, 5, 6)), (None, None, None));
     }

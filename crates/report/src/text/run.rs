@@ -50,7 +50,8 @@ pub fn phase(phase: &Phase, rows: Rows) -> String {
     }
     let mut title = clean(&full_title(phase));
     if let Some((repetition, _)) = watched.filter(|_| phase.repetitions.len() > 1) {
-        let _ = write!(title, " (repetition {} of {})", repetition.n + 1, phase.repetitions.len());
+        let _ =
+            write!(title, " (repetition {} of {})", repetition.n.saturating_add(1), phase.repetitions.len());
     }
     block::line(&mut text, "", &title);
     let _ = writeln!(text, "{}", "=".repeat(title.chars().count().min(block::COLUMNS)));

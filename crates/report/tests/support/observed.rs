@@ -6,7 +6,9 @@ use fathom_record::block::{
     BlockInterval, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount, TimeSource,
 };
-use fathom_record::{BlockLayer, Evidence, Finding, OpKind, OpStat, Run};
+use fathom_record::{
+    BlockLayer, CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, Evidence, Finding, OpKind, OpStat, Run,
+};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -17,7 +19,7 @@ pub fn observed_run() -> Run {
     let mut read = streams_phase(0, "random read", true, 1, 640 * MIB, 64.0 * MIB as f64);
     read.direct = true;
     read.repetitions[0].workers[0].stats =
-        vec![OpStat { op: OpKind::Read, ops: 2000, bytes: 0, latency: latencies(98_000.0, 2000) }];
+        vec![OpStat { op: OpKind::Read, ops: 2000, bytes: 0, latency: latencies(410_000.0, 2000) }];
     read.repetitions[0].block = Some(block_layer());
     read.repetitions[0].findings = vec![finding_of_size()];
     let mut write = streams_phase(1, "write", false, 1, 640 * MIB, 64.0 * MIB as f64);
@@ -25,8 +27,40 @@ pub fn observed_run() -> Run {
         vec![OpStat { op: OpKind::Write, ops: 2000, bytes: 0, latency: latencies(2_100.0, 2000) }];
     write.repetitions[0].block = Some(written_back());
     write.repetitions[0].findings = findings_of_writes();
+    read.repetitions[0].cold = Some(Cold {
+        files: 1,
+        steps: vec![ColdStep {
+            how: "fadvise".into(),
+            cached_pages: Some(0),
+            total_pages: 163_840,
+            failed: None,
+        }],
+        sentence: "Of 163840 pages none was left in memory.".into(),
+    });
+    write.repetitions[0].physical.written_in_clock_bytes = Some(134 * MIB);
+    write.repetitions[0].course = Some(course());
+    for phase in [&mut read, &mut write] {
+        phase.repetitions[0].truth = CacheTruth::of(phase, &phase.repetitions[0]);
+    }
     run.phases = vec![read, write];
     run
+}
+
+/// Dirty data rises until the kernel begins to write it back.
+fn course() -> CacheCourse {
+    let sample = |i: u64| {
+        let dirty = if i < 4 { i * 60 } else { (200 - i.saturating_sub(4) * 10).min(180) } * MIB;
+        let writeback = if (3..19).contains(&i) { 24 * MIB } else { 0 };
+        CacheSample {
+            at_ns: i * SECOND / 2,
+            dirty_bytes: dirty + 9 * MIB,
+            writeback_bytes: writeback,
+            cached_bytes: 300 * MIB,
+            own_dirty_bytes: Some(dirty),
+            own_writeback_bytes: Some(writeback),
+        }
+    };
+    CacheCourse { own: "bdi 253:0".into(), samples: (0..21).map(sample).collect(), cost_ns: 400_000 }
 }
 
 /// The run with events lost: no count in it is a total.
@@ -61,7 +95,7 @@ pub fn block_layer() -> BlockLayer {
             distances: (12..30).map(|e| (e, if e < 29 { 1 << (e - 12) } else { 32_756 })).collect(),
             total_bytes: 163_827 * 213 * u128::from(MIB),
         },
-        d2c: latencies(90_600.0, 2000),
+        d2c: latencies(390_000.0, 2000),
         q2d: latencies(2_300.0, 2000),
         ..RequestStats::default()
     };
@@ -186,9 +220,9 @@ fn reading(i: u64, device: u32) -> BlockInterval {
         width_ns: SECOND,
         reads,
         read_bytes: reads * 4096,
-        read_ns: reads * 95_000,
+        read_ns: reads * 403_000,
         busy_ns: SECOND - 1_000_000,
-        depth_ns: reads * 91_000,
+        depth_ns: reads * 400_000,
         ..BlockInterval::default()
     }
 }
@@ -203,7 +237,7 @@ fn writing(i: u64, device: u32) -> BlockInterval {
         write_ns: writes * 24_000_000,
         flushes: u64::from(i > 6),
         busy_ns: if writes > 0 { 980_000_000 } else { 0 },
-        depth_ns: writes * 3_900_000,
+        depth_ns: writes * 12_000_000,
         reads: 0,
         read_bytes: 0,
         read_ns: 0,
