@@ -3,19 +3,17 @@
 
 use fathom_observe::block::rows::reading;
 use fathom_observe::block::{Detail, Instance, Watch, Watched, Who, availability};
-use fathom_record::block::BlockEvent;
-use std::collections::BTreeMap;
+use fathom_record::block::{BlockAction, BlockEvent, RequestFlags};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+/// By action, flags, and name: cheap enough not to be what is measured.
 #[derive(Default)]
-struct Counts(BTreeMap<(char, String, String), (u64, u64)>);
+struct Counts(HashMap<(BlockAction, RequestFlags, Who), (u64, u64)>);
 
 impl fathom_observe::block::Sink for Counts {
     fn event(&mut self, event: &BlockEvent, who: &Who) {
-        let direction = event.flags.rwbs().chars().next().unwrap_or('-').to_string();
-        let issuer =
-            if event.task[0] == 0 { String::new() } else { format!("{} {}", who.kind.word(), who.name()) };
-        let entry = self.0.entry((event.action.letter(), direction, issuer)).or_default();
+        let entry = self.0.entry((event.action, event.flags, *who)).or_default();
         entry.0 += 1;
         entry.1 += event.bytes();
     }
@@ -37,6 +35,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let instance = Instance::new()?;
     timed("instance made", at);
     let devices = [device];
+    let at = Instant::now();
+    instance.get_ready(&devices, detail, iops)?;
+    timed("instance ready", at);
     for round in ["first", "second"] {
         let at = Instant::now();
         let watch = Watch::start(&instance, &devices, detail, iops, Counts::default())?;
@@ -56,8 +57,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             taken.ring_kib
         );
         taken.notes.iter().for_each(|n| println!("note: {n}"));
-        for ((action, direction, issuer), (count, bytes)) in &taken.sink.0 {
-            println!("{action} {direction} {count:>9} {bytes:>14} bytes  {issuer}");
+        let mut counts: Vec<_> = taken.sink.0.iter().collect();
+        counts.sort_by_key(|((action, flags, who), _)| (*action, *flags, who.pid));
+        for ((action, flags, who), (count, bytes)) in counts {
+            let issuer = format!("{} {} {}", who.kind.word(), who.pid, who.name());
+            let issuer = if who.pid == 0 { "" } else { &issuer };
+            println!("{} {:<5} {count:>9} {bytes:>14} bytes  {issuer}", action.letter(), flags.rwbs());
         }
         if let (Some(before), Some(after)) = (before, after) {
             println!("device: {:?}", before.row(&after, 0, 0, 0));

@@ -105,7 +105,7 @@ fn fields(text: &str) -> Result<BTreeMap<String, Field>, String> {
     Ok(found)
 }
 
-/// `char rwbs[10];	offset:34;	size:10;	signed:0;`
+/// What follows `field:` in a line like `char rwbs[10]; offset:34; size:10; signed:0;`, parted by tabs.
 fn field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?;

@@ -11,7 +11,7 @@ use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, IssuerKind};
 use std::collections::HashMap;
 
 /// The task an event is due to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Who {
     /// What kind it is. Of completions nothing is known: `Other`.
     pub kind: IssuerKind,
@@ -112,6 +112,8 @@ impl Origins {
                     }
                 }
             }
+            // Without a scheduler nothing waits: no need to look.
+            BlockAction::Issue if self.waiting.is_empty() => self.running(&event),
             BlockAction::Issue => match self.waiting.remove(&key) {
                 Some(who) => who,
                 None => self.running(&event),

@@ -32,6 +32,8 @@ pub struct OwnTasks<F = Live> {
     /// Names that tasks of ours have: by these the dead are known.
     names: HashSet<Name>,
     by_name: u64,
+    /// The task that was found last, and its kind where that does not depend on the request: mostly the next event's too.
+    last: Option<(u32, Name, IssuerKind)>,
     /// The device that the worker of a loop device writes to past the page cache, by the loop device's minor number.
     loops: HashMap<u32, Option<DeviceNumber>>,
 }
@@ -74,11 +76,14 @@ impl<F: KernelFiles> OwnTasks<F> {
     pub fn with(files: F, me: u32) -> Self {
         let own = files.trimmed(Path::new(&format!("/proc/{me}/comm")));
         let names = own.iter().map(|name| BlockEvent::task_of(name)).collect();
-        Self { files, me, tasks: HashMap::new(), names, by_name: 0, loops: HashMap::new() }
+        Self { files, me, tasks: HashMap::new(), names, by_name: 0, last: None, loops: HashMap::new() }
     }
 
     /// Looks at a task while it is likely to be alive. Cheap for those that are known.
     pub fn look(&mut self, pid: u32, name: &Name) {
+        if self.last.is_some_and(|(p, n, _)| p == pid && n == *name) {
+            return;
+        }
         let known = self.tasks.get(&pid);
         let changed = |task: &Task| name[0] != 0 && task.name != *name;
         // Another name: the task gave itself one, or the PID has come again.
@@ -102,12 +107,25 @@ impl<F: KernelFiles> OwnTasks<F> {
 
     /// Who issued a request of this task.
     pub fn kind(&mut self, pid: u32, name: &Name, device: DeviceNumber, flags: RequestFlags) -> IssuerKind {
+        if let Some((p, n, kind)) = self.last
+            && p == pid
+            && n == *name
+        {
+            return kind;
+        }
         self.look(pid, name);
         let Some(task) = self.tasks.get(&pid) else { return IssuerKind::Other };
+        let fixed = match task.whose {
+            Whose::Ours => Some(IssuerKind::Own),
+            Whose::Others => Some(IssuerKind::Other),
+            Whose::Kernels | Whose::Unknown => None,
+        };
+        if let Some(kind) = fixed {
+            self.last = Some((pid, *name, kind));
+            return kind;
+        }
         let name = name_text(&task.name);
         match task.whose {
-            Whose::Ours => IssuerKind::Own,
-            Whose::Others => IssuerKind::Other,
             Whose::Kernels => {
                 let job = task.work.as_deref().and_then(job_of);
                 let serves = job.is_some_and(|j| match loop_of(j) {
@@ -117,7 +135,7 @@ impl<F: KernelFiles> OwnTasks<F> {
                 kernel_kind(&name, job, serves, flags)
             }
             Whose::Unknown if pid == 0 || looks_like_kernel(&name) => kernel_kind(&name, None, false, flags),
-            Whose::Unknown => IssuerKind::Other,
+            _ => IssuerKind::Other,
         }
     }
 
