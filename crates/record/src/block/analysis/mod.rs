@@ -12,7 +12,8 @@
 //! (Little's law, as counting and not as a law). Completions of what had been issued before the watch are in `begun_before` and
 //! nowhere else.
 //!
-//! An event costs about 0.05 µs (test `cost`); with queueing watched, a request is about four events.
+//! An event costs some 0.07 µs of CPU time, 0.09 with queueing watched (then a request is three events and more), 0.12 on devices
+//! without requests: test `cost`.
 
 mod bios;
 mod class;
