@@ -7,7 +7,7 @@ use super::super::scene::{Reading, Scene};
 /// figure; processors are shared for a moment on any machine, so only a tenth counts; memory stalls mean reclaim, and of those
 /// none belongs into a measurement.
 const RESOURCES: [(&str, &str, f64, &str); 3] = [
-    ("io", "pressure-io", 5.0, "Find who does I/O (`iotop -o`), and end it or wait"),
+    ("io", "pressure-io", 5.0, "Find who does I/O (`fathom watch`, `iotop -o`), and end it or wait"),
     ("cpu", "pressure-cpu", 10.0, "Find who computes (`top`), and end it or wait"),
     ("memory", "pressure-memory", 1.0, "Find who takes the memory (`ps aux --sort=-rss | head`), and end it"),
 ];
