@@ -66,6 +66,9 @@ fn holes_are_filled_with_what_laying_out_writes() {
         "{ positioned = { tag = 3 } }",
         "{ byte = 7 }",
         "{ marked = { byte = 1, stride = 3000, length = 10 } }",
+        "'unique'\nprepare_record = '16KiB'",
+        "'unique'\nprepare_record = 24000",
+        "{ positioned = { tag = 3 } }\nprepare_record = 4097",
     ] {
         let mut case = Case::new(&format!("data = {data}"), &["direction = 'read'"]);
         case.act(&Action::Prepare("f".into()));

@@ -94,6 +94,10 @@ impl Workload {
         if set.mode > 0o7777 {
             errors.push(format!("mode {} is not a set of permission bits; 0o640 is one", set.mode));
         }
+        if set.prepare_record.0 == 0 || set.prepare_record > FileSet::LARGEST_PREPARE_RECORD {
+            let (given, most) = (set.prepare_record, FileSet::LARGEST_PREPARE_RECORD);
+            errors.push(format!("its prepare_record is {given}; 1 byte to {most} are written at once"));
+        }
         errors.extend(data_error(&set.data));
         errors
     }
@@ -302,6 +306,8 @@ data = { reducible = { duplicate_percent = 100 } }
                 "size = { variable = \"none\" }",
                 "variable \"none\", which is not",
             ),
+            ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
+            ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
             ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),

@@ -74,6 +74,7 @@ impl Plan<'_> {
             self.sets.push(FileSet {
                 trust_sizes: false,
                 leave_dirty: false,
+                prepare_record: FileSet::PREPARE_RECORD,
                 foreign_writable: false,
                 name: name.into(),
                 files: Files::Numbered { prefix: self.scope.directory.join(format!("{name}.")), count },

@@ -51,6 +51,16 @@ fn a_block_of_another_place_is_found() {
 }
 
 #[test]
+fn blocks_that_do_not_divide_a_mebibyte_check_as_well() {
+    let fathom = Fathom::new();
+    let common = "fileio --file-num=2 --file-total-size=4608K --file-block-size=24K --validate";
+    let _ = run(&fathom, &format!("{common} prepare")).expect_code(0);
+    let read = format!("{common} --file-test-mode=seqrd --events=192 run");
+    let out = run(&fathom, &read).expect_code(0).stdout;
+    assert!(out.contains("total number of events:              192\n"), "{out}");
+}
+
+#[test]
 fn files_of_either_program_are_checked_by_the_other() {
     if !sysbench_is_here("files_of_either_program_are_checked_by_the_other") {
         return;

@@ -272,6 +272,7 @@ fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing
     FileSet {
         trust_sizes: false,
         leave_dirty: false,
+        prepare_record: FileSet::PREPARE_RECORD,
         foreign_writable: false,
         name: name.into(),
         files,

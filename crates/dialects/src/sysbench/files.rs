@@ -3,7 +3,7 @@
 
 use super::head;
 use super::options::{Dialect, Options};
-use super::plan::{FILES, data};
+use super::plan::{FILES, data, prepare_record};
 use fathom_workload::{Bytes, Existing, FileSet, Files, Seed, Sizing, Workload};
 
 /// What prepare does with a file.
@@ -62,6 +62,7 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
         share: Default::default(),
         trust_sizes: false,
         leave_dirty: false,
+        prepare_record: prepare_record(o),
     };
     // Random bytes of one file are not those of another.
     let seed = Seed(seed.wrapping_add(step.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -149,6 +150,15 @@ mod tests {
         assert_eq!(step(&o, 2, Some(3_495_253)).fate, Fate::Reuse);
         let text = preparing(&o);
         assert!(text.starts_with("3 files, 3413Kb each, 9Mb total\n"), "{text}");
+    }
+
+    #[test]
+    fn files_are_written_in_the_block_size() {
+        let o = Options { block_bytes: 4096, ..Options::new(Dialect::New) };
+        let set = |o: &Options| workload(o, &step(o, 0, None), 1).filesets.remove(0);
+        assert_eq!(set(&o).prepare_record, Bytes(4096));
+        let o = Options { block_bytes: 2 << 30, ..o };
+        assert_eq!(set(&o).prepare_record, FileSet::LARGEST_PREPARE_RECORD);
     }
 
     #[test]

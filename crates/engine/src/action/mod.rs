@@ -22,7 +22,7 @@ pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
 pub(crate) use sets::{Cache, Sets};
 
-/// Size of the writes and reads of laying out and warming.
+/// Size of the reads of warming, and of what is made at once to be written; files that are no larger are small.
 const CHUNK: usize = 1 << 20;
 /// How often progress is told.
 const OFTEN: Duration = Duration::from_millis(100);

@@ -12,23 +12,29 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes files of a set, one after the other. It has about 2 MiB of memory of its own.
+/// Writes files of a set, one after the other, in the records that the set asks for. It has memory for two of them, 2 MiB at least.
 pub(super) struct Writer {
     contents: Contents,
     seed: u64,
+    /// Bytes of one write.
+    record: u64,
+    /// Bytes that are made together: whole records, and so many that small ones are not made from a part of the random bytes only.
+    made: u64,
 }
 
 impl Writer {
     /// A writer of the set's own data, or of other data for it.
     pub fn new(workload: &Workload, set: &FileSet, data: Data) -> Result<Self, EngineError> {
-        let mut stream = Stream::new(&set.name, Direction::Write, Bytes(CHUNK as u64));
+        let record = record_bytes(set, &data);
+        let made = (CHUNK as u64).next_multiple_of(record);
+        let mut stream = Stream::new(&set.name, Direction::Write, Bytes(made));
         stream.data = data;
         let failed = |f: Fault| {
             EngineError::system("get memory for the data", std::io::Error::from_raw_os_error(f.errno))
         };
         let seed = workload.seed.0;
-        let contents = Contents::new(&stream, CHUNK, seed, Place::default()).map_err(failed)?;
-        Ok(Self { contents, seed })
+        let contents = Contents::new(&stream, made as usize, seed, Place::default()).map_err(failed)?;
+        Ok(Self { contents, seed, record, made })
     }
 
     /// Writes a range of file `number` of the set: the same byte at the same place, in whatever parts it is written. Adds to `bytes`
@@ -43,14 +49,26 @@ impl Writer {
         self.contents.turn_to_file(self.seed, number);
         let mut at = range.start;
         while at < range.end && interrupted_by().is_none() {
-            // As if the chunk had been laid out from its beginning.
-            let chunk = at / CHUNK as u64 * CHUNK as u64;
-            let until = range.end.min(chunk + CHUNK as u64);
-            let data = self.contents.record_to_write(chunk, (until - chunk) as usize);
-            file.write_all_at(&data[(at - chunk) as usize..], at)?;
-            bytes.fetch_add(until - at, Relaxed);
-            at = until;
+            // As if the file had been laid out from its beginning.
+            let first = at / self.made * self.made;
+            let until = range.end.min(first.saturating_add(self.made));
+            let data = self.contents.record_to_write(first, (until - first) as usize);
+            while at < until {
+                let end = until.min((at / self.record + 1).saturating_mul(self.record));
+                file.write_all_at(&data[(at - first) as usize..(end - first) as usize], at)?;
+                bytes.fetch_add(end - at, Relaxed);
+                at = end;
+            }
         }
         Ok(())
+    }
+}
+
+/// Bytes of one write. A block that checks itself is made as a whole.
+fn record_bytes(set: &FileSet, data: &Data) -> u64 {
+    let asked = set.prepare_record.0.clamp(1, FileSet::LARGEST_PREPARE_RECORD.0);
+    match data {
+        Data::Checksummed { block } => asked.next_multiple_of(block.0.max(1)),
+        _ => asked,
     }
 }

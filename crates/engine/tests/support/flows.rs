@@ -113,6 +113,7 @@ impl Flows {
         self.workload.filesets.push(FileSet {
             trust_sizes: false,
             leave_dirty: false,
+            prepare_record: FileSet::PREPARE_RECORD,
             foreign_writable: false,
             name: name.into(),
             files: Files::Numbered { prefix: self.dir.path().join(format!("{name}.")), count },
@@ -250,6 +251,7 @@ impl Flows {
         self.workload.filesets.push(FileSet {
             trust_sizes: false,
             leave_dirty: false,
+            prepare_record: FileSet::PREPARE_RECORD,
             foreign_writable: false,
             name: name.into(),
             files: Files::Tree(Tree {

@@ -174,6 +174,7 @@ impl Bench {
             filesets: vec![FileSet {
                 trust_sizes: false,
                 leave_dirty: false,
+                prepare_record: FileSet::PREPARE_RECORD,
                 foreign_writable: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },

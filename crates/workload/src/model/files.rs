@@ -45,6 +45,17 @@ pub struct FileSet {
     /// measure straight after they made their files. If not, it is on the disk before anything is measured.
     #[serde(default, skip_serializing_if = "is_default")]
     pub leave_dirty: bool,
+    /// Bytes of one write of [`crate::Action::Prepare`], rounded up to whole blocks of checksummed data. The page cache keeps what came in one write in one piece where the file system
+    /// lets it, and reads and writes of such pages cost something else than those of pages that came singly.
+    #[serde(default = "default_prepare_record", skip_serializing_if = "is_default_prepare_record")]
+    pub prepare_record: Bytes,
+}
+
+impl FileSet {
+    /// [`FileSet::prepare_record`] where nothing else is said: large enough that the calls cost nothing.
+    pub const PREPARE_RECORD: Bytes = Bytes(1 << 20);
+    /// The largest one. Whoever prepares holds it in memory.
+    pub const LARGEST_PREPARE_RECORD: Bytes = Bytes(1 << 30);
 }
 
 /// Where the files are.
@@ -160,6 +171,15 @@ fn default_mode() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]
 fn is_default_mode(mode: &u32) -> bool {
     *mode == default_mode()
+}
+
+fn default_prepare_record() -> Bytes {
+    FileSet::PREPARE_RECORD
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]
+fn is_default_prepare_record(bytes: &Bytes) -> bool {
+    *bytes == FileSet::PREPARE_RECORD
 }
 
 fn hundred() -> u8 {

@@ -210,6 +210,7 @@ mod tests {
             share: Share::ReadWrite,
             trust_sizes: false,
             leave_dirty: false,
+            prepare_record: FileSet::PREPARE_RECORD,
         }
     }
 

@@ -127,13 +127,14 @@ fn fileset() -> BoxedStrategy<FileSet> {
         any::<u32>(),
         data(),
         any::<u8>(),
-        (share(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (share(), any::<bool>(), any::<bool>(), any::<bool>(), bytes()),
     )
         .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, rest)| {
-            let (share, trust_sizes, foreign_writable, leave_dirty) = rest;
+            let (share, trust_sizes, foreign_writable, leave_dirty, prepare_record) = rest;
             FileSet {
                 trust_sizes,
                 leave_dirty,
+                prepare_record,
                 foreign_writable,
                 name,
                 files,

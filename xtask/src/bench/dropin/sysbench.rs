@@ -1,5 +1,5 @@
-//! `cargo xtask bench sysbench`: the same command line to `fathom sysbench` and to Debian's SysBench, interleaved, on files in the
-//! page cache. The figure is (reads + writes) a second as each program prints it; beside random reads stands the floor.
+//! `cargo xtask bench sysbench`: the same command line to `fathom sysbench` and to Debian's SysBench, interleaved, each on the files
+//! that its own `prepare` left in the page cache. The figure is (reads + writes) a second as each program prints it; beside random reads stands the floor.
 
 use super::sysbench_sets::{FILES, Set};
 use super::{Case, Contest, Done, child, chosen, close, heading, table};
@@ -120,7 +120,8 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let machine = Machine::seen(root);
     let version = peer.as_deref().map_or_else(|| "absent".to_owned(), |p| peers::version(p, "--version"));
     let about = format!(
-        "sysbench {version}; {FILES} files, {} MiB for each program, in the page cache; 16 threads are not tied to CPUs",
+        "sysbench {version}; {FILES} files, {} MiB, in the page cache as each program's own prepare in the case's block size left them \
+         (made anew for each case, never evicted and read in); 16 threads are not tied to CPUs",
         options.file_mib
     );
     print!("{}", heading(&machine, &about, rounds, seconds));
@@ -128,8 +129,14 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
         eprintln!("{warning}");
     }
     let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
-    let bench = Bench { fathom, peer, dir: dir.path().to_owned(), seconds: seconds as u64, sets: Vec::new() };
-    let done = bench.with_sets(options.file_mib << 20)?.all(works, rounds)?;
+    let bench = Bench {
+        fathom,
+        peer,
+        dir: dir.path().to_owned(),
+        seconds: seconds as u64,
+        total_bytes: options.file_mib << 20,
+    };
+    let done = bench.all(works, rounds)?;
     for (part, title) in TITLES {
         let of_part: Vec<&Done> = done.iter().filter(|(p, _)| *p == part).map(|(_, d)| d).collect();
         if !of_part.is_empty() {
@@ -160,50 +167,58 @@ struct Bench {
     peer: Option<PathBuf>,
     dir: PathBuf,
     seconds: u64,
-    sets: Vec<(Column, Set)>,
+    total_bytes: u64,
 }
 
+/// The set of each program.
+type Sets = Vec<(Column, Set)>;
+
 impl Bench {
-    /// Each contender prepares a set of its own.
-    fn with_sets(mut self, total_bytes: u64) -> Result<Self> {
-        for column in [Column::Fathom, Column::Sysbench] {
-            if column == Column::Sysbench && self.peer.is_none() {
-                continue;
-            }
-            let dir = self.dir.join(column.label());
-            self.sets.push((column, Set::prepared(&dir, self.program(column)?, total_bytes)?));
-        }
-        Ok(self)
+    /// Each program prepares a set of its own, as its user would before this case.
+    fn sets(&self, work: &Work) -> Result<Sets> {
+        let there = |column: &Column| *column == Column::Fathom || self.peer.is_some();
+        let columns = [Column::Fathom, Column::Sysbench].into_iter().filter(there);
+        columns.map(|column| Ok((column, self.prepare(work, column)?))).collect()
+    }
+
+    fn prepare(&self, work: &Work, column: Column) -> Result<Set> {
+        let dir = self.dir.join(column.label());
+        Set::prepared(&dir, self.program(column)?, self.total_bytes, work.block_kib << 10)
     }
 
     fn all(&self, works: Vec<Work>, rounds: usize) -> Result<Vec<(Part, Done)>> {
         let mut done = Vec::new();
         for work in works {
+            let sets = self.sets(&work)?;
             // Locked pages stay when a kernel evicts what nobody seems to use. Files that are written are used enough.
             let held = if work.reads_only() {
-                self.sets.iter().map(|(_, set)| set.held()).collect::<Result<Vec<_>>>()?
+                sets.iter().map(|(_, set)| set.held()).collect::<Result<Vec<_>>>()?
             } else {
                 Vec::new()
             };
             let rounds = if work.part == Part::Syncing { rounds.min(SYNCING_ROUNDS) } else { rounds };
             let mut contest = Contest::new(rounds);
             let case = work.case(self.peer.is_some());
-            done.push((work.part, contest.run(case, |column| self.measure(&work, column))?));
+            done.push((work.part, contest.run(case, |column| self.measure(&work, &sets, column))?));
             drop(held);
         }
         Ok(done)
     }
 
-    fn measure(&self, work: &Work, column: Column) -> Result<Sample> {
-        let set = self.set(column)?;
-        self.sets.iter().try_for_each(|(_, set)| set.settle())?;
-        let resident = set.warm()?;
-        if work.reads_only() && resident < 1.0 {
+    fn measure(&self, work: &Work, sets: &Sets, column: Column) -> Result<Sample> {
+        // The floor reads fathom's files.
+        let whose = if column == Column::Sysbench { column } else { Column::Fathom };
+        let (_, set) = sets.iter().find(|(c, _)| *c == whose).context("the contender has no files")?;
+        let resident = set.resident_share()?;
+        if resident < 1.0 {
             eprintln!(
-                "note: only {:.1} % of the files were still cached; they were read again",
-                resident * 100.0
+                "note: only {:.1} % of {}'s files were still cached; it prepared them again",
+                resident * 100.0,
+                whose.label()
             );
+            self.prepare(work, whose)?;
         }
+        sets.iter().try_for_each(|(_, set)| set.settle())?;
         if column == Column::Floor {
             let paths: Vec<PathBuf> = set.paths().collect();
             let target = floor::set::Target {
@@ -239,13 +254,6 @@ impl Bench {
             std::fs::remove_dir_all(own)?;
         }
         Ok(sample)
-    }
-
-    /// The floor reads fathom's files.
-    fn set(&self, column: Column) -> Result<&Set> {
-        let whose = if column == Column::Sysbench { column } else { Column::Fathom };
-        let found = self.sets.iter().find(|(c, _)| *c == whose);
-        found.map(|(_, set)| set).context("the contender has no files")
     }
 
     /// The program with the words that come before the test's.

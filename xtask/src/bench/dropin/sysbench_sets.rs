@@ -1,5 +1,6 @@
-//! The files of SysBench's fileio tests for one contender: a directory in which that contender prepares them. After that both sets are
-//! read into the page cache by the same reads, because reads are faster on pages that were brought in in large pieces.
+//! The files of SysBench's fileio tests for one contender: a directory in which that contender prepares them, as its user would, and
+//! runs on what it prepared. Nothing is evicted and read in again on the way: how a program writes its files decides in which pieces
+//! (folios) the page cache holds them, and that changes the speed of reads and writes by more than the programs differ.
 
 use super::child;
 use crate::bench::files::{self, Mapping};
@@ -18,20 +19,20 @@ pub struct Set {
 }
 
 impl Set {
-    /// Has the program (with its leading words) prepare the files.
-    pub fn prepared(dir: &Path, mut program: Command, total_bytes: u64) -> Result<Self> {
+    /// Has the program (with its leading words) prepare the files in this block size, in place of those that it prepared before.
+    pub fn prepared(dir: &Path, mut program: Command, total_bytes: u64, block_bytes: usize) -> Result<Self> {
+        if dir.exists() {
+            std::fs::remove_dir_all(dir)?;
+        }
         std::fs::create_dir_all(dir)?;
         let set = Self { dir: dir.to_owned(), total_bytes };
-        program.args(["fileio", &format!("--file-total-size={total_bytes}"), "prepare"]).current_dir(dir);
+        let sizes = [format!("--file-total-size={total_bytes}"), format!("--file-block-size={block_bytes}")];
+        program.arg("fileio").args(sizes).arg("prepare").current_dir(dir);
         let ended = child::run(&mut program, Duration::from_secs(600))?;
         ensure!(ended.output.status.success(), "prepare: {}", child::printed(&ended));
         for path in set.paths() {
             ensure!(path.is_file(), "prepare made no {}: {}", path.display(), child::printed(&ended));
         }
-        for path in set.paths() {
-            files::evict(&path)?;
-        }
-        set.warm()?;
         Ok(set)
     }
 
@@ -44,11 +45,11 @@ impl Set {
         (0..FILES).map(|number| self.dir.join(format!("test_file.{number}")))
     }
 
-    /// Puts all files into the page cache; the share that lay there before.
-    pub fn warm(&self) -> Result<f64> {
+    /// Share of the files that lies in the page cache.
+    pub fn resident_share(&self) -> Result<f64> {
         let mut shares = 0.0;
         for path in self.paths() {
-            shares += files::warm(&path)?;
+            shares += Mapping::of(&path)?.resident_share()?;
         }
         Ok(shares / FILES as f64)
     }
@@ -58,7 +59,7 @@ impl Set {
         let held: Vec<Mapping> = self.paths().map(|path| Mapping::of(&path)).collect::<Result<_>>()?;
         if !held.iter().all(Mapping::lock) {
             eprintln!(
-                "note: the files cannot be locked in memory; they are read again where pages are missing"
+                "note: the files cannot be locked in memory; they are prepared again where pages are missing"
             );
         }
         Ok(held)
@@ -75,18 +76,24 @@ mod tests {
     use super::*;
 
     /// Does what a prepare does, as far as a set sees it.
-    const PREPARE: &str = "for i in $(seq 0 127); do head -c 8192 /dev/zero > test_file.$i; done";
+    const PREPARE: &str = "test \"$0 $2 $3\" = 'fileio --file-block-size=4096 prepare' || exit 3
+        set -C; for i in $(seq 0 127); do head -c 8192 /dev/zero > test_file.$i; done";
 
     #[test]
-    fn a_set_is_prepared_by_the_contender_and_cached() {
+    fn a_set_is_prepared_by_the_contender_and_stays_as_that_left_it() {
         let dir = tempfile::tempdir().unwrap();
-        let mut program = Command::new("sh");
-        program.args(["-c", PREPARE]);
-        let set = Set::prepared(&dir.path().join("own"), program, FILES * 8192).unwrap();
+        let prepare = || {
+            let mut program = Command::new("sh");
+            program.args(["-c", PREPARE]);
+            Set::prepared(&dir.path().join("own"), program, FILES * 8192, 4096).unwrap()
+        };
+        let set = prepare();
         assert_eq!((set.file_bytes(), set.paths().count()), (8192, 128));
-        assert_eq!(set.warm().unwrap(), 1.0);
         set.settle().unwrap();
-        assert_eq!(set.held().unwrap().len(), 128);
+        let held = set.held().unwrap();
+        assert_eq!((held.len(), set.resident_share().unwrap()), (128, 1.0));
+        // Once more in its place: the script does not overwrite.
+        prepare();
     }
 
     #[test]
@@ -94,7 +101,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut program = Command::new("sh");
         program.args(["-c", "echo made nothing"]);
-        let error = Set::prepared(dir.path(), program, FILES * 8192).err().unwrap();
+        let error = Set::prepared(dir.path(), program, FILES * 8192, 4096).err().unwrap();
         assert!(error.to_string().contains("test_file.0"), "{error}");
     }
 }
