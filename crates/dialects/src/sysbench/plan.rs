@@ -52,7 +52,7 @@ pub(super) fn data(o: &Options) -> Data {
 }
 
 /// SysBench prepares in its block size. In larger pieces the page cache would hold the files in larger pieces as well, and what is
-/// measured afterwards would not be comparable: on ext4 of Linux 6.18 a write of 16 KiB into them takes two to three times as long.
+/// measured afterwards would not be comparable: on ext4 of Linux 6.18 a write of 16 KiB into them takes 1.5 to 2.5 times as long.
 pub(super) fn prepare_record(o: &Options) -> Bytes {
     // A run with more is refused, whatever the files hold.
     Bytes(o.block_bytes).min(FileSet::LARGEST_PREPARE_RECORD)
