@@ -46,6 +46,39 @@ pub struct Common {
     /// Do not keep this run
     #[arg(long, global = true)]
     pub no_store: bool,
+    /// Set by the commands that have [`Conditions`].
+    #[arg(skip)]
+    pub cold: Option<ColdReach>,
+}
+
+impl Common {
+    /// With the conditions of one command.
+    pub fn under(&self, conditions: &Conditions) -> Self {
+        Self { cold: conditions.cold, ..self.clone() }
+    }
+}
+
+/// Options of the commands that measure in our own language. Drop-ins, whose command line is another program's, take them from the
+/// environment.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Conditions {
+    /// Drop the files that a phase reads from memory before it, and prove it (drop-ins: FATHOM_COLD=1)
+    ///
+    /// The files are written back and dropped one by one (posix_fadvise), and so is the image below a loop device; what is left is
+    /// counted (cachestat) and kept with the run. That needs no root and concerns nobody else. `machine` also drops the whole
+    /// machine's cache (/proc/sys/vm/drop_caches, root) where the files alone did not do. Phases whose workload asks for a warm
+    /// cache keep it.
+    #[arg(long, value_name = "REACH", num_args = 0..=1, require_equals = true, default_missing_value = "files")]
+    pub cold: Option<ColdReach>,
+}
+
+/// How far `--cold` may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColdReach {
+    /// The files that are read
+    Files,
+    /// The whole machine's page cache, if that is not enough
+    Machine,
 }
 
 #[derive(Debug, Subcommand)]
@@ -113,6 +146,8 @@ pub struct Survey {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub conditions: Conditions,
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +163,8 @@ pub struct RunFile {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub conditions: Conditions,
 }
 
 #[derive(Debug, Args)]

@@ -2,18 +2,19 @@
 //! wants it. Observe looks, the engine acts; here they meet. What was found and intended goes into the record; what the page cache
 //! really holds is measured at the start itself (`run_loop`).
 
+use crate::cold;
 use fathom_engine::{Engine, EngineError, interrupted_by};
-use fathom_observe::{extents, residency};
-use fathom_record::{CacheIntent, Extents, Repetition};
+use fathom_observe::cache::cold::Reach;
+use fathom_observe::extents;
+use fathom_record::{CacheIntent, Cold, Extents, Repetition};
 use fathom_workload::{CacheState, Holes, Phase, Workload};
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// What was found and done.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ready {
     extents: Option<Extents>,
     cache: CacheIntent,
+    cold: Option<Cold>,
 }
 
 impl Ready {
@@ -21,25 +22,33 @@ impl Ready {
     pub fn note_in(self, repetition: &mut Repetition) {
         repetition.extents = self.extents;
         repetition.cache = self.cache;
+        repetition.cold = self.cold;
     }
 }
 
-/// Makes everything ready for a phase. A signal ends it early.
-pub fn ready(engine: &mut Engine, workload: &Workload, phase: &Phase) -> Result<Ready, EngineError> {
+/// Makes everything ready for a phase; `reach` is how far the user wants files made cold that the workload leaves as they are found. A
+/// signal ends it early.
+pub fn ready(
+    engine: &mut Engine,
+    workload: &Workload,
+    phase: &Phase,
+    reach: Option<Reach>,
+) -> Result<Ready, EngineError> {
     // Filling leaves pages in the cache, so it comes first.
     let extents = without_holes(engine, workload, phase)?;
-    let cache = match phase.cache {
-        CacheState::AsFound => CacheIntent::AsFound,
-        CacheState::Cold => {
-            make_cold(engine, &engine.paths(workload, phase))?;
-            CacheIntent::Cold
-        }
+    let wanted = reach.is_some() && cold::may_be(phase);
+    let (cache, cold) = match phase.cache {
+        CacheState::AsFound if !wanted => (CacheIntent::AsFound, None),
         CacheState::Warm => {
             engine.warm(&engine.paths(workload, phase))?;
-            CacheIntent::Warm
+            (CacheIntent::Warm, None)
+        }
+        CacheState::AsFound | CacheState::Cold if interrupted_by().is_some() => (CacheIntent::Cold, None),
+        CacheState::AsFound | CacheState::Cold => {
+            (CacheIntent::Cold, Some(cold::make(engine, workload, phase, reach.unwrap_or(Reach::Files))))
         }
     };
-    Ok(Ready { extents, cache })
+    Ok(Ready { extents, cache, cold })
 }
 
 /// Looks at what will be read, and fills what is no data if that is wanted and the files are ours. `None` where nothing is read or the
@@ -73,17 +82,4 @@ fn before_writing(engine: &Engine, workload: &Workload, phase: &Phase) -> Option
         return None;
     }
     extents::look(&written).ok().map(|found| found.extents)
-}
-
-/// Drops the files from the page cache. Pages that are being written back once more, or that somebody is looking at, stay the first
-/// time: after a moment it is tried once more. What remains then (mapped, locked, in a tmpfs) does remain, and is measured.
-fn make_cold(engine: &Engine, paths: &[PathBuf]) -> Result<(), EngineError> {
-    const MOMENT: Duration = Duration::from_millis(100);
-    engine.evict(paths)?;
-    let left = residency::of(paths);
-    if left.is_some_and(|r| r.cached_pages > 0) && interrupted_by().is_none() {
-        std::thread::sleep(MOMENT);
-        engine.evict(paths)?;
-    }
-    Ok(())
 }

@@ -3,8 +3,9 @@
 
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
-use crate::{console, flows, sampled, state};
+use crate::{cold, console, flows, sampled, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
+use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
@@ -86,6 +87,7 @@ pub fn execute(
     common: &Common,
     listener: &mut dyn Listener,
 ) -> Result<Finished, EngineError> {
+    let reach = cold::wanted(common).map_err(cold::refused)?;
     engine.check(workload)?;
     let mut observer = Observer::new(common.observe, engine, meets_a_device(workload, &head.directory))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
@@ -102,8 +104,7 @@ pub fn execute(
             let (at, outcome) = one_phase(
                 engine,
                 workload,
-                number,
-                repetition,
+                Turn { number, repetition, reach },
                 &mut run,
                 (&mut seen, &mut observer),
                 listener,
@@ -146,6 +147,7 @@ pub fn execute(
         laid_out(workload, &run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
     run.doubts = doubts::of(&run, &run.environment, &seen);
     run.trust = trust::of(&run, &run.environment, &seen);
+    cold::say(&run, reach.is_some());
     let stored = keeper.close(&run);
     if let Some(leaving) = leaving {
         let _ = leaving.join();
@@ -175,17 +177,24 @@ fn rfc3339(time: &jiff::Zoned) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
+/// Which phase, which time, and how far its files are to be made cold.
+struct Turn {
+    number: usize,
+    repetition: u32,
+    reach: Option<Reach>,
+}
+
 /// One repetition of one phase with everything around it. Gives the position of the phase in the record, if something of it was
 /// measured, and how it went.
 fn one_phase(
     engine: &mut Engine,
     workload: &Workload,
-    number: usize,
-    repetition: u32,
+    turn: Turn,
     run: &mut Run,
     (seen, observer): (&mut Seen, &mut Observer),
     listener: &mut dyn Listener,
 ) -> (Option<usize>, Result<(), Failure>) {
+    let Turn { number, repetition, .. } = turn;
     let phase = &workload.phases[number];
     listener.begins(phase, repetition);
     for action in &phase.before {
@@ -196,7 +205,7 @@ fn one_phase(
             return (None, Ok(()));
         }
     }
-    let ready = match crate::readying::ready(engine, workload, phase) {
+    let ready = match crate::readying::ready(engine, workload, phase, turn.reach) {
         Ok(_) if interrupted_by().is_some() => return (None, Ok(())),
         Ok(ready) => ready,
         Err(e) => return (None, Err(Failure::Engine(e))),
@@ -389,7 +398,10 @@ fn writer_of(data: &Data) -> Stream {
     Stream { data: data.clone(), ..Stream::new("", Direction::Write, Bytes(1 << 20)) }
 }
 
-fn streams<'a>(phases: impl Iterator<Item = &'a fathom_workload::Phase>) -> impl Iterator<Item = &'a Stream> {
+/// The streams of phases; flows are no streams.
+pub fn streams<'a>(
+    phases: impl Iterator<Item = &'a fathom_workload::Phase>,
+) -> impl Iterator<Item = &'a Stream> {
     phases.flat_map(|p| &p.groups).flat_map(|g| &g.threads).filter_map(|t| match &t.program {
         Program::Stream(s) => Some(&**s),
         Program::Flow(_) => None,

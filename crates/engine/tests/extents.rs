@@ -140,7 +140,7 @@ fn eviction_and_warming_take_what_is_there_and_leave_what_is_not() {
     case.act(&Action::Prepare("f".into()));
     let before = std::fs::read(case.path(0)).unwrap();
     let paths = [case.path(0), case.dir.path().join("missing"), case.path(1)];
-    case.engine.evict(&paths).unwrap();
+    case.act(&Action::Evict("f".into()));
     case.engine.warm(&paths).unwrap();
     assert!(std::fs::read(case.path(0)).unwrap() == before && !paths[1].exists());
 }

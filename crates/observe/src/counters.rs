@@ -8,6 +8,7 @@
 //! /proc/self/io covers all threads, and child processes once they have been waited for: read the second snapshot after that.
 //! Device counters contain everybody's I/O.
 
+use crate::device::server::{self, Served};
 use crate::device::{DeviceStack, Role};
 use crate::files::{KernelFiles, Live};
 use fathom_record::{DeviceDelta, Physical};
@@ -38,10 +39,24 @@ impl Counters {
             holds_data: d.level == 0 && d.role == Role::Data,
             stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
         });
+        let mut devices: Vec<DeviceReading> = devices.collect();
+        if stack.method == "mountstats" {
+            devices.extend(stack.mount.as_ref().map(|mount| {
+                let stats = text("/proc/self/mountstats");
+                let served = stats.and_then(|t| server::served(&t, &mount.escaped_mount_point()));
+                DeviceReading {
+                    name: mount.source.clone(),
+                    level: 0,
+                    kind: "server",
+                    holds_data: true,
+                    stat: served.map(DiskStat::of_server),
+                }
+            }));
+        }
         Snapshot {
             method: stack.method.clone(),
             note: stack.note.clone(),
-            devices: devices.collect(),
+            devices,
             own: text("/proc/self/io").and_then(|t| OwnIo::parse(&t)),
             dirty_bytes: text("/proc/meminfo").and_then(|t| dirty_bytes(&t)),
             cpu: text("/proc/stat").and_then(|t| CpuTicks::parse(&t)),
@@ -104,6 +119,18 @@ impl DiskStat {
             discard_ios: at(11),
             flush_ios: at(15),
         })
+    }
+
+    /// A server's calls and bytes in the terms of a device.
+    fn of_server(served: Served) -> Self {
+        Self {
+            read_ios: served.read_calls,
+            read_sectors: served.read_bytes / SECTOR_BYTES,
+            write_ios: served.write_calls,
+            write_sectors: served.write_bytes / SECTOR_BYTES,
+            flush_ios: served.commits,
+            ..Self::default()
+        }
     }
 
     fn until(&self, later: &Self, device: &DeviceReading) -> DeviceDelta {
@@ -231,7 +258,7 @@ impl Snapshot {
         if tops > 1 {
             devices.insert(0, sum(&devices[..tops]));
         }
-        let missing = devices.is_empty() && self.method == "diskstats";
+        let missing = devices.is_empty() && matches!(self.method.as_str(), "diskstats" | "mountstats");
         let own = |figure: fn(&OwnIo) -> u64| Some(advance(figure(&self.own?), figure(&later.own?)));
         Physical {
             method: if missing { "none".into() } else { self.method.clone() },
@@ -457,6 +484,28 @@ mod tests {
         let wanted = [("loop0", 0, "loop"), ("sda1", 1, "partition"), ("sda", 2, "disk")];
         assert_eq!(seen("/mnt/x"), wanted.map(|(n, l, k)| (n.to_string(), l, k.to_string())));
         assert_eq!(seen("/z/x"), [("zram0".to_string(), 0, "ram".to_string())]);
+    }
+
+    #[test]
+    fn a_server_is_counted_like_a_device() {
+        let stats = |bytes: u64, calls: u64| {
+            format!(
+                "device srv:/e mounted on /n with fstype nfs4 statvers=1.1\n\tbytes:\t0 0 0 0 {bytes} {bytes} 0 0\n\tREAD: {calls} 9\n"
+            )
+        };
+        let mut fake = Fake::new()
+            .file("/proc/self/mountinfo", "40 1 0:50 / /n rw - nfs4 srv:/e rw\n")
+            .file("/proc/self/mountstats", &stats(4096, 2))
+            .on_mount("/n", 40, (0, 50));
+        let stack = stack_with(&fake, Path::new("/n/x"));
+        assert_eq!(stack.method, "mountstats");
+        let before = Counters::read_with(&fake, &stack);
+        fake.put("/proc/self/mountstats", &stats(4096 + 10_240, 7));
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        let told = physical.devices.first().expect("the server");
+        assert_eq!((told.name.as_str(), told.kind.as_str()), ("srv:/e", "server"));
+        assert_eq!((told.read_bytes, told.write_bytes, told.read_ios), (10_240, 10_240, 5));
+        assert!(physical.note.expect("a note").contains("another machine"));
     }
 
     #[test]

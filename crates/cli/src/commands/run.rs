@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
+    let common = &common.under(&options.conditions);
     if let Some(output) = &options.output {
         write::check_before(output)?;
     }

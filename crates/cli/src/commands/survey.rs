@@ -15,6 +15,7 @@ use std::process::ExitCode;
 const MIB: u64 = 1 << 20;
 
 pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
+    let common = &common.under(&options.conditions);
     if let Some(output) = &options.output {
         write::check_before(output)?;
     }

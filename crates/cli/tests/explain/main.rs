@@ -1,5 +1,6 @@
 //! Explaining, as a user meets it: what a figure is worth, and what was measured before.
 
+mod cold;
 mod direct;
 mod documented;
 mod extents;

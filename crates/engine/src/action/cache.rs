@@ -8,15 +8,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 impl Engine {
-    /// Writes files back and drops their pages; files that are not there (yet) have none. Pages that are mapped, locked, or being
-    /// written back once more stay.
-    ///
-    /// # Errors
-    /// If a file cannot be opened or written back.
-    pub fn evict(&self, paths: &[PathBuf]) -> Result<(), EngineError> {
-        paths.iter().filter(|p| p.exists()).try_for_each(|p| evict(p))
-    }
-
     /// Reads files once, so that they lie in the page cache. A signal ends it early.
     ///
     /// # Errors

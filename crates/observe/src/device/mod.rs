@@ -4,6 +4,7 @@
 //! Nothing is opened or changed; everything comes from statx, /proc/self/mountinfo and /sys.
 
 pub mod mount;
+pub(crate) mod server;
 mod walk;
 
 use crate::files::{KernelFiles, Live};
@@ -81,7 +82,8 @@ pub struct DeviceStack {
     pub mount: Option<Mount>,
     /// Every device once; those the file system itself uses come first.
     pub devices: Vec<Device>,
-    /// How the bytes that reach storage can be counted: "diskstats", "memory" (there is no storage), or "none".
+    /// How the bytes that reach storage can be counted: "diskstats", "memory" (there is no storage), "mountstats" (of
+    /// the server of a network file system), or "none".
     pub method: String,
     /// Why there is no device, or what is not known about those there are.
     pub note: Option<String>,

@@ -29,6 +29,15 @@ impl Mount {
         self.options.iter().find_map(|o| o.strip_prefix(name)?.strip_prefix('='))
     }
 
+    /// The mount point as the kernel writes it in tables of its own, blanks and the like in octal.
+    pub(crate) fn escaped_mount_point(&self) -> String {
+        let code = |c: char| match c {
+            ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),
+            c => c.to_string(),
+        };
+        self.mount_point.chars().map(code).collect()
+    }
+
     /// Whether there is an option of this name, with or without a value.
     #[must_use]
     pub fn has_option(&self, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The walk itself: from file system to devices, and from each device to what it is made of.
 
 use super::mount::{self, Mount};
+use super::server;
 use super::{Device, DeviceKind, DeviceStack, Role};
 use crate::files::KernelFiles;
 use std::path::{Path, PathBuf};
@@ -64,9 +65,14 @@ impl<'a> Walk<'a> {
         // Stable: the file system's own devices first, its data before its log, otherwise in the order of discovery.
         self.devices.sort_by_key(|d| (d.level, d.role == Role::Log));
         let memory = !in_memory.is_empty() && !elsewhere;
+        let served = |m: &Mount| {
+            let told = self.files.read(Path::new("/proc/self/mountstats")).ok();
+            told.and_then(|t| server::served(&t, &m.escaped_mount_point())).is_some()
+        };
         let method = match (self.devices.is_empty(), memory) {
             (false, _) => "diskstats",
             (true, true) => "memory",
+            (true, false) if mount.as_ref().is_some_and(served) => "mountstats",
             (true, false) => "none",
         };
         let note = (!self.notes.is_empty()).then(|| self.notes.join("; "));

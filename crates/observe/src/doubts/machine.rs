@@ -228,6 +228,7 @@ mod tests {
         other.seq = 1;
         other.repetitions.push(other.repetitions[0].clone());
         other.repetitions[0].physical.devices[0].read_bytes = 0;
+        other.repetitions[0].physical.own_read_bytes = Some(0);
         run.phases.push(other);
         let sentence = code_in(&run, &environment, &Seen::default(), "fits-memory").sentence;
         assert!(sentence.contains("has 64 MiB"), "{sentence}");

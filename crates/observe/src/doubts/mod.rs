@@ -6,6 +6,7 @@
 //! lists them.
 
 mod conditions;
+mod impossible;
 mod machine;
 mod phases;
 
@@ -34,6 +35,7 @@ pub struct Seen {
 #[must_use]
 pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
     let mut all = phases::of(run, seen);
+    all.extend(impossible::of(run));
     all.extend(conditions::of(run));
     all.extend(machine::of(run, environment, seen));
     all

@@ -475,7 +475,16 @@ fn every_doubtful_check_has_a_doubt() {
     let constant = Seen { sampled_share: Some(0.1), ..seen() };
     let btrfs = json!({"filesystem": {"type": "zfs"}});
     let cases: Vec<(Run, Value, Seen, &str, &str)> = vec![
-        (change(0, |r| r.physical.devices[0].read_bytes = 0), Value::Null, seen(), "device", "page-cache"),
+        (
+            change(0, |r| {
+                r.physical.devices[0].read_bytes = 0;
+                r.physical.own_read_bytes = Some(0);
+            }),
+            Value::Null,
+            seen(),
+            "device",
+            "page-cache",
+        ),
         (
             change(0, |r| r.resident_before.as_mut().expect("told").cached_pages = 99),
             Value::Null,

@@ -1,0 +1,103 @@
+//! `--cold`, and `FATHOM_COLD` for drop-ins whose command line belongs to another program: before every phase the files that it reads
+//! are dropped from memory. What is done and how it is proved is in `fathom_observe::cache::cold`; here is whether it is wanted, of
+//! which files, and what is said about it in the end.
+
+use crate::console;
+use crate::flows;
+use crate::line::{ColdReach, Common};
+use crate::run_loop;
+use fathom_engine::Engine;
+use fathom_observe::cache::cold::{self, Reach};
+use fathom_observe::device;
+use fathom_record::{Cold, Run};
+use fathom_workload::{Action, CacheState, Direction, Phase, Workload};
+use std::path::PathBuf;
+
+/// The variable that asks for it.
+const VARIABLE: &str = "FATHOM_COLD";
+
+/// How far it is to go, if it is wanted: the option, else the variable. An empty variable, "0" or "no" is none.
+pub fn wanted(common: &Common) -> Result<Option<Reach>, String> {
+    if let Some(reach) = common.cold {
+        return Ok(Some(match reach {
+            ColdReach::Files => Reach::Files,
+            ColdReach::Machine => Reach::Machine,
+        }));
+    }
+    of_variable(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()).as_deref())
+}
+
+fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
+    match value {
+        None | Some("" | "0" | "no") => Ok(None),
+        Some("1" | "yes" | "files") => Ok(Some(Reach::Files)),
+        Some("machine") => Ok(Some(Reach::Machine)),
+        Some(other) => Err(format!(
+            "{VARIABLE} is {other:?}, which is no way of making files cold: use 1 or files (the files that are read), machine (the whole machine's cache, if that is not enough), or 0"
+        )),
+    }
+}
+
+/// Whether the option concerns a phase: it reads, and the workload does not ask in so many words for a warm cache.
+pub fn may_be(phase: &Phase) -> bool {
+    let mut streams = run_loop::streams(std::iter::once(phase));
+    let reads = streams.any(|s| s.direction != Direction::Write) || flows::read(phase);
+    let warmed = phase.before.iter().any(|action| matches!(action, Action::Warm(_)));
+    reads && !warmed && phase.cache != CacheState::Warm
+}
+
+/// Makes the files of a phase cold.
+pub fn make(engine: &Engine, workload: &Workload, phase: &Phase, reach: Reach) -> Cold {
+    let paths = engine.paths(workload, phase);
+    let first: Vec<PathBuf> = paths.iter().find(|p| p.exists()).cloned().into_iter().collect();
+    cold::make(&paths, &device::stack_of_all(&first), reach)
+}
+
+/// Says what it came to, once for the whole run: the worst if it did not work, else the proof if the user asked for it.
+pub fn say(run: &Run, asked: bool) {
+    let all: Vec<(&str, &Cold)> = run
+        .phases
+        .iter()
+        .flat_map(|p| p.repetitions.iter().map(|r| (p.name.as_str(), r)))
+        .filter_map(|(name, r)| Some((name, r.cold.as_ref()?)))
+        .collect();
+    let failed: Vec<&(&str, &Cold)> = all.iter().filter(|(_, c)| c.files > 0 && !c.proved()).collect();
+    if let Some((name, worst)) = failed.first() {
+        let more = match failed.len() {
+            1 => String::new(),
+            n => format!(" (and {} more)", n - 1),
+        };
+        console::warning(&format!("{name}{more}: {}", worst.sentence));
+    } else if !asked {
+        // The workload's own `cache = "cold"` is told by the checks of trust.
+    } else if let Some((name, last)) = all.iter().rfind(|(_, c)| c.files > 0) {
+        let times = if all.len() == 1 { "once".into() } else { format!("{} times", all.len()) };
+        console::note(&format!(
+            "files were made cold {times}, with proof each time; the last, before {name}: {}",
+            last.sentence
+        ));
+    } else if all.is_empty() {
+        console::note("nothing was made cold: no phase reads files that may be cold");
+    }
+}
+
+/// The engine's form of an error of the command line.
+pub fn refused(message: String) -> fathom_engine::EngineError {
+    fathom_engine::EngineError::Unsupported { place: "making files cold".into(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_read_like_a_switch_and_nonsense_is_refused() {
+        assert_eq!(of_variable(None), Ok(None));
+        assert_eq!(of_variable(Some("0")), Ok(None));
+        assert_eq!(of_variable(Some("1")), Ok(Some(Reach::Files)));
+        assert_eq!(of_variable(Some("machine")), Ok(Some(Reach::Machine)));
+        assert!(
+            of_variable(Some("cold")).is_err_and(|e| e.contains("FATHOM_COLD") && e.contains("\"cold\""))
+        );
+    }
+}

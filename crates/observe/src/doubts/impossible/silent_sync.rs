@@ -1,0 +1,87 @@
+//! Syncs came back and the device saw next to nothing of them: what was acknowledged is not on it. Data that is written and synced has
+//! to be written, and to be flushed where the device has a cache of its own; one commit may serve all workers that wait, and no more.
+
+use super::{device, found};
+use crate::doubts::grouped;
+use crate::words::which;
+use fathom_record::{Doubt, OpKind, Phase, Repetition, Run};
+
+struct Silent {
+    syncs: u64,
+    writes: u64,
+    flushes: u64,
+    device: String,
+}
+
+pub(super) fn check(run: &Run) -> Option<Doubt> {
+    let all = found(run, silent);
+    let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
+    let (_, worst) = all.iter().max_by_key(|(_, s)| s.syncs)?;
+    let times = if worst.syncs == 1 { "once".into() } else { format!("{} times", worst.syncs) };
+    let text = format!(
+        "in {} fsync returned {times} after a write, and {} saw {} flushes and {} writes: what was acknowledged cannot be on it, and would be lost with the power. Something between ignores syncs (a file system mounted so, libeatmydata, an emulated disk with cache=unsafe).",
+        which(run, &phases),
+        worst.device,
+        worst.flushes,
+        worst.writes
+    );
+    Some(grouped("impossible-sync", &phases, &text))
+}
+
+fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
+    let count = |kinds: &[OpKind]| {
+        let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
+        stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))
+    };
+    // A sync of what nobody wrote has nothing to do.
+    let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
+    let top = r.physical.devices.first()?;
+    let at_once = (r.workers.len() as u64).max(1).saturating_mul(2);
+    let seen = top.write_ios.saturating_add(top.flush_ios);
+    (syncs > 0 && seen.saturating_mul(at_once) < syncs).then(|| Silent {
+        syncs,
+        writes: top.write_ios,
+        flushes: top.flush_ios,
+        device: device(r),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doubts::Seen;
+    use crate::doubts::test_runs::{doubts, none, phase, run_of};
+    use fathom_record::{Histogram, OpKind, OpStat};
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn syncs_that_the_device_never_saw_are_told() {
+        let mut p = phase("write", 40 * MIB, 40 * MIB);
+        let stat = |op, ops| OpStat { op, ops, bytes: 0, latency: Histogram::default() };
+        p.repetitions[0].workers[0].stats = vec![stat(OpKind::Write, 10_000), stat(OpKind::Sync, 10_000)];
+        p.repetitions[0].physical.devices[0].write_ios = 20_000;
+        p.repetitions[0].physical.devices[0].flush_ios = 10_000;
+        none(&run_of(vec![p.clone()]), &Seen::default());
+        p.repetitions[0].physical.devices[0].write_ios = 0;
+        p.repetitions[0].physical.devices[0].flush_ios = 0;
+        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        let doubt = found.iter().find(|d| d.code == "impossible-sync").expect("a doubt");
+        assert!(
+            doubt
+                .sentence
+                .contains("fsync returned 10000 times after a write, and sda saw 0 flushes and 0 writes"),
+            "{}",
+            doubt.sentence
+        );
+        // Sixteen that wait for one commit each time are no wonder.
+        p.repetitions[0].physical.devices[0].flush_ios = 10_000 / 16;
+        p.repetitions[0].workers.extend(vec![fathom_record::Worker::default(); 15]);
+        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
+        // Nobody wrote anything.
+        p.repetitions[0].workers[0].stats = vec![stat(OpKind::Sync, 10_000)];
+        p.repetitions[0].physical.devices[0].flush_ios = 0;
+        let found = doubts(&run_of(vec![p]), &Seen::default());
+        assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
+    }
+}
