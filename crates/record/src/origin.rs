@@ -94,7 +94,7 @@ impl Origin {
                     .iter()
                     .map(|w| format!("{}: {}", w.direction.words(), words(w, device)))
                     .collect();
-                let moved: f64 = several.iter().map(|w| w.from_device() as f64).sum();
+                let moved: f64 = several.iter().map(|w| w.device_part() as f64).sum();
                 let asked: f64 = several.iter().map(|w| w.asked as f64).sum();
                 Self {
                     regime: if agree { first } else { Regime::Mixed },

@@ -2,7 +2,7 @@
 //! loop device that goes past the page cache below, and without root on the directory that tests use.
 
 use crate::workloads::{Text, last_run};
-use fathom_testkit::{Fathom, LoopFs, TestDir, skip};
+use fathom_testkit::{Fathom, Kind, LoopFs, TestDir, skip};
 use serde_json::Value;
 use std::path::Path;
 
@@ -107,4 +107,44 @@ fn the_five_statements_are_right_in_a_plain_directory() {
         return skip("the_five_statements_are_right_in_a_plain_directory", why);
     }
     expect_five(&fathom, dir.path());
+}
+
+/// A file system that compresses moves little, and that is no page cache.
+#[test]
+fn what_a_file_system_compresses_is_still_the_devices() {
+    let test = "what_a_file_system_compresses_is_still_the_devices";
+    if TestDir::new().in_memory() {
+        return skip(test, "needs a directory on a real file system");
+    }
+    let Some(fs) = LoopFs::of(Kind::Btrfs, test).direct_io().mount() else { return };
+    let remounted = std::process::Command::new("mount")
+        .args(["-o", "remount,compress-force=zstd"])
+        .arg(fs.path())
+        .status()
+        .is_ok_and(|s| s.success());
+    if !remounted {
+        return skip(test, "this btrfs cannot be told to compress");
+    }
+    let fathom = Fathom::new();
+    let record = "record = { fixed = \"256KiB\" }";
+    let text = Text::new("compressed")
+        .file("data", &fs.path().join("data"), "16MiB", "existing = \"reuse\"\ndata = \"zero\"")
+        .phase(
+            "write with fsync",
+            "data",
+            "write",
+            "before = [{ prepare = \"data\" }]",
+            &format!("{record}\ndata = \"zero\"\ntimed = {{ fsync = true }}"),
+        )
+        .phase("cold read", "data", "read", "cache = \"cold\"", record);
+    let workload = text.save(&fathom);
+    let _ = fathom.run(["run", workload.to_str().expect("UTF-8")]).expect_code(0);
+    for phase in last_run(&fathom)["phases"].as_array().expect("phases") {
+        let statement = phase["repetitions"][0]["truth"]["statement"].as_str().expect("a statement");
+        assert!(statement.starts_with("This is a device number: 100 % of the 16 MiB"), "{statement}");
+        assert!(statement.contains("the file system compresses"), "{statement}");
+        let moved = phase["repetitions"][0]["physical"]["devices"][0].clone();
+        let bytes = ["read_bytes", "write_bytes"].map(|f| moved[f].as_u64().unwrap_or(0)).into_iter().max();
+        assert!(bytes.is_some_and(|b| b < 8 << 20), "{moved}");
+    }
 }

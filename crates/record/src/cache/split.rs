@@ -163,12 +163,12 @@ impl Way {
     }
 
     /// What came from or had reached a device, at most what was asked for.
-    pub fn from_device(&self) -> u64 {
+    pub fn device_part(&self) -> u64 {
         self.unpacked.unwrap_or(self.moved).min(self.asked)
     }
 
     pub fn read_truth(&self) -> Option<ReadTruth> {
-        let device_bytes = if self.memory { 0 } else { self.from_device() };
+        let device_bytes = if self.memory { 0 } else { self.device_part() };
         let hole_bytes = self.holes.min(self.asked - device_bytes);
         Some(ReadTruth {
             asked_bytes: self.asked,
@@ -185,7 +185,7 @@ impl Way {
             let dirty_bytes = Some(self.asked);
             return Some(WriteTruth { asked_bytes: self.asked, dirty_bytes, ..WriteTruth::default() });
         }
-        let in_clock_bytes = self.from_device();
+        let in_clock_bytes = self.device_part();
         let rest = self.asked - in_clock_bytes;
         let dirty_bytes = self.waits.map(|w| w.min(rest));
         let rest = rest - dirty_bytes.unwrap_or(0);
