@@ -127,6 +127,8 @@ pub enum Command {
     /// which flags, depends on the kernel, on what this user or container may do, on the file system and on the device. So
     /// everything is tried, on a file in DIR that never has a name and is gone afterwards.
     Backends(Backends),
+    /// Block traces: record what reaches a device, sum it up, turn it into other forms
+    Trace(crate::commands::trace::options::Trace),
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod show;
 mod survey;
 mod survey_plan;
 pub mod sysbench;
+pub mod trace;
 mod watch;
 mod write;
 
@@ -58,6 +59,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Rm(o) => rm::run(&o, &common),
         Command::Doctor(o) => doctor::run(&o),
         Command::Backends(o) => backends::run(&o),
+        Command::Trace(o) => trace::run(&o),
     }
 }
 

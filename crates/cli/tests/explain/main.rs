@@ -6,6 +6,8 @@ mod documented;
 mod extents;
 mod kept;
 mod statements;
+mod traces;
+mod traces_recorded;
 mod trust;
 mod truth;
 #[path = "../measure/workloads.rs"]

@@ -5,7 +5,7 @@ use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, TestDir};
 
 /// Every command with its options, written down a second time: an option that is added, lost or renamed must be looked at here.
-const COMMANDS: [(&str, &[&str]); 10] = [
+const COMMANDS: [(&str, &[&str]); 14] = [
     ("", &["--store", "--no-store", "--help", "--version"]),
     ("survey", &["[DIR]", "--output", "--quick", "--seed", "--json", "--store", "--no-store"]),
     ("run", &["<FILE>", "--plan", "--output", "--json", "--store", "--no-store"]),
@@ -15,6 +15,13 @@ const COMMANDS: [(&str, &[&str]); 10] = [
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),
     ("doctor", &["[PATH]", "--json", "--all", "Severities:", "Exit code:", "fathom backends", "--store"]),
+    ("trace", &["record", "summary", "export", "--store"]),
+    (
+        "trace record",
+        &["<PATH|DEVICE>", "[COMMAND]...", "--output", "--force", "--full", "--seconds", "--store"],
+    ),
+    ("trace summary", &["<FILE>...", "--from", "--device", "--json", "--store"]),
+    ("trace export", &["<FILE>...", "--from", "--format", "--output", "--force", "--store"]),
     ("backends", &["[DIR]", "--json", "States:", "--store"]),
 ];
 

@@ -1,0 +1,112 @@
+//! `fathom trace export`: a trace in another form, event by event.
+
+use super::input;
+use super::options::Export;
+use super::{summary, writer};
+use crate::console;
+use crate::exit::Usage;
+use anyhow::Context as _;
+use fathom_dialects::trace;
+use fathom_record::block::log;
+use std::io::{BufWriter, IsTerminal as _, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(options: &Export) -> anyhow::Result<ExitCode> {
+    let ended = export(options);
+    // A reader of stdout that has gone (`| head`) ends nothing.
+    let is_gone = |e: &anyhow::Error| {
+        e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    };
+    match ended {
+        Err(e) if options.output.as_os_str() == "-" && is_gone(&e) => Ok(ExitCode::SUCCESS),
+        other => other,
+    }
+}
+
+fn export(options: &Export) -> anyhow::Result<ExitCode> {
+    let inputs = input::inputs(&options.source)?;
+    let [input] = &inputs[..] else {
+        let n = inputs.len();
+        return Err(Usage(format!(
+            "export turns one trace into another, and {n} were named; export them one by one"
+        ))
+        .into());
+    };
+    if options.source.files.iter().any(|f| same_file(f, &options.output)) {
+        return Err(
+            Usage(format!("{} is the trace itself; name another file", options.output.display())).into()
+        );
+    }
+    let Some(form) = options.format.output() else {
+        let text = summary::json(&[summary::sum_up(input)?])?;
+        open(options)?.write_all(text.as_bytes()).with_context(|| cannot(&options.output))?;
+        tell(options, None);
+        return Ok(ExitCode::SUCCESS);
+    };
+    // Opened before anything is made: a trace that is none leaves no file.
+    let mut trace = input.open()?;
+    let mut first = trace.next().transpose().map_err(input::wrong)?;
+    let out = open(options)?;
+    let failed = || cannot(&options.output);
+    let mut writing = trace::writer(form, Box::new(out), &trace.about(), &writer()).with_context(failed)?;
+    let mut events = 0u64;
+    let mut broken = None;
+    loop {
+        let event = match first.take() {
+            Some(event) => event,
+            None => match trace.next() {
+                None => break,
+                Some(Ok(event)) => event,
+                Some(Err(error)) => {
+                    broken = Some(error);
+                    break;
+                }
+            },
+        };
+        events += 1;
+        writing.event(&event, &|| trace.about()).with_context(failed)?;
+    }
+    let about = trace.about();
+    let lost = writing.finish(&about).with_context(failed)?;
+    for note in about.notes.iter().chain(&lost) {
+        console::note(note);
+    }
+    tell(options, Some(events));
+    // What was read before the mistake is written; the command has failed all the same.
+    broken.map_or(Ok(ExitCode::SUCCESS), |error| Err(input::wrong(error)))
+}
+
+fn cannot(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn open(options: &Export) -> anyhow::Result<Box<dyn Write>> {
+    if options.output.as_os_str() == "-" {
+        if options.format == super::options::To::Own && std::io::stdout().is_terminal() {
+            return Err(
+                Usage("--format own is binary; name a file with -o, or send stdout into one".into()).into()
+            );
+        }
+        return Ok(Box::new(BufWriter::new(std::io::stdout())));
+    }
+    match log::create(&options.output, options.force) {
+        Ok(file) => Ok(Box::new(BufWriter::new(file))),
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            let path = options.output.display();
+            Err(Usage(format!("{path} exists; name another file, or add --force to overwrite it")).into())
+        }
+        Err(e) => Err(e).with_context(|| cannot(&options.output)),
+    }
+}
+
+fn tell(options: &Export, events: Option<u64>) {
+    if options.output.as_os_str() != "-" {
+        let events = events.map(|n| format!(" ({n} events)")).unwrap_or_default();
+        console::note(&format!("wrote {}{events}", options.output.display()));
+    }
+}

@@ -1,0 +1,24 @@
+//! `fathom trace`: block traces recorded, summed up, and turned into other forms. This file only chooses.
+
+mod export;
+mod input;
+pub mod options;
+mod record;
+mod summary;
+mod target;
+
+use options::{Trace, What};
+use std::process::ExitCode;
+
+pub fn run(options: &Trace) -> anyhow::Result<ExitCode> {
+    match &options.what {
+        What::Record(o) => record::run(o),
+        What::Summary(o) => summary::run(o),
+        What::Export(o) => export::run(o),
+    }
+}
+
+/// The program's name and version, for files that say who wrote them.
+pub fn writer() -> String {
+    format!("fathom {}", env!("CARGO_PKG_VERSION"))
+}

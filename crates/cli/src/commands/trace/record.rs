@@ -1,0 +1,286 @@
+//! `fathom trace record`: events of a device, from the kernel's ring into an event log, until a signal, a time or a command's end.
+//! Nothing is analysed while it runs: each event is some bytes in a file, handed to the system ten times a second.
+
+use super::options::Record;
+use super::{target, writer};
+use crate::console;
+use crate::exit::{self, Usage};
+use anyhow::Context as _;
+use fathom_engine::interrupted_by;
+use fathom_observe::block::{Detail, Instance, Taken, Watch, Watched, Who, availability};
+use fathom_record::BlockEvent;
+use fathom_record::block::BlockAction;
+use fathom_record::block::log::{self, LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often what was recorded is handed to the system, and a signal or the command's end is looked for.
+const STEP: Duration = Duration::from_millis(100);
+/// No request rate is known beforehand: rings for this many a second are made.
+const EXPECTED_IOPS: u64 = 100_000;
+
+/// The log while it is written. A full disk stops the writing and is told at the end.
+struct Recording {
+    log: LogWriter<LogFile>,
+    failed: Option<io::Error>,
+}
+
+impl Recording {
+    fn put(&mut self, event: &BlockEvent, who: &Who) {
+        if self.failed.is_some() {
+            return;
+        }
+        // Whoever had the request made is more worth knowing than who happened to run when the driver got it.
+        let event = if event.action == BlockAction::Issue { who.put_into(event) } else { *event };
+        self.failed = self.log.event(&event).err();
+    }
+
+    fn flush(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.log.flush().err();
+        }
+    }
+}
+
+/// Why recording ended.
+enum End {
+    Time,
+    Command(i32),
+    Signal(i32),
+    Full,
+}
+
+pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
+    if let Err(why) = availability().events {
+        return Err(Usage(format!("trace record needs the kernel's block events: {why}")).into());
+    }
+    let devices = target::devices(&options.target)?;
+    let path = options.output.clone().unwrap_or_else(|| default_name(&devices));
+    let file = log::create(&path, options.force).map_err(|e| cannot_create(&path, e))?;
+    let made = Made { path: &path, keep: false };
+    let failed = || format!("cannot write {}", path.display());
+    let mut log = LogWriter::new(file, &header(options.full)).with_context(failed)?;
+    for device in &devices {
+        log.device(&log_device(device)).with_context(failed)?;
+    }
+    let recording = Arc::new(Mutex::new(Recording { log, failed: None }));
+    let sink = {
+        let recording = recording.clone();
+        move |event: &BlockEvent, who: &Who| lock(&recording).put(event, who)
+    };
+    fathom_engine::watch_signals();
+    let detail = if options.full { Detail::Full } else { Detail::Requests };
+    let instance = Instance::new()?;
+    let watch = Watch::start(&instance, &devices, detail, EXPECTED_IOPS, sink)?;
+    tell_begin(&devices, &path, options);
+    let mut child = match start(&options.command) {
+        Ok(child) => child,
+        Err(e) => {
+            watch.stop()?;
+            return Err(e);
+        }
+    };
+    let end = wait(&mut child, options.seconds, &recording);
+    let Taken { sink, lost, observer_cpu_ns, started_ns, stopped_ns, ring_kib, notes, .. } = watch.stop()?;
+    drop(sink);
+    drop(instance);
+    let recording = Arc::into_inner(recording).context("the observer still holds the log")?;
+    let Recording { log, failed: broken } = recording.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.keep();
+    let events = log.events();
+    if let Some(e) = broken {
+        return Err(e)
+            .with_context(|| format!("{}; what was recorded before is kept ({events} events)", failed()));
+    }
+    let mut log = log;
+    log.lost(lost).with_context(failed)?;
+    for note in &notes {
+        log.note(note).with_context(failed)?;
+    }
+    let trailer = LogEnd { start_ns: started_ns, end_ns: stopped_ns, observer_cpu_ns, ..LogEnd::default() };
+    // Dropping the file ends the compression.
+    drop(log.finish(&trailer).with_context(failed)?);
+    tell_end(
+        &path,
+        &Cost { events, lost, ring_kib, cpu_ns: observer_cpu_ns, ns: stopped_ns.saturating_sub(started_ns) },
+    );
+    notes.iter().for_each(|note| console::note(note));
+    // Its time was up before the command's: what it does from here on is not recorded, but it is not left alone either.
+    let end = match child {
+        Some(mut running) => {
+            End::Command(code_of(running.wait().context("the command cannot be waited for")?))
+        }
+        None => end,
+    };
+    Ok(code(&end, options))
+}
+
+fn lock(recording: &Mutex<Recording>) -> std::sync::MutexGuard<'_, Recording> {
+    recording.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file until something is in it: a recording that could not begin leaves none.
+struct Made<'p> {
+    path: &'p Path,
+    keep: bool,
+}
+
+impl Made<'_> {
+    fn keep(mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_file(self.path);
+        }
+    }
+}
+
+fn cannot_create(path: &Path, error: io::Error) -> anyhow::Error {
+    let shown = path.display();
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return Usage(format!("{shown} exists; name another file, or add --force to overwrite it")).into();
+    }
+    anyhow::Error::from(error).context(format!("cannot write {shown}"))
+}
+
+fn default_name(devices: &[Watched]) -> PathBuf {
+    let device = devices.first().map_or("device", |d| d.name.as_str()).replace('/', "-");
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    PathBuf::from(format!("fathom-trace-{device}-{now}.fbl"))
+}
+
+fn log_device(device: &Watched) -> LogDevice {
+    let Watched { number, level, bio_based, name, .. } = device;
+    LogDevice { number: *number, level: *level, bio_based: *bio_based, name: name.clone() }
+}
+
+fn header(full: bool) -> LogHeader {
+    let kernel = |name: &str| {
+        let text = std::fs::read_to_string(Path::new("/proc/sys/kernel").join(name)).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    let machine = [kernel("ostype"), kernel("osrelease"), std::env::consts::ARCH.into(), kernel("hostname")];
+    LogHeader {
+        clock: LogClock::Monotonic,
+        wall_ns: wall_of_monotonic_zero(),
+        queueing: full,
+        arrivals_only: false,
+        source: "tracefs".into(),
+        machine: machine.join(" "),
+        writer: writer(),
+    }
+}
+
+/// Unix time of CLOCK_MONOTONIC 0, to some µs: the two clocks are read one after the other.
+fn wall_of_monotonic_zero() -> Option<i64> {
+    let read = |clock| {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `now` is a timespec of ours, and the call writes nothing else.
+        let done = unsafe { libc::clock_gettime(clock, &raw mut now) };
+        (done == 0).then(|| now.tv_sec.checked_mul(1_000_000_000)?.checked_add(now.tv_nsec))?
+    };
+    read(libc::CLOCK_REALTIME)?.checked_sub(read(libc::CLOCK_MONOTONIC)?)
+}
+
+fn start(command: &[std::ffi::OsString]) -> anyhow::Result<Option<Child>> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+    let shown = Path::new(program).display();
+    let child = Command::new(program).args(arguments).spawn();
+    Ok(Some(child.map_err(|e| Usage(format!("the command {shown} cannot be started: {e}")))?))
+}
+
+/// Waits for what ends the recording. Ctrl-C reaches the command too; it is then waited for, so that its last requests are seen.
+fn wait(child: &mut Option<Child>, seconds: Option<u32>, recording: &Mutex<Recording>) -> End {
+    let begun = Instant::now();
+    let limit = seconds.map(|s| Duration::from_secs(s.into()));
+    loop {
+        let left = limit.map_or(STEP, |l| l.saturating_sub(begun.elapsed()).min(STEP));
+        std::thread::sleep(left);
+        let mut recording = lock(recording);
+        recording.flush();
+        if recording.failed.is_some() {
+            return End::Full;
+        }
+        drop(recording);
+        if let Some(running) = child
+            && let Ok(Some(status)) = running.try_wait()
+        {
+            *child = None;
+            return interrupted_by().map_or(End::Command(code_of(status)), End::Signal);
+        }
+        if child.is_none()
+            && let Some(signal) = interrupted_by()
+        {
+            return End::Signal(signal);
+        }
+        if limit.is_some_and(|l| begun.elapsed() >= l) {
+            return End::Time;
+        }
+    }
+}
+
+fn code_of(status: ExitStatus) -> i32 {
+    status.code().or(status.signal().map(|s| 128 + s)).unwrap_or(1)
+}
+
+fn tell_begin(devices: &[Watched], path: &Path, options: &Record) {
+    let names: Vec<&str> = devices.iter().map(|d| d.name.as_str()).collect();
+    let until = match (options.command.is_empty(), options.seconds) {
+        (true, None) => ", until Ctrl-C".into(),
+        (true, Some(s)) => format!(", for {s} s"),
+        (false, None) => ", while the command runs".into(),
+        (false, Some(s)) => format!(", while the command runs, for {s} s at most"),
+    };
+    console::note(&format!("recording {} into {}{until}", names.join(", "), path.display()));
+}
+
+/// What a recording came to and what it cost.
+struct Cost {
+    events: u64,
+    lost: u64,
+    ring_kib: u64,
+    cpu_ns: u64,
+    ns: u64,
+}
+
+fn tell_end(path: &Path, cost: &Cost) {
+    let Cost { events, lost, ring_kib, .. } = *cost;
+    let seconds = cost.ns as f64 / 1e9;
+    let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
+    let each = if events > 0 { bytes as f64 / events as f64 } else { 0.0 };
+    let cpu_us = cost.cpu_ns as f64 / 1e3;
+    let per_event = if events > 0 { cpu_us / events as f64 } else { 0.0 };
+    console::note(&format!(
+        "recorded {events} events in {seconds:.1} s: {bytes} bytes ({each:.1} an event), lost {}; recording took {:.3} s of CPU \
+         ({per_event:.2} us an event), what the kernel spends on each event not counted",
+        lost,
+        cpu_us / 1e6
+    ));
+    if lost > 0 {
+        console::warning(&format!(
+            "{} events were lost because the kernel's rings ({} KiB for each CPU) were full: no count of this trace is a total",
+            lost, ring_kib
+        ));
+    }
+    console::note(&format!("fathom trace summary {} shows what it comes to", path.display()));
+}
+
+/// A command's own code is passed on; Ctrl-C is how a recording without a limit ends.
+fn code(end: &End, options: &Record) -> ExitCode {
+    let open_ended = options.command.is_empty() && options.seconds.is_none();
+    ExitCode::from(match end {
+        End::Time => exit::DONE,
+        End::Signal(libc::SIGINT) if open_ended => exit::DONE,
+        End::Signal(signal) => exit::of_signal(*signal),
+        End::Command(code) => u8::try_from(*code).unwrap_or(exit::FAILED),
+        End::Full => exit::FAILED,
+    })
+}
