@@ -19,6 +19,7 @@ use std::path::PathBuf;
   fathom sysbench fileio --file-test-mode=rndrw run   what SysBench users type, likewise
   fathom filebench -f varmail.f          what Filebench users type: its language, its output
   fathom run workload.toml               a workload of your own
+  fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
   fathom doctor /mnt/data                what on this machine would spoil a measurement there
@@ -46,6 +47,9 @@ pub struct Common {
     /// Do not keep this run
     #[arg(long, global = true)]
     pub no_store: bool,
+    /// What a sweep says of the runs it makes
+    #[arg(skip)]
+    pub mark: Option<crate::mark::Mark>,
     /// Set by the commands that have [`Conditions`].
     #[arg(skip)]
     pub cold: Option<ColdReach>,
@@ -96,6 +100,8 @@ pub enum Command {
     /// Filebench's scripts and Filebench's output (`fathom filebench -h` lists its options)
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Filebench(DropIn),
+    /// One workload under every combination of settings: random, interleaved order, everything put back
+    Sweep(Sweep),
     /// What reaches a device now: rates, latencies, sizes, queue depth, issuers
     ///
     /// On a terminal a picture that is drawn anew, elsewhere a row an interval. Single requests are seen by root only; others get what
@@ -213,6 +219,93 @@ pub struct DropIn {
     /// Arguments of the program it stands in for
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Settings:
+  scheduler, nr_requests, iosched/TUNABLE, max_sectors_kb, nomerges, rq_affinity, wbt_lat_usec,
+  read_ahead_kb            of the device below the measured directory, or of one named
+  vm.dirty_ratio, vm.dirty_bytes, vm.dirty_background_ratio, vm.dirty_background_bytes,
+  vm.dirty_expire_centisecs, vm.dirty_writeback_centisecs, vm.vfs_cache_pressure, vm.swappiness
+  fs, mkfs, mount          a file system on a loop device that fathom makes: fs=ext4,xfs,btrfs
+                           mkfs='-b 1024;-b 4096'  mount='noatime;noatime,data=writeback'
+  record, file_size, queue_depth, threads, backend, direct, cache, time, workload.PATH
+                           of a native workload file
+  ANYTHING                 if {ANYTHING} stands in the arguments of a drop-in
+
+Values are separated by commas; where they hold commas themselves, by semicolons. A setting with
+one value is set for all runs. `present` is the value found at the start.
+
+Examples:
+  fathom sweep --plan --vary read_ahead_kb=0,128 -- workload.toml
+  fathom sweep --vary scheduler=none,mq-deadline,kyber,bfq --vary read_ahead_kb=0,128 \\
+      --figure time -- sysbench fileio --file-test-mode=rndrw --num-threads=16 run
+  fathom sweep --vary fs=ext4,xfs --image-in /data -o fs.html -- iozone -e -i 0 -s 64m -r 64k
+  fathom sweep --vary threads=1,4,16 -- sysbench fileio --threads={threads} run
+
+Whatever is turned is put back after any end, also after SIGKILL (docs/sweep.md).")]
+pub struct Sweep {
+    /// A setting and its values; given several times, every combination is measured
+    #[arg(long, required = true, value_name = "SETTING=A,B,...")]
+    pub vary: Vec<String>,
+    /// Runs of every combination; a verdict needs at least 6
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub rounds: u32,
+    /// Seed of the order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Begin no round that would not end within this time: 90s, 30min, 2h
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Which figure the tables show
+    #[arg(long, value_enum, default_value = "rate")]
+    pub figure: SweepFigure,
+    /// Drop the page cache of the whole machine before every run (needs root)
+    #[arg(long)]
+    pub cold: bool,
+    /// Wait so long before every run, after the device has come to rest
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    pub settle: String,
+    /// Directory or block device whose settings are turned [default: where the workload's files are]
+    #[arg(long, value_name = "PATH")]
+    pub on: Option<PathBuf>,
+    /// Where the image of the loop device is made, with fs=... [default: the working directory]
+    #[arg(long, value_name = "DIR")]
+    pub image_in: Option<PathBuf>,
+    /// Size of that image
+    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
+    pub image_size: String,
+    /// Only check everything and print what would be done
+    #[arg(long)]
+    pub plan: bool,
+    /// Also write the page of the sweep (.html)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print JSON instead of the tables
+    #[arg(long)]
+    pub json: bool,
+    /// A workload file, or a drop-in and its arguments: sysbench, iozone, filebench
+    #[arg(required = true, last = true, value_name = "FILE | DROP-IN ARGS")]
+    pub workload: Vec<OsString>,
+}
+
+/// What the tables of a sweep show.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SweepFigure {
+    /// Bytes per second; operations per second where no file data is moved
+    Rate,
+    /// Operations per second
+    Ops,
+    /// Seconds until a phase was done
+    Time,
+    /// Median latency
+    P50,
+    /// 99th percentile of latency
+    P99,
+    /// 99.9th percentile of latency
+    P999,
+    /// Longest latency
+    Max,
 }
 
 #[derive(Debug, Args)]

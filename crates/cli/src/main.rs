@@ -11,6 +11,7 @@ mod epilogue;
 mod exit;
 mod flows;
 mod line;
+mod mark;
 mod observing;
 mod readying;
 mod run_loop;
@@ -23,6 +24,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if commands::sweep::guard::is_guardian(&words) {
+        return commands::sweep::guard::watch(&words);
+    }
+    commands::sweep::guard::put_back_left_behind();
     // Called by the name of a program it stands in for, through a link.
     let name = words.first().map(std::path::Path::new).and_then(|p| p.file_name()).unwrap_or_default();
     if name == "iozone" {

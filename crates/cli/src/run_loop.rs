@@ -92,6 +92,9 @@ pub fn execute(
     let mut observer = Observer::new(common.observe, engine, meets_a_device(workload, &head.directory))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let mut run = begin(engine, workload, &head);
+    if let Some(mark) = &common.mark {
+        mark.put_on(&mut run);
+    }
     let mut keeper = Keeper::open(common, &run);
     let mut failure = None;
     let place = Place::of(&head.directory);

@@ -20,7 +20,8 @@ impl Fake {
         Self { root, mounts: BTreeMap::new(), space: Space::default(), refused: BTreeSet::new() }
     }
 
-    fn inside(&self, path: &Path) -> PathBuf {
+    /// Where a path of the machine really is.
+    pub(crate) fn inside(&self, path: &Path) -> PathBuf {
         self.root.path().join(path.strip_prefix("/").unwrap_or(path))
     }
 

@@ -1,6 +1,7 @@
 //! Where a measurement ran and what reached the device. Everything here is read from the kernel's files and calls, nothing is
 //! changed, except that [`residency::evict`] writes a file's dirty pages back and drops them from the page cache when asked, and that
-//! [`block::Instance`] makes a tracefs instance of its own, which it removes.
+//! [`block::Instance`] makes a tracefs instance of its own, which it removes, and that
+//! [`knobs`] turns the kernel's settings, under a journal that puts them back.
 //!
 //! * [`device`]: from a path to the block devices below it.
 //! * [`counters`]: what those devices and this process moved between two moments.
@@ -11,6 +12,7 @@
 //! * [`block`]: events and rows of the block layer, live.
 //! * [`findings`]: sentences that the figures prove, a rule a file.
 //! * [`join`]: our own calls beside the requests that reached the device.
+//! * [`knobs`]: what can be turned, turning it, and putting it back after any end.
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`compressible`]: how far a sample of what is written can be compressed.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
@@ -33,6 +35,7 @@ pub mod files;
 pub mod findings;
 pub mod foreign;
 pub mod join;
+pub mod knobs;
 pub mod residency;
 mod sha256;
 pub mod trust;

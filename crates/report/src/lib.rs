@@ -4,7 +4,7 @@
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
 //! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
-//! serve them all; `comparison` divides two runs.
+//! serve them all; `comparison` divides two runs, `sweep` draws many of one workload under different settings.
 
 pub mod block;
 pub mod colour;
@@ -24,6 +24,7 @@ pub mod story;
 pub mod streams;
 pub mod surface;
 pub mod svg;
+pub mod sweep;
 pub mod terminal;
 pub mod text;
 pub mod trust;

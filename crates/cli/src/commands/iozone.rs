@@ -60,6 +60,67 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     }
 }
 
+/// A command line of the drop-in that is to be measured without IOzone's output, again and again.
+pub struct Measured {
+    parsed: Parsed,
+    argv: Vec<String>,
+}
+
+impl Measured {
+    /// Reads the command line.
+    pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let context = Context {
+            now: jiff::Zoned::now().datetime(),
+            uname: iozone::uname(&fathom_observe::environment::capture(&here)),
+            page_bytes: 4096,
+            read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
+        };
+        let parsed = iozone::plan(args, &context).map_err(|end| {
+            let said = format!("{}{}", end.stderr, end.stdout);
+            let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+            format!("iozone: {}", lines.join("; "))
+        })?;
+        if parsed.outputs.worksheet.is_some() || parsed.outputs.side_files {
+            return Err(
+                "iozone: -b and the files of latencies (-Q) belong to one run; leave them out of a sweep"
+                    .into(),
+            );
+        }
+        if parsed.workload.phases.is_empty() {
+            return Err("iozone: no test goes with these sizes and options".into());
+        }
+        Ok(Self { parsed, argv })
+    }
+
+    /// What it comes to.
+    pub fn workload(&self) -> &fathom_workload::Workload {
+        &self.parsed.workload
+    }
+
+    /// Where its files are.
+    pub fn directory(&self) -> PathBuf {
+        directory(&self.parsed, &std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
+    }
+
+    /// Executes it.
+    pub fn measure(
+        &self,
+        engine: &mut Engine,
+        common: &Common,
+        listener: &mut dyn Listener,
+    ) -> Result<Finished, String> {
+        let head = Head {
+            label: "iozone".into(),
+            dialect: "iozone".into(),
+            argv: self.argv.clone(),
+            directory: self.directory(),
+            started: jiff::Zoned::now(),
+        };
+        run_loop::execute(engine, &self.parsed.workload, head, common, listener).map_err(|e| e.to_string())
+    }
+}
+
 /// Writes each column as soon as it is known, as IOzone does.
 struct Live<'a> {
     printer: Printer,

@@ -12,6 +12,7 @@ mod run;
 mod show;
 mod survey;
 mod survey_plan;
+pub mod sweep;
 pub mod sysbench;
 pub mod trace;
 mod watch;
@@ -31,10 +32,11 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
             | Command::Iozone(_)
             | Command::Sysbench(_)
             | Command::Filebench(_)
+            | Command::Sweep(_)
     );
     if common.no_store && !measures {
         return Err(Usage(
-            "--no-store belongs to the commands that measure: survey, run, iozone, sysbench, filebench"
+            "--no-store belongs to the commands that measure: survey, run, sweep, iozone, sysbench, filebench"
                 .into(),
         )
         .into());
@@ -51,6 +53,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
         Command::Sysbench(o) => Ok(sysbench::run("fathom sysbench", &o.args, &common)),
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
+        Command::Sweep(o) => sweep::run(&o, &common),
         Command::Watch(o) => watch::run(&o),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),

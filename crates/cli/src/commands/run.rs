@@ -83,7 +83,7 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
 }
 
 /// Whether the engine can execute it, and where O_DIRECT is asked for, whether the files that are there can take it.
-fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usage> {
+pub fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usage> {
     engine
         .check(workload)
         .and_then(|()| workload.phases.iter().try_for_each(|p| engine.check_direct(workload, p)))
@@ -134,7 +134,7 @@ pub fn code(finished: &Finished) -> ExitCode {
     })
 }
 
-fn read(file: &Path) -> anyhow::Result<(String, String)> {
+pub fn read(file: &Path) -> anyhow::Result<(String, String)> {
     if file == Path::new("-") {
         let mut text = String::new();
         std::io::stdin()
@@ -148,7 +148,7 @@ fn read(file: &Path) -> anyhow::Result<(String, String)> {
 }
 
 /// The directory of the first file, or the working directory: absolute, because a record outlives both.
-fn directory_of(workload: &Workload) -> PathBuf {
+pub fn directory_of(workload: &Workload) -> PathBuf {
     let first = workload.filesets.first().and_then(|s| s.files.path(0));
     let parent = first.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));

@@ -9,6 +9,27 @@ const COMMANDS: [(&str, &[&str]); 14] = [
     ("", &["--store", "--no-store", "--help", "--version"]),
     ("survey", &["[DIR]", "--output", "--quick", "--seed", "--json", "--store", "--no-store"]),
     ("run", &["<FILE>", "--plan", "--output", "--json", "--store", "--no-store"]),
+    (
+        "sweep",
+        &[
+            "--vary",
+            "--rounds",
+            "--seed",
+            "--budget",
+            "--figure",
+            "--cold",
+            "--settle",
+            "--on",
+            "--image-in",
+            "--image-size",
+            "--plan",
+            "--output",
+            "--json",
+            "Settings:",
+            "--store",
+            "--no-store",
+        ],
+    ),
     ("report", &["<RUN>...", "--output", "--force", "--store"]),
     ("list", &["--limit", "--json", "--store"]),
     ("show", &["[RUN]...", "--json", "--original", "--block", "--store"]),
@@ -106,6 +127,7 @@ fn lighter(example: &str, data: &TestDir) -> Vec<String> {
     });
     let mut words: Vec<String> = words.collect();
     match words[0].as_str() {
+        "sweep" => drop(words.splice(1..1, ["--rounds", "1"].map(String::from))),
         "survey" => words.push("--quick".into()),
         "sysbench" => words.extend(["--file-total-size=2m", "--file-num=2", "--time=1"].map(String::from)),
         _ => {}
@@ -140,7 +162,11 @@ fn the_examples_run_as_printed() {
     for file in ["data.html", "out.wks", "run.html"] {
         assert!(names_in(fathom.work()).contains(&file.to_owned()), "{file}: {:?}", names_in(fathom.work()));
     }
-    assert_eq!(runs(&fathom).len(), 6, "two surveys, an iozone, a sysbench, a filebench, a workload");
+    assert_eq!(
+        runs(&fathom).len(),
+        8,
+        "two surveys, an iozone, a sysbench, a filebench, a workload, two of a sweep"
+    );
     assert_eq!(data.names(), [""; 0]);
 }
 

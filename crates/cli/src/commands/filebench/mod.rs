@@ -117,6 +117,56 @@ pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<Vec<Fi
     if ended.runs.is_empty() { Err(ended.code) } else { Ok(ended.runs) }
 }
 
+/// A command line of the drop-in that is to be measured without Filebench's output, again and again.
+pub struct Measured {
+    line: Line,
+    argv: Vec<String>,
+}
+
+impl Measured {
+    /// Reads the command line; the script is named absolutely, because every run may be in another directory.
+    pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
+        let asked = options::parse(args).map_err(|misuse| match misuse {
+            Misuse::Nothing => "filebench: no script is named; -f FILE is expected".to_string(),
+            Misuse::Wrong(what) => format!("filebench: {what}"),
+        })?;
+        let Asked::Script(mut line) = asked else {
+            return Err("filebench: -h and -c measure nothing; -f FILE is expected".into());
+        };
+        if line.check || line.store.is_some() || line.no_store {
+            return Err("filebench: --check, --store and --no-store belong before the --".into());
+        }
+        let Some(file) = &line.file else {
+            return Err("filebench: a script on stdin can be read only once; -f FILE is expected".into());
+        };
+        line.file = Some(std::path::absolute(file).unwrap_or_else(|_| file.clone()));
+        Ok(Self { line: *line, argv })
+    }
+
+    /// What it comes to here and now.
+    pub fn plan(&self) -> Result<Plan, ExitCode> {
+        let (name, text) = read(self.line.file.as_deref()).map_err(|why| {
+            console::error(&why);
+            ExitCode::from(exit::USAGE)
+        })?;
+        let plan = planned(&name, &text, &self.line.options).ok_or(ExitCode::from(exit::USAGE))?;
+        if plan.runs().next().is_none() {
+            console::error(&format!("{name} has no run command; --run 60 appends one"));
+            return Err(ExitCode::from(exit::USAGE));
+        }
+        Ok(plan)
+    }
+
+    /// Executes it.
+    pub fn measure(&self, engine: &mut Engine, common: &Common) -> Result<Vec<Finished>, ExitCode> {
+        let plan = self.plan()?;
+        let name = self.line.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
+        let call = steps::Call { name: &name, argv: self.argv.clone(), common, format: Format::V1_5 };
+        let ended = steps::all(&plan, engine, Log::new(Format::V1_5, true), &call);
+        if ended.runs.is_empty() { Err(ended.code) } else { Ok(ended.runs) }
+    }
+}
+
 /// What `fathom run --plan` prints of a script.
 pub fn explain(file: &Path) -> Result<String, ExitCode> {
     let (name, text) = read(Some(file)).map_err(|why| {

@@ -47,6 +47,41 @@ pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// As [`prepare`], without SysBench's words. `made` is told of each file that was not there before.
+pub fn prepare_quietly(
+    o: &Options,
+    seed: u64,
+    engine: &mut Engine,
+    made: &mut dyn FnMut(&Path) -> Result<(), String>,
+) -> Result<(), String> {
+    for number in 0..u64::from(o.files) {
+        let path = o.file(number);
+        let found = path.symlink_metadata().ok();
+        if found.as_ref().is_some_and(|m| !m.is_file()) {
+            return Err(format!(
+                "{} is not a regular file; fathom writes only to regular files",
+                path.display()
+            ));
+        }
+        let is_new = found.is_none();
+        let step = files::step(o, number, found.map(|m| m.len()));
+        if step.written > 0 {
+            let laid_out = one(o, seed, engine, &step);
+            if is_new {
+                made(&path)?;
+            }
+            laid_out.map_err(|error| match error {
+                EngineError::NotOurs(path) => not_ours(&path),
+                other => other.to_string(),
+            })?;
+        }
+        if interrupted_by().is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 fn one(o: &Options, seed: u64, engine: &mut Engine, step: &files::Step) -> Result<(), EngineError> {
     let workload = files::workload(o, step, seed);
     let path = o.file(step.number);

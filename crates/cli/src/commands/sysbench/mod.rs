@@ -50,6 +50,67 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     }
 }
 
+/// A command line of the drop-in that is to be measured without SysBench's output, again and again.
+pub struct Measured {
+    parsed: Parsed,
+    argv: Vec<String>,
+}
+
+impl Measured {
+    /// Reads the command line. Where it names no seed, this one is taken.
+    pub fn read(args: &[String], seed: u64, argv: Vec<String>) -> Result<Self, String> {
+        let context = Context { clock_seed: seed, read: &read };
+        let parsed = sysbench::plan(args, &context).map_err(|end| {
+            let said = format!("{}{}", end.stderr, end.stdout);
+            let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+            format!("sysbench: {}", lines.join("; "))
+        })?;
+        if parsed.options.command != Command::Run {
+            return Err(
+                "sysbench: only run is measured; the test files are prepared and removed by themselves"
+                    .into(),
+            );
+        }
+        Ok(Self { parsed, argv })
+    }
+
+    /// What it comes to.
+    pub fn workload(&self) -> &fathom_workload::Workload {
+        &self.parsed.workload
+    }
+
+    /// Makes the test files that are missing and hands each that it made to `made`.
+    pub fn prepare(
+        &self,
+        engine: &mut Engine,
+        made: &mut dyn FnMut(&Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if self.parsed.options.mode == Mode::SeqWrite {
+            return Ok(());
+        }
+        files::prepare_quietly(&self.parsed.options, self.parsed.workload.seed.0, engine, made)
+    }
+
+    /// Executes it.
+    pub fn measure(
+        &self,
+        engine: &mut Engine,
+        common: &Common,
+        listener: &mut dyn Listener,
+    ) -> Result<Finished, String> {
+        look(&self.parsed.options).map_err(|text| text.trim().to_string())?;
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let head = Head {
+            label: "sysbench".into(),
+            dialect: "sysbench".into(),
+            argv: self.argv.clone(),
+            directory: here.join(&self.parsed.options.path),
+            started: jiff::Zoned::now(),
+        };
+        run_loop::execute(engine, &self.parsed.workload, head, common, listener).map_err(|e| e.to_string())
+    }
+}
+
 fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| words(&e))
 }

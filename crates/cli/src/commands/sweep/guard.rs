@@ -1,0 +1,66 @@
+//! The two places where something is put back that a sweep could not put back itself: the guardian process that a sweep starts, and
+//! the beginning of every command of fathom.
+
+use crate::{console, state};
+use fathom_engine::Ledger;
+use fathom_observe::files::Live;
+use fathom_observe::knobs::{self, Outcome, guardian};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Whose work it was.
+const KILLED: &str = "left behind by a sweep that was killed";
+
+/// Whether a command line is that of a guardian.
+pub fn is_guardian(words: &[OsString]) -> bool {
+    words.get(1).is_some_and(|w| w == guardian::COMMAND)
+}
+
+/// `fathom __guard FD JOURNAL`: waits until the sweep that started it is gone, and puts back what it owes.
+pub fn watch(words: &[OsString]) -> ExitCode {
+    let (Some(fd), Some(journal)) = (words.get(2).and_then(|w| w.to_str()?.parse().ok()), words.get(3))
+    else {
+        console::error(&format!("{} is started by fathom itself", guardian::COMMAND));
+        return ExitCode::from(crate::exit::USAGE);
+    };
+    match guardian::watch(&Live, fd, Path::new(journal), remove_test_files) {
+        Ok(outcomes) => {
+            tell(&outcomes, KILLED);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            console::error(&error.to_string());
+            ExitCode::from(crate::exit::USAGE)
+        }
+    }
+}
+
+/// Puts back what sweeps left that were killed together with their guardians. One directory is listed if there is nothing.
+pub fn put_back_left_behind() {
+    let outcomes = knobs::put_back_left_behind(&Live, &state::directory(), remove_test_files);
+    tell(&outcomes, KILLED);
+}
+
+/// Test files of the dead may lie on a file system that goes now: afterwards nobody could tell whether they are still there.
+fn remove_test_files() {
+    let _ = Ledger::sweep(&state::directory());
+}
+
+/// Removed files that are named one by one.
+const MOST_NAMES: usize = 3;
+
+/// Says what was put back, and what was not.
+pub fn tell(outcomes: &[Outcome], whose: &str) {
+    let removed = |o: &&Outcome| matches!(o, Outcome::Removed(_));
+    let files = outcomes.iter().filter(removed).count();
+    if files > MOST_NAMES
+        && let Some(first) = outcomes.iter().find(removed)
+    {
+        console::note(&format!("{}, and {} more files of the sweep", first.words(whose), files - 1));
+    }
+    for outcome in outcomes.iter().filter(|o| files <= MOST_NAMES || !removed(o)) {
+        let words = outcome.words(whose);
+        if outcome.is_good() { console::note(&words) } else { console::warning(&words) }
+    }
+}

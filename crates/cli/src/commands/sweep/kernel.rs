@@ -1,0 +1,122 @@
+//! The kernel's side of a cell: which knobs at which devices, to which values, and on which file system. Asks before it changes; the
+//! turner does the changing, and the putting back.
+
+use super::Asked;
+use super::vary::{Of, PRESENT, Varied};
+use crate::exit::Usage;
+use fathom_observe::device::{self, DeviceStack};
+use fathom_observe::files::{KernelFiles as _, Live};
+use fathom_observe::knobs::catalogue::{Home, Values, value_in};
+use fathom_observe::knobs::disk::can_make;
+use fathom_observe::knobs::{FileSystem, Knob, KnobFiles as _, Place, target, turner};
+use std::path::Path;
+
+/// The running machine; turners hold on to it for as long as the program runs.
+pub static LIVE: Live = Live;
+
+/// Whether a knob is at the device that is measured (and not the whole machine's).
+pub fn is_of_device(knob: &Knob) -> bool {
+    knob.entry.home != Home::Vm
+}
+
+/// What lies below a path that may be a directory, a file or a block device.
+pub fn stack_of(path: &Path) -> DeviceStack {
+    target::stack_of_device(&LIVE, path).unwrap_or_else(|| device::stack_of(path))
+}
+
+/// Checks the values of a knob at its places, and puts the present one where the word stands. The answer is what it is now.
+pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usage> {
+    let usage = |e: fathom_observe::knobs::KnobError| Usage(e.to_string());
+    for place in places {
+        turner::may_turn(&LIVE, place).map_err(usage)?;
+    }
+    let mut now: Vec<String> =
+        places.iter().filter_map(|p| LIVE.read(&p.path).ok()).map(|text| value_in(&text)).collect();
+    now.dedup();
+    let before = if now.len() == 1 { now.pop() } else { None };
+    for value in varied.values.iter_mut().filter(|v| *v == PRESENT) {
+        *value = before.clone().ok_or_else(|| {
+            Usage(format!("{}={PRESENT}: there is no one value that it has now; name it", varied.name))
+        })?;
+    }
+    for place in places {
+        // What a tunable takes its scheduler says, when it is there.
+        if place.knob.entry.values == Values::Tunable {
+            continue;
+        }
+        for value in &varied.values {
+            place
+                .knob
+                .check(&LIVE, &place.path, value)
+                .map_err(|e| Usage(format!("{e}. Nothing was turned, nothing was run")))?;
+        }
+    }
+    Ok(before)
+}
+
+/// Whether the file systems that are asked for can be made at all.
+pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
+    for varied in asked.varied.iter().filter(|v| v.of == Of::FileSystem) {
+        if let Some(kind) = varied.values.iter().find(|k| !can_make(k)) {
+            return Err(Usage(format!(
+                "fs={kind}: there is no mkfs.{kind} here; install it, or leave {kind} out"
+            )));
+        }
+    }
+    LIVE.may_write(Path::new("/dev/loop-control")).map_err(|e| {
+        Usage(format!("fs=... makes a loop device, which needs root (/dev/loop-control: {e}). Nothing was made, nothing was run"))
+    })?;
+    let space = LIVE.space_of(&asked.image_in).map_err(|e| {
+        Usage(format!("--image-in {}: {e}; a directory is expected", asked.image_in.display()))
+    })?;
+    if !asked.image_in.is_dir() {
+        return Err(Usage(format!("--image-in {}: a directory is expected", asked.image_in.display())));
+    }
+    if space.free_bytes < asked.image_bytes {
+        return Err(Usage(format!(
+            "--image-size: {} bytes are asked for, and {} has {} left",
+            asked.image_bytes,
+            asked.image_in.display(),
+            space.free_bytes
+        )));
+    }
+    Ok(())
+}
+
+/// The file system of a cell; `None` if none is made. "defaults" stands for no words at all.
+pub fn file_system(varied: &[Varied], levels: &[usize]) -> Option<FileSystem> {
+    let value = |of: Of| {
+        let at = varied.iter().position(|v| v.of == of)?;
+        varied[at].values.get(levels[at]).cloned()
+    };
+    let options = |of: Of| value(of).filter(|v| v != "defaults").unwrap_or_default();
+    Some(FileSystem {
+        kind: value(Of::FileSystem)?,
+        mkfs: options(Of::Mkfs).split_whitespace().map(String::from).collect(),
+        mount: options(Of::Mount),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cells_file_system_is_put_together_from_its_factors() {
+        let varied = |name: &str, of: Of, values: &[&str]| Varied {
+            name: name.into(),
+            values: values.iter().map(|v| (*v).into()).collect(),
+            of,
+        };
+        let all = [
+            varied("fs", Of::FileSystem, &["ext4", "xfs"]),
+            varied("mount", Of::Mount, &["defaults", "noatime,nodiratime"]),
+            varied("mkfs", Of::Mkfs, &["-b 1024"]),
+        ];
+        let made = file_system(&all, &[1, 1, 0]).expect("a file system");
+        assert_eq!((made.kind.as_str(), made.mount.as_str()), ("xfs", "noatime,nodiratime"));
+        assert_eq!(made.mkfs, ["-b", "1024"]);
+        assert_eq!(file_system(&all, &[0, 0, 0]).expect("another").mount, "");
+        assert_eq!(file_system(&all[1..], &[0, 0]), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! `fathom sweep`: measures one workload under every combination of settings, in random, interleaved order, and puts every setting back.
+//!
+//! `vary` reads what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns knobs and makes
+//! file systems, `settle` waits until the machine is at rest, `going` runs the plan, `guard` puts back what a killed sweep left.
+//! Here: everything is checked before anything is changed, and the result is told whatever ended it.
+
+mod going;
+pub mod guard;
+mod kernel;
+mod native;
+mod plan;
+mod settle;
+mod subject;
+mod vary;
+
+use crate::console;
+use crate::exit::{self, Usage};
+use crate::line::{self, Common};
+use anyhow::Context as _;
+use fathom_report::sweep::{self as report, Factor, Figure, Sweep};
+use fathom_workload::{Bytes, Duration};
+use going::{Ended, Going};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use subject::Subject;
+use vary::Varied;
+
+/// More runs than this are a slip of the keyboard.
+const MOST_RUNS: usize = 100_000;
+
+/// What was asked for, read and checked as far as that goes without looking at the machine.
+struct Asked {
+    subject: Subject,
+    varied: Vec<Varied>,
+    rounds: u32,
+    seed: u64,
+    budget: Option<std::time::Duration>,
+    settle: std::time::Duration,
+    cold: bool,
+    image_in: PathBuf,
+    image_bytes: u64,
+    on: Option<PathBuf>,
+}
+
+pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
+    let asked = Asked::read(options)?;
+    if let Some(output) = &options.output {
+        check_page(output)?;
+    }
+    let mut going = Going::begin(&asked, common)?;
+    if options.plan {
+        console::out(&plan::words(&going));
+        return Ok(ExitCode::SUCCESS);
+    }
+    fathom_engine::watch_signals();
+    let ended = going.all();
+    let outcomes = going.put_back();
+    guard::tell(&outcomes, "");
+    let sweep = going.result(figure(options.figure));
+    if options.json {
+        console::out(&(serde_json::to_string_pretty(&sweep)? + "\n"));
+    } else {
+        console::out(&report::summary(&sweep));
+    }
+    if let Some(output) = &options.output {
+        std::fs::write(output, report::page(&sweep))
+            .with_context(|| format!("cannot write {}", output.display()))?;
+        console::note(&format!("wrote {}", output.display()));
+    }
+    if !common.no_store && !sweep.runs.is_empty() {
+        console::note(&format!("every run is stored with the label \"sweep {}\"", sweep.id));
+    }
+    Ok(conclude(ended))
+}
+
+fn conclude(ended: Ended) -> ExitCode {
+    match ended {
+        Ended::Complete => ExitCode::SUCCESS,
+        Ended::OutOfTime(why) => {
+            console::note(&why);
+            ExitCode::SUCCESS
+        }
+        Ended::Signal(signal) => {
+            console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
+            ExitCode::from(exit::of_signal(signal))
+        }
+        Ended::Failed(why) => {
+            console::error(&why);
+            ExitCode::from(exit::FAILED)
+        }
+    }
+}
+
+impl Asked {
+    fn read(options: &line::Sweep) -> Result<Self, Usage> {
+        let subject = Subject::read(&options.workload)?;
+        let varied = vary::read(&options.vary, &subject)?;
+        let cells = varied.iter().map(|v| v.values.len()).try_fold(1usize, usize::checked_mul);
+        let runs = cells.and_then(|c| c.checked_mul(options.rounds as usize)).filter(|r| *r <= MOST_RUNS);
+        if options.rounds == 0 || runs.is_none() {
+            return Err(Usage(format!(
+                "--rounds {} over these settings: 1 to {MOST_RUNS} runs are expected",
+                options.rounds
+            )));
+        }
+        let has_disk = varied.iter().any(Varied::is_of_disk);
+        if options.image_in.is_some() && !has_disk {
+            return Err(Usage(
+                "--image-in is where fs=... makes its loop device, and nothing asks for one".into(),
+            ));
+        }
+        if has_disk && options.on.is_some() {
+            return Err(Usage(
+                "--on names a device, and fs=... makes one of its own; leave one of them out".into(),
+            ));
+        }
+        let image_bytes = parsed::<Bytes>("--image-size", &options.image_size)?.0;
+        if has_disk && image_bytes < 16 << 20 {
+            return Err(Usage(format!("--image-size {}: at least 16MiB is expected", options.image_size)));
+        }
+        Ok(Self {
+            subject,
+            varied,
+            rounds: options.rounds,
+            seed: options.seed,
+            budget: options.budget.as_deref().map(|t| time("--budget", t)).transpose()?,
+            settle: time("--settle", &options.settle)?,
+            cold: options.cold,
+            image_in: options.image_in.clone().unwrap_or_else(|| PathBuf::from(".")),
+            image_bytes,
+            on: options.on.clone(),
+        })
+    }
+
+    fn has_disk(&self) -> bool {
+        self.varied.iter().any(Varied::is_of_disk)
+    }
+}
+
+fn parsed<T: std::str::FromStr<Err = String>>(option: &str, text: &str) -> Result<T, Usage> {
+    text.parse().map_err(|e| Usage(format!("{option} {text}: {e}")))
+}
+
+fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
+    // A bare 0 is meant as it stands; other bare numbers would be nanoseconds.
+    Ok(std::time::Duration::from_nanos(parsed::<Duration>(option, text)?.0))
+}
+
+fn check_page(output: &Path) -> Result<(), Usage> {
+    if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
+        return Err(Usage(format!(
+            "{}: a sweep is written as .html; its runs can be had in every other form with fathom report",
+            output.display()
+        )));
+    }
+    super::write::check_before(output)
+}
+
+fn figure(figure: line::SweepFigure) -> Figure {
+    use line::SweepFigure as F;
+    match figure {
+        F::Rate => Figure::Rate,
+        F::Ops => Figure::Ops,
+        F::Time => Figure::Time,
+        F::P50 => Figure::P50,
+        F::P99 => Figure::P99,
+        F::P999 => Figure::P999,
+        F::Max => Figure::Max,
+    }
+}

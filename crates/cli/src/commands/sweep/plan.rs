@@ -1,0 +1,58 @@
+//! What a sweep would do, in words, for `--plan`: what is turned from which value to which, what is made, how many runs in which order.
+
+use super::going::Going;
+use super::kernel;
+use fathom_report::units;
+use std::fmt::Write as _;
+
+/// Runs whose order is written out.
+const MOST_RUNS: usize = 200;
+
+/// The whole plan.
+pub fn words(going: &Going<'_>) -> String {
+    let runs: usize = going.blocks.iter().map(Vec::len).sum();
+    let mut text = format!(
+        "sweep of {}: {} cells, {} rounds, {runs} runs, order from seed {}\n",
+        going.asked.subject.words(),
+        going.cells.len(),
+        going.asked.rounds,
+        going.asked.seed
+    );
+    if going.asked.has_disk() {
+        let _ = writeln!(
+            text,
+            "makes an image of {} in {} with a loop device over it, and before every run a new file system on it",
+            units::bytes(going.asked.image_bytes),
+            going.asked.image_in.display()
+        );
+    }
+    for (varied, (places, before)) in going.varied.iter().zip(going.places.iter().zip(&going.before)) {
+        let whose = match varied.knob() {
+            Some(knob) if kernel::is_of_device(knob) && places.is_empty() => "of the loop device".to_string(),
+            Some(_) => {
+                let devices: Vec<&str> = places.iter().map(|p| p.device.as_str()).collect();
+                let now = before.as_ref().map_or(String::new(), |b| format!(", now {b}"));
+                format!("of {}{now}; turned, and put back at the end", devices.join(", "))
+            }
+            None if varied.is_of_disk() => "of the file system that is made".into(),
+            None => "of the workload".into(),
+        };
+        let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
+    }
+    let cold = if going.asked.cold { ", the page cache of the whole machine is dropped" } else { "" };
+    let _ =
+        writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
+    let mut number = 0;
+    for (at, block) in going.blocks.iter().enumerate() {
+        let _ = writeln!(text, "block {}:", at + 1);
+        for cell in block {
+            number += 1;
+            if number > MOST_RUNS {
+                let _ = writeln!(text, "  ... and {} more", runs - MOST_RUNS);
+                return text;
+            }
+            let _ = writeln!(text, "  {number}. {}", going.settings(*cell));
+        }
+    }
+    text
+}

@@ -1,0 +1,198 @@
+//! What is measured: a native workload file, a script, or a drop-in's command line. It is planned anew for every cell, because cells may
+//! differ in it, and because each may run on another file system.
+
+use super::native;
+use crate::commands::{filebench, iozone, run, sysbench};
+use crate::exit::Usage;
+use crate::line::Common;
+use crate::run_loop::{self, Finished, Head, Listener};
+use fathom_engine::Engine;
+use fathom_workload::{Files, Workload};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What was typed behind the `--`.
+#[derive(Debug)]
+pub struct Subject {
+    kind: Kind,
+    words: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Native { name: String, text: String },
+    Script,
+    Sysbench,
+    Iozone,
+    Filebench,
+}
+
+/// What a cell comes to.
+pub enum Planned {
+    Native { name: String, workload: Box<Workload>, argv: Vec<String> },
+    Sysbench(Box<sysbench::Measured>),
+    Iozone(Box<iozone::Measured>),
+    Filebench(Box<filebench::Measured>),
+}
+
+impl Subject {
+    /// Reads the words.
+    pub fn read(words: &[OsString]) -> Result<Self, Usage> {
+        let words: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        let kind = match first {
+            "sysbench" => Kind::Sysbench,
+            "iozone" => Kind::Iozone,
+            "filebench" => Kind::Filebench,
+            file if words.len() > 1 => {
+                return Err(Usage(format!(
+                    "{file} {}: behind the -- stands either one workload file, or sysbench, iozone or filebench with its arguments",
+                    words[1]
+                )));
+            }
+            file if file.ends_with(".f") => Kind::Script,
+            file => {
+                let (name, text) = run::read(Path::new(file)).map_err(|e| Usage(format!("{e:#}")))?;
+                Kind::Native { name, text }
+            }
+        };
+        Ok(Self { kind, words })
+    }
+
+    /// As it was typed.
+    pub fn words(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// Whether it is a native workload.
+    pub fn is_native(&self) -> bool {
+        matches!(self.kind, Kind::Native { .. })
+    }
+
+    /// Names in braces in the arguments of a drop-in.
+    pub fn placeholders(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        if !matches!(self.kind, Kind::Sysbench | Kind::Iozone | Kind::Filebench) {
+            return names;
+        }
+        for word in &self.words[1..] {
+            for part in word.split('{').skip(1) {
+                let Some((name, _)) = part.split_once('}') else { continue };
+                let plain = !name.is_empty()
+                    && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+                if plain && !names.iter().any(|n| n == name) {
+                    names.push(name.into());
+                }
+            }
+        }
+        names
+    }
+
+    /// What a cell comes to. `seed` is for those that take another every time.
+    pub fn plan(
+        &self,
+        arguments: &[(String, String)],
+        settings: &[(String, String)],
+        seed: u64,
+    ) -> Result<Planned, Usage> {
+        let words: Vec<String> = self
+            .words
+            .iter()
+            .map(|w| {
+                arguments.iter().fold(w.clone(), |w, (name, value)| w.replace(&format!("{{{name}}}"), value))
+            })
+            .collect();
+        let args = &words[1..];
+        let argv: Vec<String> = std::iter::once("fathom".to_string()).chain(words.clone()).collect();
+        Ok(match &self.kind {
+            Kind::Native { name, text } => {
+                let workload = native::with(name, text, settings)?;
+                if let Err(errors) = workload.check_to_run() {
+                    let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
+                    return Err(Usage(lines.join("\n")));
+                }
+                let argv = ["fathom", "run", name].map(String::from).to_vec();
+                Planned::Native { name: name.clone(), workload: Box::new(workload), argv }
+            }
+            Kind::Sysbench => {
+                Planned::Sysbench(Box::new(sysbench::Measured::read(args, seed, argv).map_err(Usage)?))
+            }
+            Kind::Iozone => Planned::Iozone(Box::new(iozone::Measured::read(args, argv).map_err(Usage)?)),
+            Kind::Filebench => {
+                Planned::Filebench(Box::new(filebench::Measured::read(args, argv).map_err(Usage)?))
+            }
+            Kind::Script => {
+                let args = ["-f".to_string(), words[0].clone()];
+                Planned::Filebench(Box::new(filebench::Measured::read(&args, argv).map_err(Usage)?))
+            }
+        })
+    }
+}
+
+impl Planned {
+    /// The workloads, as far as they are known before they run.
+    fn workloads(&self) -> Result<Vec<Workload>, Usage> {
+        Ok(match self {
+            Self::Native { workload, .. } => vec![(**workload).clone()],
+            Self::Sysbench(m) => vec![m.workload().clone()],
+            Self::Iozone(m) => vec![m.workload().clone()],
+            Self::Filebench(m) => {
+                let plan = m.plan().map_err(|_| Usage("the script cannot be run, see above".into()))?;
+                plan.runs().map(|r| r.workload.clone()).collect()
+            }
+        })
+    }
+
+    /// Checks what can be checked before anything is made, and tells where its files will be, first path first.
+    pub fn check(&self, engine: &Engine) -> Result<Vec<PathBuf>, Usage> {
+        let workloads = self.workloads()?;
+        if let Self::Native { name, workload, .. } = self {
+            run::check(engine, workload, name)?;
+        }
+        let mut paths = Vec::new();
+        for workload in &workloads {
+            engine.check(workload).map_err(|e| Usage(e.to_string()))?;
+            for set in &workload.filesets {
+                match &set.files {
+                    Files::Tree(tree) => paths.push(tree.root.clone()),
+                    files => paths.extend(files.path(0)),
+                }
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Makes what it needs and does not make itself; `made` is told of each new file.
+    pub fn prepare(&self, made: &mut dyn FnMut(&Path) -> Result<(), String>) -> Result<(), String> {
+        match self {
+            Self::Sysbench(m) => m.prepare(&mut Engine::new(crate::state::ledger()), made),
+            _ => Ok(()),
+        }
+    }
+
+    /// Executes it; scripts may have several runs.
+    pub fn measure(&self, common: &Common, listener: &mut dyn Listener) -> Result<Vec<Finished>, String> {
+        // One that has seen the files that were prepared just now.
+        let mut engine = Engine::new(crate::state::ledger());
+        Ok(match self {
+            Self::Native { workload, argv, .. } => {
+                let head = Head {
+                    label: workload.name.clone(),
+                    dialect: "native".into(),
+                    argv: argv.clone(),
+                    directory: run::directory_of(workload),
+                    started: jiff::Zoned::now(),
+                };
+                vec![
+                    run_loop::execute(&mut engine, workload, head, common, listener)
+                        .map_err(|e| e.to_string())?,
+                ]
+            }
+            Self::Sysbench(m) => vec![m.measure(&mut engine, common, listener)?],
+            Self::Iozone(m) => vec![m.measure(&mut engine, common, listener)?],
+            Self::Filebench(m) => m
+                .measure(&mut engine, common)
+                .map_err(|_| "the script could not be run, see above".to_string())?,
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! What is varied: `--vary SETTING=A,B,...` read, and each setting assigned to what it belongs to: the kernel, a file system that is made
+//! for it, the native workload, or a word of a drop-in's arguments.
+
+use super::native;
+use super::subject::Subject;
+use crate::exit::Usage;
+use fathom_observe::knobs::{Knob, catalogue};
+
+/// A setting with its values.
+#[derive(Clone, Debug)]
+pub struct Varied {
+    /// As typed.
+    pub name: String,
+    /// As typed.
+    pub values: Vec<String>,
+    /// Whose it is.
+    pub of: Of,
+}
+
+/// Whose a setting is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Of {
+    /// A knob of the kernel.
+    Kernel(Knob),
+    /// The kind of file system on the loop device, words for its mkfs, its mount options.
+    FileSystem,
+    /// See `FileSystem`.
+    Mkfs,
+    /// See `FileSystem`.
+    Mount,
+    /// A key of the native workload.
+    Workload,
+    /// `{name}` in the arguments.
+    Argument,
+}
+
+/// The value that stands for the one found at the start.
+pub const PRESENT: &str = "present";
+
+impl Varied {
+    /// Whether it is about the file system on the loop device.
+    pub fn is_of_disk(&self) -> bool {
+        matches!(self.of, Of::FileSystem | Of::Mkfs | Of::Mount)
+    }
+
+    /// The knob, if it is one.
+    pub fn knob(&self) -> Option<&Knob> {
+        match &self.of {
+            Of::Kernel(knob) => Some(knob),
+            _ => None,
+        }
+    }
+}
+
+/// Reads all of them.
+pub fn read(options: &[String], subject: &Subject) -> Result<Vec<Varied>, Usage> {
+    let mut all: Vec<Varied> = Vec::new();
+    for option in options {
+        let (name, values) = split(option)?;
+        if all.iter().any(|v| v.name == name) {
+            return Err(Usage(format!(
+                "--vary {option}: {name} is varied twice; name all its values at once"
+            )));
+        }
+        let of = owner(&name, subject)?;
+        all.push(Varied { name, values, of });
+    }
+    let has = |of: Of| all.iter().any(|v| v.of == of);
+    if (has(Of::Mkfs) || has(Of::Mount)) && !has(Of::FileSystem) {
+        return Err(Usage(
+            "mkfs=... and mount=... are of the file system that fs=... makes; name it too, as in --vary fs=ext4".into(),
+        ));
+    }
+    for unused in subject.placeholders() {
+        if !all.iter().any(|v| v.of == Of::Argument && v.name == unused) {
+            return Err(Usage(format!(
+                "{{{unused}}} stands in the arguments, and no --vary {unused}=... gives it values"
+            )));
+        }
+    }
+    Ok(all)
+}
+
+fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
+    let wanted = || {
+        Usage(format!(
+            "--vary {option}: SETTING=VALUE,VALUE,... is expected, as in --vary read_ahead_kb=0,128"
+        ))
+    };
+    let (name, text) = option.split_once('=').ok_or_else(wanted)?;
+    let by = if text.contains(';') { ';' } else { ',' };
+    let mut values: Vec<String> = text.split(by).map(|v| v.trim().to_string()).collect();
+    if by == ';' && values.last().is_some_and(String::is_empty) {
+        values.pop();
+    }
+    // No options at all are a value of mkfs and mount: they are written "defaults".
+    if name.is_empty() || values.is_empty() || values.iter().any(String::is_empty) {
+        return Err(wanted());
+    }
+    if let Some(twice) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
+        return Err(Usage(format!(
+            "--vary {option}: {} stands twice; --rounds repeats measurements",
+            twice.1
+        )));
+    }
+    Ok((name.to_string(), values))
+}
+
+fn owner(name: &str, subject: &Subject) -> Result<Of, Usage> {
+    if subject.placeholders().iter().any(|p| p == name) {
+        return Ok(Of::Argument);
+    }
+    match name {
+        "fs" => return Ok(Of::FileSystem),
+        "mkfs" => return Ok(Of::Mkfs),
+        "mount" => return Ok(Of::Mount),
+        _ => {}
+    }
+    if let Some(knob) = Knob::find(name) {
+        return Ok(Of::Kernel(knob));
+    }
+    if native::is_setting(name) {
+        if subject.is_native() {
+            return Ok(Of::Workload);
+        }
+        return Err(Usage(format!(
+            "--vary {name}=...: {name} is a setting of native workload files; for a drop-in write {{{name}}} where the value belongs in its arguments"
+        )));
+    }
+    Err(Usage(format!(
+        "--vary {name}=...: {name} is no setting that fathom knows. Of the kernel there are {}; of a file system made for it fs, mkfs, mount; of a native workload {}; of a drop-in whatever stands in its arguments as {{{name}}}",
+        catalogue::names().join(", "),
+        native::names().join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(words: &[&str]) -> Subject {
+        Subject::read(&words.iter().map(Into::into).collect::<Vec<_>>()).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn told(options: &[&str]) -> String {
+        let options: Vec<String> = options.iter().map(|o| (*o).to_string()).collect();
+        read(&options, &subject(&["sysbench", "--num-threads={threads}", "run"]))
+            .err()
+            .map_or_else(String::new, |e| e.0)
+    }
+
+    #[test]
+    fn values_are_separated_by_commas_or_else_by_semicolons() {
+        assert_eq!(split("a=1,2").expect("two").1, ["1", "2"]);
+        assert_eq!(
+            split("mount=noatime;noatime,data=writeback").expect("two").1,
+            ["noatime", "noatime,data=writeback"]
+        );
+        assert_eq!(split("mount=noatime,nodiratime;").expect("one").1, ["noatime,nodiratime"]);
+        for wrong in ["a", "a=", "=1", "a=1,,2", "a=1,1"] {
+            assert!(split(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_setting_has_an_owner() {
+        let subject = subject(&["sysbench", "--num-threads={threads}", "run"]);
+        assert_eq!(owner("threads", &subject).expect("a word"), Of::Argument);
+        assert!(matches!(owner("iosched/low_latency", &subject), Ok(Of::Kernel(_))));
+        assert_eq!(owner("mount", &subject).expect("of the disk"), Of::Mount);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        assert!(told(&["threads=1", "skeduler=none"]).contains("skeduler is no setting that fathom knows"));
+        assert!(told(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
+        assert!(told(&["scheduler=none"]).contains("{threads} stands in the arguments"));
+        assert!(told(&["threads=1", "threads=2"]).contains("varied twice"));
+        assert!(told(&["threads=1", "mount=noatime"]).contains("fs=... makes"));
+        assert_eq!(told(&["threads=1,4", "scheduler=none,bfq"]), "");
+    }
+}

@@ -1,0 +1,10 @@
+//! `fathom sweep` as a user meets it: settings of workloads and of the kernel, and that everything is put back after every end. Kernel
+//! settings are turned on loop devices that the tests make; nothing of the machine's own is.
+
+mod disk;
+mod documented;
+mod ends;
+mod knobs;
+mod refused;
+mod support;
+mod workloads;

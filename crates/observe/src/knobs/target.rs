@@ -1,0 +1,150 @@
+//! Where a knob is for a given path: which device's queue, which bdi, or the machine's.
+//!
+//! Requests are made by real disks (and loop devices): what belongs to requests is turned at those below a device-mapper or md
+//! device. Read-ahead belongs to what the file system sits on directly; btrfs, NFS and FUSE keep it in a bdi of their own.
+
+use super::catalogue::{Home, Knob};
+use super::error::KnobError;
+use super::files::KnobFiles;
+use crate::device::{Device, DeviceKind, DeviceStack};
+use std::path::{Path, PathBuf};
+
+/// A knob at a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Which knob.
+    pub knob: Knob,
+    /// Whose: "loop0", "btrfs-1", "memory".
+    pub device: String,
+    /// The kernel's file.
+    pub path: PathBuf,
+}
+
+impl Place {
+    /// The directory that is locked while it is turned.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        let directory = self.path.parent().unwrap_or(Path::new("/"));
+        if directory.ends_with("iosched") {
+            return directory.parent().unwrap_or(directory).to_path_buf();
+        }
+        directory.to_path_buf()
+    }
+}
+
+/// All places of a knob for what lies on these devices: one for each device concerned.
+///
+/// # Errors
+/// If there is no such device, or it has no such knob.
+pub fn places(files: &dyn KnobFiles, knob: &Knob, on: &DeviceStack) -> Result<Vec<Place>, KnobError> {
+    let not_here = |why: String| KnobError::NotHere { knob: knob.name.clone(), why };
+    let homes: Vec<(String, PathBuf)> = match knob.entry.home {
+        Home::Vm => vec![("memory".into(), PathBuf::from("/proc/sys/vm"))],
+        Home::Queue => request_makers(on).into_iter().filter_map(|d| queue(files, d)).collect(),
+        Home::ReadAhead => match own_bdi(files, on) {
+            Some(bdi) => vec![bdi],
+            None => on.tops().filter_map(|d| queue(files, d)).collect(),
+        },
+    };
+    if homes.is_empty() {
+        let note = on.note.clone().unwrap_or_else(|| "no device has a request queue".into());
+        return Err(not_here(format!("there is no block device below what is measured ({note})")));
+    }
+    let file = knob.name.strip_prefix("vm.").unwrap_or(&knob.name);
+    let mut found: Vec<Place> = Vec::new();
+    for (device, home) in homes {
+        let path = home.join(file);
+        if !found.iter().any(|p| p.path == path) {
+            found.push(Place { knob: knob.clone(), device, path });
+        }
+    }
+    // A tunable comes and goes with its scheduler; whether one of those that are asked for has it is seen when they are tried.
+    let comes_and_goes = knob.name.starts_with("iosched/");
+    if let Some(missing) = found.iter().find(|p| !comes_and_goes && files.read(&p.path).is_err()) {
+        return Err(not_here(format!("{} is not there or cannot be read", missing.path.display())));
+    }
+    Ok(found)
+}
+
+/// The stack of a block device that is named itself ("/dev/loop0", or through a link).
+#[must_use]
+pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack> {
+    let node = files.canonical(path).ok()?;
+    let name = node.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
+    let sys = files.canonical(&Path::new("/sys/class/block").join(&name)).ok()?;
+    let number = files.trimmed(&sys.join("dev"))?;
+    let (major, minor) = number.split_once(':')?;
+    let kind = if name.starts_with("dm-") {
+        DeviceKind::DeviceMapper
+    } else if name.starts_with("md") {
+        DeviceKind::Md
+    } else if name.starts_with("loop") {
+        DeviceKind::Loop
+    } else {
+        DeviceKind::Disk
+    };
+    let mut devices = vec![Device {
+        name: name.clone(),
+        number: (major.parse().ok()?, minor.parse().ok()?),
+        kind,
+        role: crate::device::Role::Data,
+        level: 0,
+        above: None,
+        sys: sys.clone(),
+    }];
+    for below in files.list(&sys.join("slaves")).unwrap_or_default() {
+        let Ok(sys) = files.canonical(&Path::new("/sys/class/block").join(&below)) else { continue };
+        devices.push(Device {
+            name: below,
+            number: (0, 0),
+            kind: DeviceKind::Disk,
+            role: crate::device::Role::Below,
+            level: 1,
+            above: Some(name.clone()),
+            sys,
+        });
+    }
+    Some(DeviceStack { mount: None, devices, method: "diskstats".into(), note: None })
+}
+
+/// The devices whose queues hold the requests.
+fn request_makers(on: &DeviceStack) -> Vec<&Device> {
+    let mut makers = Vec::new();
+    let mut look_at: Vec<&Device> = on.tops().collect();
+    while let Some(device) = look_at.pop() {
+        let remapped = matches!(device.kind, DeviceKind::DeviceMapper | DeviceKind::Md);
+        let below: Vec<&Device> =
+            on.devices.iter().filter(|d| remapped && d.above.as_deref() == Some(&device.name)).collect();
+        if below.is_empty() { makers.push(device) } else { look_at.extend(below) }
+    }
+    makers.sort_by(|a, b| a.name.cmp(&b.name));
+    makers
+}
+
+/// The queue of a device and the name of the disk it belongs to; partitions share their disk's.
+fn queue(files: &dyn KnobFiles, device: &Device) -> Option<(String, PathBuf)> {
+    let has_queue = |sys: &Path| files.list(&sys.join("queue")).is_ok();
+    let disk =
+        if has_queue(&device.sys) { &device.sys } else { device.sys.parent().filter(|p| has_queue(p))? };
+    Some((disk.file_name()?.to_str()?.to_string(), disk.join("queue")))
+}
+
+/// The bdi of a file system that does not sit on one disk.
+fn own_bdi(files: &dyn KnobFiles, on: &DeviceStack) -> Option<(String, PathBuf)> {
+    let mount = on.mount.as_ref()?;
+    let directory = if mount.kind == "btrfs" {
+        let root = Path::new("/sys/fs/btrfs");
+        let has_ours = |uuid: &&String| {
+            let members = files.list(&root.join(uuid).join("devices")).unwrap_or_default();
+            on.tops().any(|d| members.contains(&d.name))
+        };
+        let uuid = files.list(root).ok()?.iter().find(has_ours)?.clone();
+        files.canonical(&root.join(uuid).join("bdi")).ok()?
+    } else if mount.device.0 == 0 && on.devices.is_empty() {
+        PathBuf::from(format!("/sys/class/bdi/{}:{}", mount.device.0, mount.device.1))
+    } else {
+        return None;
+    };
+    files.read(&directory.join("read_ahead_kb")).ok()?;
+    Some((directory.file_name()?.to_str()?.to_string(), directory))
+}

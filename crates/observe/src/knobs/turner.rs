@@ -1,0 +1,288 @@
+//! Turns knobs and puts them back. The order of steps is what makes it safe: journal, locks, guardian, old values on disk, and only
+//! then the first write. Everything written is read back, because the kernel clamps numbers without a word.
+
+use super::catalogue::{Knob, value_in};
+use super::disk::{Disk, DiskPlan};
+use super::error::KnobError;
+use super::files::KnobFiles;
+use super::guardian::Guardian;
+use super::journal::{Boot, Fact, Identity, Journal, Saved};
+use super::target::Place;
+use super::undo::{Outcome, settle};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A knob after it was turned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Which.
+    pub knob: String,
+    /// Whose.
+    pub device: String,
+    /// What was written.
+    pub asked: String,
+    /// What is there.
+    pub found: String,
+}
+
+impl Reading {
+    /// Whether the kernel made something else of it.
+    #[must_use]
+    pub fn is_clamped(&self) -> bool {
+        self.asked != self.found
+    }
+}
+
+/// Holds what was changed until it is put back, at the latest when it is dropped.
+pub struct Turner<'f> {
+    files: &'f dyn KnobFiles,
+    journal: Option<Journal>,
+    locks: Vec<(PathBuf, File)>,
+    guardian: Option<Guardian>,
+}
+
+impl<'f> Turner<'f> {
+    /// Makes the journal. Nothing else is done yet.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(files: &'f dyn KnobFiles, state_directory: &Path) -> Result<Self, KnobError> {
+        let journal = Journal::create(state_directory, &Boot::now(files))?;
+        Ok(Self { files, journal: Some(journal), locks: Vec::new(), guardian: None })
+    }
+
+    /// Locks the homes of these places: no other sweep may turn anything there.
+    ///
+    /// # Errors
+    /// If another holds one.
+    pub fn lock(&mut self, places: &[Place]) -> Result<(), KnobError> {
+        for place in places {
+            let home = place.home();
+            if self.locks.iter().any(|l| l.0 == home) {
+                continue;
+            }
+            match self.files.lock(&home) {
+                Ok(Some(lock)) => self.locks.push((home, lock)),
+                Ok(None) => return Err(KnobError::Busy { device: place.device.clone() }),
+                Err(error) => return Err(unreadable(place, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the guardian; it shares the locks that are held now.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn guard(&mut self, program: &Path) -> Result<(), KnobError> {
+        let journal = self.journal()?;
+        let mut shared: Vec<&File> = self.locks.iter().map(|l| &l.1).collect();
+        shared.push(journal.file());
+        let guardian = Guardian::start(program, journal.path(), &shared)?;
+        self.guardian = Some(guardian);
+        Ok(())
+    }
+
+    /// The guardian's process number.
+    #[must_use]
+    pub fn guardian_pid(&self) -> Option<u32> {
+        self.guardian.as_ref().map(Guardian::pid)
+    }
+
+    /// Enters the present values in the journal, with those that the kernel changes along with them.
+    ///
+    /// # Errors
+    /// If one cannot be read, may not be written, or the journal cannot be.
+    pub fn save(&mut self, places: &[Place]) -> Result<(), KnobError> {
+        let known: Vec<PathBuf> = self.journal()?.facts().saved.into_iter().map(|s| s.path).collect();
+        let mut facts: Vec<Fact> = Vec::new();
+        for place in places {
+            may_turn(self.files, place)?;
+            for place in std::iter::once(place.clone()).chain(companions(self.files, place)) {
+                let value = match self.files.read(&place.path) {
+                    Ok(text) => Some(value_in(&text)),
+                    Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(unreadable(&place, error)),
+                };
+                let (path, device, knob) = (place.path, place.device, place.knob.name);
+                let fact = Fact::Save { path: path.clone(), device, knob, value };
+                let said = |f: &Fact| matches!(f, Fact::Save { path: p, .. } if *p == path);
+                if !known.contains(&path) && !facts.iter().any(said) {
+                    facts.push(fact);
+                }
+            }
+        }
+        self.journal_mut()?.note(&facts)
+    }
+
+    /// What a knob was before.
+    #[must_use]
+    pub fn old(&self, place: &Place) -> Option<String> {
+        self.saved().into_iter().find(|s| s.path == place.path)?.old
+    }
+
+    /// Turns knobs, in the table's order whatever theirs is, and reads them back.
+    ///
+    /// # Errors
+    /// If the kernel refuses a value; those turned before it stay turned until they are put back.
+    pub fn turn(&mut self, wanted: &[(Place, String)]) -> Result<Vec<Reading>, KnobError> {
+        let mut wanted: Vec<&(Place, String)> = wanted.iter().collect();
+        wanted.sort_by_key(|w| w.0.knob.rank());
+        for (place, value) in &wanted {
+            self.journal_mut()?.note(&[Fact::Turn(place.path.clone(), value.clone())])?;
+            let written = self.files.write(&place.path, value);
+            // Refused or not, what is there now is ours: writing may have changed others along.
+            self.note_all()?;
+            if let Err(error) = written {
+                return Err(self.refused(place, value, error));
+            }
+        }
+        let mut readings = Vec::new();
+        for (place, asked) in wanted {
+            let text = self.files.read(&place.path).map_err(|e| unreadable(place, e))?;
+            let (knob, device) = (place.knob.name.clone(), place.device.clone());
+            readings.push(Reading { knob, device, asked: asked.clone(), found: value_in(&text) });
+        }
+        Ok(readings)
+    }
+
+    /// Those of the readings that are no longer true: somebody else has turned them since.
+    #[must_use]
+    pub fn disturbed(&self, places: &[Place], readings: &[Reading]) -> Vec<Reading> {
+        let mut found = Vec::new();
+        for reading in readings {
+            let place = places.iter().find(|p| p.knob.name == reading.knob && p.device == reading.device);
+            let now = place.and_then(|p| self.files.read(&p.path).ok()).map(|text| value_in(&text));
+            if let Some(now) = now.filter(|now| *now != reading.found) {
+                found.push(Reading { asked: reading.found.clone(), found: now, ..reading.clone() });
+            }
+        }
+        found
+    }
+
+    /// Makes a loop device over an image in a directory of its own below the plan's.
+    ///
+    /// # Errors
+    /// If it cannot be made; what was made of it goes with everything else.
+    pub fn disk(&mut self, plan: &DiskPlan) -> Result<Disk, KnobError> {
+        Disk::attach(plan, self.journal_mut()?)
+    }
+
+    /// Notes files that go when everything is put back.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn owes_files<'p>(&mut self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), KnobError> {
+        let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_path_buf());
+        let fact = |p: &Path| Identity::of(p).map(|identity| Fact::File(absolute(p), identity));
+        let facts: Vec<Fact> = paths.into_iter().filter_map(fact).collect();
+        self.journal_mut()?.note(&facts)
+    }
+
+    /// Puts everything back and lets the guardian go. What could not be put back stays in the journal.
+    #[must_use]
+    pub fn put_back(mut self) -> Vec<Outcome> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Vec<Outcome> {
+        let Some(journal) = self.journal.take() else { return Vec::new() };
+        let outcomes = settle(self.files, journal.path(), &journal.facts());
+        if let Some(guardian) = self.guardian.take() {
+            guardian.dismiss();
+        }
+        outcomes
+    }
+
+    fn saved(&self) -> Vec<Saved> {
+        self.journal.as_ref().map(|j| j.facts().saved).unwrap_or_default()
+    }
+
+    /// Notes what every saved knob is now.
+    fn note_all(&mut self) -> Result<(), KnobError> {
+        let mut facts = Vec::new();
+        for s in self.saved() {
+            let now = self.files.read(&s.path).ok().map(|text| value_in(&text));
+            if let Some(now) = now.filter(|now| s.in_the_middle || s.ours.as_ref() != Some(now)) {
+                facts.push(Fact::Now(s.path, now));
+            }
+        }
+        self.journal_mut()?.note(&facts)
+    }
+
+    fn refused(&self, place: &Place, value: &str, error: std::io::Error) -> KnobError {
+        let allowed = place.knob.allowed(self.files, &place.path);
+        let (knob, device) = (place.knob.name.clone(), place.device.clone());
+        KnobError::Refused { knob, device, value: value.into(), allowed, error }
+    }
+
+    fn journal(&self) -> Result<&Journal, KnobError> {
+        self.journal.as_ref().ok_or_else(closed)
+    }
+
+    fn journal_mut(&mut self) -> Result<&mut Journal, KnobError> {
+        self.journal.as_mut().ok_or_else(closed)
+    }
+}
+
+impl Drop for Turner<'_> {
+    fn drop(&mut self) {
+        // An error or a panic came here: what fails now stays in the journal and is said at the next start.
+        let _ = self.finish();
+    }
+}
+
+fn closed() -> KnobError {
+    KnobError::Journal {
+        directory: PathBuf::new(),
+        error: std::io::Error::other("everything has been put back already"),
+    }
+}
+
+fn unreadable(place: &Place, error: std::io::Error) -> KnobError {
+    let (knob, device) = (place.knob.name.clone(), place.device.clone());
+    KnobError::Unreadable { knob, device, path: place.path.clone(), error }
+}
+
+/// Whether this user may turn it, asked without turning.
+///
+/// # Errors
+/// If not, with the kernel's reason.
+pub fn may_turn(files: &dyn KnobFiles, place: &Place) -> Result<(), KnobError> {
+    match files.may_write(&place.path) {
+        // A tunable of a scheduler that is not there yet.
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let (knob, device) = (place.knob.name.clone(), place.device.clone());
+            Err(KnobError::NoPermission { knob, device, path: place.path.clone(), error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The knobs that the kernel changes when this one is turned.
+fn companions(files: &dyn KnobFiles, place: &Place) -> Vec<Place> {
+    let beside = |name: &str, file: &Path| {
+        Knob::find(name).map(|knob| Place { knob, device: place.device.clone(), path: file.to_path_buf() })
+    };
+    let name = place.knob.name.as_str();
+    if name == "scheduler" {
+        // A switch sets nr_requests, bfq turns writeback throttling off, and the old scheduler's tunables are lost.
+        let tunables = files.list(&place.path.with_file_name("iosched")).unwrap_or_default();
+        let tunables = tunables.into_iter().map(|t| format!("iosched/{t}"));
+        let names = ["nr_requests".to_string(), "wbt_lat_usec".to_string()].into_iter().chain(tunables);
+        return names
+            .filter_map(|n| beside(&n, &place.path.with_file_name(&n)))
+            .filter(|p| files.read(&p.path).is_ok())
+            .collect();
+    }
+    // Setting one of a pair sets the other to 0.
+    let other = match name {
+        "vm.dirty_bytes" => "vm.dirty_ratio",
+        "vm.dirty_ratio" => "vm.dirty_bytes",
+        "vm.dirty_background_bytes" => "vm.dirty_background_ratio",
+        "vm.dirty_background_ratio" => "vm.dirty_background_bytes",
+        _ => return Vec::new(),
+    };
+    let file = place.path.with_file_name(other.trim_start_matches("vm."));
+    beside(other, &file).into_iter().collect()
+}

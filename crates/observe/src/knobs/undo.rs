@@ -1,0 +1,202 @@
+//! Putting back what a journal owes: by the sweep itself, by its guardian, or by the next start of the program. A knob is put back only
+//! if it still is what we left it at; a value that somebody else has set since is left alone, and said.
+
+use super::catalogue::{rank_of, value_in};
+use super::disk;
+use super::files::KnobFiles;
+use super::journal::{Boot, Facts, Identity, Saved, orphans};
+use std::path::{Path, PathBuf};
+
+/// What came of one thing that was owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A knob is what it was.
+    PutBack {
+        /// Which.
+        knob: String,
+        /// Whose.
+        device: String,
+        /// Its value.
+        value: String,
+    },
+    /// Somebody else has set it since; it was left alone.
+    Foreign {
+        /// Which.
+        knob: String,
+        /// Whose.
+        device: String,
+        /// What it is.
+        found: String,
+        /// What it was before everything.
+        old: String,
+    },
+    /// A file system, its loop device and its image are gone; or a file.
+    Removed(PathBuf),
+    /// Something is still owed.
+    Failed {
+        /// What, as a clause.
+        what: String,
+        /// Why.
+        error: String,
+    },
+}
+
+impl Outcome {
+    /// The outcome in words. `whose` says whose work it was: "left behind by a sweep that was killed", or nothing.
+    #[must_use]
+    pub fn words(&self, whose: &str) -> String {
+        let whose = if whose.is_empty() { String::new() } else { format!(", {whose}") };
+        match self {
+            Self::PutBack { knob, device, value } => {
+                format!("restored {} to {value}{whose}", of(knob, device))
+            }
+            Self::Foreign { knob, device, found, old } => format!(
+                "{} is {found} now, which no sweep set: somebody else changed it, so it is left alone (it was {old} before the sweep)",
+                of(knob, device)
+            ),
+            Self::Removed(path) => format!("removed {}{whose}", path.display()),
+            Self::Failed { what, error } => format!(
+                "{what} could not be put back{whose} ({error}); it stays in the journal, and the next command of fathom that may do it will"
+            ),
+        }
+    }
+
+    /// Whether it is what was wanted.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        matches!(self, Self::PutBack { .. } | Self::Removed(_))
+    }
+}
+
+/// "scheduler of loop0", "vm.dirty_ratio".
+pub(crate) fn of(knob: &str, device: &str) -> String {
+    if knob.starts_with("vm.") { knob.to_string() } else { format!("{knob} of {device}") }
+}
+
+/// Puts everything back.
+#[must_use]
+pub fn undo(files: &dyn KnobFiles, facts: &Facts) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    // A reboot has reset the knobs; what they are now, somebody set or the kernel chose.
+    if facts.boot == Boot::now(files) {
+        outcomes.extend(knobs(files, &facts.saved));
+    }
+    for (directory, identity) in facts.disks.iter().rev() {
+        if Identity::of(directory) == Some(*identity) {
+            outcomes.push(match disk::take_down(directory) {
+                Ok(()) => Outcome::Removed(directory.clone()),
+                Err(error) => {
+                    Outcome::Failed { what: directory.display().to_string(), error: error.to_string() }
+                }
+            });
+        }
+    }
+    for (path, identity) in facts.files.iter().rev() {
+        if Identity::of(path) == Some(*identity) {
+            outcomes.push(match std::fs::remove_file(path) {
+                Ok(()) => Outcome::Removed(path.clone()),
+                Err(error) => Outcome::Failed { what: path.display().to_string(), error: error.to_string() },
+            });
+        }
+    }
+    outcomes
+}
+
+/// What a knob is now; `None` if it is not there (a tunable of another scheduler, a device that has gone).
+fn now(files: &dyn KnobFiles, path: &Path) -> Option<String> {
+    files.read(path).ok().map(|text| value_in(&text))
+}
+
+fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
+    let mut saved: Vec<&Saved> = saved.iter().collect();
+    saved.sort_by_key(|s| rank_of(&s.knob));
+    // All are looked at before any is written: putting a scheduler back changes others.
+    let found: Vec<(&Saved, Option<String>)> = saved.into_iter().map(|s| (s, now(files, &s.path))).collect();
+    let foreign: Vec<&Saved> =
+        found.iter().filter(|(s, value)| is_foreign(s, value.as_deref())).map(|f| f.0).collect();
+    let follows_a_foreign_scheduler = |s: &Saved| {
+        let comes_with_it =
+            s.knob == "nr_requests" || s.knob == "wbt_lat_usec" || s.knob.starts_with("iosched/");
+        comes_with_it && foreign.iter().any(|f| f.knob == "scheduler" && f.device == s.device)
+    };
+    // Theirs is what came with their scheduler.
+    let theirs = |s: &Saved| foreign.contains(&s) || follows_a_foreign_scheduler(s);
+    let errors: Vec<Option<std::io::Error>> =
+        found.iter().map(|(s, _)| if theirs(s) { None } else { put_back(files, s) }).collect();
+    let mut outcomes = Vec::new();
+    for ((s, before), error) in found.iter().zip(errors) {
+        let Some(old) = &s.old else { continue };
+        let (knob, device) = (s.knob.clone(), s.device.clone());
+        if theirs(s) {
+            if !follows_a_foreign_scheduler(s) {
+                let found = before.clone().unwrap_or_default();
+                outcomes.push(Outcome::Foreign { knob, device, found, old: old.clone() });
+            }
+            continue;
+        }
+        let changed = before.as_ref().is_some_and(|b| b != old);
+        match now(files, &s.path) {
+            Some(value) if value == *old && changed => {
+                outcomes.push(Outcome::PutBack { knob, device, value })
+            }
+            Some(value) if value != *old => {
+                let error =
+                    error.map_or_else(|| format!("it is {value} and should be {old}"), |e| e.to_string());
+                outcomes.push(Outcome::Failed { what: of(&knob, &device), error });
+            }
+            // As it was, or gone with its device.
+            _ => {}
+        }
+    }
+    outcomes
+}
+
+fn is_foreign(s: &Saved, found: Option<&str>) -> bool {
+    let known = [s.old.as_deref(), s.ours.as_deref()];
+    !s.in_the_middle && s.old.is_some() && found.is_some() && !known.contains(&found)
+}
+
+/// Writes the old value where there is another now. The answer is the error, if there was one.
+fn put_back(files: &dyn KnobFiles, s: &Saved) -> Option<std::io::Error> {
+    let (old, found) = (s.old.as_deref()?, now(files, &s.path)?);
+    // Of vm.dirty_bytes and vm.dirty_ratio one is 0 because the other counts; writing the other is what makes it 0.
+    let counterpart = old == "0" && s.knob.starts_with("vm.dirty_") && !s.knob.ends_with("centisecs");
+    if found == old || counterpart {
+        return None;
+    }
+    files.write(&s.path, old).err()
+}
+
+/// Puts back what dead sweeps left in a state directory. `first` is called once before anything is touched if there is something: files
+/// of the dead that lie on a file system which is about to go are removed there. Costs one directory listing where there is nothing.
+#[must_use]
+pub fn put_back_left_behind(
+    files: &dyn KnobFiles,
+    directory: &Path,
+    mut first: impl FnMut(),
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for (at, (journal, _lock)) in orphans(directory).into_iter().enumerate() {
+        if at == 0 {
+            first();
+        }
+        match Facts::read(&journal) {
+            Ok(facts) if facts.boot.host != Boot::now(files).host => {}
+            Ok(facts) => outcomes.extend(settle(files, &journal, &facts)),
+            Err(error) => {
+                outcomes
+                    .push(Outcome::Failed { what: journal.display().to_string(), error: error.to_string() });
+            }
+        }
+    }
+    outcomes
+}
+
+/// Undoes a journal and removes it if nothing is owed any more.
+pub(crate) fn settle(files: &dyn KnobFiles, journal: &Path, facts: &Facts) -> Vec<Outcome> {
+    let outcomes = undo(files, facts);
+    if !outcomes.iter().any(|o| matches!(o, Outcome::Failed { .. })) {
+        let _ = std::fs::remove_file(journal);
+    }
+    outcomes
+}

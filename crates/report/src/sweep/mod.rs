@@ -1,0 +1,349 @@
+//! A sweep as figures: which settings were varied, what came of every run, and the tables drawn from it. In the form of the 2004 SysBench
+//! table: a row for each setting of one kind, a column for each of another, and in the cells the median of the runs with their range.
+//!
+//! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the words say how many are
+//! missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page.
+
+mod page;
+mod table;
+mod text;
+
+pub use page::page;
+pub use table::{Table, tables};
+pub use text::summary;
+
+use crate::section;
+use fathom_record::{Headline, Run};
+use serde::Serialize;
+
+/// Rounds from which three quads can be formed: the least for a verdict.
+pub const ROUNDS_FOR_A_VERDICT: usize = 6;
+
+/// Which figure the tables show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Bytes per second, or operations per second where no file data is moved.
+    Rate,
+    /// Operations per second.
+    Ops,
+    /// Seconds the phase took.
+    Time,
+    /// Median latency.
+    P50,
+    /// 99th percentile of latency.
+    P99,
+    /// 99.9th percentile of latency.
+    P999,
+    /// Longest latency.
+    Max,
+}
+
+impl Figure {
+    /// Whether less is better.
+    #[must_use]
+    pub fn lower_is_better(self) -> bool {
+        !matches!(self, Self::Rate | Self::Ops)
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Rate => "throughput",
+            Self::Ops => "operations",
+            Self::Time => "time",
+            Self::P50 => "median latency",
+            Self::P99 => "p99 latency",
+            Self::P999 => "p99.9 latency",
+            Self::Max => "longest latency",
+        }
+    }
+}
+
+/// A setting that was varied.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its values as asked for.
+    pub values: Vec<String>,
+    /// What it was before the sweep, where that can be said.
+    pub before: Option<String>,
+}
+
+/// What a kernel setting was while a cell ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The knob.
+    pub knob: String,
+    /// Whose.
+    pub device: String,
+    /// What was written.
+    pub asked: String,
+    /// What was read back.
+    pub found: String,
+}
+
+/// A combination of settings.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cell {
+    /// For each factor the number of its value.
+    pub levels: Vec<usize>,
+    /// Why it was not measured.
+    pub left_out: Option<String>,
+    /// What was read back.
+    pub found: Vec<Found>,
+}
+
+/// A run of a cell.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Ran {
+    /// Number of the cell.
+    pub cell: usize,
+    /// Number of the block, from 0.
+    pub block: usize,
+    /// Ids of the stored runs (scripts have several), empty where nothing is stored.
+    pub runs: Vec<String>,
+    /// Its figures, phase by phase.
+    pub phases: Vec<PhaseFigures>,
+}
+
+/// The figures of one phase of one run; what there is none of is `None`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PhaseFigures {
+    /// Which phase.
+    pub phase: String,
+    /// Bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Operations per second.
+    pub ops_per_s: Option<f64>,
+    /// Whether it is quoted in operations because it moves no file data.
+    pub quoted_in_ops: bool,
+    /// Duration, mean over the repetitions of the workload.
+    pub seconds: Option<f64>,
+    /// Latencies, ns.
+    pub p50_ns: Option<f64>,
+    /// 99 %.
+    pub p99_ns: Option<f64>,
+    /// 99.9 %.
+    pub p999_ns: Option<f64>,
+    /// Longest.
+    pub max_ns: Option<f64>,
+}
+
+impl PhaseFigures {
+    /// The figures of all phases of a run.
+    #[must_use]
+    pub fn of(run: &Run) -> Vec<Self> {
+        let of_phase = |phase: &fathom_record::Phase| {
+            let latency = phase.latency();
+            let at = |p: f64| latency.percentile_ns(p).map(|ns| ns as f64);
+            let repetitions = phase.repetitions.len().max(1) as f64;
+            let clock_ns = phase.clock_ns();
+            Self {
+                phase: section::full_title(phase),
+                bytes_per_s: phase.bytes_per_s(),
+                ops_per_s: phase.ops_per_s(),
+                quoted_in_ops: matches!(phase.headline(), Some(Headline::Ops(_))),
+                seconds: (clock_ns > 0).then(|| clock_ns as f64 / 1e9 / repetitions),
+                p50_ns: at(50.0),
+                p99_ns: at(99.0),
+                p999_ns: at(99.9),
+                max_ns: (latency.count() > 0).then(|| latency.max_ns() as f64),
+            }
+        };
+        run.phases.iter().map(of_phase).collect()
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, figure: Figure) -> Option<f64> {
+        match figure {
+            Figure::Rate if self.quoted_in_ops => self.ops_per_s,
+            Figure::Rate => self.bytes_per_s,
+            Figure::Ops => self.ops_per_s,
+            Figure::Time => self.seconds,
+            Figure::P50 => self.p50_ns,
+            Figure::P99 => self.p99_ns,
+            Figure::P999 => self.p999_ns,
+            Figure::Max => self.max_ns,
+        }
+    }
+}
+
+/// A whole sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sweep {
+    /// Version of this form.
+    pub schema: &'static str,
+    /// Its id; the stored runs carry it.
+    pub id: String,
+    /// The workload as it was typed.
+    pub workload: String,
+    /// Where it ran.
+    pub directory: String,
+    /// RFC 3339.
+    pub started_at: String,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Rounds that were asked for.
+    pub rounds: u32,
+    /// What was varied.
+    pub factors: Vec<Factor>,
+    /// All combinations.
+    pub cells: Vec<Cell>,
+    /// The planned order: blocks of cells.
+    pub order: Vec<Vec<usize>>,
+    /// What was run, in that order.
+    pub runs: Vec<Ran>,
+    /// Which figure the tables show.
+    pub figure: Figure,
+    /// Why it ended before its plan did.
+    pub ended_early: Option<String>,
+    /// What is to be known about the settings.
+    pub notes: Vec<String>,
+}
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "fathom-sweep 1";
+
+impl Sweep {
+    /// A cell's settings in words: "scheduler=bfq, read_ahead_kb=0"; without those that have only one value if `all` is false.
+    #[must_use]
+    pub fn settings(&self, cell: usize, all: bool) -> String {
+        let Some(cell) = self.cells.get(cell) else { return String::new() };
+        let word = |(factor, level): (&Factor, &usize)| {
+            let value = factor.values.get(*level)?;
+            (all || factor.values.len() > 1).then(|| format!("{}={value}", factor.name))
+        };
+        let words: Vec<String> = self.factors.iter().zip(&cell.levels).filter_map(word).collect();
+        if words.is_empty() { "as it is".into() } else { words.join(", ") }
+    }
+
+    /// The cell others are held against: the one that is as the machine was before, else the first that was measured.
+    #[must_use]
+    pub fn baseline(&self) -> Option<usize> {
+        let measured = |c: &usize| self.runs.iter().any(|r| r.cell == *c);
+        let as_before = |c: &usize| {
+            let levels = &self.cells[*c].levels;
+            let same =
+                |(f, l): (&Factor, &usize)| f.before.is_some() && f.before.as_ref() == f.values.get(*l);
+            self.factors.iter().zip(levels).all(same)
+        };
+        let all = || (0..self.cells.len()).filter(measured);
+        all().find(as_before).or_else(|| all().next())
+    }
+
+    /// Whether that cell is as the machine was before.
+    #[must_use]
+    pub fn baseline_is_as_before(&self) -> bool {
+        self.baseline().is_some_and(|c| {
+            let levels = &self.cells[c].levels;
+            self.factors
+                .iter()
+                .zip(levels)
+                .all(|(f, l)| f.before.is_some() && f.before.as_ref() == f.values.get(*l))
+        })
+    }
+
+    /// What medians and ranges allow to say, and what not.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let counts = (0..self.cells.len()).map(|c| self.runs.iter().filter(|r| r.cell == c).count());
+        let least = counts.filter(|n| *n > 0).min().unwrap_or(0);
+        let more = "Ratios of medians and whether ranges overlap are described; no test was made, so nothing here is a verdict.";
+        match least {
+            0 => "Nothing was measured.".into(),
+            1 => format!(
+                "Single runs: no interval can be given, and differences may be noise. {more} A verdict needs at least {ROUNDS_FOR_A_VERDICT} rounds (3 quads)."
+            ),
+            n if n < ROUNDS_FOR_A_VERDICT => {
+                format!(
+                    "{more} {n} rounds are too few for one: it needs at least {ROUNDS_FOR_A_VERDICT} (3 quads)."
+                )
+            }
+            _ => more.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+
+    /// Two schedulers, two read-aheads, three rounds; the second scheduler is faster, one cell has no figures.
+    pub(crate) fn sweep() -> Sweep {
+        let factor = |name: &str, values: &[&str], before: &str| Factor {
+            name: name.into(),
+            values: values.iter().map(|v| (*v).into()).collect(),
+            before: Some(before.into()),
+        };
+        let cells: Vec<Cell> = [[0, 0], [0, 1], [1, 0], [1, 1]]
+            .map(|levels| Cell { levels: levels.to_vec(), ..Cell::default() })
+            .to_vec();
+        let seconds = [[165.0, 164.0, 166.5], [94.0, 95.0, 93.0], [118.0, 119.5, 121.0], [86.0, 87.0, 86.5]];
+        let mut runs = Vec::new();
+        for round in 0..3 {
+            for cell in [2, 0, 3, 1] {
+                let phase = PhaseFigures {
+                    phase: "random <mix>".into(),
+                    seconds: Some(seconds[cell][round]),
+                    bytes_per_s: Some(1e10 / seconds[cell][round]),
+                    ..PhaseFigures::default()
+                };
+                runs.push(Ran {
+                    cell,
+                    block: round / 2,
+                    runs: vec![format!("r{cell}{round}")],
+                    phases: vec![phase],
+                });
+            }
+        }
+        Sweep {
+            schema: SCHEMA,
+            id: "20261122T070000-abcdef".into(),
+            workload: "sysbench --num-threads=16 run".into(),
+            directory: "/data".into(),
+            started_at: "2026-11-22T07:00:00+00:00".into(),
+            seed: 1,
+            rounds: 3,
+            factors: vec![
+                factor("scheduler", &["none", "kyber"], "none"),
+                factor("read_ahead_kb", &["0", "128"], "128"),
+            ],
+            cells,
+            order: vec![vec![2, 0, 3, 1, 2, 0, 3, 1], vec![2, 0, 3, 1]],
+            runs,
+            figure: Figure::Time,
+            ended_early: None,
+            notes: vec!["nr_requests 1 became 4".into()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_held_against_what_was_there_before() {
+        let mut sweep = samples::sweep();
+        assert_eq!((sweep.baseline(), sweep.baseline_is_as_before()), (Some(1), true));
+        assert_eq!(sweep.settings(1, false), "scheduler=none, read_ahead_kb=128");
+        sweep.factors[0].before = Some("bfq".into());
+        assert_eq!((sweep.baseline(), sweep.baseline_is_as_before()), (Some(0), false));
+        sweep.runs.clear();
+        assert_eq!(sweep.baseline(), None);
+    }
+
+    #[test]
+    fn too_few_rounds_are_said_to_be_too_few() {
+        let mut sweep = samples::sweep();
+        assert!(sweep.verdict().contains("3 rounds are too few"), "{}", sweep.verdict());
+        sweep.runs.truncate(4);
+        assert!(sweep.verdict().starts_with("Single runs"));
+        sweep.runs.clear();
+        assert_eq!(sweep.verdict(), "Nothing was measured.");
+    }
+}
