@@ -61,9 +61,11 @@ impl Measured {
     pub fn read(args: &[String], seed: u64, argv: Vec<String>) -> Result<Self, String> {
         let context = Context { clock_seed: seed, read: &read };
         let parsed = sysbench::plan(args, &context).map_err(|end| {
+            // Of what SysBench would print only what is wrong; its list of options belongs to its own help.
             let said = format!("{}{}", end.stderr, end.stdout);
-            let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-            format!("sysbench: {}", lines.join("; "))
+            let fatal: Vec<&str> = said.lines().filter_map(|l| l.trim().strip_prefix("FATAL: ")).collect();
+            let words = if fatal.is_empty() { said.trim().to_string() } else { fatal.join("; ") };
+            format!("sysbench: {words}")
         })?;
         if parsed.options.command != Command::Run {
             return Err(
