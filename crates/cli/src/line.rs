@@ -241,7 +241,8 @@ Examples:
   fathom sweep --vary scheduler=none,mq-deadline,kyber,bfq --vary read_ahead_kb=0,128 \\
       --figure time -- sysbench fileio --file-test-mode=rndrw --num-threads=16 run
   fathom sweep --vary fs=ext4,xfs --image-in /data -o fs.html -- iozone -e -i 0 -s 64m -r 64k
-  fathom sweep --vary threads=1,4,16 -- sysbench fileio --file-test-mode=rndrd --threads={threads} run
+  fathom sweep --vary threads=1,4,16 -- \\
+      sysbench fileio --file-test-mode=rndrd --threads={threads} run
 
 Whatever is turned is put back after any end, also after SIGKILL (docs/sweep.md).")]
 pub struct Sweep {
