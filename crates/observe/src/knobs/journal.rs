@@ -387,7 +387,6 @@ mod tests {
         assert!(saved.in_the_middle && saved.old.is_none());
     }
 
-
     #[test]
     fn other_files_are_no_journals() {
         assert_eq!(Facts::parse(""), None);
