@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(words(163_840.0, "calls"), "163 840 calls");
         assert_eq!(words(4096.0, "bytes"), "4.00 KiB");
         assert_eq!(words(1.2e9, "ns"), "1.20 s");
-        assert_eq!((words(3.14159, "ratio"), words(0.21, "ratio")), ("3.14".into(), "0.21".into()));
+        assert_eq!((words(3.084, "ratio"), words(0.21, "ratio")), ("3.08".into(), "0.21".into()));
         assert_eq!((words(0.004, "%"), words(-5.0, "bytes")), ("4.00e-3 %".into(), "-5.00 bytes".into()));
         assert!(!words(f64::NAN, "x").is_empty() && !words(f64::INFINITY, "bytes").is_empty());
     }

@@ -25,8 +25,8 @@ pub fn draw(title: &str, values: impl IntoIterator<Item = (u64, u64)>) -> String
         // Below 0 dtrace names the negative power.
         text.push_str(&bar("-1", 0, total));
     }
-    for class in first.saturating_sub(1)..=last {
-        text.push_str(&bar(&label(class), classes[class], total));
+    for (class, &count) in classes.iter().enumerate().take(last + 1).skip(first.saturating_sub(1)) {
+        text.push_str(&bar(&label(class), count, total));
     }
     text.push_str(&bar(&label(last + 1), 0, total));
     text
