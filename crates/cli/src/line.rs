@@ -261,9 +261,8 @@ pub struct Sweep {
     /// Which figure the tables show
     #[arg(long, value_enum, default_value = "rate")]
     pub figure: SweepFigure,
-    /// Drop the page cache of the whole machine before every run (needs root)
-    #[arg(long)]
-    pub cold: bool,
+    #[command(flatten)]
+    pub conditions: Conditions,
     /// Wait so long before every run, after the device has come to rest
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub settle: String,

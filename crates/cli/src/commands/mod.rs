@@ -43,7 +43,8 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     }
     if common.observe.is_some() && !measures {
         return Err(Usage(
-            "--observe belongs to the commands that measure: survey, run, iozone, sysbench, filebench".into(),
+            "--observe belongs to the commands that measure: survey, run, sweep, iozone, sysbench, filebench"
+                .into(),
         )
         .into());
     }

@@ -86,9 +86,10 @@ fn an_ordinary_user_is_told_before_anything_runs() {
     assert!(stderr.contains("needs root") && stderr.contains("nothing was run"), "{stderr}");
     let out = as_nobody(sweep(&["--vary", "fs=ext4"], &file));
     assert!(String::from_utf8_lossy(&out.stderr).contains("needs root (/dev/loop-control"), "{out:?}");
-    let out = as_nobody(sweep(&["--vary", "record=4KiB,64KiB", "--cold"], &file));
+    let out = as_nobody(sweep(&["--vary", "record=4KiB,64KiB", "--cold=machine"], &file));
     assert!(
-        String::from_utf8_lossy(&out.stderr).contains("--cold drops the page cache, which needs root"),
+        String::from_utf8_lossy(&out.stderr)
+            .contains("--cold=machine drops the page cache, which needs root"),
         "{out:?}"
     );
     // What needs no privilege runs.

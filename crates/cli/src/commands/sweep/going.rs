@@ -1,12 +1,12 @@
 //! A sweep on its way: checked first, then run cell by cell, and put back whatever happens.
 
 use super::kernel::{self, LIVE};
-use super::settle::{self, settle};
+use super::settle::settle;
 use super::subject::Planned;
 use super::vary::{Of, Varied};
 use super::{Asked, Factor, Figure, Sweep};
 use crate::exit::Usage;
-use crate::line::Common;
+use crate::line::{ColdReach, Common};
 use crate::mark::Mark;
 use crate::run_loop::{Finished, Listener};
 use crate::{console, state};
@@ -20,6 +20,9 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Where the page cache is dropped.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// How it ended.
 pub enum Ended {
@@ -137,11 +140,10 @@ impl<'a> Going<'a> {
     }
 
     fn look_at_kernel(&mut self) -> Result<(), Usage> {
-        if self.asked.cold {
-            LIVE.may_write(Path::new(settle::DROP_CACHES)).map_err(|e| {
+        if self.asked.cold == Some(ColdReach::Machine) {
+            LIVE.may_write(Path::new(DROP_CACHES)).map_err(|e| {
                 Usage(format!(
-                    "--cold drops the page cache, which needs root ({}: {e}). Nothing was run",
-                    settle::DROP_CACHES
+                    "--cold=machine drops the page cache, which needs root ({DROP_CACHES}: {e}). Nothing was run"
                 ))
             })?;
         }
@@ -418,7 +420,7 @@ impl<'a> Going<'a> {
         let wanted = self.wanted(cell);
         let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
         let readings = turner.turn(&wanted)?;
-        if let Some(busy) = settle(&self.stack, self.asked.cold, self.asked.settle).map_err(Stop::Failed)? {
+        if let Some(busy) = settle(&self.stack, self.asked.settle) {
             console::warning(&busy);
             self.notes.push(format!("Run {}: {busy}.", self.runs.len() + 1));
         }
@@ -475,7 +477,7 @@ impl<'a> Going<'a> {
             "seed": self.asked.seed,
             "settings": settings,
             "read_back": read_back,
-            "cold": self.asked.cold,
+            "cold": self.asked.cold.map(|reach| if reach == ColdReach::Files { "files" } else { "machine" }),
         });
         Mark { label: format!("sweep {}: {}", self.id, self.settings(cell)), sweep }
     }

@@ -36,7 +36,7 @@ struct Asked {
     seed: u64,
     budget: Option<std::time::Duration>,
     settle: std::time::Duration,
-    cold: bool,
+    cold: Option<line::ColdReach>,
     image_in: PathBuf,
     image_bytes: u64,
     on: Option<PathBuf>,
@@ -47,6 +47,7 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         check_page(output)?;
     }
+    let common = &common.under(&options.conditions);
     let mut going = Going::begin(&asked, common)?;
     if options.plan {
         console::out(&plan::words(&going));
@@ -125,7 +126,7 @@ impl Asked {
             seed: options.seed,
             budget: options.budget.as_deref().map(|t| time("--budget", t)).transpose()?,
             settle: time("--settle", &options.settle)?,
-            cold: options.cold,
+            cold: options.conditions.cold,
             image_in: options.image_in.clone().unwrap_or_else(|| PathBuf::from(".")),
             image_bytes,
             on: options.on.clone(),

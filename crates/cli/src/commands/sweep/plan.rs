@@ -2,6 +2,7 @@
 
 use super::going::Going;
 use super::kernel;
+use crate::line::ColdReach;
 use fathom_report::units;
 use std::fmt::Write as _;
 
@@ -39,7 +40,13 @@ pub fn words(going: &Going<'_>) -> String {
         };
         let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
     }
-    let cold = if going.asked.cold { ", the page cache of the whole machine is dropped" } else { "" };
+    let cold = match going.asked.cold {
+        None => "",
+        Some(ColdReach::Files) => ", what is read is dropped from memory",
+        Some(ColdReach::Machine) => {
+            ", what is read is dropped from memory, with the whole machine's cache if need be"
+        }
+    };
     let _ =
         writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
     let mut number = 0;

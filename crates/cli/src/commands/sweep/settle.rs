@@ -1,39 +1,32 @@
-//! Between two runs: everything dirty is written back, the device has nothing to do, and, if asked for, the page cache is dropped. What
-//! the run before left behind must not be measured as part of the next one.
+//! Between two runs: everything dirty is written back, and the device has nothing to do. What the run before left behind must not be
+//! measured as part of the next one. Making files cold is the run loop's.
 
 use fathom_engine::interrupted_by;
 use fathom_observe::device::DeviceStack;
 use fathom_observe::files::{KernelFiles as _, Live};
-use fathom_observe::knobs::KnobFiles as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Where the page cache is dropped.
-pub const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// Longer than any device needs for what it has accepted; then something else keeps it busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is asked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Waits for rest. The answer is a sentence if the device did not come to rest.
-pub fn settle(stack: &DeviceStack, cold: bool, pause: Duration) -> Result<Option<String>, String> {
+pub fn settle(stack: &DeviceStack, pause: Duration) -> Option<String> {
     // SAFETY: sync takes nothing and gives nothing.
     unsafe { libc::sync() };
-    if cold {
-        Live.write(Path::new(DROP_CACHES), "3")
-            .map_err(|e| format!("{DROP_CACHES} could not be written: {e}"))?;
-    }
     let busy = wait_until_idle(|| in_flight(stack), PATIENCE);
     let end = Instant::now() + pause;
     while interrupted_by().is_none() && Instant::now() < end {
         std::thread::sleep((end - Instant::now()).min(LOOK_EVERY));
     }
-    Ok(busy.map(|n| {
+    busy.map(|n| {
         format!(
             "the device still had {n} requests in flight after {} s without work of ours: something else uses it",
             PATIENCE.as_secs()
         )
-    }))
+    })
 }
 
 /// Requests that the devices have and have not answered.
