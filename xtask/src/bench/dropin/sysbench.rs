@@ -212,8 +212,8 @@ impl Bench {
         let resident = set.resident_share()?;
         if resident < 1.0 {
             eprintln!(
-                "note: only {:.1} % of {}'s files were still cached; it prepared them again",
-                resident * 100.0,
+                "note: {:.3} % of {}'s files had left the page cache; it prepared them again",
+                (1.0 - resident) * 100.0,
                 whose.label()
             );
             self.prepare(work, whose)?;
