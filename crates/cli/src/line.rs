@@ -211,7 +211,7 @@ impl Interval {
 }
 
 fn interval(text: &str) -> Result<Interval, String> {
-    text.parse().map(Interval).map_err(|e| format!("{e}"))
+    text.parse().map(Interval)
 }
 
 #[derive(Debug, Args)]

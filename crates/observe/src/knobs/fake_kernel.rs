@@ -136,4 +136,7 @@ impl KernelFiles for FakeKernel {
     fn space_of(&self, path: &Path) -> io::Result<Space> {
         self.machine.space_of(path)
     }
+    fn size_of(&self, path: &Path) -> io::Result<crate::files::FileSize> {
+        self.machine.size_of(path)
+    }
 }

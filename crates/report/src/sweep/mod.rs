@@ -284,21 +284,19 @@ pub(crate) mod samples {
             .to_vec();
         let seconds = [[165.0, 164.0, 166.5], [94.0, 95.0, 93.0], [118.0, 119.5, 121.0], [86.0, 87.0, 86.5]];
         let mut runs = Vec::new();
-        for round in 0..3 {
-            for cell in [2, 0, 3, 1] {
-                let phase = PhaseFigures {
-                    phase: "random <mix>".into(),
-                    seconds: Some(seconds[cell][round]),
-                    bytes_per_s: Some(1e10 / seconds[cell][round]),
-                    ..PhaseFigures::default()
-                };
-                runs.push(Ran {
-                    cell,
-                    block: round / 2,
-                    runs: vec![format!("r{cell}{round}")],
-                    phases: vec![phase],
-                });
-            }
+        for (cell, round) in (0..3).flat_map(|round| [2, 0, 3, 1].map(|cell: usize| (cell, round))) {
+            let phase = PhaseFigures {
+                phase: "random <mix>".into(),
+                seconds: Some(seconds[cell][round]),
+                bytes_per_s: Some(1e10 / seconds[cell][round]),
+                ..PhaseFigures::default()
+            };
+            runs.push(Ran {
+                cell,
+                block: round / 2,
+                runs: vec![format!("r{cell}{round}")],
+                phases: vec![phase],
+            });
         }
         Sweep {
             schema: SCHEMA,

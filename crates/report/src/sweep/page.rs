@@ -156,9 +156,9 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
             y + 7.0
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         svg,
-        "</svg><figcaption>{}: a point is a run, the line its cell's range, the bar the median.</figcaption></figure>\n",
+        "</svg><figcaption>{}: a point is a run, the line its cell's range, the bar the median.</figcaption></figure>",
         escape(&title)
     );
     svg

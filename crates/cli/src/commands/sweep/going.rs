@@ -69,6 +69,9 @@ enum Stop {
     Failed(String),
 }
 
+/// What turning a combination of knobs gave: what was found afterwards, or why it was refused.
+type Tried = Result<Vec<Found>, String>;
+
 impl From<KnobError> for Stop {
     fn from(error: KnobError) -> Self {
         // What a signal of the terminal kills (a mkfs) is no failure of its own.
@@ -247,7 +250,7 @@ impl<'a> Going<'a> {
     /// Every combination of knobs is turned once before anything is measured: what the kernel refuses or clamps must not show after
     /// hours.
     fn try_all(&mut self) -> Result<(), Stop> {
-        let mut seen: Vec<(Vec<(Place, String)>, Result<Vec<Found>, String>)> = Vec::new();
+        let mut seen: Vec<(Vec<(Place, String)>, Tried)> = Vec::new();
         for cell in 0..self.cells.len() {
             if let Some(signal) = interrupted_by() {
                 return Err(Stop::Signal(signal));
