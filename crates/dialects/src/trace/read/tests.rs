@@ -429,6 +429,13 @@ fn what_is_no_trace_is_said_so() {
     assert_eq!(mistaken.place, Place::Line(1, 1));
 }
 
+/// Found by fuzzing: a name that ends in a character of several bytes.
+#[test]
+fn a_name_may_end_in_any_character() {
+    let (events, _) = read("# tracer: nop\n dé1 [000] 1.5: block_plug: [dé]\n");
+    assert_eq!((events[0].pid, events[0].task_name().as_ref()), (1, "dé"));
+}
+
 #[test]
 fn times_that_are_cycles_are_refused() {
     let text = "dd-1 [000] 123456789: block_rq_issue: 7,0 R 4096 () 0 + 8 [dd]\n";

@@ -65,9 +65,8 @@ fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
     if before.ends_with(')') {
         before = before[..before.rfind('(')?].trim_end();
     }
-    let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
-    let pid = before[start..].parse().ok()?;
-    let name = &before[..start];
+    let name = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    let pid = before[name.len()..].parse().ok()?;
     let task = name.strip_suffix('-').unwrap_or(name).trim();
     let mut cursor = Cursor::at(line, behind);
     let mut word = cursor.word();
