@@ -177,8 +177,12 @@ fn buffered_reads_and_synced_writes_agree_with_the_device() {
             of(told, action, direction).into_iter().filter(|(e, _)| e.sectors > 0).collect::<Vec<_>>()
         };
         let (issued, completed) = (data(BlockAction::Issue), data(BlockAction::Complete));
-        assert_eq!((issued.len() as u64, bytes(&issued)), (requests, moved), "issued {direction:?}");
-        assert_eq!((completed.len() as u64, bytes(&completed)), (requests, moved), "completed {direction:?}");
+        assert_eq!((bytes(&issued), bytes(&completed)), (moved, moved), "{direction:?}");
+        assert_eq!(issued.len(), completed.len(), "{direction:?}");
+        // Whether the device counts such an empty completion as a write depends on how its flushes met.
+        let empty = of(told, BlockAction::Complete, direction).len() - completed.len();
+        let told = issued.len() as u64..=(issued.len() + empty) as u64;
+        assert!(told.contains(&requests), "{direction:?}: {requests} by the device, {told:?} by events");
     }
     let flushes =
         told.iter().filter(|(e, _)| e.action == BlockAction::Issue && e.sectors == 0).count() as u64;
