@@ -102,7 +102,8 @@ fn count(program: &Path, dir: &Path, backend: &str, times: u64) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
-        .args(["--no-store", "run", "--json", "count.toml"])
+        // Watching takes time on threads of its own, however many operations there are.
+        .args(["--no-store", "run", "--observe", "none", "--json", "count.toml"])
         .current_dir(dir)
         .output()
         .unwrap();
