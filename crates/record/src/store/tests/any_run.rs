@@ -1,0 +1,223 @@
+//! The generator of arbitrary runs. The exports' tests use it, too.
+
+use super::any_worker::{any_histogram, any_worker, countable, figure, number, words};
+use crate::store::block_tests::{any_block, any_findings};
+use crate::*;
+use proptest::prelude::*;
+
+/// Any run at all.
+pub(crate) fn any_run() -> impl Strategy<Value = Run> {
+    let statuses = vec![Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
+    let doubt = (words(), prop::option::of(any::<u32>()), words())
+        .prop_map(|(code, phase, sentence)| Doubt { code, phase, sentence });
+    let verdict = prop::sample::select(Verdict::ALL.to_vec());
+    let trust =
+        (words(), verdict, words()).prop_map(|(code, verdict, sentence)| Trust { code, verdict, sentence });
+    let clock = (words(), figure(), figure(), figure(), prop::option::of(figure())).prop_map(
+        |(source, hz, cost_ns, resolution_ns, drift_ppm)| Clock {
+            source,
+            hz,
+            cost_ns,
+            resolution_ns,
+            drift_ppm,
+        },
+    );
+    let environment =
+        (words(), any::<u64>()).prop_map(|(k, n)| serde_json::json!({"kernel": k, "n": [n, null, true]}));
+    (
+        ("[0-9]{4}-[a-f]{3}", words(), words(), words(), words(), words(), words()),
+        (prop::sample::select(statuses), prop::collection::vec(words(), 0..4), any::<u64>(), words()),
+        (environment, clock, prop::option::of(words())),
+        prop::collection::vec(any_phase(), 0..3),
+        prop::collection::vec(doubt, 0..3),
+        prop::collection::vec(trust, 0..3),
+    )
+        .prop_map(
+            |(t, (status, argv, seed, workload), (environment, clock, error), phases, doubts, trust)| Run {
+                id: t.0,
+                label: t.1,
+                dialect: t.2,
+                started_at: t.3,
+                ended_at: t.4,
+                status,
+                version: t.5,
+                argv,
+                directory: t.6,
+                seed,
+                workload,
+                environment,
+                clock,
+                phases,
+                doubts,
+                trust,
+                error,
+            },
+        )
+}
+
+fn any_phase() -> BoxedStrategy<Phase> {
+    let maybe = || prop::option::of(number());
+    let axes = (maybe(), maybe(), maybe(), maybe(), prop::collection::btree_map(words(), words(), 0..3))
+        .prop_map(|(file_bytes, record_bytes, streams, queue_depth, tags)| Axes {
+            file_bytes,
+            record_bytes,
+            streams,
+            queue_depth,
+            tags,
+        });
+    (any::<u32>(), words(), axes, any::<[bool; 4]>(), prop::collection::vec(any_repetition(), 0..3))
+        .prop_map(|(seq, name, axes, flags, repetitions)| Phase {
+            seq,
+            name,
+            axes,
+            reads: flags[0],
+            writes: flags[1],
+            sync_in_clock: flags[2],
+            direct: flags[3],
+            repetitions,
+        })
+        .boxed()
+}
+
+/// Boxed, as its larger parts: a tree of generators this deep fills a thread's stack.
+fn any_repetition() -> BoxedStrategy<Repetition> {
+    (
+        (any::<u32>(), number(), number(), number(), number()),
+        prop::collection::vec(any_worker(), 0..3),
+        prop::collection::vec(any_interval(), 0..4),
+        (prop::option::of(any_steady()), prop::option::of(any_jitter()), prop::option::of(any_extents())),
+        prop::sample::select(CacheIntent::ALL.to_vec()),
+        any_physical(),
+        (any_residency(), any_residency()),
+        (prop::option::weighted(0.3, any_block()), any_findings()),
+    )
+        .prop_map(|(n, workers, intervals, course, cache, physical, residency, (block, findings))| {
+            Repetition {
+                n: n.0,
+                started_ns: n.1,
+                elapsed_ns: n.2,
+                start_skew_ns: n.3,
+                workers,
+                intervals,
+                ramp_ns: n.4,
+                steady: course.0,
+                jitter: course.1,
+                cache,
+                extents: course.2,
+                physical,
+                block,
+                findings,
+                resident_before: residency.0,
+                resident_after: residency.1,
+                ..Repetition::default()
+            }
+        })
+        .boxed()
+}
+
+fn any_interval() -> BoxedStrategy<Interval> {
+    let kind = prop::sample::select(OpKind::ALL.to_vec());
+    let latencies = prop::collection::vec((kind.clone(), any_histogram()), 0..3);
+    let moved = prop::collection::vec((kind, number()), 0..3);
+    (prop::array::uniform4(number()), latencies, moved)
+        .prop_map(|(n, latencies, moved)| Interval {
+            end_ns: n[0],
+            width_ns: n[1],
+            ops: n[2],
+            bytes: n[3],
+            latencies,
+            moved,
+        })
+        .boxed()
+}
+
+fn any_steady() -> impl Strategy<Value = SteadyState> {
+    (
+        any::<[bool; 2]>(),
+        words(),
+        number(),
+        prop::collection::vec(figure(), 0..5),
+        any::<u32>(),
+        figure(),
+        figure(),
+        figure(),
+    )
+        .prop_map(|(flags, figure, round_ns, rounds, window, mean, range_percent, slope_percent)| {
+            SteadyState {
+                reached: flags[0],
+                asked: flags[1],
+                figure,
+                round_ns,
+                rounds,
+                window,
+                mean,
+                range_percent,
+                slope_percent,
+            }
+        })
+}
+
+fn any_jitter() -> impl Strategy<Value = Jitter> {
+    (any_histogram(), any_histogram(), number()).prop_map(|(gaps, wakes, watched_ns)| Jitter {
+        gaps,
+        wakes,
+        watched_ns,
+    })
+}
+
+fn any_extents() -> impl Strategy<Value = Extents> {
+    prop::array::uniform4(number()).prop_map(|n| Extents {
+        bytes: n[0],
+        hole_bytes: n[1],
+        unwritten_bytes: n[2],
+        filled_bytes: n[3],
+    })
+}
+
+fn any_residency() -> impl Strategy<Value = Option<Residency>> {
+    prop::option::of(prop::array::uniform4(number()).prop_map(|n| Residency {
+        total_pages: n[0],
+        cached_pages: n[1],
+        dirty_pages: n[2],
+        writeback_pages: n[3],
+    }))
+}
+
+fn any_physical() -> BoxedStrategy<Physical> {
+    let maybe = || prop::option::of(number());
+    let five = (maybe(), maybe(), maybe(), maybe(), maybe());
+    (words(), prop::collection::vec(any_device(), 0..3), prop::option::of(words()), five)
+        .prop_map(|(method, devices, note, five)| Physical {
+            method,
+            devices,
+            note,
+            own_read_bytes: five.0,
+            own_write_bytes: five.1,
+            written_in_clock_bytes: five.2,
+            dirty_after_bytes: five.3,
+            machine_cpu_ns: five.4,
+            ..Physical::default()
+        })
+        .boxed()
+}
+
+fn any_device() -> impl Strategy<Value = DeviceDelta> {
+    let kind = prop_oneof![words(), Just("loop".to_string()), Just("ram".to_string())];
+    let level = prop_oneof![0u32..3, any::<u32>()];
+    (words(), level, kind, prop::array::uniform9(countable())).prop_map(|(name, level, kind, c)| {
+        DeviceDelta {
+            name,
+            level,
+            kind,
+            read_ios: c[0],
+            read_bytes: c[1],
+            read_merges: c[2],
+            write_ios: c[3],
+            write_bytes: c[4],
+            write_merges: c[5],
+            flush_ios: c[6],
+            discard_ios: c[7],
+            busy_ms: c[8],
+        }
+    })
+}

@@ -1,0 +1,32 @@
+//! The store's behaviour, a subject a file, and what several of them need; the sample run and the generator of arbitrary runs are
+//! the exports' tests', too.
+
+mod any_run;
+mod any_worker;
+mod cost;
+mod in_parts;
+mod killed;
+mod list;
+mod queries;
+mod refusals;
+mod round_trip;
+mod sample;
+mod versions;
+
+use super::*;
+use crate::{Clock, Ending, Histogram, Jitter, OpKind, OpStat, Phase, Repetition, Row, Run, Status, Worker};
+pub(crate) use any_run::any_run;
+pub(super) use any_worker::{any_histogram, figure, number, words};
+pub(crate) use sample::sample_run;
+pub(crate) use versions::sample_of_second_version;
+
+/// A place for a store, in a directory that is not there yet.
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("below/fathom.db");
+    (dir, path)
+}
+
+fn run_named(id: &str) -> Run {
+    Run { id: id.into(), ..sample_run() }
+}
