@@ -85,6 +85,14 @@ impl TestDir {
     pub fn names(&self) -> Vec<String> {
         names_in(&self.path)
     }
+
+    /// Mount points in it and loop devices whose image lies in it; for "nothing of ours is still up".
+    #[must_use]
+    pub fn mounts_and_loops(&self) -> Vec<PathBuf> {
+        let mut found = mounts::mounts_below(&self.path);
+        found.extend(mounts::loops_below(&self.path));
+        found
+    }
 }
 
 impl Default for TestDir {

@@ -18,14 +18,8 @@ use std::process::ExitCode;
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let now = jiff::Zoned::now();
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let context = Context {
-        now: now.datetime(),
-        uname: iozone::uname(&fathom_observe::environment::capture(&here)),
-        page_bytes: 4096,
-        read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
-    };
-    let parsed = match iozone::plan(&args, &context) {
+    let here = here();
+    let parsed = match iozone::plan(&args, &context(&here, &now)) {
         Ok(parsed) => parsed,
         Err(end) => return leave(&end),
     };
@@ -36,13 +30,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     fathom_engine::watch_signals();
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(args);
-    let head = Head {
-        label: "iozone".into(),
-        dialect: "iozone".into(),
-        argv,
-        directory: directory(&parsed, &here),
-        started: now,
-    };
+    let head = head(&parsed, argv, &here, now);
     let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
@@ -60,6 +48,25 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     }
 }
 
+fn here() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+/// What the dialect must know of the world.
+fn context(here: &Path, now: &jiff::Zoned) -> Context<'static> {
+    Context {
+        now: now.datetime(),
+        uname: iozone::uname(&fathom_observe::environment::capture(here)),
+        page_bytes: 4096,
+        read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
+    }
+}
+
+fn head(parsed: &Parsed, argv: Vec<String>, here: &Path, started: jiff::Zoned) -> Head {
+    let directory = directory(parsed, here);
+    Head { label: "iozone".into(), dialect: "iozone".into(), argv, directory, started }
+}
+
 /// A command line of the drop-in that is to be measured without IOzone's output, again and again.
 pub struct Measured {
     parsed: Parsed,
@@ -69,13 +76,7 @@ pub struct Measured {
 impl Measured {
     /// Reads the command line.
     pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let context = Context {
-            now: jiff::Zoned::now().datetime(),
-            uname: iozone::uname(&fathom_observe::environment::capture(&here)),
-            page_bytes: 4096,
-            read: &|path: &Path| std::fs::read_to_string(path).map_err(|e| e.to_string()),
-        };
+        let context = context(&here(), &jiff::Zoned::now());
         let parsed = iozone::plan(args, &context).map_err(|end| {
             let said = format!("{}{}", end.stderr, end.stdout);
             let lines: Vec<&str> = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -98,26 +99,9 @@ impl Measured {
         &self.parsed.workload
     }
 
-    /// Where its files are.
-    pub fn directory(&self) -> PathBuf {
-        directory(&self.parsed, &std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
-    }
-
-    /// Executes it.
-    pub fn measure(
-        &self,
-        engine: &mut Engine,
-        common: &Common,
-        listener: &mut dyn Listener,
-    ) -> Result<Finished, String> {
-        let head = Head {
-            label: "iozone".into(),
-            dialect: "iozone".into(),
-            argv: self.argv.clone(),
-            directory: self.directory(),
-            started: jiff::Zoned::now(),
-        };
-        run_loop::execute(engine, &self.parsed.workload, head, common, listener).map_err(|e| e.to_string())
+    /// What a run of it is called.
+    pub fn head(&self) -> Head {
+        head(&self.parsed, self.argv.clone(), &here(), jiff::Zoned::now())
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::support::{guardian, journals, json, kill, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running, TestDir, need_root, need_tool};
-use std::fs;
 use std::time::{Duration, Instant};
 
 /// Whether the test can make loop devices.
@@ -17,27 +16,21 @@ fn can(test: &str) -> bool {
     }
 }
 
-/// Lines of the kernel's tables that name the directory.
-fn traces(dir: &TestDir) -> Vec<String> {
-    let path = dir.path().to_str().expect("UTF-8");
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mut found: Vec<String> = mounts.lines().filter(|l| l.contains(path)).map(String::from).collect();
-    for block in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
-        let file = fs::read_to_string(block.path().join("loop/backing_file")).unwrap_or_default();
-        if file.contains(path) {
-            found.push(file);
-        }
-    }
-    found
-}
-
 #[track_caller]
 fn expect_no_traces(dir: &TestDir) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !traces(dir).is_empty() || !names_in(dir.path()).is_empty() {
-        assert!(Instant::now() < deadline, "{:?} {:?}", traces(dir), names_in(dir.path()));
+    while !dir.mounts_and_loops().is_empty() || !dir.names().is_empty() {
+        assert!(Instant::now() < deadline, "{:?} {:?}", dir.mounts_and_loops(), dir.names());
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// `fathom sweep` of these settings, once each, on loop devices of that size whose images lie in `images`.
+fn on_images(fathom: &Fathom, images: &TestDir, size: &str, vary: &[&str]) -> Vec<String> {
+    let path = images.path().to_str().expect("UTF-8");
+    let mut words: Vec<&str> = vary.iter().flat_map(|setting| ["--vary", setting]).collect();
+    words.extend(["--rounds", "1", "--image-in", path, "--image-size", size, "--json"]);
+    sweep(&words, &workload(fathom, "", "")).into_iter().map(String::from).collect()
 }
 
 #[test]
@@ -47,26 +40,10 @@ fn file_systems_and_their_options_are_varied() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let file = workload(&fathom, "", "");
-    let path = images.path().to_str().expect("UTF-8");
-    let words = [
-        "--vary",
-        "fs=ext4",
-        "--vary",
-        "mkfs=-b 1024;-b 4096",
-        "--vary",
-        "mount=defaults;noatime,data=writeback",
-        "--vary",
-        "read_ahead_kb=0,64",
-        "--rounds",
-        "1",
-        "--image-in",
-        path,
-        "--image-size",
-        "32MiB",
-        "--json",
-    ];
-    let told = json(&fathom.run(sweep(&words, &file)).expect_code(0));
+    let vary =
+        ["fs=ext4", "mkfs=-b 1024;-b 4096", "mount=defaults;noatime,data=writeback", "read_ahead_kb=0,64"];
+    let words = on_images(&fathom, &images, "32MiB", &vary);
+    let told = json(&fathom.run(words).expect_code(0));
     assert_eq!(told["runs"].as_array().map(Vec::len), Some(8));
     let run = told["runs"][0]["runs"][0].as_str().expect("an id").to_string();
     let shown = fathom.run(["show", &run, "--json"]).expect_code(0);
@@ -83,22 +60,8 @@ fn another_kind_of_file_system_has_its_own_read_ahead() {
         return;
     }
     let (fathom, images) = (Fathom::new(), TestDir::new());
-    let file = workload(&fathom, "", "");
-    let path = images.path().to_str().expect("UTF-8");
-    let words = [
-        "--vary",
-        "fs=ext4,btrfs",
-        "--vary",
-        "read_ahead_kb=64",
-        "--rounds",
-        "1",
-        "--image-in",
-        path,
-        "--image-size",
-        "256MiB",
-        "--json",
-    ];
-    let told = json(&fathom.run(sweep(&words, &file)).expect_code(0));
+    let words = on_images(&fathom, &images, "256MiB", &["fs=ext4,btrfs", "read_ahead_kb=64"]);
+    let told = json(&fathom.run(words).expect_code(0));
     let whose =
         |cell: usize| told["cells"][cell]["found"][0]["device"].as_str().unwrap_or_default().to_string();
     assert!(whose(0).starts_with("loop") && whose(1).starts_with("btrfs"), "{}", told["cells"]);
@@ -153,7 +116,7 @@ fn the_next_command_takes_it_down() {
     kill(guardian(&mut running));
     running.signal_group(libc::SIGKILL);
     let _ = running.finish();
-    assert!(!traces(&images).is_empty(), "nobody is left to do it");
+    assert!(!images.mounts_and_loops().is_empty(), "nobody is left to do it");
     let next = fathom.run(["list"]).expect_code(0);
     assert!(
         next.stderr.contains("note: removed") && next.stderr.contains(".fathom-sweep-"),
@@ -196,8 +159,7 @@ fn what_is_not_on_the_made_file_system_is_refused() {
         &fathom.run(sweep(&["--vary", "fs=nosuchfs", "--image-in", path], &missing)).expect_code(2),
         &["fs=nosuchfs", "no mkfs.nosuchfs"],
     );
-    let bad =
-        ["--vary", "fs=ext4", "--vary", "mount=nosuchoption", "--image-in", path, "--image-size", "32MiB"];
-    one_error(&fathom.run(sweep(&bad, &missing)).expect_code(3), &["could not be mounted", "nosuchoption"]);
+    let bad = on_images(&fathom, &images, "32MiB", &["fs=ext4", "mount=nosuchoption"]);
+    one_error(&fathom.run(bad).expect_code(3), &["could not be mounted", "nosuchoption"]);
     expect_no_traces(&images);
 }

@@ -174,7 +174,11 @@ impl Planned {
     pub fn measure(&self, common: &Common, listener: &mut dyn Listener) -> Result<Vec<Finished>, String> {
         // One that has seen the files that were prepared just now.
         let mut engine = Engine::new(crate::state::ledger());
-        Ok(match self {
+        let mut once = |workload, head| {
+            let finished = run_loop::execute(&mut engine, workload, head, common, listener);
+            finished.map(|f| vec![f]).map_err(|e| e.to_string())
+        };
+        match self {
             Self::Native { workload, argv, .. } => {
                 let head = Head {
                     label: workload.name.clone(),
@@ -183,16 +187,13 @@ impl Planned {
                     directory: run::directory_of(workload),
                     started: jiff::Zoned::now(),
                 };
-                vec![
-                    run_loop::execute(&mut engine, workload, head, common, listener)
-                        .map_err(|e| e.to_string())?,
-                ]
+                once(workload, head)
             }
-            Self::Sysbench(m) => vec![m.measure(&mut engine, common, listener)?],
-            Self::Iozone(m) => vec![m.measure(&mut engine, common, listener)?],
+            Self::Sysbench(m) => once(m.workload(), m.head()?),
+            Self::Iozone(m) => once(m.workload(), m.head()),
             Self::Filebench(m) => m
                 .measure(&mut engine, common)
-                .map_err(|_| "the script could not be run, see above".to_string())?,
-        })
+                .map_err(|_| "the script could not be run, see above".to_string()),
+        }
     }
 }

@@ -93,24 +93,17 @@ impl Measured {
         files::prepare_quietly(&self.parsed.options, self.parsed.workload.seed.0, engine, made)
     }
 
-    /// Executes it.
-    pub fn measure(
-        &self,
-        engine: &mut Engine,
-        common: &Common,
-        listener: &mut dyn Listener,
-    ) -> Result<Finished, String> {
+    /// What a run of it is called, once its files are there.
+    pub fn head(&self) -> Result<Head, String> {
         look(&self.parsed.options).map_err(|text| text.trim().to_string())?;
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let head = Head {
-            label: "sysbench".into(),
-            dialect: "sysbench".into(),
-            argv: self.argv.clone(),
-            directory: here.join(&self.parsed.options.path),
-            started: jiff::Zoned::now(),
-        };
-        run_loop::execute(engine, &self.parsed.workload, head, common, listener).map_err(|e| e.to_string())
+        Ok(head(&self.parsed.options, self.argv.clone(), jiff::Zoned::now()))
     }
+}
+
+fn head(options: &Options, argv: Vec<String>, started: jiff::Zoned) -> Head {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let directory = here.join(&options.path);
+    Head { label: "sysbench".into(), dialect: "sysbench".into(), argv, directory, started }
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -131,7 +124,6 @@ fn clock_seed() -> u64 {
 
 fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine) -> ExitCode {
     let now = jiff::Zoned::now();
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let mut live = Live { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
     console::out_raw(&live.printer.head());
     if let Err(text) = look(&parsed.options) {
@@ -140,13 +132,7 @@ fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine)
     }
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(parsed.arguments.iter().cloned());
-    let head = Head {
-        label: "sysbench".into(),
-        dialect: "sysbench".into(),
-        argv,
-        directory: here.join(&parsed.options.path),
-        started: now,
-    };
+    let head = head(&parsed.options, argv, now);
     match run_loop::execute(engine, &parsed.workload, head, common, &mut live) {
         Ok(finished) => conclude(&mut live, parsed, &finished),
         Err(error) => {
