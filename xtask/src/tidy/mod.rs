@@ -4,6 +4,7 @@
 //! * [`arrows`]: crates use only crates on floors below; lints are switched on everywhere
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
 //! * [`options`]: options without documentation, in the command line and in the dialects' tables
+//! * [`tools`]: programs that tests need and no page names
 //! * [`text`]: machine paths, trailing blanks, dead links, and (as a warning) very long files
 //!
 //! The checks see a [`Tree`], so each is tested on a small tree made for it.
@@ -13,6 +14,7 @@ mod code;
 mod options;
 mod source;
 mod text;
+mod tools;
 
 use anyhow::{Context, Result};
 use std::fs;
@@ -136,6 +138,7 @@ fn findings(tree: &Tree) -> Vec<Finding> {
     found.extend(source::check(tree));
     found.extend(options::check(tree));
     found.extend(text::check(tree));
+    found.extend(tools::check(tree));
     found.sort();
     found
 }
