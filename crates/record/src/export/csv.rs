@@ -2,6 +2,7 @@
 //! so that a data frame needs no join. Intervals are observations of another kind and have a table of their own, and so have the operations of flows
 //! (`operations`). Units are in the header. What does not apply, or was not measured, is an empty cell.
 
+use super::truth;
 use crate::{
     DeviceDelta, Ending, Histogram, Interval, Mark, OpKind, OpStat, Origin, Phase, Repetition, Run, Verdict,
     Worker,
@@ -32,7 +33,7 @@ const HEAD: [&str; 20] = [
     "repetition",
 ];
 
-/// The columns after them.
+/// The columns after them; the last are [`truth::HEAD`].
 const TAIL: [&str; 63] = [
     "phase_started_ns",
     "phase_elapsed_ns",
@@ -107,7 +108,8 @@ pub fn csv(runs: &[Run]) -> String {
         runs.iter().flat_map(|r| &r.phases).flat_map(|p| p.axes.tags.keys()).map(String::as_str).collect();
     let mut table = Table::new();
     let tag_columns = tags.iter().map(|t| format!("tag_{t}"));
-    table.row(HEAD.map(String::from).into_iter().chain(tag_columns).chain(TAIL.map(String::from)));
+    let tail = TAIL.into_iter().chain(truth::HEAD).map(String::from);
+    table.row(HEAD.map(String::from).into_iter().chain(tag_columns).chain(tail));
     for run in runs {
         for phase in &run.phases {
             for repetition in &phase.repetitions {
@@ -240,10 +242,11 @@ fn repetition_rows(
 ) {
     let before = shared_cells(run, phase, repetition, tags);
     let measured = repetition_cells(phase, repetition);
+    let truth = truth::cells(phase, repetition);
     for worker in &repetition.workers {
         let own = worker_cells(phase, worker);
         let mut emit = |op: Vec<String>| {
-            table.row(before.iter().chain(&measured).chain(&own).cloned().chain(op));
+            table.row(before.iter().chain(&measured).chain(&own).chain(&op).chain(&truth).cloned());
         };
         if worker.stats.is_empty() {
             emit(bare_cells(worker));

@@ -6,6 +6,7 @@ mod csv;
 mod json;
 mod layout;
 mod operations;
+mod truth;
 
 pub use block::{finding_csv, iostat_csv, request_csv, size_csv};
 pub use csv::{csv, interval_csv};
