@@ -12,7 +12,7 @@ use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
-use fathom_record::block::{BlockEvent, DeviceNumber};
+use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 use fathom_record::{BlockLayer, Phase, Repetition};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -188,10 +188,20 @@ impl Sink for Analyst {
                 keeper.restart(from);
             }
         }
-        let event = who.put_into(event);
-        self.analysis.event(&event, who.kind);
+        // Who put a request into the scheduler's queue has been remembered by now, and without queueing that is all it is for.
+        if event.action == BlockAction::Insert && self.keeper.is_none() {
+            return;
+        }
+        let changed;
+        let event = if who.pid == event.pid || who.pid == 0 {
+            event
+        } else {
+            changed = who.put_into(event);
+            &changed
+        };
+        self.analysis.event(event, who.kind);
         if let Some(keeper) = &mut self.keeper {
-            keeper.event(&event, who.kind);
+            keeper.event(event, who.kind);
         }
     }
 }
@@ -293,7 +303,14 @@ pub fn monotonic_ns() -> u64 {
 
 fn of_counters(rows: CounterRows) -> BlockLayer {
     let notes = rows.notes().to_vec();
-    BlockLayer { source: "counters".into(), intervals: rows.stop(), notes, ..BlockLayer::default() }
+    let counted = rows.stop();
+    BlockLayer {
+        source: "counters".into(),
+        intervals: counted.rows,
+        observer_cpu_ns: counted.observer_cpu_ns,
+        notes,
+        ..BlockLayer::default()
+    }
 }
 
 impl Seen {

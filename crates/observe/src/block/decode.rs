@@ -12,7 +12,7 @@ pub struct Decoder {
     events: Vec<Option<Layout>>,
     lowest: u16,
     /// The word of flags read last, and what it means: most events are like the one before.
-    last_rwbs: ([u8; 8], RequestFlags),
+    last_rwbs: (u64, RequestFlags),
 }
 
 /// Where the fields of one event lie.
@@ -38,6 +38,20 @@ enum Count {
     None,
 }
 
+/// An event before anything is known of it.
+pub(super) const BLANK: BlockEvent = BlockEvent {
+    time_ns: 0,
+    device: DeviceNumber { major: 0, minor: 0 },
+    action: BlockAction::Plug,
+    flags: RequestFlags(0),
+    sector: 0,
+    sectors: 0,
+    pid: 0,
+    cpu: 0,
+    error: 0,
+    task: [0; TASK_NAME_BYTES],
+};
+
 impl Decoder {
     /// Adds an event. The error says what its description lacks.
     pub fn add(&mut self, action: BlockAction, format: &EventFormat) -> Result<(), String> {
@@ -59,49 +73,74 @@ impl Decoder {
     }
 
     /// The event of a record; `None` for events it does not know, and for records too short for theirs. Plugs have no device.
+    #[must_use]
     pub fn decode(&mut self, record: &Record<'_>, cpu: u16) -> Option<BlockEvent> {
+        let mut event = BLANK;
+        self.decode_into(record, cpu, &mut event)?;
+        Some(event)
+    }
+
+    /// The same, written where it is to stay: an event that is copied just after it was written waits for the processor to finish
+    /// writing it, which takes longer than decoding. On `None` what is in `event` means nothing.
+    #[inline]
+    pub(super) fn decode_into(
+        &mut self,
+        record: &Record<'_>,
+        cpu: u16,
+        event: &mut BlockEvent,
+    ) -> Option<()> {
         let data = record.data;
         let id = u16::from_ne_bytes(data.get(..2)?.try_into().ok()?);
-        let layout = (*self.events.get(usize::from(id.checked_sub(self.lowest)?))?)?;
+        let layout = *self.events.get(usize::from(id.checked_sub(self.lowest)?))?.as_ref()?;
         if data.len() < layout.bytes {
             return None;
         }
-        let sector = layout.sector.map_or(Some(0), |at| long(data, at))?;
-        let sectors = match layout.count {
+        event.time_ns = record.time_ns;
+        event.action = layout.action;
+        event.cpu = cpu;
+        event.pid = word(data, layout.pid)?;
+        if let Some(at) = layout.dev {
+            event.device = DeviceNumber::from_kernel(word(data, at)?);
+        }
+        if let Some(at) = layout.sector {
+            event.sector = long(data, at)?;
+        }
+        event.sectors = match layout.count {
             Count::Field(at) => word(data, at)?,
             Count::Difference(at) => {
-                u32::try_from(long(data, at)?.saturating_sub(sector)).unwrap_or(u32::MAX)
+                u32::try_from(long(data, at)?.saturating_sub(event.sector)).unwrap_or(u32::MAX)
             }
             Count::None => 0,
         };
-        Some(BlockEvent {
-            time_ns: record.time_ns,
-            device: layout.dev.map_or(Some(0), |at| word(data, at)).map(DeviceNumber::from_kernel)?,
-            action: layout.action,
-            flags: layout.rwbs.map_or_else(RequestFlags::default, |f| self.flags(data, f)),
-            sector,
-            sectors,
-            pid: word(data, layout.pid)?,
-            cpu,
-            error: layout.error.map_or(Some(0), |at| word(data, at))? as i32,
-            task: layout.task.map_or([0; TASK_NAME_BYTES], |f| task(data, f)),
-        })
+        if let Some(at) = layout.error {
+            event.error = word(data, at)? as i32;
+        }
+        if let Some(field) = layout.rwbs {
+            event.flags = self.flags(data, field);
+        }
+        if let Some(field) = layout.task {
+            event.task = task(data, field);
+        }
+        Some(())
     }
 
+    #[inline]
     fn flags(&mut self, data: &[u8], field: Field) -> RequestFlags {
         let Some(text) = data.get(field.offset..field.offset + field.size) else {
             return RequestFlags::default();
         };
-        let text = &text[..text.iter().position(|&b| b == 0).unwrap_or(text.len())];
-        let mut short = [0; 8];
-        let Some(place) = short.get_mut(..text.len()) else {
-            return RequestFlags::parse(&String::from_utf8_lossy(text));
-        };
-        place.copy_from_slice(text);
-        if self.last_rwbs.0 != short {
-            self.last_rwbs = (short, RequestFlags::parse(&String::from_utf8_lossy(text)));
+        if let Some(&first) = text.first_chunk::<8>()
+            && let Some(word) = up_to_zero(u64::from_le_bytes(first))
+        {
+            if self.last_rwbs.0 != word {
+                let bytes = word.to_le_bytes();
+                let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
+                self.last_rwbs = (word, RequestFlags::parse(&String::from_utf8_lossy(text)));
+            }
+            return self.last_rwbs.1;
         }
-        self.last_rwbs.1
+        let text = text.split(|&b| b == 0).next().unwrap_or_default();
+        RequestFlags::parse(&String::from_utf8_lossy(text))
     }
 }
 
@@ -133,18 +172,40 @@ impl Layout {
     }
 }
 
+#[inline]
 fn word(data: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(data.get(at..)?.get(..4)?.try_into().ok()?))
 }
 
+#[inline]
 fn long(data: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(data.get(at..)?.get(..8)?.try_into().ok()?))
 }
 
+/// Eight letters up to the first zero, the first one lowest; what lies behind becomes zero. `None` if there is no zero.
+#[inline]
+fn up_to_zero(letters: u64) -> Option<u64> {
+    const ONES: u64 = u64::MAX / 255;
+    // The lowest zero byte sets its highest bit; higher bytes may do so wrongly, which does not matter.
+    let zeros = letters.wrapping_sub(ONES) & !letters & (ONES << 7);
+    (zeros != 0).then(|| letters & ((1 << (zeros.trailing_zeros() & !7)) - 1))
+}
+
 /// The name up to its zero: the kernel does not clear what lies behind.
+#[inline]
 fn task(data: &[u8], field: Field) -> [u8; TASK_NAME_BYTES] {
     let mut task = [0; TASK_NAME_BYTES];
     let text = data.get(field.offset..field.offset + field.size).unwrap_or_default();
+    if let Some(&whole) = text.first_chunk::<TASK_NAME_BYTES>() {
+        let (low, high) = (u128::from_le_bytes(whole) as u64, (u128::from_le_bytes(whole) >> 64) as u64);
+        let name = match up_to_zero(low) {
+            Some(low) => Some(u128::from(low)),
+            None => up_to_zero(high).map(|high| u128::from(high) << 64 | u128::from(low)),
+        };
+        if let Some(name) = name {
+            return name.to_le_bytes();
+        }
+    }
     let name = text.split(|&b| b == 0).next().unwrap_or_default();
     let length = name.len().min(TASK_NAME_BYTES - 1);
     task[..length].copy_from_slice(&name[..length]);
@@ -242,6 +303,21 @@ mod tests {
         assert_eq!((let_go.action, let_go.sectors), (BlockAction::Unplug, 32));
         let again = read(2107, &|d| d[32] = b'W');
         assert_eq!(again.flags, RequestFlags::WRITE, "another word than before");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn texts_end_at_their_zero(bytes in proptest::collection::vec(0_u8..4, 16)) {
+            let name: Vec<u8> = bytes.iter().copied().take(15).take_while(|&b| b != 0).collect();
+            let read = task(&bytes, Field { offset: 0, size: 16 });
+            proptest::prop_assert_eq!(&read[..name.len()], &name[..]);
+            proptest::prop_assert!(read[name.len()..].iter().all(|&b| b == 0));
+            let mut word = [0; 8];
+            let short = name.len().min(8);
+            word[..short].copy_from_slice(&name[..short]);
+            let letters = u64::from_le_bytes(*bytes.first_chunk().expect("sixteen"));
+            proptest::prop_assert_eq!(up_to_zero(letters), (name.len() < 8).then(|| u64::from_le_bytes(word)));
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const LEAST_KIB: u64 = 1024;
 /// No ring becomes larger than this, whatever rate is expected.
 const MOST_KIB: u64 = 32 * 1024;
+/// Pages of a ring (the kernel says sub-buffers) are this long where that can be chosen, KiB.
+const SUB_BUFFER_KIB: &str = "32";
 
 /// The instance. Clones are the same one; it is removed when the last of them is dropped.
 #[derive(Clone, Debug)]
@@ -167,6 +169,8 @@ impl Inner {
         self.write("trace_clock", "mono")?;
         // A full ring keeps what it has: what is lost is then in one place, at the end, and counted.
         self.write("options/overwrite", "0")?;
+        // Fewer and larger pages take fewer calls to read; kernels before 6.8 have pages of one size only.
+        let _ = self.write("buffer_subbuf_size_kb", SUB_BUFFER_KIB);
         let header = self.dir.join("events/header_page");
         let text = self.read("events/header_page")?;
         self.page = PageFormat::parse(&text).map_err(|what| WatchError::Format { file: header, what })?;

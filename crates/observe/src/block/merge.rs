@@ -2,6 +2,7 @@
 //! CPU's own events come in order, so what it gave last is a bound; a CPU whose ring was found empty can only have events in the
 //! making, begun a moment ago. Pure: the times are passed in.
 
+use super::decode::BLANK;
 use fathom_record::block::BlockEvent;
 
 /// How long the kernel may take between an event's time and its being there to read. Measured in ns; but a virtual CPU can be
@@ -11,38 +12,54 @@ pub(super) const MARGIN_NS: u64 = 20_000_000;
 /// Events that wait for their turn.
 #[derive(Debug)]
 pub(super) struct Merge {
-    waiting: Vec<BlockEvent>,
-    /// By ring: up to when it has told everything.
-    told: Vec<u64>,
+    rings: Vec<Waiting>,
     /// Time of the newest event that went on.
     gone_ns: u64,
     late: u64,
 }
 
+/// Those of one ring, in the order they were written.
+#[derive(Debug, Default)]
+struct Waiting {
+    events: Vec<BlockEvent>,
+    /// How many of them have gone on.
+    gone: usize,
+    /// Up to when the ring has told everything.
+    told_ns: u64,
+}
+
 impl Merge {
     pub fn new(rings: usize) -> Self {
-        Self { waiting: Vec::new(), told: vec![0; rings], gone_ns: 0, late: 0 }
+        Self { rings: (0..rings).map(|_| Waiting::default()).collect(), gone_ns: 0, late: 0 }
     }
 
-    /// Takes an event of a ring.
-    pub fn take(&mut self, ring: usize, event: BlockEvent) {
-        self.told[ring] = self.told[ring].max(event.time_ns);
-        self.waiting.push(event);
+    /// Takes an event of a ring, which `write` writes to its place; if it gives `None` there is none.
+    #[inline]
+    pub fn take(&mut self, ring: usize, write: impl FnOnce(&mut BlockEvent) -> Option<()>) {
+        let ring = &mut self.rings[ring];
+        ring.events.push(BLANK);
+        let Some(event) = ring.events.last_mut() else { return };
+        if write(event).is_some() {
+            ring.told_ns = ring.told_ns.max(event.time_ns);
+        } else {
+            ring.events.pop();
+        }
     }
 
     /// The ring was found empty in a search that began at `now_ns`.
     pub fn empty(&mut self, ring: usize, now_ns: u64) {
-        self.told[ring] = self.told[ring].max(now_ns.saturating_sub(MARGIN_NS));
+        let told_ns = &mut self.rings[ring].told_ns;
+        *told_ns = (*told_ns).max(now_ns.saturating_sub(MARGIN_NS));
     }
 
     /// Gives what may go.
-    pub fn ready(&mut self, give: &mut dyn FnMut(&BlockEvent)) {
-        let limit = self.told.iter().copied().min().unwrap_or(0);
-        self.give(limit, give);
+    pub fn ready(&mut self, give: &mut impl FnMut(&mut BlockEvent)) {
+        let limit_ns = self.rings.iter().map(|r| r.told_ns).min().unwrap_or(0);
+        self.give(limit_ns, give);
     }
 
     /// Gives everything: nothing more will come.
-    pub fn rest(&mut self, give: &mut dyn FnMut(&BlockEvent)) {
+    pub fn rest(&mut self, give: &mut impl FnMut(&mut BlockEvent)) {
         self.give(u64::MAX, give);
     }
 
@@ -51,36 +68,62 @@ impl Merge {
         self.late
     }
 
-    fn give(&mut self, limit_ns: u64, give: &mut dyn FnMut(&BlockEvent)) {
-        // Stable, and fast on what consists of a few ascending runs: one per ring and round.
-        self.waiting.sort_by_key(|e| e.time_ns);
-        let ready = self.waiting.partition_point(|e| e.time_ns < limit_ns);
-        for event in self.waiting.drain(..ready) {
-            self.late += u64::from(event.time_ns < self.gone_ns);
-            self.gone_ns = self.gone_ns.max(event.time_ns);
-            give(&event);
+    fn give(&mut self, limit_ns: u64, give: &mut impl FnMut(&mut BlockEvent)) {
+        while let Some((ring, until_ns)) = self.oldest() {
+            let waiting = &mut self.rings[ring];
+            let before = waiting.gone;
+            for event in &mut waiting.events[before..] {
+                if event.time_ns > until_ns || event.time_ns >= limit_ns {
+                    break;
+                }
+                waiting.gone += 1;
+                self.late += u64::from(event.time_ns < self.gone_ns);
+                self.gone_ns = self.gone_ns.max(event.time_ns);
+                give(event);
+            }
+            if waiting.gone == before {
+                break;
+            }
         }
+        self.rings.iter_mut().for_each(Waiting::forget);
+    }
+
+    /// The ring whose next event is the oldest of all, and up to when it goes before the others: tasks stay on a CPU for a while, so
+    /// there are many events between two looks at all rings.
+    fn oldest(&self) -> Option<(usize, u64)> {
+        let mut oldest: Option<(usize, u64)> = None;
+        let mut until_ns = u64::MAX;
+        for (ring, waiting) in self.rings.iter().enumerate() {
+            let Some(next) = waiting.events.get(waiting.gone) else { continue };
+            match oldest {
+                Some((_, time_ns)) if next.time_ns >= time_ns => until_ns = until_ns.min(next.time_ns),
+                _ => {
+                    until_ns = oldest.map_or(until_ns, |(_, time_ns)| time_ns);
+                    oldest = Some((ring, next.time_ns));
+                }
+            }
+        }
+        oldest.map(|(ring, _)| (ring, until_ns))
+    }
+}
+
+impl Waiting {
+    /// Lets go of what went on.
+    fn forget(&mut self) {
+        self.events.drain(..self.gone);
+        self.gone = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 
-    fn event(time_ns: u64, cpu: u16) -> BlockEvent {
-        BlockEvent {
-            time_ns,
-            device: DeviceNumber::default(),
-            action: BlockAction::Issue,
-            flags: RequestFlags::READ,
-            sector: 0,
-            sectors: 8,
-            pid: 1,
-            cpu,
-            error: 0,
-            task: [0; 16],
-        }
+    fn take(merge: &mut Merge, ring: usize, time_ns: u64) {
+        merge.take(ring, |event| {
+            event.time_ns = time_ns;
+            Some(())
+        });
     }
 
     fn ready(merge: &mut Merge) -> Vec<u64> {
@@ -92,12 +135,12 @@ mod tests {
     #[test]
     fn an_event_waits_for_the_slowest_ring() {
         let mut merge = Merge::new(2);
-        merge.take(0, event(10, 0));
-        merge.take(0, event(30, 0));
+        take(&mut merge, 0, 10);
+        take(&mut merge, 0, 30);
         assert_eq!(ready(&mut merge), [] as [u64; 0], "ring 1 may have older ones");
-        merge.take(1, event(20, 1));
+        take(&mut merge, 1, 20);
         assert_eq!(ready(&mut merge), [10], "ring 1 has told up to 20, others may have been at 20, too");
-        merge.take(1, event(40, 1));
+        take(&mut merge, 1, 40);
         assert_eq!(ready(&mut merge), [20]);
         let mut rest = Vec::new();
         merge.rest(&mut |e| rest.push(e.time_ns));
@@ -107,7 +150,7 @@ mod tests {
     #[test]
     fn an_empty_ring_bars_nothing_older_than_the_margin() {
         let mut merge = Merge::new(2);
-        merge.take(0, event(1000, 0));
+        take(&mut merge, 0, 1000);
         merge.empty(0, MARGIN_NS + 500);
         merge.empty(1, MARGIN_NS + 500);
         assert_eq!(ready(&mut merge), [] as [u64; 0]);
@@ -119,10 +162,10 @@ mod tests {
     #[test]
     fn what_comes_too_late_is_counted_and_given() {
         let mut merge = Merge::new(1);
-        merge.take(0, event(100, 0));
+        take(&mut merge, 0, 100);
         merge.empty(0, MARGIN_NS + 200);
         assert_eq!(ready(&mut merge), [100]);
-        merge.take(0, event(50, 0));
+        take(&mut merge, 0, 50);
         assert_eq!((ready(&mut merge), merge.late()), (vec![50], 1));
     }
 
@@ -136,7 +179,7 @@ mod tests {
             let (mut given, mut taken) = (Vec::new(), 0);
             for (ring, step, look) in steps {
                 clocks[ring] += step;
-                merge.take(ring, event(clocks[ring], ring as u16));
+                take(&mut merge, ring, clocks[ring]);
                 taken += 1;
                 if look {
                     merge.ready(&mut |e| given.push(e.time_ns));

@@ -50,5 +50,5 @@ pub use instance::{Coming, Instance};
 pub use kernel_events::Detail;
 pub use origin::Who;
 pub use own::OwnTasks;
-pub use rows::CounterRows;
+pub use rows::{CountedRows, CounterRows};
 pub use watch::{Sink, Taken, Watch};

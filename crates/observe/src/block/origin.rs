@@ -8,6 +8,7 @@ use super::devices::Watched;
 use super::own::OwnTasks;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, IssuerKind};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// The task an event is due to.
@@ -43,19 +44,25 @@ const MOST_REQUESTS: usize = 1 << 17;
 pub(super) struct Origins {
     tasks: OwnTasks,
     /// Who had a request made, by device and first sector.
-    waiting: HashMap<(DeviceNumber, u64), Who>,
+    waiting: HashMap<(DeviceNumber, u64), Who, RandomState>,
     /// The device a task last had a request made for.
-    plugging: HashMap<u32, DeviceNumber>,
+    plugging: HashMap<u32, DeviceNumber, RandomState>,
     partitions: Vec<(DeviceNumber, DeviceNumber)>,
 }
 
 impl Origins {
     pub fn new(tasks: OwnTasks, devices: &[Watched]) -> Self {
         let partitions = devices.iter().flat_map(|d| d.partitions.iter().map(|&p| (p, d.number)));
-        Self { tasks, waiting: HashMap::new(), plugging: HashMap::new(), partitions: partitions.collect() }
+        Self {
+            tasks,
+            waiting: HashMap::default(),
+            plugging: HashMap::default(),
+            partitions: partitions.collect(),
+        }
     }
 
     /// Called for every event as soon as it is read.
+    #[inline]
     pub fn look(&mut self, event: &BlockEvent) {
         if event.task[0] != 0 {
             self.tasks.look(event.pid, &event.task);
@@ -71,10 +78,10 @@ impl Origins {
         self.tasks.by_name()
     }
 
-    /// The event as it is handed on, and for whom; `None` for plugs of tasks that do nothing for our devices. Called in the order of
-    /// time.
-    pub fn of(&mut self, event: &BlockEvent) -> Option<(BlockEvent, Who)> {
-        let mut event = *event;
+    /// For whom the event is, which becomes the whole device's; `None` for plugs of tasks that do nothing for our devices. Called in
+    /// the order of time.
+    #[inline]
+    pub fn of(&mut self, event: &mut BlockEvent) -> Option<Who> {
         if let Some((_, disk)) = self.partitions.iter().find(|(part, _)| *part == event.device) {
             event.device = *disk;
         }
@@ -83,27 +90,27 @@ impl Origins {
         let who = match event.action {
             BlockAction::Complete | BlockAction::BioComplete => Who::default(),
             BlockAction::Requeue => {
-                let who = self.running(&event);
+                let who = self.running(event);
                 // It is issued again, by a worker.
                 self.waiting.entry(key).or_insert(who);
                 who
             }
             BlockAction::Plug => {
                 event.device = *self.plugging.get(&event.pid)?;
-                self.running(&event)
+                self.running(event)
             }
             BlockAction::Unplug => {
                 event.device = self.plugging.remove(&event.pid)?;
-                self.running(&event)
+                self.running(event)
             }
             BlockAction::GetRequest => {
-                let who = self.running(&event);
+                let who = self.running(event);
                 self.remember(key, who);
                 self.plugging.insert(event.pid, event.device);
                 who
             }
             BlockAction::Insert => {
-                let who = self.running(&event);
+                let who = self.running(event);
                 match self.waiting.get(&key) {
                     Some(&maker) => maker,
                     None => {
@@ -113,20 +120,21 @@ impl Origins {
                 }
             }
             // Without a scheduler nothing waits: no need to look.
-            BlockAction::Issue if self.waiting.is_empty() => self.running(&event),
+            BlockAction::Issue if self.waiting.is_empty() => self.running(event),
             BlockAction::Issue => match self.waiting.remove(&key) {
                 Some(who) => who,
-                None => self.running(&event),
+                None => self.running(event),
             },
             BlockAction::RequestMerge => {
                 self.waiting.remove(&key);
-                self.running(&event)
+                self.running(event)
             }
-            _ => self.running(&event),
+            _ => self.running(event),
         };
-        Some((event, who))
+        Some(who)
     }
 
+    #[inline]
     fn running(&mut self, event: &BlockEvent) -> Who {
         let kind = self.tasks.kind(event.pid, &event.task, event.device, event.flags);
         Who { kind, pid: event.pid, task: event.task }
@@ -173,7 +181,7 @@ mod tests {
     }
 
     fn who(origins: &mut Origins, event: &BlockEvent) -> (IssuerKind, String) {
-        let (_, who) = origins.of(event).expect("handed on");
+        let who = origins.of(&mut { *event }).expect("handed on");
         (who.kind, who.name().into_owned())
     }
 
@@ -195,19 +203,24 @@ mod tests {
         let mut origins = origins();
         let mut plug = event(BlockAction::Plug, 0, NOBODY, "dd");
         plug.device = DeviceNumber::default();
-        assert_eq!(origins.of(&plug), None, "somebody else's");
+        let device = |origins: &mut Origins, event: &BlockEvent| {
+            let mut event = *event;
+            origins.of(&mut event).map(|_| event.device)
+        };
+        assert_eq!(device(&mut origins, &plug), None, "somebody else's");
         who(&mut origins, &event(BlockAction::GetRequest, 8, NOBODY, "dd"));
-        assert_eq!(origins.of(&plug).map(|(e, _)| e.device), Some(DISK));
+        assert_eq!(device(&mut origins, &plug), Some(DISK));
         plug.action = BlockAction::Unplug;
-        assert_eq!(origins.of(&plug).map(|(e, _)| e.device), Some(DISK));
-        assert_eq!(origins.of(&plug), None, "that was all it had");
+        assert_eq!(device(&mut origins, &plug), Some(DISK));
+        assert_eq!(device(&mut origins, &plug), None, "that was all it had");
     }
 
     #[test]
     fn bios_of_a_partition_are_its_disks() {
         let mut queued = event(BlockAction::Queue, 8, NOBODY, "dd");
         queued.device = PART;
-        assert_eq!(origins().of(&queued).map(|(e, _)| e.device), Some(DISK));
+        assert!(origins().of(&mut queued).is_some());
+        assert_eq!(queued.device, DISK);
     }
 
     #[test]
@@ -219,6 +232,6 @@ mod tests {
         let mut flush = event(BlockAction::Issue, 0, WORKER, "kworker/0:1H");
         flush.sectors = 0;
         assert_eq!(who(&mut origins, &flush).0, IssuerKind::Own);
-        assert_eq!(origins.of(&event(BlockAction::Complete, 0, 0, "")).map(|(_, w)| w), Some(Who::default()));
+        assert_eq!(origins.of(&mut event(BlockAction::Complete, 0, 0, "")), Some(Who::default()));
     }
 }

@@ -12,6 +12,7 @@
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockEvent, DeviceNumber, IssuerKind, RequestFlags};
+use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -28,7 +29,7 @@ const MOST_TASKS: usize = 1 << 16;
 pub struct OwnTasks<F = Live> {
     files: F,
     me: u32,
-    tasks: HashMap<u32, Task>,
+    tasks: HashMap<u32, Task, RandomState>,
     /// Names that tasks of ours have: by these the dead are known.
     names: HashSet<Name>,
     by_name: u64,
@@ -76,14 +77,18 @@ impl<F: KernelFiles> OwnTasks<F> {
     pub fn with(files: F, me: u32) -> Self {
         let own = files.trimmed(Path::new(&format!("/proc/{me}/comm")));
         let names = own.iter().map(|name| BlockEvent::task_of(name)).collect();
-        Self { files, me, tasks: HashMap::new(), names, by_name: 0, last: None, loops: HashMap::new() }
+        Self { files, me, tasks: HashMap::default(), names, by_name: 0, last: None, loops: HashMap::new() }
     }
 
     /// Looks at a task while it is likely to be alive. Cheap for those that are known.
+    #[inline]
     pub fn look(&mut self, pid: u32, name: &Name) {
-        if self.last.is_some_and(|(p, n, _)| p == pid && n == *name) {
-            return;
+        if !self.last.is_some_and(|(p, n, _)| p == pid && n == *name) {
+            self.look_closer(pid, name);
         }
+    }
+
+    fn look_closer(&mut self, pid: u32, name: &Name) {
         let known = self.tasks.get(&pid);
         let changed = |task: &Task| name[0] != 0 && task.name != *name;
         // Another name: the task gave itself one, or the PID has come again.
@@ -106,13 +111,15 @@ impl<F: KernelFiles> OwnTasks<F> {
     }
 
     /// Who issued a request of this task.
+    #[inline]
     pub fn kind(&mut self, pid: u32, name: &Name, device: DeviceNumber, flags: RequestFlags) -> IssuerKind {
-        if let Some((p, n, kind)) = self.last
-            && p == pid
-            && n == *name
-        {
-            return kind;
+        match self.last {
+            Some((p, n, kind)) if p == pid && n == *name => kind,
+            _ => self.find_kind(pid, name, device, flags),
         }
+    }
+
+    fn find_kind(&mut self, pid: u32, name: &Name, device: DeviceNumber, flags: RequestFlags) -> IssuerKind {
         self.look(pid, name);
         let Some(task) = self.tasks.get(&pid) else { return IssuerKind::Other };
         let fixed = match task.whose {

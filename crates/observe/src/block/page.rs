@@ -83,6 +83,7 @@ impl<'a> Records<'a> {
     }
 
     /// One record; inner `None` for those that only move the time.
+    #[inline]
     fn step(&mut self) -> Option<Option<Record<'a>>> {
         let (kind, delta) = parts(self.word(0)?);
         let data = match kind {
@@ -115,6 +116,7 @@ impl<'a> Records<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
         loop {
             match self.step() {

@@ -137,10 +137,11 @@ impl<S: Sink> Reader<S> {
                 let Some(page) = Page::new(page, self.page) else { break };
                 for record in page.records() {
                     counts.records += 1;
-                    if let Some(event) = self.decoder.decode(&record, cpu) {
-                        self.origins.look(&event);
-                        merge.take(i, event);
-                    }
+                    merge.take(i, |event| {
+                        self.decoder.decode_into(&record, cpu, event)?;
+                        self.origins.look(event);
+                        Some(())
+                    });
                 }
                 turns += 1;
                 if turns >= TURN {
@@ -155,10 +156,10 @@ impl<S: Sink> Reader<S> {
     }
 
     fn hand_on(&mut self, merge: &mut Merge, counts: &mut Counts, all: bool) {
-        let mut give = |event: &fathom_record::block::BlockEvent| {
-            if let Some((event, who)) = self.origins.of(event) {
+        let mut give = |event: &mut fathom_record::block::BlockEvent| {
+            if let Some(who) = self.origins.of(event) {
                 counts.events += 1;
-                self.sink.event(&event, &who);
+                self.sink.event(event, &who);
             }
         };
         if all { merge.rest(&mut give) } else { merge.ready(&mut give) }
@@ -199,7 +200,8 @@ pub(super) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-fn thread_cpu_ns() -> u64 {
+/// CPU time of the thread that asks.
+pub(super) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 

@@ -84,7 +84,7 @@ impl Source {
                 layer
             }
             From::Counters(rows) => {
-                let intervals = rows.take().map(CounterRows::stop).unwrap_or_default();
+                let intervals = rows.take().map(CounterRows::stop).unwrap_or_default().rows;
                 *rows = Some(counters(&self.devices)?);
                 BlockLayer { source: "counters".into(), intervals, ..BlockLayer::default() }
             }

@@ -3,6 +3,7 @@
 //! really have in flight is far below the bound, and a trace that claims more loses the oldest of a place, or the new one.
 
 use super::super::event::{BlockEvent, RequestFlags};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -42,7 +43,7 @@ struct Stack<T> {
 
 /// Things at places.
 pub(super) struct Places<T> {
-    stacks: HashMap<Place, Stack<T>>,
+    stacks: HashMap<Place, Stack<T>, RandomState>,
     count: usize,
     most: usize,
 }
@@ -53,7 +54,7 @@ const SAME_PLACE_MAX: usize = 1024;
 impl<T> Places<T> {
     /// For no more than `most` things.
     pub(super) fn new(most: usize) -> Self {
-        Self { stacks: HashMap::new(), count: 0, most }
+        Self { stacks: HashMap::default(), count: 0, most }
     }
 
     /// Puts a thing at a place; gives back one that there was no room for.
