@@ -1,0 +1,130 @@
+//! Is a sample two samples? A device that flips between two states gives runs on two levels, and one mean would describe neither.
+//!
+//! The sorted logarithms are split where the squares within both parts are smallest; the distance of the two means in units of the
+//! spread within is held against bounds that normal and t3 noise exceed once in a hundred samples. A strongly skewed sample exceeds
+//! them too, so what is said is "two levels or strong skew".
+
+use crate::numbers::{mean, squares};
+use crate::unusable::{Unusable, positive};
+
+/// The smallest sample that is judged.
+const SMALLEST: usize = 8;
+
+/// The best split of a sample in two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// Geometric mean of the lower part.
+    pub low: f64,
+    /// Geometric mean of the upper part.
+    pub high: f64,
+    /// Values in the lower part.
+    pub low_count: usize,
+    /// Values in all.
+    pub count: usize,
+    /// Distance of the means over the spread within; infinite if there is no spread within.
+    pub separation: f64,
+    /// Whether that is more than chance: two levels or strong skew.
+    pub flagged: bool,
+}
+
+impl Levels {
+    /// How far apart the levels are.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.high / self.low
+    }
+
+    /// The share of runs on the upper level.
+    #[must_use]
+    pub fn high_share(&self) -> f64 {
+        (self.count - self.low_count) as f64 / self.count as f64
+    }
+}
+
+/// Splits a sample of positive figures; `None` below eight values or if all are equal.
+pub fn two_levels(values: &[f64]) -> Result<Option<Levels>, Unusable> {
+    positive(values)?;
+    let mut logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
+    logs.sort_by(f64::total_cmp);
+    let n = logs.len();
+    if n < SMALLEST || logs[0] == logs[n - 1] {
+        return Ok(None);
+    }
+    // 0.15 of n, rounded up in whole numbers.
+    let least = (15 * n).div_ceil(100).max(2);
+    let within = |split: usize| squares(&logs[..split]) + squares(&logs[split..]);
+    let best = (least..=n - least).map(|split| (split, within(split))).min_by(|a, b| a.1.total_cmp(&b.1));
+    Ok(best.map(|(split, within)| {
+        let (low, high) = (mean(&logs[..split]), mean(&logs[split..]));
+        let spread = (within / (n - 2) as f64).sqrt();
+        let separation = if spread > 0.0 { (high - low) / spread } else { f64::INFINITY };
+        let flagged = separation > bound(n);
+        Levels { low: low.exp(), high: high.exp(), low_count: split, count: n, separation, flagged }
+    }))
+}
+
+/// What one in a hundred samples of normal or t3 noise exceeds, by simulation.
+fn bound(n: usize) -> f64 {
+    match n {
+        ..10 => 7.1,
+        10..12 => 6.2,
+        12..16 => 6.0,
+        16..20 => 4.8,
+        20..30 => 4.6,
+        30.. => 4.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeded::Draws;
+    use proptest::prelude::*;
+
+    /// The NCSA report's row of a local disk: writer, 256 MiB, records of 128 KiB and up.
+    const NCSA: [f64; 8] = [58444.0, 88184.0, 58753.0, 87618.0, 57463.0, 88536.0, 89942.0, 90438.0];
+
+    #[test]
+    fn the_row_of_two_states() {
+        let found = two_levels(&NCSA).expect("positive").expect("eight");
+        assert_eq!((found.low_count, found.count, found.flagged), (3, 8, true));
+        assert!((found.separation - 32.964912).abs() < 5e-7, "{}", found.separation);
+        assert!((found.low - 58217.4).abs() < 0.05 && (found.high - 88937.2).abs() < 0.05, "{found:?}");
+        assert!((found.ratio() - 1.527673).abs() < 5e-7 && found.high_share() == 0.625);
+    }
+
+    #[test]
+    fn a_single_level_is_not_flagged() {
+        let control = [512.4, 508.9, 515.2, 511.0, 509.7, 513.8, 510.5, 507.6];
+        let found = two_levels(&control).expect("positive").expect("eight");
+        assert!((found.separation - 3.117101).abs() < 5e-7, "{}", found.separation);
+        assert!(!found.flagged);
+        assert_eq!(two_levels(&[1.0; 7]), Ok(None));
+        assert_eq!(two_levels(&[1.0; 9]), Ok(None));
+    }
+
+    #[test]
+    fn chance_is_flagged_about_once_in_a_hundred() {
+        let mut draws = Draws::from_seed(3);
+        for n in [8, 10, 14, 20] {
+            let mut flagged = 0;
+            for _ in 0..1000 {
+                let sample: Vec<f64> = (0..n).map(|_| (0.01 * draws.normal()).exp()).collect();
+                flagged += usize::from(two_levels(&sample).expect("positive").is_some_and(|l| l.flagged));
+            }
+            assert!(flagged <= 20, "{flagged} of 1000 samples of {n}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_unit_do_not_matter(mut values in prop::collection::vec(1.0..9.0f64, 8..40), by in 0.1..10.0f64) {
+            let one = two_levels(&values).expect("positive").expect("eight");
+            values.reverse();
+            let scaled: Vec<f64> = values.iter().map(|v| v * by).collect();
+            let two = two_levels(&scaled).expect("positive").expect("eight");
+            prop_assert!(one.low_count == two.low_count || (one.separation / two.separation - 1.0).abs() < 1e-6);
+            prop_assert!(one.low <= one.high);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Many tests at once: p-values adjusted so that the share of false alarms among alarms (Benjamini and Hochberg) or the chance of any
+//! (Holm) stays bounded. Rejected is what is at or below the wanted level after adjusting.
+
+use crate::quads::critical::smallest_p;
+
+/// Benjamini and Hochberg: the smallest over all larger ranks of `m p / rank`. In the order given.
+#[must_use]
+pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
+    let m = p.len() as f64;
+    let mut adjusted = vec![0.0; p.len()];
+    let mut least = 1.0f64;
+    for (rank, i) in ascending(p).into_iter().enumerate().rev() {
+        least = least.min(m * p[i] / (rank + 1) as f64);
+        adjusted[i] = least;
+    }
+    adjusted
+}
+
+/// Holm: the largest over all smaller ranks of `(m - rank + 1) p`. In the order given.
+#[must_use]
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut adjusted = vec![0.0; p.len()];
+    let mut most = 0.0f64;
+    for (rank, i) in ascending(p).into_iter().enumerate() {
+        most = most.max((p.len() - rank) as f64 * p[i]).min(1.0);
+        adjusted[i] = most;
+    }
+    adjusted
+}
+
+fn ascending(p: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|i, j| p[*i].total_cmp(&p[*j]));
+    order
+}
+
+/// Whether so few quads per cell that a lone change cannot survive the correction over `cells`: the smallest p they can give is above
+/// `level / cells`, or there are fewer than five.
+#[must_use]
+pub fn too_coarse(quads: usize, cells: usize, level: f64) -> bool {
+    quads < 5 || smallest_p(quads) * cells as f64 > level
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEN: [f64; 10] = [0.0003, 0.004, 0.011, 0.012, 0.03, 0.2, 0.41, 0.6, 0.74, 0.9];
+
+    fn all_near(found: &[f64], expected: [f64; 10]) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 5e-7, "{found} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn ten_cells() {
+        let by_rate = benjamini_hochberg(&TEN);
+        all_near(&by_rate, [0.003, 0.02, 0.03, 0.03, 0.06, 0.333333, 0.585714, 0.75, 0.822222, 0.9]);
+        assert_eq!(by_rate.iter().filter(|p| **p <= 0.05).count(), 4);
+        all_near(&holm(&TEN), [0.003, 0.036, 0.088, 0.088, 0.18, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert!(benjamini_hochberg(&[]).is_empty() && holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn few_quads_cannot_survive_many_cells() {
+        assert!(too_coarse(3, 66, 0.05) && too_coarse(4, 2, 0.05) && !too_coarse(5, 66, 0.05));
+        assert!(too_coarse(5, 200, 0.05) && !too_coarse(6, 200, 0.05));
+    }
+
+    proptest! {
+        #[test]
+        fn adjusting_raises_and_keeps_order(p in prop::collection::vec(1e-9..=1.0f64, 1..30)) {
+            let (rate, family) = (benjamini_hochberg(&p), holm(&p));
+            for i in 0..p.len() {
+                prop_assert!(p[i] <= rate[i] * (1.0 + 1e-12) && rate[i] <= family[i] * (1.0 + 1e-12) && family[i] <= 1.0);
+                for j in 0..p.len() {
+                    prop_assert!(p[i] > p[j] || (rate[i] <= rate[j] && family[i] <= family[j]));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a run leaves behind for the next one: dirty pages, a drive still collecting garbage. Random order does not cure it, so runs
+//! after an A and runs after a B are held against each other.
+
+use super::Side;
+use crate::numbers::mean;
+use crate::unusable::{Unusable, enough, positive};
+
+/// Runs by what ran before them, each relative to the mean of its own side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CarryOver {
+    /// Geometric mean of the runs after an A, 1 being usual for their side.
+    pub after_a: f64,
+    /// Geometric mean of the runs after a B.
+    pub after_b: f64,
+    /// Whether the two differ by the threshold or more.
+    pub flagged: bool,
+}
+
+/// The runs in the order they were run, with their sides; `threshold` such as 0.01.
+pub fn carry_over(runs: &[f64], sides: &[Side], threshold: f64) -> Result<CarryOver, Unusable> {
+    if runs.len() != sides.len() {
+        return Err(Unusable::Unequal { what: "carry-over", first: runs.len(), second: sides.len() });
+    }
+    enough("carry-over", 4, runs.len())?;
+    positive(runs)?;
+    let usual = |side: Side| {
+        let mine: Vec<f64> =
+            runs.iter().zip(sides).filter(|(_, s)| **s == side).map(|(v, _)| v.ln()).collect();
+        mean(&mine)
+    };
+    let (usual_a, usual_b) = (usual(Side::A), usual(Side::B));
+    let rest = |i: usize| runs[i].ln() - if sides[i] == Side::A { usual_a } else { usual_b };
+    let after = |side: Side| -> Result<f64, Unusable> {
+        let found: Vec<f64> = (1..runs.len()).filter(|i| sides[i - 1] == side).map(rest).collect();
+        enough("carry-over, after either side,", 1, found.len())?;
+        Ok(mean(&found))
+    };
+    let (after_a, after_b) = (after(Side::A)?, after(Side::B)?);
+    let flagged = (after_a - after_b).abs() >= threshold.ln_1p();
+    Ok(CarryOver { after_a: after_a.exp(), after_b: after_b.exp(), flagged })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{FIVE, SAME};
+    use super::*;
+
+    #[test]
+    fn what_follows_a_slow_writer_is_seen() {
+        let sides: Vec<Side> = FIVE.concat();
+        let clean = carry_over(&SAME.concat(), &sides, 0.01).expect("runs");
+        assert!(!clean.flagged, "{clean:?}");
+        let mut spoiled = SAME.concat();
+        for i in 1..spoiled.len() {
+            if sides[i - 1] == Side::B {
+                spoiled[i] *= 0.97;
+            }
+        }
+        let found = carry_over(&spoiled, &sides, 0.01).expect("runs");
+        assert!(found.flagged && found.after_b < found.after_a, "{found:?}");
+    }
+
+    #[test]
+    fn one_side_alone_carries_nothing_over() {
+        assert!(carry_over(&[1.0; 4], &[Side::A; 4], 0.01).is_err());
+        assert!(carry_over(&[1.0; 4], &[Side::A; 3], 0.01).is_err());
+    }
+}
