@@ -77,7 +77,7 @@ pub fn quads_needed(cv: f64, change: f64, threshold: f64) -> Option<u32> {
     }
     let scale = if threshold > 0.0 { TABLE_THRESHOLD.ln_1p() / threshold } else { 1.0 };
     let (cv, change) = (cv * scale, (change * scale).exp_m1());
-    if cv > NOISES[5] || change < CHANGES[0] || change > CHANGES[4] {
+    if cv > NOISES[5] || !(CHANGES[0]..=CHANGES[4]).contains(&change) {
         return Some(by_formula(cv, change));
     }
     let (row, down) = between(&NOISES, cv);

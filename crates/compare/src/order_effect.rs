@@ -28,7 +28,7 @@ pub fn off_neighbours(figures: &[f64]) -> Result<Vec<OffNeighbours>, Unusable> {
             (None, None) => return None,
         };
         let ratio = if low > 1.0 { low } else { high.min(1.0) };
-        (ratio > FAR || ratio < 1.0 / FAR).then_some(OffNeighbours { index, ratio })
+        (!(1.0 / FAR..=FAR).contains(&ratio)).then_some(OffNeighbours { index, ratio })
     };
     Ok((0..figures.len()).filter_map(judge).collect())
 }

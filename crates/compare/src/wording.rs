@@ -1,0 +1,218 @@
+//! What was found, as sentences. A sentence holds the figures it stands on and claims no more than they do: "no change seen" names the margin,
+//! "inconclusive" names what would settle it, a single run gets no interval.
+
+mod figures;
+
+use crate::noise::{GateFailure, NoiseGate};
+use crate::quads::effect::{Effect, Scale};
+use crate::single::{AgainstControls, HeadlineCheck};
+use crate::verdict::{Comparison, Settle, Verdict};
+use figures::{effect_percent, p_value, percent, short, significant};
+
+/// For results that were not interleaved.
+pub const NOT_INTERLEAVED: &str =
+    "Runs were not interleaved; drift between the sessions cannot be told from a change.";
+
+/// For a history whose neighbouring points resemble each other.
+pub const HISTORY_DRIFTS: &str = "This history drifts; small steps need more points.";
+
+/// How sides and directions are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names<'a> {
+    /// The baseline.
+    pub a: &'a str,
+    /// What is compared with it.
+    pub b: &'a str,
+    /// "faster" or "better".
+    pub better: &'a str,
+    /// "slower" or "worse".
+    pub worse: &'a str,
+}
+
+impl<'a> Names<'a> {
+    /// For rates, latencies and times: faster, slower.
+    #[must_use]
+    pub const fn of_speed(a: &'a str, b: &'a str) -> Self {
+        Self { a, b, better: "faster", worse: "slower" }
+    }
+
+    /// For counts, such as errors or instructions: better, worse.
+    #[must_use]
+    pub const fn of_count(a: &'a str, b: &'a str) -> Self {
+        Self { a, b, better: "better", worse: "worse" }
+    }
+}
+
+/// The sentence of a comparison.
+#[must_use]
+pub fn comparison(found: &Comparison, names: Names) -> String {
+    let effect = &found.effect;
+    let Names { a, b, .. } = names;
+    let p = p_value(found.test.p);
+    let evidence = || {
+        let runs = 2 * found.quads;
+        let interval = interval(effect);
+        format!(
+            "({interval}; {runs} + {runs} runs in {} random {}; exact {p})",
+            found.quads,
+            quads(found.quads)
+        )
+    };
+    match &found.verdict {
+        Verdict::Faster => format!("{b} is {} {} than {a} {}.", size(effect), names.better, evidence()),
+        Verdict::Slower => format!("{b} is {} {} than {a} {}.", size(effect), names.worse, evidence()),
+        Verdict::ChangedBelowThreshold => {
+            let threshold = match effect.scale {
+                Scale::Ratio => percent(found.rules.threshold),
+                Scale::Difference => short(found.rules.difference_threshold),
+            };
+            format!(
+                "{b} differs from {a} by {}, less than the threshold of {threshold} {}.",
+                size(effect),
+                evidence()
+            )
+        }
+        Verdict::SameWithin(margin) => match effect.scale {
+            Scale::Ratio => format!(
+                "No change seen; any difference is below {} ({}).",
+                percent(*margin),
+                interval(effect)
+            ),
+            Scale::Difference => format!(
+                "No change seen; any difference is at most {} ({}).",
+                short(*margin),
+                interval(effect)
+            ),
+        },
+        Verdict::Inconclusive(settle) => {
+            let after = format!("{} after {} {}", estimate(effect), found.quads, quads(found.quads));
+            format!("Inconclusive: {after} ({p}).{}", settled(settle))
+        }
+        Verdict::Withheld(failures) => {
+            let reasons: Vec<String> = failures.iter().map(gate_failure).collect();
+            format!("No verdict: {} ({}; {p}).", reasons.join("; "), interval(effect))
+        }
+    }
+}
+
+fn estimate(effect: &Effect) -> String {
+    match effect.scale {
+        Scale::Ratio => format!("ratio {:.4}", effect.estimate),
+        Scale::Difference => format!("difference {}", short(effect.estimate)),
+    }
+}
+
+fn interval(effect: &Effect) -> String {
+    let confidence = format!("{:.1} % interval", effect.confidence * 100.0);
+    let bounds = match effect.scale {
+        Scale::Ratio => format!("{:.4} to {:.4}", effect.low, effect.high),
+        Scale::Difference => format!("{} to {}", short(effect.low), short(effect.high)),
+    };
+    format!("{}, {confidence} {bounds}", estimate(effect))
+}
+
+fn size(effect: &Effect) -> String {
+    match effect.scale {
+        Scale::Ratio => effect_percent(effect.estimate - 1.0),
+        Scale::Difference => short(effect.estimate.abs()),
+    }
+}
+
+fn quads(n: usize) -> &'static str {
+    if n == 1 { "quad" } else { "quads" }
+}
+
+fn settled(settle: &Settle) -> String {
+    match settle {
+        Settle { change: Some(change), more_quads: Some(more) } => {
+            let quads = quads(*more as usize);
+            format!(" About {more} more {quads} would settle a {} change on this machine.", percent(*change))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Why the noise gate failed, as part of a sentence.
+#[must_use]
+pub fn gate_failure(failure: &GateFailure) -> String {
+    match failure {
+        GateFailure::DiffersFromItself { p } => {
+            format!("on this machine the baseline differs from itself ({})", p_value(*p))
+        }
+        GateFailure::TwoLevels(levels) => {
+            let (low, high) = (significant(levels.low), significant(levels.high));
+            let share = (levels.high_share() * 100.0).round();
+            format!(
+                "the baseline's runs show two levels or strong skew ({low} and {high}, {share} % of runs on the upper)"
+            )
+        }
+        GateFailure::TooNoisy { needed: Some(needed), budget } => {
+            format!("the noise of this machine needs {needed} quads and the budget is {budget}")
+        }
+        GateFailure::TooNoisy { needed: None, .. } => {
+            "the change asked for is not above the threshold".to_string()
+        }
+    }
+}
+
+/// What a noise gate found.
+#[must_use]
+pub fn noise_gate(gate: &NoiseGate) -> String {
+    let sees = effect_percent(gate.smallest_change);
+    let mut said = format!("This machine can see changes of {sees} or more with {} runs.", gate.runs);
+    for failure in &gate.failures {
+        said.push_str(&format!(" Verdicts are withheld: {}.", gate_failure(failure)));
+    }
+    said
+}
+
+/// Two single runs: their ratio B/A and, where there are control cells, what these are and by how much they differ at most.
+#[must_use]
+pub fn single_runs(names: Names, ratio: f64, controls: Option<(&str, f64)>) -> String {
+    let Names { a, b, .. } = names;
+    let ratio = significant(ratio);
+    match controls {
+        Some((what, largest)) => {
+            let largest = effect_percent(largest);
+            format!(
+                "Single runs: {b}/{a} = {ratio}. No interval can be given. Control cells ({what}) differ by at most {largest}."
+            )
+        }
+        None => format!(
+            "Single runs: {b}/{a} = {ratio}. No interval can be given; 3 quads or more would allow a verdict."
+        ),
+    }
+}
+
+/// Several cells of single runs against control cells.
+#[must_use]
+pub fn against_controls(found: &AgainstControls) -> String {
+    let (cell, control) = (effect_percent(found.smallest_cell), effect_percent(found.largest_control));
+    let how = if found.beyond_all {
+        "Outside what the control cells show"
+    } else {
+        "Not clear of what the control cells show"
+    };
+    format!(
+        "{how}: every cell moved by {cell} or more, controls by at most {control}; one run each, so no confidence level."
+    )
+}
+
+/// A headline that its own log contradicts; `None` if it does not. Rates are in the unit named, work is "written" or "read".
+#[must_use]
+pub fn headline(check: &HeadlineCheck, unit: &str, work: &str) -> Option<String> {
+    let cell = &check.cell;
+    check.contradicts.then(|| {
+        format!(
+            "Children saw {} {unit}, the parent {} {unit}: the slowest process had {work} {:.0} % of its file when the clock stopped. \
+             Both are shown.",
+            significant(cell.children),
+            significant(cell.parent),
+            check.smallest_share * 100.0
+        )
+    })
+}
+
+#[cfg(test)]
+#[path = "wording_tests.rs"]
+mod tests;
