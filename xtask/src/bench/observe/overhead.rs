@@ -107,7 +107,7 @@ fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
     let record: Value = serde_json::from_slice(&output.stdout)?;
     let seen = Seen::first(&record)?;
     let operations = seen.operations() as f64;
-    let share = |key| seen.reads(key).map(|n| n as f64 / operations);
+    let share = |reads: Option<u64>| reads.map(|n| n as f64 / operations);
     let observer_ns = match seen.block() {
         Some(block) => Some(block["observer_cpu_ns"].as_f64().unwrap_or(0.0)),
         None => record["phases"][0]["repetitions"][0]["physical"]["observer_cpu_ns"].as_f64(),
@@ -115,8 +115,8 @@ fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
     Ok(Sample {
         per_s: 1e9 / fathom::figures(seen.workers())?.wall_ns,
         observer_us: observer_ns.map(|ns| ns / 1e3 / operations),
-        issued: share("issued"),
-        completed: share("completed"),
+        issued: share(seen.own_reads()),
+        completed: share(seen.own_completed()),
         lost: seen.block().and_then(|b| b["lost"].as_u64()).unwrap_or(0),
     })
 }
