@@ -82,6 +82,7 @@ fn window(values: &[f64], last_round: usize) -> Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 5e-7, "{found} instead of {expected}");
@@ -119,5 +120,19 @@ mod tests {
         let falling: Vec<f64> = (0..30).map(|i| 1000.0 * 0.9f64.powi(i)).collect();
         assert!(matches!(steady_state(&falling[..24]), Ok(State::NotYet(_))));
         assert!(matches!(steady_state(&falling), Ok(State::Never(w)) if w.last_round == 25));
+    }
+
+    proptest! {
+        #[test]
+        fn the_unit_and_the_direction_do_not_matter(rounds in prop::collection::vec(1.0..99.0f64, 5..9)) {
+            let scaled: Vec<f64> = rounds.iter().map(|v| v * 8.0).collect();
+            let back: Vec<f64> = rounds.iter().rev().copied().collect();
+            let (one, two, three) = (windows(&rounds), windows(&scaled), windows(&back));
+            for (i, window) in one.iter().enumerate() {
+                prop_assert_eq!((window.range, window.excursion), (two[i].range, two[i].excursion));
+                let mirrored = three[one.len() - 1 - i];
+                prop_assert!((window.range - mirrored.range).abs() < 1e-12 && (window.slope + mirrored.slope).abs() < 1e-9);
+            }
+        }
     }
 }

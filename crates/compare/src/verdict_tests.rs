@@ -18,9 +18,9 @@ fn the_three_examples() {
     assert!(slower.is_regression());
     assert_eq!(verdict(&quads(&SAME), &rules), Verdict::SameWithin(0.02));
     let Verdict::Inconclusive(settle) = verdict(&three(), &rules) else { panic!("p is 0.037") };
-    // The example's own noise is 2 %, so the table asks for 12 quads at 3 %.
+    // The example's own noise asks for nine quads; a quieter machine's gate may ask for fewer.
     assert!(settle.change.is_some_and(|c| (c - 0.030152).abs() < 5e-7), "{settle:?}");
-    assert!(settle.more_quads.is_some_and(|n| (6..=10).contains(&n)), "{settle:?}");
+    assert_eq!(settle.more_quads, Some(6));
 }
 
 #[test]

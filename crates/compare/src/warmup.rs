@@ -32,6 +32,7 @@ pub fn truncation(windows: &[f64]) -> Result<Truncation, Unusable> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_run_that_warms_up() {
@@ -56,5 +57,15 @@ mod tests {
         assert_eq!(truncation(&rising).expect("20").left_out, None);
         assert_eq!(truncation(&[5.0; 10]).expect("10").left_out, Some(0));
         assert!(truncation(&[1.0; 3]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_unit_does_not_matter(windows in prop::collection::vec(1.0..99.0f64, 4..40)) {
+            let scaled: Vec<f64> = windows.iter().map(|v| v * 8.0).collect();
+            let (one, two) = (truncation(&windows).expect("windows"), truncation(&scaled).expect("windows"));
+            prop_assert_eq!(one.left_out, two.left_out);
+            prop_assert_eq!(one.mean_kept * 8.0, two.mean_kept);
+        }
     }
 }

@@ -163,6 +163,7 @@ mod tests {
     use super::*;
     use crate::unpaired::spread::welch;
     use proptest::prelude::*;
+    use statrs::distribution::{ContinuousCDF, StudentsT};
 
     const EXAMPLE: [f64; 12] = [100.0, 101.0, 99.0, 100.0, 102.0, 100.0, 97.0, 96.0, 98.0, 97.0, 96.0, 97.0];
 
@@ -179,6 +180,9 @@ mod tests {
         assert!(split.splits[0].index == 6 && split.splits[0].p <= 0.01 && !split.blocks, "{split:?}");
         let student = welch(&EXAMPLE[..6], &EXAMPLE[6..]).expect("groups");
         assert!((student.statistic - 6.708204).abs() < 5e-7);
+        // With equal sizes Welch's t is Student's; that has ten degrees of freedom.
+        let p = 2.0 * StudentsT::new(0.0, 1.0, 10.0).expect("10 degrees").sf(student.statistic);
+        assert!((p / 5.310e-5 - 1.0).abs() < 1e-3, "{p}");
     }
 
     #[test]
@@ -226,6 +230,19 @@ mod tests {
                 let plain = m * n / (m + n) * (2.0 * spread(x, y) / (m * n) - within(x, m) - within(y, n));
                 prop_assert!((plain - q).abs() < 1e-9 * (1.0 + plain.abs()));
             }
+        }
+
+        #[test]
+        fn unit_and_sign_do_not_matter(values in prop::collection::vec(-9i32..9, 6..24), step in 0i32..30) {
+            // Whole numbers and powers of two: every sum is exact, so both searches see the same.
+            let half = values.len() / 2;
+            let series: Vec<f64> = values.iter().enumerate().map(|(i, v)| f64::from(v + if i < half { 0 } else { step })).collect();
+            let moved: Vec<f64> = series.iter().map(|v| 64.0 - 4.0 * v).collect();
+            let how = Search { permutations: 99, alpha: 0.05, ..Search::seeded(2) };
+            let places = |v: &[f64]| search(v, &how).expect("finite").splits.iter().map(|s| (s.index, s.p)).collect::<Vec<_>>();
+            let found = places(&series);
+            prop_assert!(found.iter().all(|(_, p)| *p > 0.0 && *p <= 0.05));
+            prop_assert_eq!(found, places(&moved));
         }
     }
 }

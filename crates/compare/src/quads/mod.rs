@@ -62,7 +62,7 @@ impl Quad {
 }
 
 /// The quads of two samples measured in blocks of two rounds ([`crate::design::blocks`]): runs 1 and 2 of both sides are the first
-/// quad, 3 and 4 the second, and so on.
+/// quad, 3 and 4 the second, and so on. The single round that ends an odd number of rounds is no quad: leave it out.
 pub fn quads_of(a: &[f64], b: &[f64]) -> Result<Vec<Quad>, Unusable> {
     if a.len() != b.len() || !a.len().is_multiple_of(2) || a.is_empty() {
         return Err(Unusable::NotQuads { a: a.len(), b: b.len() });
