@@ -16,6 +16,7 @@ mod observing;
 mod readying;
 mod run_loop;
 mod sampled;
+mod small;
 mod state;
 
 use clap::Parser as _;

@@ -73,13 +73,20 @@ enum Source {
 }
 
 impl Observer {
-    /// Begins to prepare for what was asked. Says once what is missing. `device`: whether there is anything to watch.
-    pub fn new(option: Option<Observe>, engine: &mut Engine, device: bool) -> Result<Self, Usage> {
+    /// Begins to prepare for what was asked. Says once what is missing. `device`: whether there is anything to watch; `small`: whether
+    /// it is over before all of it could be watched.
+    pub fn new(
+        option: Option<Observe>,
+        engine: &mut Engine,
+        device: bool,
+        small: bool,
+    ) -> Result<Self, Usage> {
         let wish = Observe::wished(option)?;
         let source = match wish {
             Observe::None => Source::Nothing,
             Observe::Auto if !device => Source::Nothing,
             Observe::Counters => Source::Counters,
+            Observe::Auto if small => Source::Counters,
             Observe::Auto | Observe::Events | Observe::Full => {
                 let available = availability();
                 match (&available.events, wish) {
@@ -130,12 +137,16 @@ impl Observer {
         PhaseWatch { observer: self, devices, start, restart: Arc::default(), running: Running::Nothing }
     }
 
-    /// Takes down what was set up; the kernel needs some 30 ms for it, which need not be waited for until the end.
-    pub fn leave(self) -> Option<std::thread::JoinHandle<()>> {
+    /// Has what was set up taken down; that is not waited for.
+    pub fn leave(self) {
         match self.source {
-            Source::Events(instance) => std::thread::Builder::new().spawn(move || drop(instance)).ok(),
-            Source::Coming(coming) => std::thread::Builder::new().spawn(move || drop(coming.wait())).ok(),
-            Source::Counters | Source::Nothing => None,
+            Source::Events(instance) => instance.remove_meanwhile(),
+            Source::Coming(coming) => {
+                if let Ok(instance) = coming.wait() {
+                    instance.remove_meanwhile();
+                }
+            }
+            Source::Counters | Source::Nothing => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
-use crate::{cold, console, flows, sampled, state};
+use crate::{cold, console, flows, sampled, small, state};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
@@ -89,7 +89,8 @@ pub fn execute(
 ) -> Result<Finished, EngineError> {
     let reach = cold::wanted(common).map_err(cold::refused)?;
     engine.check(workload)?;
-    let mut observer = Observer::new(common.observe, engine, meets_a_device(workload, &head.directory))
+    let device = meets_a_device(workload, &head.directory);
+    let mut observer = Observer::new(common.observe, engine, device, small::is_small(workload))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let mut run = begin(engine, workload, &head);
     if let Some(mark) = &common.mark {
@@ -124,7 +125,7 @@ pub fn execute(
             }
         }
     }
-    let leaving = observer.leave();
+    observer.leave();
     if let Err(e) = engine.keep(workload) {
         console::warning(&format!("files that were to be kept are removed: {e}"));
     }
@@ -152,9 +153,6 @@ pub fn execute(
     run.trust = trust::of(&run, &run.environment, &seen);
     cold::say(&run, reach.is_some());
     let stored = keeper.close(&run);
-    if let Some(leaving) = leaving {
-        let _ = leaving.join();
-    }
     Ok(Finished { run, stored, failure, signal })
 }
 

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Room per CPU when nothing is known of the load.
@@ -50,6 +52,8 @@ struct State {
     /// Filters of the events that are enabled, by name.
     enabled: BTreeMap<&'static str, String>,
     watching: bool,
+    /// Somebody else removes it.
+    handed_over: bool,
 }
 
 /// A ring that is read: one CPU's.
@@ -115,6 +119,17 @@ impl Instance {
         self.inner.arrange(devices, detail, expected_iops)?;
         self.inner.free();
         Ok(())
+    }
+
+    /// Has it removed by a process of its own, which the caller need not wait for: the kernel takes some 30 ms to let go of one. Where
+    /// that process cannot be started, dropping removes it as ever.
+    pub fn remove_meanwhile(self) {
+        let mut remove = Command::new("rmdir");
+        remove.arg(&self.inner.dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Ctrl-C, pressed meanwhile, is not meant for it.
+        let Ok(mut child) = remove.process_group(0).spawn() else { return };
+        self.inner.state().handed_over = true;
+        let _ = std::thread::Builder::new().spawn(move || child.wait());
     }
 
     /// Its directory.
@@ -310,7 +325,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if std::process::id() == self.maker {
+        if std::process::id() == self.maker && !self.state().handed_over {
             // The kernel turns the trace points off with it. Should somebody still read in it, the next start sweeps it away.
             let _ = tracefs::remove(&self.dir);
         }

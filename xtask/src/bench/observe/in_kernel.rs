@@ -1,7 +1,7 @@
 //! A count that does not come from us: bpftrace adds up the requests issued to one device inside the kernel, while something else
 //! runs. It needs root and the program bpftrace; without it a bench says so and goes on.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -20,23 +20,27 @@ impl InKernel {
     /// Starts to count the reads issued to a device, by size. `None` where there is no bpftrace.
     pub fn started(device: &Path) -> Result<Option<Self>> {
         let number = number_of(device)?;
-        // 0x52 is R: the first letter of the kernel's word, or the second behind a flush, which reads do not have.
+        // The kernel's word for a read begins with R: only flushes, which reads do not have, have a letter before the direction.
         let script = format!(
             "BEGIN {{ printf(\"counting\\n\"); }} \
-             tracepoint:block:block_rq_issue /args->dev == {number} && args->rwbs[0] == 0x52/ \
+             tracepoint:block:block_rq_issue /args->dev == {number} && strncmp(args->rwbs, \"R\", 1) == 0/ \
              {{ @sizes[args->bytes] = count(); }}"
         );
         let started = Command::new("bpftrace")
             .args(["-q", "-f", "json", "-e", &script])
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn();
         let Ok(mut child) = started else { return Ok(None) };
         let mut output = BufReader::new(child.stdout.take().context("bpftrace has no stdout")?);
         let mut line = String::new();
         while !line.contains("counting") {
             line.clear();
-            ensure!(output.read_line(&mut line)? > 0, "bpftrace ended before it began to count");
+            if output.read_line(&mut line)? == 0 {
+                let mut why = String::new();
+                child.stderr.take().context("bpftrace has no stderr")?.read_to_string(&mut why)?;
+                bail!("bpftrace ended before it began to count: {}", why.trim());
+            }
         }
         Ok(Some(Self { child, output }))
     }
