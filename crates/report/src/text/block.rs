@@ -6,7 +6,7 @@ use crate::{
     story::clean,
     units,
 };
-use fathom_record::block::{DeviceActivity, RequestStats};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestStats};
 use fathom_record::{BlockLayer, Histogram};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -39,7 +39,7 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
         times(&mut text, device);
     }
     depths(&mut text, layer, device);
-    issuers(&mut text, device);
+    issuers(&mut text, layer, device);
     for remark in remarks(device) {
         line(&mut text, " - ", &remark);
     }
@@ -127,12 +127,15 @@ fn depths(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
     }
 }
 
-fn issuers(text: &mut String, device: &DeviceActivity) {
+fn issuers(text: &mut String, layer: &BlockLayer, device: &DeviceActivity) {
+    // A trace does not say whose run it is of: no program in it is another's.
+    let named = |i: &Issuer| layer.source == "trace" && i.kind == IssuerKind::Other && !i.name.is_empty();
+    let who = |i: &Issuer| if named(i) { clean(&i.name) } else { issuer_words(i) };
     let mut words: Vec<String> = device
         .issuers
         .iter()
         .take(MOST_ISSUERS)
-        .map(|i| format!("{}: {}", issuer_words(i), issuer_share(i)))
+        .map(|i| format!("{}: {}", who(i), issuer_share(i)))
         .collect();
     if device.issuers.len() > MOST_ISSUERS {
         words.push(format!("{} more", device.issuers.len() - MOST_ISSUERS));
@@ -189,6 +192,15 @@ mod tests {
         let text = device(&layer, &layer.devices[0]);
         assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("! 5 of ")), "{text}");
         assert!(!device(&samples::block_layer(), &layer.devices[0]).contains('!'));
+    }
+
+    #[test]
+    fn programs_are_others_only_where_a_run_is_known() {
+        let issuer = Issuer { kind: IssuerKind::Other, name: "dd".into(), reads: 1, ..Issuer::default() };
+        let disk = DeviceActivity { issuers: vec![issuer], ..DeviceActivity::default() };
+        let of = |source: &str| device(&BlockLayer { source: source.into(), ..BlockLayer::default() }, &disk);
+        assert!(of("tracefs").contains("issued by  other dd: 1 request"), "{}", of("tracefs"));
+        assert!(of("trace").contains("issued by  dd: 1 request"), "{}", of("trace"));
     }
 
     #[test]
