@@ -32,9 +32,9 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// "1 operation", "4096 operations".
-pub(crate) fn operations(n: u64) -> String {
-    if n == 1 { "1 operation".into() } else { format!("{n} operations") }
+/// "1 request", "1200 requests": of nouns that take an s.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// Each name once, in order; how many are left out after `most`.
@@ -75,6 +75,11 @@ pub(crate) fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| count(n, "event")), ["0 events", "1 event", "2 events"]);
+    }
 
     #[test]
     fn times_have_three_digits_and_their_unit() {

@@ -9,6 +9,7 @@ use super::merge::Merge;
 use super::origin::Origins;
 use super::page::Page;
 use super::watch::Sink;
+use crate::words::count;
 use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -172,27 +173,38 @@ impl<S: Sink> Reader<S> {
             lost += after.lost.saturating_sub(before.lost);
             read += after.read.saturating_sub(before.read);
         }
-        let mut notes = Vec::new();
-        if lost > 0 {
-            notes.push(format!(
-                "{lost} events found no room in the kernel's rings: counts and sizes are incomplete"
-            ));
-        }
-        if read != counts.records {
-            notes
-                .push(format!("the kernel says {read} events were read, {} were understood", counts.records));
-        }
-        if merge.late() > 0 {
-            notes.push(format!("{} events came late and are out of the order of time", merge.late()));
-        }
-        if self.origins.by_name() > 0 {
-            notes.push(format!(
-                "{} tasks had ended before they could be looked at and were taken for ours by their names",
-                self.origins.by_name()
-            ));
-        }
+        let notes = notes(lost, (read, counts.records), merge.late(), self.origins.by_name());
         Ok(Ended { sink: self.sink, events: counts.events, lost, cpu_ns: thread_cpu_ns(), notes })
     }
+}
+
+/// What makes the events doubtful, in sentences; `read` says how many the kernel handed out, and how many were understood.
+fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if lost > 0 {
+        let events = count(lost, "event");
+        notes.push(format!("{events} found no room in the kernel's rings: counts and sizes are incomplete"));
+    }
+    let (told, understood) = read;
+    if told != understood {
+        let were = if told == 1 { "was" } else { "were" };
+        let events = count(told, "event");
+        notes.push(format!("the kernel says {events} {were} read, {understood} understood"));
+    }
+    match late {
+        0 => {}
+        1 => notes.push("1 event came late and is out of the order of time".into()),
+        n => notes.push(format!("{n} events came late and are out of the order of time")),
+    }
+    match by_name {
+        0 => {}
+        1 => notes
+            .push("1 task had ended before it could be looked at and was taken for ours by its name".into()),
+        n => notes.push(format!(
+            "{n} tasks had ended before they could be looked at and were taken for ours by their names"
+        )),
+    }
+    notes
 }
 
 /// CLOCK_MONOTONIC, which the ring's clock `mono` is, too.
@@ -215,6 +227,29 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_of_one_event_or_task_speak_of_one() {
+        assert_eq!(notes(0, (5, 5), 0, 0), [""; 0]);
+        assert_eq!(
+            notes(1, (1, 0), 1, 1),
+            [
+                "1 event found no room in the kernel's rings: counts and sizes are incomplete",
+                "the kernel says 1 event was read, 0 understood",
+                "1 event came late and is out of the order of time",
+                "1 task had ended before it could be looked at and was taken for ours by its name",
+            ]
+        );
+        assert_eq!(
+            notes(2, (2, 1), 3, 4),
+            [
+                "2 events found no room in the kernel's rings: counts and sizes are incomplete",
+                "the kernel says 2 events were read, 1 understood",
+                "3 events came late and are out of the order of time",
+                "4 tasks had ended before they could be looked at and were taken for ours by their names",
+            ]
+        );
+    }
 
     #[test]
     fn the_rings_counters_are_read() {

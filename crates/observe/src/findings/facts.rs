@@ -65,11 +65,6 @@ pub(super) fn times(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
 }
 
-/// "1 request", "1200 requests".
-pub(super) fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
-
 /// An advice of several pieces is one sentence each; a mean with two digits.
 pub(super) fn mean(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }

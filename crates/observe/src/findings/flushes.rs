@@ -1,8 +1,8 @@
 //! How much of a sync is the device emptying its cache.
 
-use super::facts::{Facts, count, mean};
+use super::facts::{Facts, mean};
 use super::{CALLS, JOIN, evidence, finding};
-use crate::words::{percent, time};
+use crate::words::{count, percent, time};
 use fathom_record::Finding;
 
 /// Share of the syncs' time.

@@ -1,7 +1,8 @@
 //! What an fsync really waited for: "fsync waited on 12 other files' data".
 
-use super::facts::{Facts, count, mean, size};
+use super::facts::{Facts, mean, size};
 use super::{CALLS, JOIN, evidence, finding};
+use crate::words::count;
 use fathom_record::Finding;
 
 /// Share of what was written during the syncs that was not the synced file's own.

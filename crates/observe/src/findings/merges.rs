@@ -1,7 +1,8 @@
 //! Calls that reached the device together: merged in the queue, or gathered by write-back.
 
-use super::facts::{Facts, count, mean, size};
+use super::facts::{Facts, mean, size};
 use super::{EVENTS, evidence, finding};
+use crate::words::count;
 use fathom_record::Finding;
 use fathom_record::block::RequestClass;
 

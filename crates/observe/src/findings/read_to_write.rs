@@ -1,7 +1,8 @@
 //! Reads in a phase that only writes: parts of blocks are written, so the rest must be fetched first.
 
-use super::facts::{Facts, count, size};
+use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, JOIN, evidence, finding};
+use crate::words::count;
 use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 

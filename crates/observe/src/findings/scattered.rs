@@ -1,7 +1,8 @@
 //! A phase that reads or writes in order, and a device that sees jumps: several streams side by side, fragments, or a page order.
 
-use super::facts::{Facts, count, size};
+use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
+use crate::words::count;
 use fathom_record::Finding;
 use fathom_record::block::{RequestClass, RequestStats};
 

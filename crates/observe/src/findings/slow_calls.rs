@@ -1,8 +1,8 @@
 //! What went on while the slowest reads lasted.
 
-use super::facts::{Facts, count};
+use super::facts::Facts;
 use super::{JOIN, evidence, finding};
-use crate::words::{percent, time};
+use crate::words::{count, percent, time};
 use fathom_record::Finding;
 
 /// The slowest must meet it at least so much more often than all do, and at least in half of the cases.

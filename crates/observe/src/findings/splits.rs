@@ -1,7 +1,8 @@
 //! Calls that are larger than the device takes at once.
 
-use super::facts::{Facts, count, size};
+use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, evidence, finding};
+use crate::words::count;
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 

@@ -1,7 +1,7 @@
 //! What was asked for, and what of it reached the device.
 
 use super::{Found, told};
-use crate::words::{operations, percent};
+use crate::words::{count, percent};
 use fathom_record::origin::bytes_words;
 use fathom_record::{DeviceDelta, Phase, Physical, Regime, Repetition, Run, Trust, Verdict};
 
@@ -58,7 +58,7 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     let in_clock = repetition.physical.written_in_clock_bytes.filter(|_| phase.writes);
     let later = in_clock.map_or(0, |timed| written.saturating_sub(timed));
     let beginning = format!("{} of {} asked reached {names}", bytes_words(reached), bytes_words(asked));
-    let asked_in = operations(repetition.ops());
+    let asked_in = count(repetition.ops(), "operation");
     // The I/Os of a device are everybody's: where next to nothing of ours reached it, they are not ours.
     let work = if share < OURS { asked_in } else { format!("{ios} I/Os for {asked_in}") };
     if later > asked / 20 {
