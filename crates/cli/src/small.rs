@@ -12,7 +12,9 @@ const SMALL_OPERATIONS: u64 = 16;
 pub fn is_small(workload: &Workload) -> bool {
     let threads = workload.phases.iter().flat_map(|phase| {
         let groups = phase.groups.iter();
-        groups.flat_map(move |g| g.threads.iter().map(move |t| (phase, t, u64::from(g.instances) * u64::from(t.instances))))
+        groups.flat_map(move |g| {
+            g.threads.iter().map(move |t| (phase, t, u64::from(g.instances) * u64::from(t.instances)))
+        })
     });
     let mut sum = (0u64, 0u64);
     for (phase, thread, instances) in threads {
@@ -58,7 +60,7 @@ mod tests {
 
     fn workload(amount: &str, more: &str) -> Workload {
         let text = format!(
-            "name = \"w\"\n[[fileset]]\nname = \"f\"\nsize = {{ fixed = \"64KiB\" }}\n[[phase]]\nname = \"p\"\n{more}\
+            "name = \"w\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"data\"] }}\nsize = {{ fixed = \"64KiB\" }}\n[[phase]]\nname = \"p\"\n{more}\
              [[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = \"f\"\n\
              direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {amount}\n"
         );

@@ -19,6 +19,8 @@ use std::path::Path;
 /// A task's name as events carry it.
 type Name = [u8; TASK_NAME_BYTES];
 
+/// What the kernel calls the PID namespace it starts with: the number is fixed (PROC_PID_INIT_INO).
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 /// Parents are followed so far.
 const GENERATIONS: usize = 16;
 /// PIDs are forgotten beyond this many: a machine that starts that many tasks during one phase has other worries.
@@ -29,6 +31,9 @@ const MOST_TASKS: usize = 1 << 16;
 pub struct OwnTasks<F = Live> {
     files: F,
     me: u32,
+    /// Whether /proc has the numbers that events have, which are those of the first PID namespace: in a container it does not, and
+    /// equal numbers are different tasks.
+    same_numbers: bool,
     tasks: HashMap<u32, Task, RandomState>,
     /// Names that tasks of ours have: by these the dead are known.
     names: HashSet<Name>,
@@ -62,7 +67,9 @@ impl OwnTasks {
     /// For this process.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(Live, std::process::id())
+        let space = std::fs::read_link("/proc/self/ns/pid").ok();
+        let first = space.is_none_or(|space| space.to_string_lossy() == FIRST_PID_NAMESPACE);
+        Self { same_numbers: first, ..Self::with(Live, std::process::id()) }
     }
 }
 
@@ -77,7 +84,16 @@ impl<F: KernelFiles> OwnTasks<F> {
     pub fn with(files: F, me: u32) -> Self {
         let own = files.trimmed(Path::new(&format!("/proc/{me}/comm")));
         let names = own.iter().map(|name| BlockEvent::task_of(name)).collect();
-        Self { files, me, tasks: HashMap::default(), names, by_name: 0, last: None, loops: HashMap::new() }
+        Self {
+            files,
+            me,
+            same_numbers: true,
+            tasks: HashMap::default(),
+            names,
+            by_name: 0,
+            last: None,
+            loops: HashMap::new(),
+        }
     }
 
     /// Looks at a task while it is likely to be alive. Cheap for those that are known.
@@ -169,6 +185,9 @@ impl<F: KernelFiles> OwnTasks<F> {
     }
 
     fn whose(&self, pid: u32) -> Whose {
+        if !self.same_numbers {
+            return Whose::Unknown;
+        }
         if pid == self.me {
             return Whose::Ours;
         }
@@ -178,7 +197,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         }
         let (mut process, mut parent) = (status.process, status.parent);
         for _ in 0..GENERATIONS {
-            if process == self.me {
+            if process == self.me || parent == self.me {
                 return Whose::Ours;
             }
             if parent <= 1 {
@@ -393,6 +412,20 @@ mod tests {
         assert_eq!(tasks.by_name(), 2);
         assert_eq!(kind(&mut tasks, 101, "block-events"), IssuerKind::Own);
         assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "a name one of ours had");
+    }
+
+    #[test]
+    fn where_numbers_are_not_those_of_the_events_names_decide() {
+        let mut tasks = OwnTasks { same_numbers: false, ..OwnTasks::with(machine(), 100) };
+        assert_eq!(
+            kind(&mut tasks, 100, "kworker/u8:3"),
+            IssuerKind::Writeback,
+            "not this process, but the host's 100"
+        );
+        assert_eq!(kind(&mut tasks, 4100, "fathom"), IssuerKind::Own);
+        assert_eq!(kind(&mut tasks, 110, "dd"), IssuerKind::Other);
+        let mut first = OwnTasks::with(process(machine(), 300, 300, 1, "sh"), 1);
+        assert_eq!(kind(&mut first, 300, "sh"), IssuerKind::Own, "a child of a first process");
     }
 
     #[test]

@@ -95,7 +95,8 @@ fn goodness(table: &Table, cell: usize) -> Option<f64> {
 
 /// Every run as a point, one line a cell.
 fn picture(sweep: &Sweep, table: &Table) -> String {
-    const LEFT: f64 = 250.0;
+    /// A letter of a label is about so wide.
+    const LETTER: f64 = 7.2;
     const WIDTH: f64 = 620.0;
     const ROW: f64 = 24.0;
     let all: Vec<f64> = table.samples.iter().flatten().copied().collect();
@@ -106,14 +107,17 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
     // From 0, unless that would leave the differences invisible.
     let start = if low < 0.5 * high { 0.0 } else { low - (high - low).max(high * 0.01) * 0.15 };
     let end = high + (high - start).max(1e-9) * 0.05;
-    let x = |v: f64| LEFT + (v - start) / (end - start) * WIDTH;
     let measured: Vec<usize> = (0..table.cells.len()).filter(|&c| table.cells[c].is_some()).collect();
+    let labels: Vec<String> = measured.iter().map(|&cell| sweep.settings(cell, false)).collect();
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let left = (longest as f64 * LETTER + 20.0).max(120.0);
+    let x = |v: f64| left + (v - start) / (end - start) * WIDTH;
     let height = ROW * (measured.len() as f64 + 1.6);
     let title = format!("Every run of {}, {}", table.phase, table.unit);
     let mut svg = format!(
         "<figure style=\"max-width:none\"><svg class=\"runs\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {:.0} {height:.0}\">",
         escape(&title),
-        LEFT + WIDTH + 20.0
+        left + WIDTH + 20.0
     );
     for step in 0..=4 {
         let value = start + (end - start) * f64::from(step) / 4.0;
@@ -133,9 +137,9 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
         let _ = write!(
             svg,
             "<text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text><line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
-            LEFT - 10.0,
+            left - 10.0,
             y + 4.0,
-            escape(&sweep.settings(cell, false)),
+            escape(&labels[line]),
             x(s.min),
             x(s.max)
         );
