@@ -1,10 +1,11 @@
 //! Other programs' languages. A dialect reads a command line or a file into a [`fathom_workload::Workload`] and prints a
-//! [`fathom_record::Run`] as that program would, to the letter.
+//! [`fathom_record::Run`] as that program would, to the letter; what such programs printed is read back by [`import`].
 //!
 //! Pure: no I/O, no clock, no executor. What a dialect must know of the world comes in as values or closures; what it has to
 //! say goes out as text that the caller writes. Side files are names and contents that the caller saves.
 
 pub mod filebench;
+pub mod import;
 pub mod iozone;
 pub mod sysbench;
 pub mod trace;

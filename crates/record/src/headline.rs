@@ -25,7 +25,7 @@ impl Phase {
     /// The figure to quote: median over the repetitions of the sum of the workers' rates; `None` if nothing was timed.
     #[must_use]
     pub fn headline(&self) -> Option<Headline> {
-        if self.is_metadata_only() {
+        if self.is_metadata_only() || self.bytes_per_s().is_none() {
             self.ops_per_s().map(Headline::Ops)
         } else {
             self.bytes_per_s().map(Headline::Bytes)

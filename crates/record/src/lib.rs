@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -10,9 +10,11 @@ pub mod block;
 pub mod cache;
 pub mod doubt;
 pub mod export;
+pub mod figures;
 pub mod finding;
 pub mod headline;
 pub mod histogram;
+pub mod imported;
 pub mod origin;
 pub mod phase;
 pub mod physical;
@@ -29,6 +31,7 @@ pub use doubt::Doubt;
 pub use finding::{Evidence, Finding};
 pub use headline::Headline;
 pub use histogram::Histogram;
+pub use imported::{Figure, Source};
 pub use origin::{Origin, Regime};
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,

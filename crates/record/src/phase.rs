@@ -3,7 +3,8 @@
 //! the program puts both into a [`Repetition`].
 
 use crate::cache::{CacheCourse, CacheTruth, Cold};
-use crate::{BlockLayer, Finding, Histogram, Origin, Physical, Residency, Row};
+use crate::imported::names;
+use crate::{BlockLayer, Figure, Finding, Histogram, Origin, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -99,6 +100,9 @@ pub struct Repetition {
     pub resident_before: Option<Residency>,
     /// The same just after the end.
     pub resident_after: Option<Residency>,
+    /// What another program printed of it; then there are no workers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
 }
 
 /// What one process or thread did.
@@ -456,24 +460,25 @@ impl Repetition {
         self.workers.iter().fold(0, |sum, w| sum.saturating_add(w.ops))
     }
 
-    /// Sum of the workers' own rates, bytes per second ("children see").
+    /// Sum of the workers' own rates, bytes per second ("children see"); of an imported run what was printed.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         let rates: Vec<f64> = self.workers.iter().filter_map(Worker::bytes_per_s).collect();
-        (!rates.is_empty()).then(|| rates.iter().sum())
+        if rates.is_empty() { self.imported(names::THROUGHPUT) } else { Some(rates.iter().sum()) }
     }
 
-    /// Sum of the workers' own rates, operations per second.
+    /// Sum of the workers' own rates, operations per second; of an imported run what was printed.
     #[must_use]
     pub fn ops_per_s(&self) -> Option<f64> {
         let rates: Vec<f64> = self.workers.iter().filter_map(Worker::ops_per_s).collect();
-        (!rates.is_empty()).then(|| rates.iter().sum())
+        if rates.is_empty() { self.imported(names::OPERATIONS) } else { Some(rates.iter().sum()) }
     }
 
     /// Counted bytes over the parent's clock, bytes per second ("parent sees"): includes stragglers and untimed clean-up.
     #[must_use]
     pub fn parent_bytes_per_s(&self) -> Option<f64> {
-        (self.elapsed_ns > 0).then(|| self.bytes() as f64 * 1e9 / self.elapsed_ns as f64)
+        let counted = (self.elapsed_ns > 0).then(|| self.bytes() as f64 * 1e9 / self.elapsed_ns as f64);
+        counted.or_else(|| self.imported(names::PARENT))
     }
 
     /// Latencies of one kind of operation over all workers.

@@ -1,6 +1,6 @@
 //! A run: one invocation's complete record.
 
-use crate::{Doubt, Phase, Trust};
+use crate::{Doubt, Phase, Source, Trust};
 use serde::{Deserialize, Serialize};
 
 /// How a run ended.
@@ -84,4 +84,7 @@ pub struct Run {
     pub trust: Vec<Trust>,
     /// The error that ended the run, if one did.
     pub error: Option<String>,
+    /// The text it was imported from; `None` of a run that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }

@@ -3,7 +3,7 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, block, cache as cache_rows, course, finding, flow_op, latency, op_log};
+use super::{Store, block, cache as cache_rows, course, finding, flow_op, imported, latency, op_log};
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
     Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
@@ -71,6 +71,7 @@ fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
         [id],
         head,
     )?;
+    run.source = imported::load_source(db, id)?;
     run.argv = json("argv", &argv)?;
     run.environment = json("the environment", &environment)?;
     run.seed = seed.parse().map_err(|e| Failure::Content(format!("the seed ({e})")))?;
@@ -156,6 +157,7 @@ fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failur
         cache_rows::load(db, id, &mut repetition)?;
         repetition.block = block::load(db, id)?;
         repetition.findings = finding::load(db, id)?;
+        repetition.figures = imported::load_figures(db, id)?;
         repetition.physical.devices =
             rows(db, "SELECT * FROM device WHERE repetition_id = ?1 ORDER BY position", id, device)?;
         repetition.resident_before = residency(db, id, "before")?;

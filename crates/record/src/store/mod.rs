@@ -19,6 +19,7 @@ mod finding;
 mod flow_op;
 mod hdr;
 mod id;
+mod imported;
 mod latency;
 mod list;
 mod load;

@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_4.sql"),
     include_str!("schema_cache.sql"),
     include_str!("schema_block.sql"),
+    include_str!("schema_imported.sql"),
 ];
 
 /// The schema version this program writes.

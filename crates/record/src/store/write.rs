@@ -1,11 +1,11 @@
 //! Putting a run into the store, step by step while it happens: its head, its end, what is said about it as a whole. The rows of
 //! a phase are written by `write_phase`.
 
-use super::Store;
 use super::bits::digest;
 use super::error::{StoreError, explain};
 use super::process::{Life, Writer};
 use super::write_phase::append_phase;
+use super::{Store, imported};
 use crate::{Doubt, Phase, Run, Trust};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -152,6 +152,7 @@ fn begin(t: &Transaction, run: &Run) -> Result<(), Failure> {
         writer.started_ticks,
     ])?;
     clock(t, run)?;
+    imported::append_source(t, run)?;
     Ok(())
 }
 

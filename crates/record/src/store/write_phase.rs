@@ -4,7 +4,7 @@
 
 use super::bits::int;
 use super::write::Failure;
-use super::{block, cache, course, finding, flow_op, latency, op_log};
+use super::{block, cache, course, finding, flow_op, imported, latency, op_log};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
@@ -111,6 +111,7 @@ fn append_repetition(
         block::append(t, repetition_id, layer)?;
     }
     finding::append(t, repetition_id, &r.findings)?;
+    imported::append_figures(t, repetition_id, &r.figures)?;
     for (moment, residency) in [("before", r.resident_before), ("after", r.resident_after)] {
         if let Some(residency) = residency {
             append_residency(t, repetition_id, moment, residency)?;

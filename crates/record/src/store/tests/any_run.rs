@@ -27,13 +27,13 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
     (
         ("[0-9]{4}-[a-f]{3}", words(), words(), words(), words(), words(), words()),
         (prop::sample::select(statuses), prop::collection::vec(words(), 0..4), any::<u64>(), words()),
-        (environment, clock, prop::option::of(words())),
+        (environment, clock, prop::option::of(words()), any_source()),
         prop::collection::vec(any_phase(), 0..3),
         prop::collection::vec(doubt, 0..3),
         prop::collection::vec(trust, 0..3),
     )
         .prop_map(
-            |(t, (status, argv, seed, workload), (environment, clock, error), phases, doubts, trust)| Run {
+            |(t, (status, argv, seed, workload), (environment, clock, error, source), phases, doubts, trust)| Run {
                 id: t.0,
                 label: t.1,
                 dialect: t.2,
@@ -51,6 +51,7 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
                 doubts,
                 trust,
                 error,
+                source,
             },
         )
 }
@@ -89,9 +90,13 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
         prop::sample::select(CacheIntent::ALL.to_vec()),
         any_physical(),
         (any_residency(), any_residency()),
-        (prop::option::weighted(0.3, any_block()), any_findings()),
+        (
+            prop::option::weighted(0.3, any_block()),
+            any_findings(),
+            prop::collection::vec(any_printed(), 0..4),
+        ),
     )
-        .prop_map(|(n, workers, intervals, course, cache, physical, residency, (block, findings))| {
+        .prop_map(|(n, workers, intervals, course, cache, physical, residency, (block, findings, figures))| {
             Repetition {
                 n: n.0,
                 started_ns: n.1,
@@ -109,10 +114,38 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                 findings,
                 resident_before: residency.0,
                 resident_after: residency.1,
+                figures,
                 ..Repetition::default()
             }
         })
         .boxed()
+}
+
+/// A figure of an imported run.
+fn any_printed() -> impl Strategy<Value = Figure> {
+    (words(), figure(), words(), words(), any::<Option<bool>>(), number()).prop_map(
+        |(name, value, unit, printed, higher_is_better, line)| Figure {
+            name,
+            value,
+            unit,
+            printed,
+            higher_is_better,
+            line,
+        },
+    )
+}
+
+fn any_source() -> impl Strategy<Value = Option<Source>> {
+    let lines = prop::collection::vec(number(), 0..3);
+    prop::option::of((words(), words(), number(), number(), lines).prop_map(
+        |(file, program, first_line, last_line, not_understood)| Source {
+            file,
+            program,
+            first_line,
+            last_line,
+            not_understood,
+        },
+    ))
 }
 
 fn any_interval() -> BoxedStrategy<Interval> {

@@ -74,6 +74,8 @@ fn a_removed_run_leaves_nothing_behind() {
         "artifact",
         "environment",
         "workload",
+        "source",
+        "figure",
     ];
     for table in tables.into_iter().chain(BLOCK_TABLES) {
         assert_eq!(rows(&store, table), 0, "{table}");

@@ -53,6 +53,7 @@ pub(crate) fn sample_run() -> Run {
             },
         ],
         error: Some("the disk is full".into()),
+        source: None,
     }
 }
 

@@ -1,0 +1,101 @@
+//! Prose, or figures that were not understood? A line that no parser took is one of both, and the second is worth a warning. Prose has
+//! more words than numbers; versions, dates and addresses are no numbers.
+
+use super::lines::{leading, number};
+use super::units::{Prefix, unit};
+use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S};
+
+/// What a line consists of.
+#[derive(Default)]
+struct Counts {
+    numbers: usize,
+    /// Numbers with decimals.
+    decimals: usize,
+    /// Rates: a number with a unit per second.
+    rates: usize,
+    /// A time or rate right behind "=" or ":".
+    keyed: usize,
+    words: usize,
+}
+
+/// Whether a line looks like figures.
+pub(super) fn looks_like_figures(line: &str) -> bool {
+    let c = count(line);
+    (c.numbers >= 2 && c.numbers > c.words)
+        || (c.rates >= 1 && c.words <= 3 * c.numbers)
+        || (c.keyed >= 1 && c.words <= 4 * c.numbers)
+        || (c.decimals >= 1 && c.words == 0)
+}
+
+fn count(line: &str) -> Counts {
+    let mut counts = Counts::default();
+    let mut after_number = None;
+    let mut after_key = false;
+    for raw in line.split([' ', '\t', '|', ';']).filter(|w| !w.is_empty()) {
+        let word = raw.trim_matches(['(', ')', '[', ']', ',', '"', '~']);
+        let key_follows = after_key;
+        after_key = raw.ends_with(['=', ':']);
+        let word = word.rsplit('=').next().unwrap_or(word).trim_end_matches(':');
+        if let Some((_, text, rest)) = leading(word)
+            && (rest.is_empty() || unit(rest, Prefix::Binary).is_some())
+        {
+            counts.numbers += 1;
+            counts.decimals += usize::from(text.contains('.'));
+            let keyed = key_follows || raw.contains('=');
+            after_number = Some(keyed && (text.contains('.') || !rest.is_empty()));
+            judge_unit(&mut counts, rest, after_number);
+        } else if let Some(keyed) = after_number.take()
+            && unit(word, Prefix::Binary).is_some_and(|u| !u.base.is_empty())
+        {
+            judge_unit(&mut counts, word, Some(keyed));
+        } else if word.chars().any(char::is_alphabetic) || number(word).is_none() && word.chars().any(char::is_numeric) {
+            counts.words += 1;
+        }
+    }
+    counts
+}
+
+fn judge_unit(counts: &mut Counts, word: &str, keyed: Option<bool>) {
+    let base = unit(word, Prefix::Binary).filter(|_| !word.is_empty()).map(|u| u.base);
+    counts.rates += usize::from(matches!(base, Some(BYTES_PER_S | OPS_PER_S)));
+    counts.keyed += usize::from(keyed == Some(true) && matches!(base, Some(NS | BYTES_PER_S | OPS_PER_S)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_figures;
+
+    #[test]
+    fn figures() {
+        for line in [
+            "  1024  64  123456  234567",
+            "total time:    1.0047s",
+            "write: 55.3 MB/s",
+            "iops=1200 bw=4800KB/s",
+            "rc9  12.5  13.5",
+            "42.17",
+            "seq 1 2 3",
+        ] {
+            assert!(looks_like_figures(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn prose() {
+        for line in [
+            "read is a meagre 3.4 MB/s.",
+            "I think after switching to RAID 1+0 I'm now getting around 50-70 MB/s,",
+            "> @@ -847,8 +847,19 @@",
+            "2008-01-23 14:47:00",
+            "Related Bugs 6621609 , 6627899",
+            "+0000",
+            "HP DL385 G5, 2x2.6GHz/4GB/4x72GB in RAID1+0 512MB BBWC, kernel 2.6.22",
+            "cciss-rc8-bad.log (9.97 kB)",
+            "Bug ID 6588256",
+            "A test DVD with 3 1GB files were used.",
+            "",
+        ] {
+            assert!(!looks_like_figures(line), "{line}");
+        }
+    }
+}

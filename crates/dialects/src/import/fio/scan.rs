@@ -1,0 +1,160 @@
+//! JSON as a sequence of values, each with its path and line. A tree would have no lines, and one that was cut off would be nothing at
+//! all; here what came before the cut is there.
+
+/// A value that is neither object nor array.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Leaf {
+    /// Keys and positions from the top: "jobs", "0", "read", "bw".
+    pub(super) path: Vec<String>,
+    /// The text of it: the string without its quotes, the number as printed.
+    pub(super) text: String,
+    /// Whether it is a number.
+    pub(super) number: bool,
+    /// Line, counted from 0 at the beginning of the document.
+    pub(super) line: usize,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) leaves: Vec<Leaf>,
+    /// The line of the last character that was understood.
+    pub(super) last: usize,
+    /// Whether the document came to its end.
+    pub(super) whole: bool,
+}
+
+/// Deeper than any output of fio.
+const DEEPEST: usize = 32;
+
+/// An object or an array that is open: the key that is meant, or the position.
+enum Open {
+    Object(Option<String>),
+    Array(usize),
+}
+
+/// Reads lines from the one that holds the opening bracket, to the matching one.
+pub(super) fn scan<'t>(lines: impl Iterator<Item = &'t str>) -> Scan {
+    let mut scan = Scan::default();
+    let mut open: Vec<Open> = Vec::new();
+    for (n, line) in lines.enumerate() {
+        let mut rest = line.trim();
+        while !rest.is_empty() {
+            let Some(used) = token(&mut scan, &mut open, rest, n) else { return scan };
+            scan.last = n;
+            if open.is_empty() {
+                scan.whole = true;
+                return scan;
+            }
+            rest = rest[used..].trim_start();
+        }
+    }
+    scan
+}
+
+/// Takes one token; the length of it, or `None` where it is none of JSON.
+fn token(scan: &mut Scan, open: &mut Vec<Open>, text: &str, line: usize) -> Option<usize> {
+    let first = text.chars().next()?;
+    match first {
+        '{' | '[' => {
+            if open.len() >= DEEPEST || (open.is_empty() && first == '[') {
+                return None;
+            }
+            open.push(if first == '{' { Open::Object(None) } else { Open::Array(0) });
+            Some(1)
+        }
+        '}' | ']' => {
+            let matches = matches!((open.pop()?, first), (Open::Object(_), '}') | (Open::Array(_), ']'));
+            if let Some(Open::Object(key)) = open.last_mut() {
+                *key = None;
+            }
+            matches.then_some(1)
+        }
+        ',' => {
+            match open.last_mut()? {
+                Open::Array(n) => *n += 1,
+                Open::Object(key) => *key = None,
+            }
+            Some(1)
+        }
+        ':' => matches!(open.last()?, Open::Object(Some(_))).then_some(1),
+        '"' => {
+            let length = string(text)?;
+            let inner = unescaped(&text[1..length - 1]);
+            match open.last_mut()? {
+                Open::Object(key @ None) => *key = Some(inner),
+                _ => leaf(scan, open, inner, false, line),
+            }
+            Some(length)
+        }
+        _ => {
+            let length = text.find([',', '}', ']', ' ', '\t']).unwrap_or(text.len());
+            let word = &text[..length];
+            if matches!(open.last()?, Open::Object(None)) {
+                return None;
+            }
+            let number = word.parse::<f64>().is_ok_and(f64::is_finite);
+            if !number && !matches!(word, "true" | "false" | "null") {
+                return None;
+            }
+            leaf(scan, open, word.into(), number, line);
+            Some(length)
+        }
+    }
+}
+
+fn leaf(scan: &mut Scan, open: &[Open], text: String, number: bool, line: usize) {
+    let path = open.iter().map(|o| match o {
+        Open::Object(key) => key.clone().unwrap_or_default(),
+        Open::Array(n) => n.to_string(),
+    });
+    scan.leaves.push(Leaf { path: path.collect(), text, number, line });
+}
+
+/// Length of a string with its quotes; JSON's strings end on their line.
+fn string(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn unescaped(text: &str) -> String {
+    serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaves(text: &str) -> Vec<(String, String, usize)> {
+        scan(text.lines()).leaves.into_iter().map(|l| (l.path.join("."), l.text, l.line)).collect()
+    }
+
+    #[test]
+    fn values_have_paths_and_lines() {
+        let text = "{\n  \"a\" : \"x\\\"y\",\n  \"jobs\" : [\n {\"bw\" : 12, \"l\" : {\"min\" : 1.5}},\n {\"bw\" : 13}\n ]\n}\nbehind";
+        let told = leaves(text);
+        assert_eq!(told[0], ("a".into(), "x\"y".into(), 1));
+        assert_eq!(told[1], ("jobs.0.bw".into(), "12".into(), 3));
+        assert_eq!(told[2], ("jobs.0.l.min".into(), "1.5".into(), 3));
+        assert_eq!(told[3], ("jobs.1.bw".into(), "13".into(), 4));
+        let scan = scan(text.lines());
+        assert!(scan.whole);
+        assert_eq!(scan.last, 6);
+    }
+
+    #[test]
+    fn a_cut_leaves_what_came_before() {
+        let text = "{\"a\" : 1,\n\"b\" : {\"c\" : 2,\n\"d\" :";
+        assert_eq!(leaves(text).len(), 2);
+        assert!(!scan(text.lines()).whole);
+        assert!(leaves("{ int x = 1; }").is_empty());
+    }
+}

@@ -1,0 +1,136 @@
+//! A log from its banner to "iozone test complete." and the reports after it; or, where the banner was cut off, from the first block
+//! or table.
+
+use super::super::Block;
+use super::super::cell::run;
+use super::super::lines::Lines;
+use super::head::{BANNER, END, Head};
+use super::{report, rows, throughput};
+use fathom_record::Phase;
+
+/// Lines without a word that is known before a log has ended without saying so.
+const MOST_UNKNOWN: usize = 3;
+
+/// Where in the log a line is.
+#[derive(PartialEq)]
+enum Part {
+    Head,
+    Contributors,
+    Figures,
+}
+
+/// A log that begins at this line.
+pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
+    let first = lines.trimmed(at);
+    let banner = first.contains(BANNER);
+    if !(banner || throughput::begins(first) || rows::is_head(first) || is_above(lines, at)) {
+        return None;
+    }
+    let mut head = Head::default();
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut block = Block { last: at, ..Block::default() };
+    let mut part = if banner { Part::Head } else { Part::Figures };
+    let mut table = false;
+    let mut unknown = Vec::new();
+    let mut n = at;
+    while n < lines.len() && unknown.len() <= MOST_UNKNOWN {
+        let line = lines.trimmed(n);
+        if n > at && line.contains(BANNER) {
+            break;
+        }
+        let known = if line.is_empty() {
+            // Blank lines stand everywhere, and end the names of the contributors.
+            if part == Part::Contributors {
+                part = Part::Head;
+            }
+            n += 1;
+            continue;
+        } else if line.starts_with(END) {
+            block.last = n;
+            block.left.append(&mut unknown);
+            break;
+        } else if rows::is_head(line) || rows::is_above_head(line) {
+            table = true;
+            part = Part::Figures;
+            true
+        } else if let Some(read) = report::table(lines, n, &head) {
+            report::merge(&mut phases, read.phases);
+            block.left.append(&mut unknown);
+            (n, block.last) = (read.last + 1, read.last);
+            part = Part::Figures;
+            continue;
+        } else if throughput::takes(&mut phases, &head, line, n) {
+            part = Part::Figures;
+            true
+        } else if table && rows::takes(&mut phases, &head, lines.at(n), n) {
+            true
+        } else {
+            if line.starts_with("Contributors") {
+                part = Part::Contributors;
+            }
+            // What a banner says beside that is talk of the program; of figures there are none in it.
+            head.takes(line) || part == Part::Contributors || (part == Part::Head && n - at < 80)
+        };
+        if known {
+            block.last = n;
+            block.left.append(&mut unknown);
+        } else {
+            unknown.push(n);
+        }
+        n += 1;
+    }
+    after_the_end(lines, &mut block, &mut phases, &head);
+    if phases.is_empty() {
+        return None;
+    }
+    block.what = what(&head, &phases, table);
+    let mut run = run("iozone", program(&head), phases);
+    run.argv.clone_from(&head.command);
+    run.started_at.clone_from(&head.began);
+    block.runs.push(run);
+    Some(block)
+}
+
+/// The line of words over a table whose banner is missing.
+fn is_above(lines: &Lines, at: usize) -> bool {
+    rows::is_above_head(lines.trimmed(at)) && rows::is_head(lines.trimmed(at + 1))
+}
+
+/// Reports of -R stand after "test complete".
+fn after_the_end(lines: &Lines, block: &mut Block, phases: &mut Vec<Phase>, head: &Head) {
+    let mut n = block.last + 1;
+    let mut last = None;
+    while n < lines.len() && n - block.last < 6 {
+        if lines.trimmed(n).starts_with("Excel output is below") {
+            last = Some(n);
+        } else if let Some(read) = report::table(lines, n, head).filter(|_| last.is_some()) {
+            report::merge(phases, read.phases);
+            block.last = read.last;
+            n = read.last;
+        } else if !lines.is_blank(n) {
+            break;
+        }
+        n += 1;
+    }
+    block.last = block.last.max(last.unwrap_or(0));
+}
+
+/// The program's name and release.
+pub(super) fn program(head: &Head) -> String {
+    format!("IOzone {}", head.version).trim_end().to_string()
+}
+
+fn what(head: &Head, phases: &[Phase], table: bool) -> String {
+    let direct = if head.direct { ", O_DIRECT" } else { "" };
+    if table {
+        let mut rows: Vec<_> = phases.iter().map(|p| (p.axes.file_bytes, p.axes.record_bytes)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        return format!("IOzone table of {} rows{direct}", rows.len());
+    }
+    let mut streams: Vec<u64> = phases.iter().filter_map(|p| p.axes.streams).collect();
+    streams.dedup();
+    let list: Vec<String> = streams.iter().map(u64::to_string).collect();
+    let noun = if streams == [1] { "process" } else { "processes" };
+    format!("IOzone throughput mode, {} {noun}{direct}", list.join(", "))
+}

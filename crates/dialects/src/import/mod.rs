@@ -1,0 +1,212 @@
+//! Other programs' outputs, of any age and with anything around them, as runs. A text is gone through from the top: each parser says
+//! whether an output of its program begins at a line, and if so where it ends and what stands in it; what no parser wants is prose, or
+//! a line that looks like figures and was not understood. Nothing is dropped in silence: every line is in one of the three.
+//!
+//! Pure, like the rest of this crate: bytes in, [`Run`]s out; ids, files and the store are the caller's. The figures are described in
+//! `fathom_record::imported`, what single runs allow to be said in `doubts`.
+
+mod cell;
+mod classify;
+mod context;
+mod dd;
+mod doubts;
+mod dtrace;
+mod filebench;
+mod fio;
+mod iostat;
+mod iozone;
+mod lines;
+mod pairs;
+mod sysbench;
+mod table;
+mod timed;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use context::Context;
+use fathom_record::{Run, Source};
+use lines::Lines;
+
+/// A program whose output is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// IOzone: banners with tables or throughput blocks, reports, sheets.
+    Iozone,
+    /// SysBench's fileio, 0.4 to 1.0.
+    Sysbench,
+    /// Filebench 1.0 to 1.5.
+    Filebench,
+    /// fio: JSON, terse, normal, logs.
+    Fio,
+    /// dd, also under `time`.
+    Dd,
+    /// A command under the shell's `time`.
+    Time,
+    /// `iostat -x`.
+    Iostat,
+    /// dtrace's aggregations.
+    Dtrace,
+    /// Tables of figures that a person wrote.
+    Table,
+}
+
+impl Kind {
+    /// Every kind, in the order they are tried.
+    pub const ALL: [Self; 9] = [
+        Self::Iozone,
+        Self::Sysbench,
+        Self::Filebench,
+        Self::Fio,
+        Self::Dtrace,
+        Self::Dd,
+        Self::Time,
+        Self::Iostat,
+        Self::Table,
+    ];
+
+    /// The word on the command line and in the store.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Iozone => "iozone",
+            Self::Sysbench => "sysbench",
+            Self::Filebench => "filebench",
+            Self::Fio => "fio",
+            Self::Dd => "dd",
+            Self::Time => "time",
+            Self::Iostat => "iostat",
+            Self::Dtrace => "dtrace",
+            Self::Table => "table",
+        }
+    }
+
+    fn parser(self) -> Parser {
+        match self {
+            Self::Iozone => iozone::parse,
+            Self::Sysbench => sysbench::parse,
+            Self::Filebench => filebench::parse,
+            Self::Fio => fio::parse,
+            Self::Dd => timed::parse_dd,
+            Self::Time => timed::parse,
+            Self::Iostat => iostat::parse,
+            Self::Dtrace => dtrace::parse,
+            Self::Table => table::parse,
+        }
+    }
+}
+
+/// An output that was found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Its first line, from 1.
+    pub first_line: u64,
+    /// Its last line.
+    pub last_line: u64,
+    /// What it is: "IOzone throughput mode, 3 processes".
+    pub what: String,
+    /// Its runs; none where it only tells of a workload or a machine.
+    pub runs: Vec<Run>,
+}
+
+impl Found {
+    /// Number of figures in all its runs.
+    #[must_use]
+    pub fn figures(&self) -> usize {
+        self.runs.iter().flat_map(|r| &r.phases).map(cell::figures).sum()
+    }
+}
+
+/// What a text holds.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The outputs, in order.
+    pub found: Vec<Found>,
+    /// Lines of prose.
+    pub prose: Vec<u64>,
+    /// Lines that look like figures and were not understood, with their text.
+    pub not_understood: Vec<(u64, String)>,
+}
+
+/// What a parser found; lines from 0.
+#[derive(Default)]
+struct Block {
+    /// Its last line.
+    last: usize,
+    what: String,
+    runs: Vec<Run>,
+    /// Lines up to the last one that mean nothing to the parser.
+    left: Vec<usize>,
+    /// What it tells of the workload, for tables that follow.
+    parameters: Vec<(String, String)>,
+    /// What it tells of hosts, for outputs that follow.
+    hosts: Vec<context::Host>,
+}
+
+/// Says whether an output begins at a line, and reads it.
+type Parser = fn(&Lines, usize, &Context) -> Option<Block>;
+
+/// Reads a file: text of any encoding that has ASCII in it, or a worksheet of IOzone. `name` is the file's, which says what a log of
+/// fio is a log of; `only` limits it to one program.
+#[must_use]
+pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
+    let text = match crate::iozone::worksheet::read(bytes) {
+        Ok(sheet) => iozone::sheet_as_text(&sheet),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    };
+    let lines = Lines::new(&text);
+    let mut context = Context::of(&lines, name);
+    let mut imported = Imported::default();
+    let mut left = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let kinds = Kind::ALL.into_iter().filter(|k| only.is_none_or(|o| o == *k));
+        let block = kinds.map(Kind::parser).find_map(|parse| parse(&lines, at, &context).filter(|b| b.last >= at));
+        let Some(block) = block else {
+            left.push(at);
+            at += 1;
+            continue;
+        };
+        let next = block.last + 1;
+        left.extend(&block.left);
+        context.learn(&block);
+        imported.found.push(found(&lines, at, block, &context));
+        at = next;
+    }
+    left.sort_unstable();
+    left.dedup();
+    for n in left.into_iter().filter(|&n| !lines.is_blank(n)) {
+        if classify::looks_like_figures(lines.at(n)) {
+            imported.not_understood.push((n as u64 + 1, lines.trimmed(n).to_string()));
+        } else {
+            imported.prose.push(n as u64 + 1);
+        }
+    }
+    imported
+}
+
+/// Completes a block's runs: where they stand in the text, what the text around calls them, and what may be said of them.
+fn found(lines: &Lines, at: usize, block: Block, context: &Context) -> Found {
+    let (first_line, last_line) = (at as u64 + 1, block.last as u64 + 1);
+    let unclear = |n: &&usize| classify::looks_like_figures(lines.at(**n));
+    let not_understood: Vec<u64> = block.left.iter().filter(unclear).map(|&n| n as u64 + 1).collect();
+    let mut runs = block.runs;
+    for run in &mut runs {
+        let program = run.source.take().unwrap_or_default().program;
+        let not_understood = not_understood.clone();
+        run.source = Some(Source { file: context.file.clone(), program, first_line, last_line, not_understood });
+        let heading = context.heading(at);
+        if run.label.is_empty() {
+            run.label = heading.label().unwrap_or_else(|| block.what.clone());
+        }
+        if let (Some(test), Some(_)) = (&heading.section, &heading.variant) {
+            for phase in &mut run.phases {
+                phase.axes.tags.insert("test".into(), test.clone());
+            }
+        }
+        doubts::judge(run);
+    }
+    runs.retain(|r| !r.phases.is_empty());
+    Found { first_line, last_line, what: block.what, runs }
+}

@@ -1,0 +1,229 @@
+//! Tables of figures that people wrote: ruled ("Test rc8 rc8*" above "-----"), apart by TABs, or with bars between the cells. Each
+//! column is a run of its own and each row a cell, so that two columns compare as two systems do. A table with bars and no heads tells
+//! the parameters of a workload; one of memories and caches tells of hosts. What the values are is said by the sentence before.
+
+use super::cell::{cell, figure, run};
+use super::context::{Context, Host, is_rule};
+use super::lines::{Lines, leading, number, unit as word_of};
+use super::units::{Prefix, Unit, unit};
+use super::{Block, cell};
+use fathom_record::imported::names::{THROUGHPUT, TIME};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, UNKNOWN};
+use fathom_record::{Phase, Run};
+
+/// Lines before a table in which its unit is looked for.
+const NEAR: usize = 8;
+
+/// A table that begins at this line.
+pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    bars(lines, at, context).or_else(|| ruled(lines, at, context)).or_else(|| hosts(lines, at))
+}
+
+/// A cell of a column: its row's name, the value as printed, the line.
+struct Value {
+    row: String,
+    value: f64,
+    printed: String,
+    line: usize,
+}
+
+/// Heads, a rule, rows of a name and a number for each head.
+fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    let heads: Vec<&str> = lines.trimmed(at).split_whitespace().collect();
+    if heads.len() < 2 || !is_rule(lines.trimmed(at + 1)) || heads.iter().any(|h| number(h).is_some()) {
+        return None;
+    }
+    let columns = &heads[1..];
+    let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
+    let mut last = at;
+    for n in at + 2..lines.len() {
+        let words: Vec<&str> = lines.trimmed(n).split_whitespace().collect();
+        let Some(names) = words.len().checked_sub(columns.len()).filter(|&names| names > 0) else { break };
+        let (names, figures) = words.split_at(names);
+        let Some(figures) = figures.iter().map(|w| Some((number(w)?, *w))).collect::<Option<Vec<_>>>() else { break };
+        for (column, (value, word)) in values.iter_mut().zip(figures) {
+            column.push(Value { row: names.join(" "), value, printed: word.into(), line: n });
+        }
+        last = n;
+    }
+    (last >= at + 3).then(|| columns_as_runs(lines, at, last, columns, values, context))
+}
+
+/// Cells between bars, one or several a line.
+fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    if !lines.trimmed(at).starts_with('|') {
+        return None;
+    }
+    let mut cells: Vec<(usize, &str)> = Vec::new();
+    let mut last = at;
+    for n in at..lines.len() {
+        let line = lines.trimmed(n);
+        if !line.contains('|') {
+            break;
+        }
+        // What stands before the first bar belongs to the cell that the line before left open.
+        cells.extend(line.strip_prefix('|').unwrap_or(line).trim_end_matches('|').split('|').map(|c| (n, c.trim())));
+        last = n;
+    }
+    let first = cells.iter().position(|(_, c)| value(c).is_some())?;
+    let named = |range: &[(usize, &'_ str)]| range.iter().rposition(|(_, c)| !c.is_empty());
+    let label = named(&cells[..first])?;
+    let heads: Vec<&str> = cells[..label].iter().map(|c| c.1).filter(|c| !c.is_empty() && !is_dashes(c)).collect();
+    let mut block = Block { last, ..Block::default() };
+    if heads.is_empty() {
+        let mut name = "";
+        for (_, text) in cells.iter().filter(|(_, c)| !c.is_empty()) {
+            if name.is_empty() {
+                name = text;
+            } else {
+                block.parameters.push((std::mem::take(&mut name).to_string(), (*text).to_string()));
+            }
+        }
+        block.what = format!("parameters of a workload: {}", block.parameters.len());
+        return (!block.parameters.is_empty() && name.is_empty()).then_some(block);
+    }
+    // A head over the names is one too many.
+    let mut columns: Vec<Vec<Value>> = heads.iter().map(|_| Vec::new()).collect();
+    let mut next = label;
+    while next < cells.len() {
+        let (_, row) = cells[next];
+        next += 1;
+        if row.is_empty() || is_dashes(row) {
+            continue;
+        }
+        for column in &mut columns {
+            let Some(&(line, text)) = cells.get(next) else { break };
+            if let Some((number, printed)) = value(text) {
+                column.push(Value { row: row.into(), value: number, printed: printed.into(), line });
+            } else if !text.is_empty() {
+                break;
+            }
+            next += 1;
+        }
+    }
+    let found = columns_as_runs(lines, at, last, &heads, columns, context);
+    (!found.runs.is_empty()).then_some(found)
+}
+
+fn is_dashes(cell: &str) -> bool {
+    cell.starts_with('-') && cell.chars().all(|c| "-:+ ".contains(c))
+}
+
+/// A number, with or without a unit behind it.
+fn value(cell: &str) -> Option<(f64, &str)> {
+    let (value, _, rest) = leading(cell)?;
+    let rest = rest.trim();
+    let is_unit = rest.is_empty() || (word_of(rest) == rest && unit(rest, Prefix::Binary).is_some());
+    is_unit.then_some((value, cell))
+}
+
+fn columns_as_runs(
+    lines: &Lines,
+    at: usize,
+    last: usize,
+    heads: &[&str],
+    columns: Vec<Vec<Value>>,
+    context: &Context,
+) -> Block {
+    let meaning = Meaning::of(lines, at);
+    let mut runs = Vec::new();
+    for (head, values) in heads.iter().zip(columns) {
+        let phases: Vec<Phase> = values.iter().map(|v| meaning.cell(v, context)).collect();
+        let mut run: Run = run("table", "a table".into(), phases);
+        run.label = (*head).into();
+        if !run.phases.is_empty() {
+            runs.push(run);
+        }
+    }
+    let what = format!("a table of {} columns ({})", runs.len(), if meaning.name.is_empty() { "no unit found" } else { meaning.name });
+    Block { last, what, runs, ..Block::default() }
+}
+
+/// What the values of a table are.
+struct Meaning {
+    name: &'static str,
+    unit: Unit,
+    word: &'static str,
+    higher_is_better: Option<bool>,
+}
+
+impl Meaning {
+    /// As the sentences before the table say: "(MB/sec)", "seconds", "lower is better".
+    fn of(lines: &Lines, at: usize) -> Self {
+        let near: Vec<String> = (at.saturating_sub(NEAR)..at).map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
+        let says = |word: &str| near.iter().any(|l| l.contains(word));
+        let rates = [("gb/s", 1e9), ("mb/s", 1e6), ("kb/s", 1e3), ("mib/s", 1048576.0), ("kib/s", 1024.0)];
+        let direction = match (says("lower is better"), says("higher is better")) {
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            _ => None,
+        };
+        if let Some((word, factor)) = rates.into_iter().find(|(word, _)| says(word)) {
+            let unit = Unit { base: BYTES_PER_S, factor };
+            return Self { name: THROUGHPUT, unit, word, higher_is_better: direction.or(Some(true)) };
+        }
+        if says("seconds") {
+            let unit = Unit { base: NS, factor: 1e9 };
+            return Self { name: TIME, unit, word: "seconds", higher_is_better: direction.or(Some(false)) };
+        }
+        Self { name: "", unit: Unit { base: UNKNOWN, factor: 1.0 }, word: "", higher_is_better: direction }
+    }
+
+    fn cell(&self, v: &Value, context: &Context) -> Phase {
+        let mut phase = cell::cell(&v.row);
+        let count = |words: &[&str]| context.parameter(words).and_then(leading).map(|(n, _, _)| n as u64);
+        let size = |words: &[&str]| {
+            let (value, _, rest) = leading(context.parameter(words)?)?;
+            unit(word_of(rest), Prefix::Binary).filter(|u| u.base == BYTES).map(|u| (value * u.factor) as u64)
+        };
+        phase.axes.streams = count(&["threads"]);
+        phase.axes.record_bytes = size(&["block", "size"]);
+        let name = if self.name.is_empty() { "value" } else { self.name };
+        let own = leading(&v.printed).and_then(|(_, _, rest)| unit(word_of(rest), Prefix::Decimal).filter(|_| !rest.trim().is_empty()));
+        let unit = own.unwrap_or(self.unit);
+        let printed = if own.is_some() { v.printed.clone() } else { format!("{} {}", v.printed, self.word).trim_end().into() };
+        let mut f = figure(name, v.value * unit.factor, unit.base, printed, v.line);
+        f.higher_is_better = self.higher_is_better.or(f.higher_is_better);
+        super::cell::add(&mut phase, f);
+        phase
+    }
+}
+
+/// A table apart by TABs whose heads speak of memory or caches: a host a row.
+fn hosts(lines: &Lines, at: usize) -> Option<Block> {
+    let fields = |n: usize| -> Vec<&str> { lines.at(n).split('\t').map(untagged).collect() };
+    let heads: Vec<String> = fields(at).iter().map(|h| h.to_ascii_lowercase()).collect();
+    let column = |word: &str| heads.iter().position(|h| h.contains(word));
+    let (memory, cache) = (column("memory"), column("cache"));
+    if heads.len() < 3 || !heads[0].is_empty() || (memory.is_none() && cache.is_none()) {
+        return None;
+    }
+    let bytes = |text: &str| {
+        let (value, _, rest) = leading(text)?;
+        unit(word_of(rest), Prefix::Binary).filter(|u| u.base == BYTES).map(|u| (value * u.factor) as u64)
+    };
+    let mut block = Block { last: at, ..Block::default() };
+    for n in at + 1..lines.len() {
+        let row = fields(n);
+        if row.len() != heads.len() || row[0].is_empty() {
+            break;
+        }
+        let of = |which: Option<usize>| which.and_then(|c| bytes(row[c]));
+        block.hosts.push(Host {
+            name: row[0].to_string(),
+            memory_bytes: of(memory),
+            cache_bytes: of(cache),
+            filesystem: column("file system").map(|c| row[c].to_string()),
+        });
+        block.last = n;
+    }
+    block.what = format!("the configuration of {} hosts", block.hosts.len());
+    (!block.hosts.is_empty()).then_some(block)
+}
+
+/// Without marks of emphasis.
+fn untagged(text: &str) -> &str {
+    let text = text.trim();
+    let text = text.strip_prefix("<i>").or_else(|| text.strip_prefix("<b>")).unwrap_or(text);
+    text.strip_suffix("</i>").or_else(|| text.strip_suffix("</b>")).unwrap_or(text)
+}

@@ -1,0 +1,1 @@
+//! Outputs of every program, and what must come out of them.

@@ -1,0 +1,192 @@
+//! A command of a shell, typed behind a prompt: what `time` said of it, and what dd said if it was one. The command line names the
+//! cell ("dd", "tar | cat"), so that the same command on two systems is one cell.
+
+use super::Block;
+use super::cell::{add, cell, figure, run};
+use super::context::Context;
+use super::lines::{Lines, leading, number};
+use super::{context, dd};
+use fathom_record::imported::units::{COUNT, NS};
+use fathom_record::{Phase, Status};
+
+/// Lines that a command may print before its times.
+const MOST_OUTPUT: usize = 12;
+
+/// Times of a command, whatever it was.
+pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    read(lines, at).filter(|r| r.timed || r.dd).map(|r| r.block)
+}
+
+/// A dd, timed or not.
+pub(super) fn parse_dd(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    read(lines, at).filter(|r| r.dd).map(|r| r.block)
+}
+
+struct Read {
+    block: Block,
+    timed: bool,
+    dd: bool,
+}
+
+fn read(lines: &Lines, at: usize) -> Option<Read> {
+    let first = lines.trimmed(at);
+    let command = typed(first).filter(|c| c.contains("time ") || c.contains("dd ") || c.starts_with("time"));
+    let mut phase = cell("command");
+    let mut said = dd::Said::default();
+    if command.is_none() && !dd::takes(&mut phase, &mut said, first, at) && !time(&mut phase, first, at) {
+        return None;
+    }
+    let mut phase = cell(&command.map_or("command".into(), program));
+    said = dd::Said::default();
+    let mut block = Block { last: at, ..Block::default() };
+    let (mut timed, mut skipped) = (false, Vec::new());
+    for n in at + usize::from(command.is_some())..lines.len().min(at + 2 * MOST_OUTPUT) {
+        let line = lines.trimmed(n);
+        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) {
+            break;
+        }
+        let is_time = time(&mut phase, line, n);
+        timed |= is_time;
+        if is_time || dd::takes(&mut phase, &mut said, line, n) || blocks(&mut phase, line, n) {
+            block.last = n;
+            block.left.append(&mut skipped);
+        } else if !line.is_empty() {
+            // Another command, or a heading: this one printed nothing more.
+            if typed(line).is_some() || context::is_rule(line) || skipped.len() >= MOST_OUTPUT || command.is_none() {
+                break;
+            }
+            skipped.push(n);
+        }
+    }
+    if phase.name == "command" && said.any {
+        phase.name = "dd".into();
+    }
+    if let Some(command) = command {
+        workload(&mut phase, command);
+    }
+    let dialect = if said.any { "dd" } else { "time" };
+    block.what = match command {
+        Some(_) => format!("{} under a shell", phase.name),
+        None => format!("{} without its command", phase.name),
+    };
+    let mut run = run(dialect, phase.name.clone(), vec![phase]);
+    run.argv = command.into_iter().flat_map(str::split_whitespace).map(str::to_string).collect();
+    if let Some(error) = said.error.clone() {
+        run.status = Status::Failed;
+        run.error = Some(error);
+    }
+    let dd = said.any;
+    (!run.phases.is_empty()).then(|| {
+        block.runs.push(run);
+        Read { block, timed, dd }
+    })
+}
+
+/// The command behind a prompt ("bash-3.00# time cp a b", "$ dd if=..."), or a line that begins with one.
+fn typed(line: &str) -> Option<&str> {
+    let bare = ["time ", "dd if=", "dd of=", "dd bs="].iter().any(|b| line.starts_with(b));
+    if bare {
+        return Some(line);
+    }
+    let at = line.find(['#', '$', '%'])?;
+    let (prompt, command) = (&line[..at], line[at + 1..].strip_prefix(' ')?);
+    let prompt_like = !prompt.contains(' ') || prompt.starts_with('[');
+    (prompt_like && !command.trim().is_empty() && !command.starts_with('#')).then(|| command.trim())
+}
+
+/// The programs of a command line: "dd", "find | cpio". What a shell is given in quotes is what counts.
+fn program(command: &str) -> String {
+    let inner = command.split_once("sh -c").map_or(command, |(_, c)| c).trim().trim_matches(['"', '\'']);
+    let timed = inner.rsplit("; ").find(|c| c.contains("time ")).unwrap_or(inner);
+    let timed = timed.trim().strip_prefix("time ").unwrap_or(timed);
+    let first = timed.split(';').map(str::trim).find(|c| !c.is_empty() && *c != "sync").unwrap_or(timed);
+    let name = |c: &str| c.split_whitespace().next().map(|w| w.rsplit('/').next().unwrap_or(w).to_string());
+    first.split('|').filter_map(name).collect::<Vec<_>>().join(" | ")
+}
+
+/// What dd's operands say of the cell.
+fn workload(phase: &mut Phase, command: &str) {
+    let operand = |key: &str| command.split([' ', '"', '\'', ';']).find_map(|w| w.strip_prefix(key));
+    let (from, to) = (operand("if="), operand("of="));
+    phase.reads = from.is_some_and(|f| !f.starts_with("/dev/zero") && !f.starts_with("/dev/urandom"));
+    phase.writes = to.is_some_and(|t| !t.starts_with("/dev/null"));
+    phase.axes.record_bytes = operand("bs=").and_then(size);
+    phase.direct = command.contains("=direct");
+}
+
+/// "8192", "1024k", "1M", "1MB".
+fn size(text: &str) -> Option<u64> {
+    let (value, _, suffix) = leading(text)?;
+    let factor = match suffix {
+        "" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "m" | "M" | "MiB" => 1 << 20,
+        "g" | "G" | "GiB" => 1 << 30,
+        "kB" | "KB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    Some((value * f64::from(factor)) as u64)
+}
+
+/// "real    6m3.944s", "user 0.05": the three lines of `time`.
+fn time(phase: &mut Phase, line: &str, n: usize) -> bool {
+    let mut words = line.split_whitespace();
+    let (Some(key), Some(value), None) = (words.next(), words.next(), words.next()) else { return false };
+    let name = match key {
+        "real" => "real time",
+        "user" => "user CPU time",
+        "sys" => "system CPU time",
+        _ => return false,
+    };
+    let Some(seconds) = seconds(value) else { return false };
+    add(phase, figure(name, seconds * 1e9, NS, value.into(), n));
+    true
+}
+
+/// "6m3.944s", "1h2m3s", "0.05", "6:03.9".
+fn seconds(text: &str) -> Option<f64> {
+    if let Some((minutes, rest)) = text.split_once(':') {
+        return Some(number(minutes)? * 60.0 + seconds(rest)?);
+    }
+    let mut sum = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (value, _, behind) = leading(rest)?;
+        let (factor, used) = match behind.chars().next() {
+            Some('h') => (3600.0, 1),
+            Some('m') => (60.0, 1),
+            Some('s') => (1.0, 1),
+            None => (1.0, 0),
+            Some(_) => return None,
+        };
+        sum += value * factor;
+        rest = &behind[used..];
+    }
+    (!text.is_empty()).then_some(sum)
+}
+
+/// cpio's "6944256 blocks".
+fn blocks(phase: &mut Phase, line: &str, n: usize) -> bool {
+    let Some(count) = line.strip_suffix(" blocks").and_then(number) else { return false };
+    add(phase, figure("blocks", count, COUNT, line.into(), n));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_programs_and_times() {
+        assert_eq!(typed("bash-3.00# time cp /a /b"), Some("time cp /a /b"));
+        assert_eq!(typed("# sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\""), Some("sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\""));
+        assert_eq!((typed("## BASELINE ##"), typed("costs 5 $ a piece")), (None, None));
+        assert_eq!(program("time find . | cpio -pdum /d"), "find | cpio");
+        assert_eq!(program("sync; time sh -c \"dd if=/dev/zero;sync\""), "dd");
+        assert_eq!(program("time /bin/cp a b"), "cp");
+        assert_eq!((seconds("6m3.944s"), seconds("0.05"), seconds("1h0m1s"), seconds("x")), (Some(363.944), Some(0.05), Some(3601.0), None));
+        assert_eq!((size("1024k"), size("8192"), size("1MB"), size("1x")), (Some(1 << 20), Some(8192), Some(1_000_000), None));
+    }
+}
