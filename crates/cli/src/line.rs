@@ -21,6 +21,7 @@ use std::path::PathBuf;
   fathom run workload.toml               a workload of your own
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
+  fathom import mail.txt                 figures of other programs, out of any text
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
   fathom doctor /mnt/data                what on this machine would spoil a measurement there
   fathom backends                        which calls and flags work here, and why others do not
@@ -112,6 +113,20 @@ pub enum Command {
   fathom watch nvme0n1 --queue    that device, with merges and time in the queue (root)
   fathom watch sda --json --count 60 > minute.jsonl")]
     Watch(WatchDevice),
+    /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
+    #[command(
+        after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be anything, such
+as the words of an e-mail. Lines that look like figures and were not understood are told, prose is
+counted.
+
+Examples:
+  fathom import iozone.log sheet.wks results.json
+  fathom import --dry-run --verbose mail.txt     what is in it, and which lines were left
+  fio --output-format=json job.fio | fathom import -
+
+Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/import.md says more."
+    )]
+    Import(Import),
     /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON or CSV, by the file's ending
     Report(Report),
     /// The stored runs
@@ -309,6 +324,48 @@ pub enum SweepFigure {
 }
 
 #[derive(Debug, Args)]
+pub struct Import {
+    /// Files; - reads stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Name of all runs that are made [default: what the text around calls each]
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Only outputs of this program
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Option<ImportKind>,
+    /// Say what was found and keep nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also list the lines that are prose
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Programs whose outputs can be imported.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImportKind {
+    /// Logs, reports and worksheets of any release
+    Iozone,
+    /// The fileio test, 0.4 to 1.1
+    Sysbench,
+    /// 1.0 to 1.5, also files of `stats dump`
+    Filebench,
+    /// JSON, JSON+, terse, normal, logs
+    Fio,
+    /// dd, also under time
+    Dd,
+    /// Commands under the shell's time
+    Time,
+    /// iostat -x of Linux and Solaris
+    Iostat,
+    /// Aggregations and distributions
+    Dtrace,
+    /// Tables that people wrote
+    Table,
+}
+
+#[derive(Debug, Args)]
 pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
@@ -376,6 +433,8 @@ pub enum ExportFormat {
     Iostat,
     /// Tidy table of what was found out, with the figures that prove it
     Findings,
+    /// Tidy table of every figure in base units: rates and percentiles of measured runs, all that was printed of imported ones
+    Figures,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes` and `conduct` take figures out of a run; `regimes` finds what is
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds what is
 //! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs, `sweep` draws many of one workload under different settings.
 
@@ -12,6 +12,7 @@ pub mod comparison;
 pub mod conduct;
 pub mod finding;
 pub mod html;
+pub mod imported;
 pub mod latency;
 pub mod machine;
 pub mod markdown;

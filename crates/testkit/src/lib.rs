@@ -11,6 +11,7 @@
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
 //! * [`mask`], [`golden`]: output against files, with the numbers masked
+//! * [`seeds`]: documents that tests read where they are there
 
 pub mod dir;
 pub mod fathom;
@@ -19,6 +20,7 @@ pub mod loop_fs;
 pub mod mask;
 mod mounts;
 pub mod running;
+pub mod seeds;
 pub mod skip;
 pub mod strace;
 pub mod tmp_fs;
@@ -29,6 +31,7 @@ pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};
 pub use running::{Outcome, Running};
+pub use seeds::seed;
 pub use skip::{find_tool, need_root, need_tool, skip};
 pub use strace::{FileCall, Syscall, Trace, strace, strace_command};
 pub use tmp_fs::TmpFs;

@@ -19,6 +19,7 @@ pub fn run(options: &Export, common: &Common) -> anyhow::Result<ExitCode> {
         ExportFormat::Requests => console::out_raw(&fathom_record::export::request_csv(&runs)),
         ExportFormat::Sizes => console::out_raw(&fathom_record::export::size_csv(&runs)),
         ExportFormat::Iostat => console::out_raw(&fathom_record::export::iostat_csv(&runs)),
+        ExportFormat::Figures => console::out_raw(&fathom_record::export::figure_csv(&runs)),
         ExportFormat::Findings => console::out_raw(&fathom_record::export::finding_csv(&runs)),
     }
     Ok(ExitCode::SUCCESS)

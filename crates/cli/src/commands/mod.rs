@@ -4,6 +4,7 @@ mod backends;
 mod doctor;
 mod export;
 pub mod filebench;
+mod import;
 pub mod iozone;
 mod list;
 mod report;
@@ -56,6 +57,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
         Command::Sweep(o) => sweep::run(&o, &common),
         Command::Watch(o) => watch::run(&o),
+        Command::Import(o) => import::run(&o, &common),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),
         Command::Show(o) => show::run(&o, &common),

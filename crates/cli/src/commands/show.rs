@@ -28,6 +28,12 @@ pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
 fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
     if options.json {
         console::out(&fathom_record::export::json(run));
+    } else if let Some(source) = run.source.as_ref().filter(|_| options.original) {
+        return Err(Usage(format!(
+            "run {} was imported: its original is {}, lines {} to {}",
+            run.id, source.file, source.first_line, source.last_line
+        ))
+        .into());
     } else if options.original {
         let text = match run.dialect.as_str() {
             "iozone" => fathom_dialects::iozone::print(run).map_err(|e| Usage(e.to_string()))?,
@@ -46,6 +52,8 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
         console::out_raw(&text);
     } else if options.block {
         console::out(&fathom_report::text::run::long(run, console::columns()));
+    } else if let Some(text) = fathom_report::text::imported::long(run) {
+        console::out(&text);
     } else {
         console::out(&fathom_report::terminal::summary(run, console::width(), console::colour()));
     }

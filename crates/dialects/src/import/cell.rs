@@ -11,6 +11,8 @@ pub(super) fn figure(name: &str, value: f64, unit: &str, printed: String, line: 
         NS => Some(false),
         _ => None,
     };
+    // Sums of minutes and seconds end in the last digit of a float; a thousandth of a nanosecond was never measured.
+    let value = if unit == NS && value < 1e15 { (value * 1e3).round() / 1e3 } else { value };
     Figure { name: name.into(), value, unit: unit.into(), printed, higher_is_better, line: line as u64 + 1 }
 }
 
@@ -65,6 +67,8 @@ pub(super) fn run(dialect: &str, program: String, phases: Vec<Phase>) -> Run {
 
 /// Number of figures of a cell: what was printed, intervals and timed operations.
 pub(super) fn figures(phase: &Phase) -> usize {
-    let of = |r: &Repetition| r.figures.len() + r.intervals.len() + r.workers.iter().map(|w| w.stats.len()).sum::<usize>();
+    let of = |r: &Repetition| {
+        r.figures.len() + r.intervals.len() + r.workers.iter().map(|w| w.stats.len()).sum::<usize>()
+    };
     phase.repetitions.iter().map(of).sum()
 }

@@ -21,10 +21,22 @@ struct Counts {
 /// Whether a line looks like figures.
 pub(super) fn looks_like_figures(line: &str) -> bool {
     let c = count(line);
+    if c.decimals == 0 && c.rates == 0 && names_a_month(line) {
+        return false;
+    }
     (c.numbers >= 2 && c.numbers > c.words)
         || (c.rates >= 1 && c.words <= 3 * c.numbers)
         || (c.keyed >= 1 && c.words <= 4 * c.numbers)
         || (c.decimals >= 1 && c.words == 0)
+}
+
+/// "March 10, 2005" is a date.
+fn names_a_month(line: &str) -> bool {
+    let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let is_month = |w: &str| {
+        months.iter().any(|m| w.len() >= 3 && w.is_char_boundary(3) && w[..3].eq_ignore_ascii_case(m))
+    };
+    line.split(|c: char| !c.is_alphabetic()).any(is_month)
 }
 
 fn count(line: &str) -> Counts {
@@ -48,7 +60,9 @@ fn count(line: &str) -> Counts {
             && unit(word, Prefix::Binary).is_some_and(|u| !u.base.is_empty())
         {
             judge_unit(&mut counts, word, Some(keyed));
-        } else if word.chars().any(char::is_alphabetic) || number(word).is_none() && word.chars().any(char::is_numeric) {
+        } else if word.chars().any(char::is_alphabetic)
+            || number(word).is_none() && word.chars().any(char::is_numeric)
+        {
             counts.words += 1;
         }
     }
@@ -92,6 +106,7 @@ mod tests {
             "HP DL385 G5, 2x2.6GHz/4GB/4x72GB in RAID1+0 512MB BBWC, kernel 2.6.22",
             "cciss-rc8-bad.log (9.97 kB)",
             "Bug ID 6588256",
+            "March 10, 2005",
             "A test DVD with 3 1GB files were used.",
             "",
         ] {

@@ -17,7 +17,8 @@ pub(super) struct Heading {
 impl Heading {
     /// Both in one line.
     pub(super) fn label(&self) -> Option<String> {
-        let words: Vec<&str> = [&self.section, &self.variant].into_iter().flatten().map(String::as_str).collect();
+        let words: Vec<&str> =
+            [&self.section, &self.variant].into_iter().flatten().map(String::as_str).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 }
@@ -85,7 +86,8 @@ impl Context {
         let line = lines.trimmed(n);
         if is_rule(line) {
             let section = title_above(lines, n);
-            return (now.section != section || now.variant.is_some()).then_some(Heading { section, variant: None });
+            return (now.section != section || now.variant.is_some())
+                .then_some(Heading { section, variant: None });
         }
         let inner = line.strip_prefix("##").and_then(|l| l.strip_suffix("##"))?.trim_matches(['#', ' ']);
         (!inner.is_empty()).then(|| Heading { variant: Some(inner.into()), ..now })
@@ -124,7 +126,8 @@ pub(super) fn is_rule(line: &str) -> bool {
 /// The paragraph that ends just above a rule, if it is short enough to be a heading.
 fn title_above(lines: &Lines, rule: usize) -> Option<String> {
     let is_text = |n: &usize| !lines.is_blank(*n) && !is_rule(lines.trimmed(*n));
-    let mut words: Vec<&str> = (0..rule).rev().take_while(is_text).take(4).map(|n| lines.trimmed(n)).collect();
+    let mut words: Vec<&str> =
+        (0..rule).rev().take_while(is_text).take(4).map(|n| lines.trimmed(n)).collect();
     words.reverse();
     let title = words.join(" ");
     let title = title.trim_matches(['#', ' ']);
@@ -137,7 +140,8 @@ mod tests {
 
     #[test]
     fn headings_are_ruled_off_and_variants_are_hashed() {
-        let text = "a\n\n----\n read 8k \n----\n## BASELINE ##\nx\n## NEW ##\ny\n\n====\nz\nHost one,\n4 GB\n===\nw";
+        let text =
+            "a\n\n----\n read 8k \n----\n## BASELINE ##\nx\n## NEW ##\ny\n\n====\nz\nHost one,\n4 GB\n===\nw";
         let lines = Lines::new(text);
         let context = Context::of(&lines, "-");
         let label = |n| context.heading(n).label();

@@ -52,7 +52,8 @@ fn copied(phase: &mut Phase, line: &str, n: usize) -> bool {
     let Some((seconds, word, rest)) = leading(rest) else { return true };
     let name = word_of(rest);
     add(phase, figure(TIME, seconds * 1e9, NS, format!("{word} {name}"), n));
-    let rest = rest.trim_start().trim_start_matches(|c: char| c.is_alphabetic()).trim_start_matches([',', ' ', '(']);
+    let rest =
+        rest.trim_start().trim_start_matches(|c: char| c.is_alphabetic()).trim_start_matches([',', ' ', '(']);
     if let Some((rate, word, rest)) = leading(rest)
         && let Some(unit) = unit(word_of(rest), Prefix::Decimal).filter(|u| u.base == BYTES_PER_S)
     {

@@ -16,7 +16,11 @@ pub(super) fn judge(run: &mut Run) {
     let mut doubts = Vec::new();
     for phase in &mut run.phases {
         if let Some(finding) = contradiction(phase) {
-            doubts.push(Doubt { code: "contradicted".into(), phase: Some(phase.seq), sentence: finding.sentence.clone() });
+            doubts.push(Doubt {
+                code: "contradicted".into(),
+                phase: Some(phase.seq),
+                sentence: finding.sentence.clone(),
+            });
             if let Some(r) = phase.repetitions.last_mut() {
                 r.findings.push(finding);
             }
@@ -52,7 +56,11 @@ fn contradiction(phase: &Phase) -> Option<Finding> {
     if let (Some(p), Some(share)) = (parent, seen) {
         evidence.push((PARENT, p, "bytes/s"));
         evidence.push(("parent over children", share, "ratio"));
-        words.push(format!("children {:.2} kB/s, parent {:.2} kB/s ({share:.6})", children / 1024.0, p / 1024.0));
+        words.push(format!(
+            "children {:.2} kB/s, parent {:.2} kB/s ({share:.6})",
+            children / 1024.0,
+            p / 1024.0
+        ));
     }
     if let (Some(s), Some(e), Some(share)) = (smallest, expected, moved) {
         evidence.push((SMALLEST, s, "bytes"));
@@ -76,7 +84,8 @@ fn contradiction(phase: &Phase) -> Option<Finding> {
     Some(Finding {
         rule: "contradicted".into(),
         sentence: format!("{}: the log contradicts its own headline: {}", phase.name, words.join("; ")),
-        advice: "compare the parent's figures, or repeat it with work that all streams end at the same time".into(),
+        advice: "compare the parent's figures, or repeat it with work that all streams end at the same time"
+            .into(),
         evidence: evidence.collect(),
     })
 }
@@ -92,5 +101,6 @@ fn clocks(phase: &Phase, children: f64) -> Option<(f64, f64)> {
         (Some(2), Some(file)) => file as f64 + smallest,
         _ => children * window,
     };
-    Some((window, moved / parent)).filter(|(window, whole)| whole > window)
+    // Where both clocks agree there is nothing to tell.
+    Some((window, moved / parent)).filter(|(window, whole)| window / whole < CONSISTENT)
 }

@@ -25,7 +25,8 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     while n < lines.len() && unknown <= MOST_UNKNOWN {
         let line = lines.trimmed(n);
         let key = keys(lines.at(n));
-        if n > at && self::command(line).is_some() || super::context::is_rule(line) || line.starts_with("##") {
+        if n > at && self::command(line).is_some() || super::context::is_rule(line) || line.starts_with("##")
+        {
             break;
         }
         if is_head(line) || is_head(lines.trimmed(n + 1)) && !line.is_empty() {

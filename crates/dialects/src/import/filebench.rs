@@ -18,7 +18,8 @@ const MOST_TALK: usize = 2000;
 /// A run that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = message(lines.trimmed(at));
-    let is_start = first.starts_with("Filebench Version") || first.starts_with("Flowop totals:") || is_breakdown(first);
+    let is_start =
+        first.starts_with("Filebench Version") || first.starts_with("Flowop totals:") || is_breakdown(first);
     if !is_start && row(first, at).is_none() && !first.starts_with("IO Summary:") {
         return None;
     }
@@ -69,7 +70,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if run.phases.is_empty() {
         return None;
     }
-    block.what = format!("Filebench run, {rows} flowops");
+    block.what = format!("Filebench run, {}", super::several(rows, "flowop"));
     block.runs.push(run);
     Some(block)
 }
@@ -102,7 +103,9 @@ fn row(line: &str, n: usize) -> Option<Phase> {
     for p in pairs(rest) {
         add(&mut phase, named(&p, &mut ends, n)?);
     }
-    for (bucket, word) in histogram.into_iter().flat_map(|h| h.trim_end_matches([']', ' ']).split_whitespace()).enumerate() {
+    for (bucket, word) in
+        histogram.into_iter().flat_map(|h| h.trim_end_matches([']', ' ']).split_whitespace()).enumerate()
+    {
         let count = number(word)?;
         if count > 0.0 {
             add(&mut phase, figure(&format!("latencies below 2^{bucket} ns"), count, COUNT, word.into(), n));
@@ -118,7 +121,9 @@ fn named<'a>(p: &Pair, ends: &mut impl Iterator<Item = &'a str>, n: usize) -> Op
         "ops/s" => figure(OPERATIONS, p.value, OPS_PER_S, printed, n),
         "mb/s" => converted(THROUGHPUT, p.value, unit("mb/s", Prefix::Binary)?, printed, n),
         "ms/op" | "ms latency" => figure("latency avg", p.value * 1e6, NS, printed, n),
-        "us/op-cpu" | "uscpu/op" | "us cpu/op" => figure("CPU time of an operation", p.value * 1e3, NS, printed, n),
+        "us/op-cpu" | "uscpu/op" | "us cpu/op" => {
+            figure("CPU time of an operation", p.value * 1e3, NS, printed, n)
+        }
         "ms" => figure(ends.next()?, p.value * 1e6, NS, printed, n),
         _ => return None,
     })

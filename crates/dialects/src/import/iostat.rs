@@ -1,7 +1,7 @@
 //! `iostat -x` of Linux (any sysstat) and of Solaris: a cell for each device and one for the processors, a repetition for each report.
 //! The names of the columns tell their units.
 
-use super::Block;
+use super::{Block, several};
 use super::cell::{cell, converted, run};
 use super::context::Context;
 use super::lines::{Lines, number};
@@ -55,7 +55,8 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         block.last -= 1;
     }
     let reports = phases.iter().map(|p| p.repetitions.len()).max()?;
-    block.what = format!("iostat, {reports} reports of {} devices", phases.iter().filter(|p| p.name != "processors").count());
+    let devices = phases.iter().filter(|p| p.name != "processors").count();
+    block.what = format!("iostat, {} of {}", several(reports, "report"), several(devices, "device"));
     block.runs.push(run("iostat", "iostat".into(), phases));
     Some(block)
 }
@@ -65,24 +66,39 @@ fn is_opening(lines: &Lines, at: usize) -> bool {
     let head = |n: usize| heads(&lines.trimmed(n).split_whitespace().collect::<Vec<_>>());
     match head(at) {
         Some(Table::Devices(..)) => true,
-        Some(_) => lines.find(at + 1, 5, |l| matches!(heads(&l.split_whitespace().collect::<Vec<_>>()), Some(Table::Devices(..)))).is_some(),
+        Some(_) => lines
+            .find(at + 1, 5, |l| {
+                matches!(heads(&l.split_whitespace().collect::<Vec<_>>()), Some(Table::Devices(..)))
+            })
+            .is_some(),
         None if lines.trimmed(at) == SOLARIS => head(at + 1).is_some(),
-        None => is_banner(lines.trimmed(at)) && lines.find(at + 1, 3, |l| l.starts_with("avg-cpu:") || l.starts_with("Device")).is_some(),
+        None => {
+            is_banner(lines.trimmed(at))
+                && lines.find(at + 1, 3, |l| l.starts_with("avg-cpu:") || l.starts_with("Device")).is_some()
+        }
     }
 }
 
 /// "Linux 6.1.0 (host)  11/22/26  _x86_64_  (2 CPU)", and the time of a report.
 fn is_banner(line: &str) -> bool {
-    (line.starts_with("Linux ") && line.ends_with("CPU)")) || (line.len() < 24 && line.starts_with(|c: char| c.is_ascii_digit()) && line.matches(':').count() == 2 && line.contains('/'))
+    (line.starts_with("Linux ") && line.ends_with("CPU)"))
+        || (line.len() < 24
+            && line.starts_with(|c: char| c.is_ascii_digit())
+            && line.matches(':').count() == 2
+            && line.contains('/'))
 }
 
 fn heads(words: &[&str]) -> Option<Table> {
     let owned = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect();
     match words {
-        ["Device" | "Device:", columns @ ..] if columns.contains(&"r/s") => Some(Table::Devices(owned(columns), false)),
+        ["Device" | "Device:", columns @ ..] if columns.contains(&"r/s") => {
+            Some(Table::Devices(owned(columns), false))
+        }
         [columns @ .., "device"] if columns.contains(&"r/s") => Some(Table::Devices(owned(columns), true)),
         ["avg-cpu:", columns @ ..] => Some(Table::Processors(owned(columns))),
-        ["us", "sy", ..] if words.iter().all(|w| matches!(*w, "us" | "sy" | "wt" | "id" | "st")) => Some(Table::Processors(owned(words))),
+        ["us", "sy", ..] if words.iter().all(|w| matches!(*w, "us" | "sy" | "wt" | "id" | "st")) => {
+            Some(Table::Processors(owned(words)))
+        }
         _ => None,
     }
 }
@@ -108,7 +124,9 @@ fn column(name: &str, value: f64, word: &str, n: usize) -> Figure {
         "rsec/s" | "wsec/s" => (BYTES_PER_S, 512.0),
         "avgrq-sz" => (BYTES, 512.0),
         "rareq-sz" | "wareq-sz" | "dareq-sz" | "areq-sz" => (BYTES, 1024.0),
-        "svctm" | "await" | "r_await" | "w_await" | "d_await" | "f_await" | "wsvc_t" | "asvc_t" | "svc_t" => (NS, 1e6),
+        "svctm" | "await" | "r_await" | "w_await" | "d_await" | "f_await" | "wsvc_t" | "asvc_t" | "svc_t" => {
+            (NS, 1e6)
+        }
         "us" | "sy" | "wt" | "id" | "st" => (PERCENT, 1.0),
         name if name.starts_with('%') => (PERCENT, 1.0),
         name if name.ends_with("/s") => (OPS_PER_S, 1.0),

@@ -52,7 +52,8 @@ pub(super) fn number(word: &str) -> Option<f64> {
     let all = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     let mut groups = whole.split(',');
     let first = groups.next()?;
-    let grouped = all(first) && groups.all(|g| g.len() == 3 && all(g)) && (!whole.contains(',') || first.len() <= 3);
+    let grouped =
+        all(first) && groups.all(|g| g.len() == 3 && all(g)) && (!whole.contains(',') || first.len() <= 3);
     let bare = whole.is_empty() && digits.len() > 1;
     // Longer ones are no figures, and a float would be infinite at last.
     if !(grouped || bare) || !all(part) || word.len() > 40 {
@@ -65,7 +66,9 @@ pub(super) fn number(word: &str) -> Option<f64> {
 pub(super) fn leading(text: &str) -> Option<(f64, &str, &str)> {
     let text = text.trim_start();
     let signed = usize::from(text.starts_with(['-', '+']));
-    let length = text[signed..].find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len() - signed);
+    let length = text[signed..]
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ','))
+        .unwrap_or(text.len() - signed);
     let mut word = &text[..signed + length];
     while let Some(shorter) = word.strip_suffix([',', '.']) {
         word = shorter;

@@ -162,7 +162,8 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
     let mut at = 0;
     while at < lines.len() {
         let kinds = Kind::ALL.into_iter().filter(|k| only.is_none_or(|o| o == *k));
-        let block = kinds.map(Kind::parser).find_map(|parse| parse(&lines, at, &context).filter(|b| b.last >= at));
+        let block =
+            kinds.map(Kind::parser).find_map(|parse| parse(&lines, at, &context).filter(|b| b.last >= at));
         let Some(block) = block else {
             left.push(at);
             at += 1;
@@ -186,6 +187,11 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
     imported
 }
 
+/// "1 job", "2 jobs".
+fn several(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Completes a block's runs: where they stand in the text, what the text around calls them, and what may be said of them.
 fn found(lines: &Lines, at: usize, block: Block, context: &Context) -> Found {
     let (first_line, last_line) = (at as u64 + 1, block.last as u64 + 1);
@@ -195,7 +201,8 @@ fn found(lines: &Lines, at: usize, block: Block, context: &Context) -> Found {
     for run in &mut runs {
         let program = run.source.take().unwrap_or_default().program;
         let not_understood = not_understood.clone();
-        run.source = Some(Source { file: context.file.clone(), program, first_line, last_line, not_understood });
+        run.source =
+            Some(Source { file: context.file.clone(), program, first_line, last_line, not_understood });
         let heading = context.heading(at);
         if run.label.is_empty() {
             run.label = heading.label().unwrap_or_else(|| block.what.clone());

@@ -29,7 +29,8 @@ pub(super) fn pairs(text: &str) -> Vec<Pair<'_>> {
         let start = rest.trim_start_matches(|c: char| !(c.is_ascii_digit() || c == '.'));
         let Some((value, _, behind)) = leading(start) else {
             // Digits and points that are no number ("1.2.3"): on behind them.
-            let skip = start.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(start.len());
+            let skip =
+                start.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(start.len());
             if skip == 0 {
                 return found;
             }
@@ -52,7 +53,9 @@ fn unit(text: &str) -> &str {
     let word = |c: char| c.is_alphabetic() || "/%_-".contains(c);
     let end = text.find(|c| !word(c)).unwrap_or(text.len());
     let one = text[..end].trim_end_matches('-');
-    let two = ["cpu/op", "latency"].into_iter().find(|w| text[end..].strip_prefix(' ').is_some_and(|t| t.starts_with(w)));
+    let two = ["cpu/op", "latency"]
+        .into_iter()
+        .find(|w| text[end..].strip_prefix(' ').is_some_and(|t| t.starts_with(w)));
     two.map_or(one, |w| &text[..end + 1 + w.len()])
 }
 
@@ -75,7 +78,10 @@ mod tests {
                 (624.0, None, "uscpu/op".into()),
             ]
         );
-        assert_eq!(of("(109/10 r/w), 624us cpu/op, 5.1ms latency")[1..], [(624.0, None, "us cpu/op".into()), (5.1, None, "ms latency".into())]);
+        assert_eq!(
+            of("(109/10 r/w), 624us cpu/op, 5.1ms latency")[1..],
+            [(624.0, None, "us cpu/op".into()), (5.1, None, "ms latency".into())]
+        );
         assert_eq!(of("[0.000ms - 103.825ms]"), [(0.0, None, "ms".into()), (103.825, None, "ms".into())]);
         assert_eq!(pairs("15/0 r/w")[0].printed(), "15/0 r/w");
         assert_eq!(of("1.2.3 x"), []);

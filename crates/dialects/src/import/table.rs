@@ -2,7 +2,7 @@
 //! column is a run of its own and each row a cell, so that two columns compare as two systems do. A table with bars and no heads tells
 //! the parameters of a workload; one of memories and caches tells of hosts. What the values are is said by the sentence before.
 
-use super::cell::{cell, figure, run};
+use super::cell::{figure, run};
 use super::context::{Context, Host, is_rule};
 use super::lines::{Lines, leading, number, unit as word_of};
 use super::units::{Prefix, Unit, unit};
@@ -13,6 +13,8 @@ use fathom_record::{Phase, Run};
 
 /// Lines before a table in which its unit is looked for.
 const NEAR: usize = 8;
+/// Lines of a table with bars.
+const LONGEST: usize = 500;
 
 /// A table that begins at this line.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
@@ -40,7 +42,9 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         let words: Vec<&str> = lines.trimmed(n).split_whitespace().collect();
         let Some(names) = words.len().checked_sub(columns.len()).filter(|&names| names > 0) else { break };
         let (names, figures) = words.split_at(names);
-        let Some(figures) = figures.iter().map(|w| Some((number(w)?, *w))).collect::<Option<Vec<_>>>() else { break };
+        let Some(figures) = figures.iter().map(|w| Some((number(w)?, *w))).collect::<Option<Vec<_>>>() else {
+            break;
+        };
         for (column, (value, word)) in values.iter_mut().zip(figures) {
             column.push(Value { row: names.join(" "), value, printed: word.into(), line: n });
         }
@@ -56,19 +60,22 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     }
     let mut cells: Vec<(usize, &str)> = Vec::new();
     let mut last = at;
-    for n in at..lines.len() {
+    for n in at..lines.len().min(at + LONGEST) {
         let line = lines.trimmed(n);
         if !line.contains('|') {
             break;
         }
         // What stands before the first bar belongs to the cell that the line before left open.
-        cells.extend(line.strip_prefix('|').unwrap_or(line).trim_end_matches('|').split('|').map(|c| (n, c.trim())));
+        cells.extend(
+            line.strip_prefix('|').unwrap_or(line).trim_end_matches('|').split('|').map(|c| (n, c.trim())),
+        );
         last = n;
     }
     let first = cells.iter().position(|(_, c)| value(c).is_some())?;
     let named = |range: &[(usize, &'_ str)]| range.iter().rposition(|(_, c)| !c.is_empty());
     let label = named(&cells[..first])?;
-    let heads: Vec<&str> = cells[..label].iter().map(|c| c.1).filter(|c| !c.is_empty() && !is_dashes(c)).collect();
+    let heads: Vec<&str> =
+        cells[..label].iter().map(|c| c.1).filter(|c| !c.is_empty() && !is_dashes(c)).collect();
     let mut block = Block { last, ..Block::default() };
     if heads.is_empty() {
         let mut name = "";
@@ -82,7 +89,12 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         block.what = format!("parameters of a workload: {}", block.parameters.len());
         return (!block.parameters.is_empty() && name.is_empty()).then_some(block);
     }
-    // A head over the names is one too many.
+    // A head over the names is one too many: then the first row has no number for it.
+    let is_figure = |c: &(usize, &str)| c.1.is_empty() || value(c.1).is_some();
+    let first_row = |columns: usize| {
+        cells[label + 1..].iter().take(columns).all(is_figure) && cells.len() > label + columns
+    };
+    let heads = if first_row(heads.len()) { &heads[..] } else { &heads[1..] };
     let mut columns: Vec<Vec<Value>> = heads.iter().map(|_| Vec::new()).collect();
     let mut next = label;
     while next < cells.len() {
@@ -101,7 +113,7 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
             next += 1;
         }
     }
-    let found = columns_as_runs(lines, at, last, &heads, columns, context);
+    let found = columns_as_runs(lines, at, last, heads, columns, context);
     (!found.runs.is_empty()).then_some(found)
 }
 
@@ -135,7 +147,11 @@ fn columns_as_runs(
             runs.push(run);
         }
     }
-    let what = format!("a table of {} columns ({})", runs.len(), if meaning.name.is_empty() { "no unit found" } else { meaning.name });
+    let what = format!(
+        "a table of {} columns ({})",
+        runs.len(),
+        if meaning.name.is_empty() { "no unit found" } else { meaning.name }
+    );
     Block { last, what, runs, ..Block::default() }
 }
 
@@ -150,15 +166,16 @@ struct Meaning {
 impl Meaning {
     /// As the sentences before the table say: "(MB/sec)", "seconds", "lower is better".
     fn of(lines: &Lines, at: usize) -> Self {
-        let near: Vec<String> = (at.saturating_sub(NEAR)..at).map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
+        let near: Vec<String> =
+            (at.saturating_sub(NEAR)..at).map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
         let says = |word: &str| near.iter().any(|l| l.contains(word));
-        let rates = [("gb/s", 1e9), ("mb/s", 1e6), ("kb/s", 1e3), ("mib/s", 1048576.0), ("kib/s", 1024.0)];
+        let rates = [("GB/s", 1e9), ("MB/s", 1e6), ("KB/s", 1e3), ("MiB/s", 1048576.0), ("KiB/s", 1024.0)];
         let direction = match (says("lower is better"), says("higher is better")) {
             (true, false) => Some(false),
             (false, true) => Some(true),
             _ => None,
         };
-        if let Some((word, factor)) = rates.into_iter().find(|(word, _)| says(word)) {
+        if let Some((word, factor)) = rates.into_iter().find(|(word, _)| says(&word.to_ascii_lowercase())) {
             let unit = Unit { base: BYTES_PER_S, factor };
             return Self { name: THROUGHPUT, unit, word, higher_is_better: direction.or(Some(true)) };
         }
@@ -179,9 +196,15 @@ impl Meaning {
         phase.axes.streams = count(&["threads"]);
         phase.axes.record_bytes = size(&["block", "size"]);
         let name = if self.name.is_empty() { "value" } else { self.name };
-        let own = leading(&v.printed).and_then(|(_, _, rest)| unit(word_of(rest), Prefix::Decimal).filter(|_| !rest.trim().is_empty()));
+        let own = leading(&v.printed).and_then(|(_, _, rest)| {
+            unit(word_of(rest), Prefix::Decimal).filter(|_| !rest.trim().is_empty())
+        });
         let unit = own.unwrap_or(self.unit);
-        let printed = if own.is_some() { v.printed.clone() } else { format!("{} {}", v.printed, self.word).trim_end().into() };
+        let printed = if own.is_some() {
+            v.printed.clone()
+        } else {
+            format!("{} {}", v.printed, self.word).trim_end().into()
+        };
         let mut f = figure(name, v.value * unit.factor, unit.base, printed, v.line);
         f.higher_is_better = self.higher_is_better.or(f.higher_is_better);
         super::cell::add(&mut phase, f);

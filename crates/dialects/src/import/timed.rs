@@ -52,7 +52,12 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
             block.left.append(&mut skipped);
         } else if !line.is_empty() {
             // Another command, or a heading: this one printed nothing more.
-            if typed(line).is_some() || context::is_rule(line) || skipped.len() >= MOST_OUTPUT || command.is_none() {
+            if said.any
+                || typed(line).is_some()
+                || context::is_rule(line)
+                || skipped.len() >= MOST_OUTPUT
+                || command.is_none()
+            {
                 break;
             }
             skipped.push(n);
@@ -181,12 +186,21 @@ mod tests {
     #[test]
     fn prompts_programs_and_times() {
         assert_eq!(typed("bash-3.00# time cp /a /b"), Some("time cp /a /b"));
-        assert_eq!(typed("# sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\""), Some("sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\""));
+        assert_eq!(
+            typed("# sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\""),
+            Some("sync; time sh -c \"dd if=/dev/zero of=/d bs=1024k;sync\"")
+        );
         assert_eq!((typed("## BASELINE ##"), typed("costs 5 $ a piece")), (None, None));
         assert_eq!(program("time find . | cpio -pdum /d"), "find | cpio");
         assert_eq!(program("sync; time sh -c \"dd if=/dev/zero;sync\""), "dd");
         assert_eq!(program("time /bin/cp a b"), "cp");
-        assert_eq!((seconds("6m3.944s"), seconds("0.05"), seconds("1h0m1s"), seconds("x")), (Some(363.944), Some(0.05), Some(3601.0), None));
-        assert_eq!((size("1024k"), size("8192"), size("1MB"), size("1x")), (Some(1 << 20), Some(8192), Some(1_000_000), None));
+        assert_eq!(
+            (seconds("6m3.944s"), seconds("0.05"), seconds("1h0m1s"), seconds("x")),
+            (Some(363.944), Some(0.05), Some(3601.0), None)
+        );
+        assert_eq!(
+            (size("1024k"), size("8192"), size("1MB"), size("1x")),
+            (Some(1 << 20), Some(8192), Some(1_000_000), None)
+        );
     }
 }

@@ -101,7 +101,8 @@ const TAIL: [&str; 63] = [
 ];
 
 /// The runs as one table. Tags of the phases (`cache`, `fsync` ...) become columns `tag_cache`, `tag_fsync` ... of those that
-/// occur in any of the runs. A worker without latencies has one row whose `op` is empty and whose rate is the worker's.
+/// occur in any of the runs. A worker without latencies has one row whose `op` is empty and whose rate is the worker's;
+/// so has a repetition that was imported, which has no workers. What else was printed of it is in [`super::figure_csv`].
 #[must_use]
 pub fn csv(runs: &[Run]) -> String {
     let tags: BTreeSet<&str> =
@@ -242,7 +243,15 @@ fn repetition_rows(
 ) {
     let before = shared_cells(run, phase, repetition, tags);
     let measured = repetition_cells(phase, repetition);
-    let truth = truth::cells(phase, repetition);
+let truth = truth::cells(phase, repetition);
+    if repetition.workers.is_empty() && !repetition.figures.is_empty() {
+        let rates = TAIL[measured.len()..].iter().map(|column| match *column {
+            "bytes_per_s" => maybe(repetition.bytes_per_s()),
+            "ops_per_s" => maybe(repetition.ops_per_s()),
+            _ => String::new(),
+        });
+        table.row(before.iter().chain(&measured).cloned().chain(rates).chain(truth.iter().cloned()));
+    }
     for worker in &repetition.workers {
         let own = worker_cells(phase, worker);
         let mut emit = |op: Vec<String>| {
@@ -482,8 +491,10 @@ mod tests {
         fn every_observation_has_its_row(run in any_run()) {
             let text = csv(std::slice::from_ref(&run));
             let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
-            let workers = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.workers);
-            prop_assert_eq!(rows.len(), workers.map(|w| w.stats.len().max(1)).sum::<usize>());
+            let repetitions = run.phases.iter().flat_map(|p| &p.repetitions);
+            let workers = repetitions.clone().flat_map(|r| &r.workers).map(|w| w.stats.len().max(1));
+            let imported = repetitions.filter(|r| r.workers.is_empty() && !r.figures.is_empty()).count();
+            prop_assert_eq!(rows.len(), workers.sum::<usize>() + imported);
             let text = interval_csv(std::slice::from_ref(&run));
             let rows = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>().expect("well formed");
             let intervals = run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.intervals);

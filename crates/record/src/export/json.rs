@@ -141,6 +141,7 @@ mod tests {
         let _ = super::super::size_csv(std::slice::from_ref(run));
         let _ = super::super::iostat_csv(std::slice::from_ref(run));
         let _ = super::super::finding_csv(std::slice::from_ref(run));
+        let _ = super::super::figure_csv(std::slice::from_ref(run));
         let written = json(run);
         assert_eq!(json(&from_json(&written).expect("what was written is a run")), written);
         for phase in &run.phases {

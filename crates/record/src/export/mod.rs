@@ -1,8 +1,9 @@
-//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals, the operations of flows, and
+//! A run as text for other programs: JSON (everything, lossless, also read back) and CSV (one observation a row; intervals, the operations of flows, figures of any kind, and
 //! what reached the block devices apart). The formats are described in docs/formats/record-json.md. Pages, spreadsheets and pictures are made elsewhere, from the same types.
 
 mod block;
 mod csv;
+mod figures;
 mod json;
 mod layout;
 mod operations;
@@ -10,6 +11,7 @@ mod truth;
 
 pub use block::{finding_csv, iostat_csv, request_csv, size_csv};
 pub use csv::{csv, interval_csv};
+pub use figures::figure_csv;
 pub use json::{JSON_SCHEMA, JsonError, from_json, json};
 pub use operations::operation_csv;
 

@@ -3,12 +3,13 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod block;
 mod blocks;
 mod conduct;
 mod environment;
+mod imported;
 mod operations;
 mod overview;
 mod plotly;
@@ -81,6 +82,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
         surfaces::write(page, &shown, level);
         blocks::streams(page, &shown, level);
         blocks::writes(page, &shown, level);
+        imported::write(page, &shown, level);
         operations::write(page, &shown, level);
         blocks::latency(page, &shown, level);
         conduct::write(page, &shown, level);

@@ -3,6 +3,7 @@
 
 mod block;
 mod conduct;
+mod imported;
 mod operations;
 
 use crate::{
@@ -70,6 +71,7 @@ fn one(out: &mut String, run: &Run) {
     figures(out, &story);
     streams(out, run);
     three_figures(out, run);
+    imported::tables(out, run);
     operations::tables(out, run);
     latencies(out, run);
     block::reached(out, run);

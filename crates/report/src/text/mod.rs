@@ -3,6 +3,7 @@
 //! the same requests give the same text. No colour, no terminal; nothing is wider than it says.
 
 pub mod block;
+pub mod imported;
 pub mod iostat;
 pub mod lquantize;
 pub mod quantize;

@@ -743,3 +743,64 @@ fn interval_by_kind(i: u64) -> Interval {
         moved: vec![(OpKind::Read, read), (OpKind::Write, written)],
     }
 }
+
+/// A run that was imported: a table of four cells and a summary with a latency.
+pub fn imported_run() -> Run {
+    use fathom_record::{Doubt, Figure, Source};
+    let figure = |name: &str, value: f64, unit: &str, printed: &str, better: bool, line: u64| Figure {
+        name: name.into(),
+        value,
+        unit: unit.into(),
+        printed: printed.into(),
+        higher_is_better: Some(better),
+        line,
+    };
+    let phase = |seq: u32, name: &str, axes: Axes, figures: Vec<Figure>| Phase {
+        seq,
+        name: name.into(),
+        axes,
+        reads: false,
+        writes: true,
+        sync_in_clock: false,
+        direct: false,
+        repetitions: vec![Repetition { figures, ..Repetition::default() }],
+    };
+    let mut phases = Vec::new();
+    for (file, record, kb) in [
+        (1u64 << 20, 4096u64, 51200.0),
+        (1 << 20, 8192, 51300.0),
+        (2 << 20, 4096, 52200.0),
+        (2 << 20, 8192, 52300.0),
+    ] {
+        let axes =
+            Axes { file_bytes: Some(file), record_bytes: Some(record), streams: Some(1), ..Axes::default() };
+        let figures = vec![figure("throughput", kb * 1024.0, "bytes/s", &kb.to_string(), true, 5)];
+        phases.push(phase(phases.len() as u32, "write", axes, figures));
+    }
+    let figures = vec![
+        figure("operations per second", 14.8, "ops/s", "14.8 ops/s", true, 8),
+        figure("latency avg", 2.5e6, "ns", "2.5 ms/op", false, 8),
+    ];
+    phases.push(phase(4, "all flowops", Axes::default(), figures));
+    Run {
+        id: "20261121T210531-1a2b3c".into(),
+        label: "a |mail|".into(),
+        dialect: "iozone".into(),
+        status: Status::Completed,
+        version: "0.1.0".into(),
+        phases,
+        doubts: vec![Doubt {
+            code: "single-run".into(),
+            phase: None,
+            sentence: "single runs, no interval possible; repeat >= 3 quads for a verdict".into(),
+        }],
+        source: Some(Source {
+            file: "a|b.log".into(),
+            program: "IOzone 3.283".into(),
+            first_line: 3,
+            last_line: 9,
+            not_understood: Vec::new(),
+        }),
+        ..Run::default()
+    }
+}

@@ -33,7 +33,9 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         add(phase, figure);
     }
     // A direction in which nothing was done says only zeros.
-    phases.retain(|_, p| p.repetitions[0].figures.iter().any(|f| f.value != 0.0));
+    phases.retain(|(_, direction, _), p| {
+        *direction > 4 || p.repetitions[0].figures.iter().any(|f| f.value != 0.0)
+    });
     let count = jobs.len();
     let mut run = run("fio", version, phases.into_values().collect());
     if run.phases.is_empty() {
@@ -123,7 +125,16 @@ fn meaning(path: &str) -> (String, Unit) {
         "job_runtime" => (path.into(), unit(NS, 1e6)),
         "elapsed" => (path.into(), unit(NS, 1e9)),
         "bw_agg" | "usr_cpu" | "sys_cpu" | "util" | "latency_percentile" => (path.into(), unit(PERCENT, 1.0)),
-        _ if matches!(first, "iodepth_level" | "iodepth_submit" | "iodepth_complete" | "latency_ns" | "latency_us" | "latency_ms") => {
+        _ if matches!(
+            first,
+            "iodepth_level"
+                | "iodepth_submit"
+                | "iodepth_complete"
+                | "latency_ns"
+                | "latency_us"
+                | "latency_ms"
+        ) =>
+        {
             (path.into(), unit(PERCENT, 1.0))
         }
         _ => (path.into(), unit(COUNT, 1.0)),

@@ -31,8 +31,14 @@ enum What {
 
 /// A log from this line on.
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    let entries: Vec<Entry> = (at..lines.len()).map_while(|n| entry(lines.trimmed(n))).collect();
-    if entries.len() < FEWEST || !entries.is_sorted_by_key(|e| e.time_ms) {
+    let mut entries: Vec<Entry> = Vec::new();
+    for n in at..lines.len() {
+        // Time never goes back in a log: there the next one begins.
+        let before = entries.last().map_or(0, |e| e.time_ms);
+        let Some(entry) = entry(lines.trimmed(n)).filter(|e| e.time_ms >= before) else { break };
+        entries.push(entry);
+    }
+    if entries.len() < FEWEST {
         return None;
     }
     let last = at + entries.len() - 1;
@@ -58,7 +64,9 @@ fn entry(line: &str) -> Option<Entry> {
     let fields: Vec<u64> = line.split(',').map(|f| f.trim().parse().ok()).collect::<Option<_>>()?;
     // With an offset and the time of issue there are seven.
     match fields.as_slice() {
-        &[time_ms, value, direction, bytes, ..] if direction <= 2 && fields.len() <= 7 => Some(Entry { time_ms, value, direction, bytes }),
+        &[time_ms, value, direction, bytes, ..] if direction <= 2 && fields.len() <= 7 => {
+            Some(Entry { time_ms, value, direction, bytes })
+        }
         _ => None,
     }
 }
@@ -118,13 +126,20 @@ fn rates(phase: &mut Phase, what: What, entries: &[&Entry], line: usize) {
     for e in entries {
         let width_ms = e.time_ms.saturating_sub(before);
         before = e.time_ms;
-        let amount = |per_s: u64| (u128::from(per_s) * u128::from(width_ms) / 1000).min(u128::from(u64::MAX)) as u64;
+        let amount =
+            |per_s: u64| (u128::from(per_s) * u128::from(width_ms) / 1000).min(u128::from(u64::MAX)) as u64;
         let (ops, bytes) = match what {
             What::Bandwidth => (0, amount(e.value.saturating_mul(1024))),
             _ => (amount(e.value), 0),
         };
         let ns = |ms: u64| ms.saturating_mul(1_000_000);
-        repetition.intervals.push(Interval { end_ns: ns(e.time_ms), width_ns: ns(width_ms), ops, bytes, ..Interval::default() });
+        repetition.intervals.push(Interval {
+            end_ns: ns(e.time_ms),
+            width_ns: ns(width_ms),
+            ops,
+            bytes,
+            ..Interval::default()
+        });
     }
     means(phase, what, entries, line);
 }

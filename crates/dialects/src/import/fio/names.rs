@@ -33,7 +33,7 @@ impl Job {
 
     /// The cell of one direction: "read", "write", "trim".
     pub(super) fn cell(&self, direction: &str) -> Phase {
-        let random = self.rw.starts_with("rand");
+        let random = self.rw.starts_with("rand") && matches!(direction, "read" | "write" | "trim");
         let mut phase = cell(&if random { format!("random {direction}") } else { direction.to_string() });
         phase.reads = direction == "read";
         phase.writes = direction == "write";
@@ -72,11 +72,16 @@ mod tests {
     #[test]
     fn options_make_cells() {
         let mut job = Job::default();
-        for (key, value) in [("rw", "randrw"), ("bs", "4k-4k"), ("size", "1GiB"), ("iodepth", "8"), ("direct", "1")] {
+        for (key, value) in
+            [("rw", "randrw"), ("bs", "4k-4k"), ("size", "1GiB"), ("iodepth", "8"), ("direct", "1")]
+        {
             job.option(key, value);
         }
         let phase = job.cell("write");
         assert_eq!((phase.name.as_str(), phase.writes, phase.direct), ("random write", true, true));
-        assert_eq!((phase.axes.record_bytes, phase.axes.file_bytes, phase.axes.queue_depth), (Some(4096), Some(1 << 30), Some(8)));
+        assert_eq!(
+            (phase.axes.record_bytes, phase.axes.file_bytes, phase.axes.queue_depth),
+            (Some(4096), Some(1 << 30), Some(8))
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use super::super::Block;
 use super::super::cell::{add, cell, converted, figure, run};
-use super::super::lines::{Lines, leading, number};
+use super::super::lines::{Lines, leading};
 use super::super::units::{Prefix, Unit, unit};
 use super::names::Job;
 use fathom_record::Phase;
@@ -57,7 +57,8 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         }
     }
     let jobs = report.jobs;
-    let run = run("fio", if report.version.is_empty() { "fio".into() } else { report.version }, report.phases);
+    let run =
+        run("fio", if report.version.is_empty() { "fio".into() } else { report.version }, report.phases);
     if run.phases.is_empty() {
         return None;
     }
@@ -88,7 +89,10 @@ impl Report {
             self.version = line.split_whitespace().next().unwrap_or("fio").into();
             return true;
         }
-        if line == "..." || CHATTER.iter().any(|c| line.starts_with(c)) || line.contains(": Laying out IO file") {
+        if line == "..."
+            || CHATTER.iter().any(|c| line.starts_with(c))
+            || line.contains(": Laying out IO file")
+        {
             self.disks |= line.starts_with("Disk stats");
             return true;
         }
@@ -137,9 +141,13 @@ impl Report {
         let mut words = name.split([' ', '(', ')']).filter(|w| !w.is_empty());
         let (word, second) = (words.next().unwrap_or(""), words.next());
         match (word, second) {
-            ("read" | "write" | "trim", None) if rest.contains("IOPS=") || rest.contains("iops=") => self.rates(word, rest, n),
+            ("read" | "write" | "trim", None) if rest.contains("IOPS=") || rest.contains("iops=") => {
+                self.rates(word, rest, n)
+            }
             ("READ" | "WRITE" | "TRIM", None) => self.group(word, rest, n),
-            ("slat" | "clat" | "lat" | "sync", Some(kind)) if rest.contains("min=") => self.latency(word, kind, rest, n),
+            ("slat" | "clat" | "lat" | "sync", Some(kind)) if rest.contains("min=") => {
+                self.latency(word, kind, rest, n)
+            }
             ("clat" | "lat", Some("percentiles")) => {
                 self.percentiles = name.split(['(', ')']).nth(1).and_then(|u| unit(u, Prefix::Binary));
                 self.percentiles.is_some()
@@ -166,7 +174,10 @@ impl Report {
     /// The job's own cell: processor time, depths.
     fn of_job(&mut self) -> Option<&mut Phase> {
         let job = &self.job.name;
-        self.phases.iter_mut().rev().find(|p| p.name.ends_with("job") && p.axes.tags.get("job") == Some(job).filter(|j| !j.is_empty()))
+        self.phases
+            .iter_mut()
+            .rev()
+            .find(|p| p.name == "job" && p.axes.tags.get("job") == Some(job).filter(|j| !j.is_empty()))
     }
 
     /// "IOPS=17.4k, BW=68.1MiB/s (71.4MB/s)(11.1MiB/163msec)", in 2.x "io=1984.0KB, bw=32000KB/s, iops=8000, runt=    62msec".
@@ -190,9 +201,13 @@ impl Report {
             add(&mut phase, figure);
         }
         // The last bracket of 3.x: amount and time.
-        if let Some((amount, time)) = rest.rsplit_once('(').and_then(|(_, b)| b.split(')').next()).and_then(|b| b.split_once('/'))
+        if let Some((amount, time)) =
+            rest.rsplit_once('(').and_then(|(_, b)| b.split(')').next()).and_then(|b| b.split_once('/'))
             && let (Some((bytes, a, ua)), Some((ms, b, ub))) = (scaled(amount), scaled(time))
-            && let (Some(ua), Some(ub)) = (unit(ua, Prefix::Binary).filter(|u| u.base == BYTES), unit(ub, Prefix::Binary).filter(|u| u.base == NS))
+            && let (Some(ua), Some(ub)) = (
+                unit(ua, Prefix::Binary).filter(|u| u.base == BYTES),
+                unit(ub, Prefix::Binary).filter(|u| u.base == NS),
+            )
         {
             add(&mut phase, converted("bytes", bytes, ua, a, n));
             add(&mut phase, converted(TIME, ms, ub, b, n));
@@ -252,7 +267,11 @@ impl Report {
                 "per" => Unit { base: PERCENT, factor: 1.0 },
                 _ => of,
             };
-            let printed = if behind.is_empty() && word == "bw" && of.base == BYTES_PER_S { format!("{text} {kind}") } else { text };
+            let printed = if behind.is_empty() && word == "bw" && of.base == BYTES_PER_S {
+                format!("{text} {kind}")
+            } else {
+                text
+            };
             let mut figure = converted(&format!("{word} {key}"), number, of, printed, n);
             if key == "stdev" {
                 figure.higher_is_better = None;
@@ -288,7 +307,11 @@ impl Report {
         for (key, value) in keyed(rest) {
             let Some((number, text, behind)) = scaled(value) else { continue };
             // "163-163msec": the unit stands behind the second.
-            let behind = if behind.is_empty() { value.trim_start_matches(|c: char| !c.is_alphabetic()) } else { behind };
+            let behind = if behind.is_empty() {
+                value.trim_start_matches(|c: char| !c.is_alphabetic())
+            } else {
+                behind
+            };
             let Some(unit) = unit(super::super::lines::unit(behind), Prefix::Binary) else { continue };
             let name = match (key, unit.base) {
                 ("bw" | "aggrb", BYTES_PER_S) => THROUGHPUT,
@@ -362,16 +385,18 @@ fn next_key(value: &str) -> usize {
 /// A number that may be scaled ("17.4k"), as printed, and the unit behind it.
 fn scaled(text: &str) -> Option<(f64, String, &str)> {
     let (value, word, rest) = leading(text.trim_start_matches(['(', ' ']))?;
-    let unit = super::super::lines::unit(rest);
+    let suffix = super::super::lines::unit(rest);
     // "17.4k" and "1.2M" operations; a unit of bytes has more letters.
-    let (factor, unit) = match unit {
+    let (factor, unit) = match suffix {
         "k" => (1e3, ""),
         "M" => (1e6, ""),
         other => (1.0, other),
     };
-    let attached = if rest.starts_with(' ') { String::new() } else { rest[..rest.len().min(unit.len().max(usize::from(factor > 1.0)))].to_string() };
-    let _ = number;
-    Some((value * factor, format!("{word}{attached}"), if rest.starts_with(' ') { "" } else { unit }))
+    if !rest.starts_with(suffix) {
+        // Apart by a blank: a word, and no unit of this number.
+        return Some((value, word.into(), ""));
+    }
+    Some((value * factor, format!("{word}{suffix}"), unit))
 }
 
 #[cfg(test)]
@@ -380,9 +405,15 @@ mod tests {
 
     #[test]
     fn pairs_of_a_line() {
-        assert_eq!(keyed(" min=  532, max=  686, per=0.10%"), [("min", "532"), ("max", "686"), ("per", "0.10%")]);
+        assert_eq!(
+            keyed(" min=  532, max=  686, per=0.10%"),
+            [("min", "532"), ("max", "686"), ("per", "0.10%")]
+        );
         assert_eq!(keyed(" 1=100.0%, 32=0.0%, >=64=1.5%"), [("1", "100.0%"), ("32", "0.0%"), ("64", "1.5%")]);
-        assert_eq!(keyed("total=496,528,0,0 short=0,0,0,0"), [("total", "496,528,0,0"), ("short", "0,0,0,0")]);
+        assert_eq!(
+            keyed("total=496,528,0,0 short=0,0,0,0"),
+            [("total", "496,528,0,0"), ("short", "0,0,0,0")]
+        );
         assert_eq!(scaled("17.4k"), Some((17400.0, "17.4k".into(), "")));
         assert_eq!(scaled("68.1MiB/s (71.4MB/s)"), Some((68.1, "68.1MiB/s".into(), "MiB/s")));
     }

@@ -90,7 +90,9 @@ fn job(line: &str, n: usize, version: &mut String) -> Option<Vec<Phase>> {
     let layout = Layout::of(fields.first()?)?;
     // Version 2 does not name the program, and describes a job before its group.
     let (head, name) = if fields[0] == "2" { (4, 1) } else { (layout.head, 2) };
-    let numbers = |range: std::ops::Range<usize>| fields.get(range).is_some_and(|f| f.iter().all(|w| number(w).is_some()));
+    let numbers = |range: std::ops::Range<usize>| {
+        fields.get(range).is_some_and(|f| f.iter().all(|w| number(w).is_some()))
+    };
     if fields.len() < head + FIRST.len() || !numbers(head - 2..head + 4) {
         return None;
     }

@@ -67,7 +67,8 @@ impl Head {
         } else if begins("microseconds/op mode") {
             self.unit = Unit { base: NS, factor: 1e3 };
         } else if begins("throughput test with") {
-            self.streams = after(line, "with").and_then(|r| number(r.split_whitespace().next()?)).map(|n| n as u64);
+            self.streams =
+                after(line, "with").and_then(|r| number(r.split_whitespace().next()?)).map(|n| n as u64);
         } else if begins("each process writes") || begins("each thread writes") {
             self.file_bytes = size(line, "writes a").or(self.file_bytes);
             self.record_bytes = size(line, "file in").or(self.record_bytes);
@@ -86,7 +87,8 @@ impl Head {
 
     /// Whether an option letter was given, also among glued ones.
     fn has(&self, letter: char) -> bool {
-        let glued = |w: &String| w.strip_prefix('-').is_some_and(|w| !w.starts_with('+') && w.contains(letter));
+        let glued =
+            |w: &String| w.strip_prefix('-').is_some_and(|w| !w.starts_with('+') && w.contains(letter));
         self.command.iter().skip(1).any(glued)
     }
 
@@ -161,7 +163,10 @@ mod tests {
         }
         assert_eq!((head.version.as_str(), head.began.as_str()), ("3.283", "2008-01-23T14:53:26-00:00"));
         assert!(head.direct && head.sync);
-        assert_eq!((head.streams, head.file_bytes, head.record_bytes), (Some(3), Some(2 << 20), Some(64 << 10)));
+        assert_eq!(
+            (head.streams, head.file_bytes, head.record_bytes),
+            (Some(3), Some(2 << 20), Some(64 << 10))
+        );
         assert_eq!((head.arguments('t'), head.arguments('i')), (vec![1, 3], vec![0]));
         assert!(!head.takes("Cheers"));
     }

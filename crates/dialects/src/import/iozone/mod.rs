@@ -24,7 +24,8 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
 
 /// A worksheet as it would be saved as text: a line for each row, cells apart by TABs.
 pub(super) fn sheet_as_text(sheet: &Sheet) -> String {
-    let mut rows: std::collections::BTreeMap<u32, std::collections::BTreeMap<u32, String>> = Default::default();
+    let mut rows: std::collections::BTreeMap<u32, std::collections::BTreeMap<u32, String>> =
+        Default::default();
     for cell in &sheet.cells {
         let text = match &cell.value {
             Value::Text(text) => text.replace(['\n', '\r', '\t'], " "),

@@ -2,11 +2,11 @@
 //! quoted) or alone (the sheet of -b saved as text, fields apart by TABs, missing cells empty). A table may have an empty line in its
 //! midst; 0 and an empty field both mean that a cell was not run.
 
+use super::super::Block;
 use super::super::cell::{add, converted, figure, run};
 use super::super::context::Context;
 use super::super::lines::{Lines, number};
 use super::super::units::Unit;
-use super::super::Block;
 use super::head::Head;
 use super::log::program;
 use super::rows::{quoted_number, rate_name, sized};
@@ -89,7 +89,9 @@ fn is_sentence(line: &str) -> bool {
 /// "Output file for benchmark on heping." a few lines above.
 fn host_named_before<'t>(lines: &Lines<'t>, at: usize) -> Option<&'t str> {
     let near = (at.saturating_sub(5)..at).rev().map(|n| lines.trimmed(n));
-    near.filter_map(|l| l.trim_end_matches(['.', ':']).rsplit_once(" on ")).map(|(_, host)| host).find(|h| !h.contains(' '))
+    near.filter_map(|l| l.trim_end_matches(['.', ':']).rsplit_once(" on "))
+        .map(|(_, host)| host)
+        .find(|h| !h.contains(' '))
 }
 
 /// A report whose title stands at this line.
@@ -104,7 +106,8 @@ pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
         None => title.to_ascii_lowercase(),
     };
     let pass = PASSES.iter().find(|p| {
-        !p.report.is_empty() && (p.report.to_ascii_lowercase() == name || p.sheet.to_ascii_lowercase() == name)
+        !p.report.is_empty()
+            && (p.report.to_ascii_lowercase() == name || p.sheet.to_ascii_lowercase() == name)
     })?;
     let top = lines.find(at + 1, 3, |l| !l.is_empty())?;
     let records = sizes(lines.at(top))?;
@@ -116,10 +119,13 @@ pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
             for (value, &record) in values.iter().zip(&records) {
                 let Some((value, word)) = value.filter(|(v, _)| *v != 0.0) else { continue };
                 let mut phase = sized(pass.name, head, file, record);
-                add(&mut phase, match cpu {
-                    Some(_) => figure("CPU utilization", value, PERCENT, word.into(), n),
-                    None => converted(rate_name(head), value, head.unit, word.into(), n),
-                });
+                add(
+                    &mut phase,
+                    match cpu {
+                        Some(_) => figure("CPU utilization", value, PERCENT, word.into(), n),
+                        None => converted(rate_name(head), value, head.unit, word.into(), n),
+                    },
+                );
                 read.phases.push(phase);
             }
             read.last = n;
@@ -142,8 +148,11 @@ type Value<'t> = Option<(f64, &'t str)>;
 /// File size and values of a row; a missing value is an empty field.
 fn row(line: &str) -> Option<(f64, Vec<Value<'_>>)> {
     let value = |w: &'_ str| -> Option<(f64, usize)> { Some((number(w)?, w.len())) };
-    let fields: Vec<&str> =
-        if line.contains('\t') { line.split('\t').map(str::trim).collect() } else { line.split_whitespace().collect() };
+    let fields: Vec<&str> = if line.contains('\t') {
+        line.split('\t').map(str::trim).collect()
+    } else {
+        line.split_whitespace().collect()
+    };
     let (first, rest) = fields.split_first()?;
     let file = quoted_number(first)?;
     let mut values: Vec<Value> = Vec::with_capacity(rest.len());
@@ -185,7 +194,9 @@ fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
                 head.unit = Unit { base: fathom_record::imported::units::OPS_PER_S, factor: 1.0 };
             }
             read.last = n;
-        } else if let Some(pass) = PASSES.iter().find(|p| p.label.eq_ignore_ascii_case(&label) && !label.is_empty()) {
+        } else if let Some(pass) =
+            PASSES.iter().find(|p| p.label.eq_ignore_ascii_case(&label) && !label.is_empty())
+        {
             for (column, word) in fields.enumerate() {
                 let Some(value) = number(word) else { return None };
                 if value > 0.0 {
@@ -213,7 +224,8 @@ fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
 /// Adds what a report holds to a log's cells: the same value a second time is none, and a utilisation belongs to the cell it is of.
 pub(super) fn merge(phases: &mut Vec<Phase>, more: Vec<Phase>) {
     let key = |p: &Phase| (p.name.clone(), p.axes.file_bytes, p.axes.record_bytes, p.axes.streams);
-    let mut known: std::collections::HashMap<_, usize> = phases.iter().enumerate().map(|(n, p)| (key(p), n)).collect();
+    let mut known: std::collections::HashMap<_, usize> =
+        phases.iter().enumerate().map(|(n, p)| (key(p), n)).collect();
     for phase in more {
         let Some(&n) = known.get(&key(&phase)) else {
             known.insert(key(&phase), phases.len());

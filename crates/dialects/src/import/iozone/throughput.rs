@@ -34,9 +34,10 @@ pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) 
             true
         });
     }
-    let (Some(phase), Some((key, name))) =
-        (phases.last_mut().filter(|p| p.axes.tags.get("mode").is_some_and(|m| m == "streams")), OTHERS.iter().find(|(key, _)| line.starts_with(key)))
-    else {
+    let (Some(phase), Some((key, name))) = (
+        phases.last_mut().filter(|p| p.axes.tags.get("mode").is_some_and(|m| m == "streams")),
+        OTHERS.iter().find(|(key, _)| line.starts_with(key)),
+    ) else {
         return false;
     };
     match *key {
@@ -71,7 +72,9 @@ fn opening(head: &Head, line: &str, n: usize) -> Option<Phase> {
 
 fn named(phase: &mut Phase, name: &str, line: &str, n: usize) -> bool {
     let Some((value, word, rest)) = line.split_once('=').and_then(|(_, v)| leading(v)) else { return false };
-    let Some(unit) = unit(word_of(rest), Prefix::Binary).filter(|_| !word_of(rest).is_empty()) else { return false };
+    let Some(unit) = unit(word_of(rest), Prefix::Binary).filter(|_| !word_of(rest).is_empty()) else {
+        return false;
+    };
     let mut figure = converted(name, value, unit, format!("{word} {}", word_of(rest)), n);
     if name == SMALLEST {
         figure.higher_is_better = None;

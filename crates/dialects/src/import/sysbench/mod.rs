@@ -3,11 +3,11 @@
 
 mod report;
 
+use super::{Block, several};
 use super::cell::{cell, figures, run};
 use super::context::Context;
 use super::lines::{Lines, after, leading, unit as word_of, value_after};
 use super::units::{Prefix, unit};
-use super::Block;
 use fathom_record::Phase;
 
 /// Lines a run may take from its first line to its report.
@@ -37,7 +37,11 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             version = line.split_whitespace().nth(1).unwrap_or("").trim_end_matches(':').into();
             true
         } else if is_command(line) && n == at {
-            command = line.split_whitespace().map(str::to_string).collect();
+            command = line
+                .trim_start_matches(['$', '#', '%', ' '])
+                .split_whitespace()
+                .map(str::to_string)
+                .collect();
             true
         } else {
             reports.takes(&mut phase, line, n) || settings(&mut phase, line)
@@ -56,7 +60,10 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if figures(&phase) == 0 {
         return None;
     }
-    let streams = phase.axes.streams.map_or(String::new(), |n| format!(", {n} thread{}", if n == 1 { "" } else { "s" }));
+    let streams = phase
+        .axes
+        .streams
+        .map_or(String::new(), |n| format!(", {}", several(n as usize, "thread")));
     block.what = format!("SysBench fileio, {}{streams}", phase.name);
     let mut run = run("sysbench", format!("sysbench {version}").trim_end().into(), vec![phase]);
     run.argv = command;
@@ -67,7 +74,9 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
 fn begins(line: &str) -> bool {
     is_banner(line)
         || is_command(line)
-        || ["Running the test with following options:", "File operations:", "Operations performed:"].iter().any(|b| line.starts_with(b))
+        || ["Running the test with following options:", "File operations:", "Operations performed:"]
+            .iter()
+            .any(|b| line.starts_with(b))
 }
 
 fn is_banner(line: &str) -> bool {
@@ -77,7 +86,8 @@ fn is_banner(line: &str) -> bool {
 
 /// A command line; without a report behind it, it is prose.
 fn is_command(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|w| w.rsplit('/').next() == Some("sysbench"))
+    let typed = line.trim_start_matches(['$', '#', '%', ' ']);
+    typed.split_whitespace().next().is_some_and(|w| w.rsplit('/').next() == Some("sysbench"))
         && line.contains("file-test-mode")
         && line.ends_with("run")
 }
@@ -96,13 +106,16 @@ fn settings(phase: &mut Phase, line: &str) -> bool {
         phase.name = mode_name(mode).into();
         phase.reads = mode.contains("read") || mode.contains("r/w");
         phase.writes = mode.contains("writ") || mode.contains("r/w");
-    } else if let Some((value, _, rest)) = leading(line).filter(|(_, _, rest)| rest.contains("total file size")) {
+    } else if let Some((value, _, rest)) =
+        leading(line).filter(|(_, _, rest)| rest.contains("total file size"))
+    {
         let total = unit(word_of(rest), Prefix::Binary).map(|u| (value * u.factor) as u64);
         phase.axes.tags.extend(total.map(|t| ("total_bytes".to_string(), t.to_string())));
     } else if line.starts_with("Extra file open flags") {
         phase.direct = line.contains("direct");
     } else {
-        return CHATTER.iter().any(|c| line.starts_with(c)) || line.contains(" files, ") && line.ends_with("each");
+        return CHATTER.iter().any(|c| line.starts_with(c))
+            || line.contains(" files, ") && line.ends_with("each");
     }
     true
 }

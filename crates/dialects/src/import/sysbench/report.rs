@@ -100,7 +100,10 @@ impl Report {
         }
         let Some((value, rest)) = line.split_once('|') else { return false };
         let count = rest.trim_start_matches(['*', ' ']).trim();
-        let (Some((at, word, "")), Some((count, printed, ""))) = (leading(value.trim_end()), leading(count)) else { return false };
+        let (Some((at, word, "")), Some((count, printed, ""))) = (leading(value.trim_end()), leading(count))
+        else {
+            return false;
+        };
         let _ = at;
         add(phase, figure(&format!("latencies near {word} ms"), count, COUNT, printed.into(), n));
         true
@@ -139,7 +142,11 @@ const SECTIONS: [&str; 9] = [
 fn push(phase: &mut Phase, name: &str, value: &str, unit: Unit, n: usize) -> bool {
     let Some((number, word, rest)) = leading(value) else { return false };
     let suffix = word_of(rest);
-    let printed = if rest.starts_with(' ') && !suffix.is_empty() { format!("{word} {suffix}") } else { format!("{word}{suffix}") };
+    let printed = if rest.starts_with(' ') && !suffix.is_empty() {
+        format!("{word} {suffix}")
+    } else {
+        format!("{word}{suffix}")
+    };
     let mut figure = converted(name, number, unit, printed, n);
     if name.starts_with("total time taken") || name == "latency sum" {
         figure.higher_is_better = None;
@@ -151,11 +158,14 @@ fn push(phase: &mut Phase, name: &str, value: &str, unit: Unit, n: usize) -> boo
 /// "events (avg/stddev):           250.0000/69.85".
 fn fairness(phase: &mut Phase, key: &str, value: &str, n: usize) -> bool {
     let Some((mean, deviation)) = value.split_once('/') else { return false };
-    let (Some((mean, a, _)), Some((deviation, b, _))) = (leading(mean), leading(deviation)) else { return false };
+    let (Some((mean, a, _)), Some((deviation, b, _))) = (leading(mean), leading(deviation)) else {
+        return false;
+    };
     let what = key.trim_end_matches("(avg/stddev)").trim();
     let (unit, factor) = if what.starts_with("execution") { (NS, 1e9) } else { (COUNT, 1.0) };
     for (name, value, printed) in [("mean", mean, a), ("standard deviation", deviation, b)] {
-        let mut figure = figure(&format!("{what} of a thread, {name}"), value * factor, unit, printed.into(), n);
+        let mut figure =
+            figure(&format!("{what} of a thread, {name}"), value * factor, unit, printed.into(), n);
         figure.higher_is_better = None;
         add(phase, figure);
     }
@@ -183,7 +193,10 @@ fn transferred(phase: &mut Phase, line: &str, n: usize) -> bool {
     let names = ["bytes read", "bytes written", "bytes transferred", THROUGHPUT];
     let all = pairs(line);
     for (p, name) in all.iter().zip(names) {
-        let Some(unit) = unit(p.unit, Prefix::Binary).filter(|u| matches!(u.base, BYTES | BYTES_PER_S)) else { return false };
+        let Some(unit) = unit(p.unit, Prefix::Binary).filter(|u| matches!(u.base, BYTES | BYTES_PER_S))
+        else {
+            return false;
+        };
         add(phase, converted(name, p.value, unit, p.printed(), n));
     }
     all.len() == names.len()
@@ -204,7 +217,10 @@ fn interval(phase: &mut Phase, lower: &str, n: usize) -> bool {
         ("%):", "latency percentile"),
         ("response time:", "latency percentile"),
     ] {
-        let Some((value, word, behind)) = rest.find(key).and_then(|at| leading(&rest[at + key.len()..])) else { continue };
+        let Some((value, word, behind)) = rest.find(key).and_then(|at| leading(&rest[at + key.len()..]))
+        else {
+            continue;
+        };
         let unit = match name {
             "fsyncs/s" => Unit { base: OPS_PER_S, factor: 1.0 },
             "latency percentile" => MS,

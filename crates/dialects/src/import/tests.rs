@@ -1,1 +1,0 @@
-//! Outputs of every program, and what must come out of them.

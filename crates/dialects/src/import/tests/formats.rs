@@ -1,0 +1,126 @@
+//! A fixture of each form, and all that comes out of it, as golden files. No line of figures may be left but those that the fixture
+//! has for that purpose.
+
+use super::{Imported, import, told};
+use crate::import::Kind;
+use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
+
+fn fixture(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import").join(name);
+    std::fs::read_to_string(path).expect("the fixture is there")
+}
+
+/// Reads a fixture and holds what comes out to its golden file.
+fn read(name: &str) -> Imported {
+    let imported = import(name, fixture(name).as_bytes(), None);
+    fathom_testkit::golden(format!("golden/import/{name}.read"), &told(&imported));
+    imported
+}
+
+fn all_understood(name: &str) -> Imported {
+    let imported = read(name);
+    assert_eq!(imported.not_understood, []);
+    imported
+}
+
+#[test]
+fn iozone_in_automatic_mode() {
+    let imported = read("iozone-auto.txt");
+    assert_eq!(imported.found.len(), 1);
+    assert_eq!(imported.found[0].figures(), 12, "what the report repeats is no second figure");
+    assert_eq!(imported.not_understood[0].1, "remark 3 4 5 6");
+}
+
+#[test]
+fn iozone_in_throughput_mode() {
+    let imported = all_understood("iozone-throughput.txt");
+    let run = &imported.found[0].runs[0];
+    let codes: Vec<&str> = run.doubts.iter().map(|d| d.code.as_str()).collect();
+    assert_eq!(codes, ["contradicted", "single-run"], "the readers' parent saw less than half");
+}
+
+#[test]
+fn iozone_sheets_as_text_and_as_worksheet_are_the_same() {
+    let text = all_understood("iozone-sheet.txt");
+    let mut sheet = Sheet::default();
+    for (row, line) in (0u32..).zip(fixture("iozone-sheet.txt").lines().take(11)) {
+        for (column, field) in (0u32..).zip(line.split('\t')).filter(|(_, f)| !f.is_empty()) {
+            let value = field.parse().map_or_else(|_| Value::Text(field.into()), Value::Number);
+            sheet.cells.push(SheetCell { row, column, value });
+        }
+    }
+    let bytes = worksheet::write(&sheet).expect("a sheet");
+    let binary = import("out.wks", &bytes, None);
+    assert_eq!(binary.found[0].figures(), 7, "0 and an empty field were not run");
+    assert_eq!(binary.found[0].runs[0].phases, text.found[0].runs[0].phases);
+}
+
+#[test]
+fn sysbench_of_both_ages() {
+    all_understood("sysbench-1.0.txt");
+    all_understood("sysbench-0.4.txt");
+}
+
+#[test]
+fn filebench_of_three_ages() {
+    assert_eq!(all_understood("filebench.txt").found.len(), 3);
+}
+
+#[test]
+fn fio_reports() {
+    all_understood("fio-normal.txt");
+    all_understood("fio-2.txt");
+}
+
+#[test]
+fn fio_for_machines() {
+    all_understood("fio.json");
+    assert_eq!(all_understood("fio-terse.txt").found.len(), 1);
+}
+
+#[test]
+fn fio_logs() {
+    let latencies = all_understood("job_lat.1.log");
+    let reads = &latencies.found[0].runs[0].phases[0];
+    assert_eq!(reads.latency().count(), 3);
+    assert_eq!(reads.axes.record_bytes, Some(4096));
+    let rates = all_understood("job_bw.1.log");
+    assert_eq!(rates.found[0].runs[0].phases[0].repetitions[0].intervals.len(), 3);
+}
+
+#[test]
+fn dd_of_both_kinds() {
+    assert_eq!(all_understood("dd.txt").found.len(), 3);
+}
+
+#[test]
+fn iostat_of_both_ages() {
+    all_understood("iostat.txt");
+}
+
+#[test]
+fn dtrace_distributions() {
+    all_understood("dtrace.txt");
+}
+
+#[test]
+fn tables_that_people_write() {
+    let imported = all_understood("table.txt");
+    let labels: Vec<&str> = imported.found.iter().flat_map(|f| &f.runs).map(|r| r.label.as_str()).collect();
+    assert_eq!(labels, ["kernel a", "kernel b", "old", "new"]);
+}
+
+#[test]
+fn one_program_can_be_asked_for() {
+    let text = fixture("dd.txt");
+    assert!(import("-", text.as_bytes(), Some(Kind::Fio)).found.is_empty());
+    assert_eq!(import("-", text.as_bytes(), Some(Kind::Dd)).found.len(), 3);
+}
+
+#[test]
+fn quoted_in_a_mail_it_is_the_same() {
+    let plain = fixture("sysbench-1.0.txt");
+    let quoted: String = plain.lines().map(|l| format!("> {l}\n")).collect();
+    let of = |text: &str| import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases;
+    assert_eq!(of(&quoted), of(&plain));
+}

@@ -1,0 +1,111 @@
+//! What holds of any text: no parser panics, every line is accounted for, and what is cut off gives what came before the cut.
+
+use super::import;
+use proptest::prelude::*;
+
+/// Every fixture.
+fn fixtures() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/import");
+    let mut all: Vec<(String, String)> = std::fs::read_dir(folder)
+        .expect("the fixtures are there")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e != "read"))
+        .map(|p| {
+            let name = p.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&p).expect("text"))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// (line, name, value) of every figure.
+fn figures(name: &str, text: &str) -> Vec<(u64, String, String)> {
+    let imported = import(name, text.as_bytes(), None);
+    let phases = imported.found.iter().flat_map(|f| &f.runs).flat_map(|r| &r.phases);
+    let figures = phases.flat_map(|p| &p.repetitions).flat_map(|r| &r.figures);
+    figures.map(|f| (f.line, f.name.clone(), f.printed.clone())).collect()
+}
+
+#[test]
+fn what_is_cut_off_gives_what_came_before() {
+    // A log's figure is a mean over all of its lines.
+    for (name, text) in fixtures().into_iter().filter(|(n, _)| !n.ends_with(".log")) {
+        let whole = figures(&name, &text);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for cut in 0..lines.len() {
+            let part = figures(&name, &lines[..cut].concat());
+            for figure in &part {
+                assert!(whole.contains(figure), "{name} cut after line {cut}: {figure:?}");
+            }
+            // Forms that need several lines to be known (a head and its rows) may lack the last of them.
+            let before = whole.iter().filter(|(line, ..)| *line + 12 <= cut as u64);
+            for figure in before {
+                assert!(part.contains(figure), "{name} cut after line {cut} lost {figure:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_line_is_accounted_for() {
+    for (name, text) in fixtures() {
+        let imported = import(&name, text.as_bytes(), None);
+        let mut accounted: Vec<u64> = imported.prose.clone();
+        accounted.extend(imported.not_understood.iter().map(|(n, _)| *n));
+        let in_blocks = |n: u64| imported.found.iter().any(|f| (f.first_line..=f.last_line).contains(&n));
+        for (n, line) in (1u64..).zip(text.lines()) {
+            assert!(
+                line.trim().is_empty() || accounted.contains(&n) || in_blocks(n),
+                "{name}, line {n}: {line}"
+            );
+        }
+        let mut blocks = imported.found.iter().map(|f| (f.first_line, f.last_line));
+        assert!(blocks.clone().all(|(first, last)| first <= last));
+        let mut end = 0;
+        assert!(
+            blocks.all(|(first, last)| first > std::mem::replace(&mut end, last)),
+            "{name}: blocks overlap"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), name in "[a-z_.]{0,8}") {
+        let _ = import(&name, &bytes, None);
+    }
+
+    #[test]
+    fn no_mixture_of_lines_panics(
+        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..40),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "\\PC{0,3}"), 0..6),
+        name in prop::sample::select(vec!["a_lat.log", "b_bw.1.log", "x"]),
+    ) {
+        let fixtures = fixtures();
+        let mut text = String::new();
+        for (which, line) in picks {
+            let lines: Vec<&str> = fixtures[which.index(fixtures.len())].1.lines().collect();
+            // Some lines in a row: a form must be recognised before it can go wrong.
+            for line in lines.iter().skip(line.index(lines.len())).take(6) {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        for (from, length, new) in cuts {
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            if places.is_empty() {
+                break;
+            }
+            let start = from.index(places.len());
+            let end = (start + length.index(5)).min(places.len() - 1);
+            text.replace_range(places[start]..places[end], &new);
+        }
+        let imported = import(name, text.as_bytes(), None);
+        for run in imported.found.iter().flat_map(|f| &f.runs) {
+            prop_assert!(!run.phases.is_empty());
+            prop_assert!(run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.figures).all(|f| f.value.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What another program printed, as rows for the tables of every format: the figures of the cells of an imported run that lie on no
+//! surface, and of those on a surface what is no rate. The value stands as it was printed, with the line it can be looked up at; base
+//! units stand beside it.
+
+use crate::{section::full_title, story::clean, surface::on_surfaces, units};
+use fathom_record::imported::{names, units as base};
+use fathom_record::{Figure, Phase, Run};
+
+/// The figures of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellRows {
+    /// The phase with its sizes, and the number of the repetition where there are several.
+    pub title: String,
+    /// Its figures.
+    pub rows: Vec<Row>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// As printed.
+    pub printed: String,
+    /// The value in fathom's own units: "54.5 MiB/s", "2.15 s".
+    pub value: String,
+    /// "higher", "lower", or nothing.
+    pub better: &'static str,
+    /// Line of the text.
+    pub line: u64,
+}
+
+/// Heads of the columns after the figure's name.
+pub const HEADS: [&str; 4] = ["as printed", "value", "better", "line"];
+
+impl Row {
+    fn of(figure: &Figure) -> Self {
+        Self {
+            name: clean(&figure.name),
+            printed: clean(&figure.printed),
+            value: value(figure),
+            better: match figure.higher_is_better {
+                Some(true) => "higher",
+                Some(false) => "lower",
+                None => "",
+            },
+            line: figure.line,
+        }
+    }
+
+    /// The cells under [`HEADS`].
+    #[must_use]
+    pub fn cells(&self) -> [String; 4] {
+        [self.printed.clone(), self.value.clone(), self.better.to_string(), self.line.to_string()]
+    }
+}
+
+/// A figure in units of the report.
+fn value(figure: &Figure) -> String {
+    match figure.unit.as_str() {
+        base::BYTES_PER_S => units::rate(figure.value),
+        base::OPS_PER_S => units::ops_rate(figure.value),
+        base::NS => units::time_ns(figure.value),
+        base::BYTES if figure.value >= 0.0 => units::bytes(figure.value as u64),
+        base::PERCENT => format!("{} %", figure.value),
+        _ => figure.value.to_string(),
+    }
+}
+
+/// Where an imported run comes from, in a sentence; `None` of a run that was measured.
+#[must_use]
+pub fn source(run: &Run) -> Option<String> {
+    let source = run.source.as_ref()?;
+    let left = match source.not_understood.len() {
+        0 => String::new(),
+        1 => "; 1 line of figures in it was not understood".into(),
+        n => format!("; {n} lines of figures in it were not understood"),
+    };
+    let (program, file) = (clean(&source.program), clean(&source.file));
+    Some(format!(
+        "printed by {program}, imported from {file}, lines {} to {}{left}",
+        source.first_line, source.last_line
+    ))
+}
+
+/// The cells with figures that no surface shows.
+#[must_use]
+pub fn rows(phases: &[&Phase]) -> Vec<CellRows> {
+    let (on, _) = on_surfaces(phases);
+    let mut cells = Vec::new();
+    for phase in phases {
+        let drawn = on.iter().any(|p| std::ptr::eq(*p, *phase));
+        for r in &phase.repetitions {
+            let rows: Vec<Row> =
+                r.figures.iter().filter(|f| !(drawn && f.name == names::THROUGHPUT)).map(Row::of).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let which = match phase.repetitions.len() {
+                0 | 1 => String::new(),
+                n => format!(" ({} of {n})", r.n.saturating_add(1)),
+            };
+            cells.push(CellRows { title: format!("{}{which}", clean(&full_title(phase))), rows });
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn every_figure_is_on_a_surface_or_in_a_row() {
+        let run = samples::imported_run();
+        let phases: Vec<&Phase> = run.phases.iter().collect();
+        let (on, _) = on_surfaces(&phases);
+        assert_eq!(on.len(), 4);
+        let cells = rows(&phases);
+        assert_eq!(cells.len(), 1, "{cells:?}");
+        assert_eq!(cells[0].title, "all flowops");
+        assert_eq!(
+            cells[0].rows[1],
+            Row {
+                name: "latency avg".into(),
+                printed: "2.5 ms/op".into(),
+                value: "2.50 ms".into(),
+                better: "lower",
+                line: 8
+            }
+        );
+        assert_eq!(
+            source(&run).expect("it was imported"),
+            "printed by IOzone 3.283, imported from a|b.log, lines 3 to 9"
+        );
+        assert_eq!(source(&samples::auto_run()), None);
+    }
+}
