@@ -30,6 +30,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--no-store",
         ],
     ),
+    (
+        "import",
+        &["<FILE>...", "--label", "--as", "--dry-run", "--verbose", "Examples:", "Exit code:", "--store"],
+    ),
     ("report", &["<RUN>...", "--output", "--force", "--store"]),
     ("list", &["--limit", "--json", "--store"]),
     ("show", &["[RUN]...", "--json", "--original", "--block", "--store"]),
@@ -149,6 +153,8 @@ fn the_examples_run_as_printed() {
     let script = "define fileset name=fs,path=scratch,entries=5,dirwidth=5,size=8k,prealloc\n\
         define process name=p { thread name=t { flowop read name=r,filesetname=fs,iosize=4k,random } }\nrun 1\n";
     std::fs::write(fathom.work().join("varmail.f"), script).expect("a script of the user");
+    let mail = "Hello,\n\n1024+0 records in\n1024+0 records out\n1048576 bytes copied, 0.5 s, 2.1 MB/s\n";
+    std::fs::write(fathom.work().join("mail.txt"), mail).expect("a mail of the user");
     for example in examples(&help(&fathom, "")) {
         let words = lighter(&example, &data);
         if words[0] == "sysbench" {
@@ -169,8 +175,8 @@ fn the_examples_run_as_printed() {
     }
     assert_eq!(
         runs(&fathom).len(),
-        8,
-        "two surveys, an iozone, a sysbench, a filebench, a workload, two of a sweep"
+        9,
+        "two surveys, an iozone, a sysbench, a filebench, a workload, two of a sweep, an import"
     );
     assert_eq!(data.names(), [""; 0]);
 }

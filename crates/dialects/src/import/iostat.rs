@@ -1,11 +1,11 @@
 //! `iostat -x` of Linux (any sysstat) and of Solaris: a cell for each device and one for the processors, a repetition for each report.
 //! The names of the columns tell their units.
 
-use super::{Block, several};
 use super::cell::{cell, converted, run};
 use super::context::Context;
 use super::lines::{Lines, number};
 use super::units::Unit;
+use super::{Block, several};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Figure, Phase, Repetition};
 

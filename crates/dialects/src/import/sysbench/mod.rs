@@ -3,11 +3,11 @@
 
 mod report;
 
-use super::{Block, several};
 use super::cell::{cell, figures, run};
 use super::context::Context;
 use super::lines::{Lines, after, leading, unit as word_of, value_after};
 use super::units::{Prefix, unit};
+use super::{Block, several};
 use fathom_record::Phase;
 
 /// Lines a run may take from its first line to its report.
@@ -60,10 +60,8 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if figures(&phase) == 0 {
         return None;
     }
-    let streams = phase
-        .axes
-        .streams
-        .map_or(String::new(), |n| format!(", {}", several(n as usize, "thread")));
+    let streams =
+        phase.axes.streams.map_or(String::new(), |n| format!(", {}", several(n as usize, "thread")));
     block.what = format!("SysBench fileio, {}{streams}", phase.name);
     let mut run = run("sysbench", format!("sysbench {version}").trim_end().into(), vec![phase]);
     run.argv = command;
