@@ -1,16 +1,16 @@
 //! What may be said of imported runs, and what a log says against itself. A single run allows no statement about noise, whatever it
 //! printed; but a throughput log proves by its own figures when its headline leaves out part of the work.
 
+use fathom_compare::single::{ThroughputCell, stonewall_seconds};
 use fathom_record::imported::names::{PARENT, THROUGHPUT};
 use fathom_record::{Doubt, Evidence, Finding, Phase, Run};
 
+/// Clocks nearer than this are the same.
+const AGREE: f64 = 0.95;
 /// The throughput of the slowest stream; IOzone's "Min throughput per process".
 pub(super) const MIN: &str = "throughput of the slowest stream";
 /// What the stream that had done least had done when the clock stopped.
 pub(super) const SMALLEST: &str = "smallest transfer";
-/// Below this share the parent's figure or the smallest transfer contradicts the headline.
-const CONSISTENT: f64 = 0.95;
-
 /// Adds the doubts and findings of a run.
 pub(super) fn judge(run: &mut Run) {
     let mut doubts = Vec::new();
@@ -26,6 +26,7 @@ pub(super) fn judge(run: &mut Run) {
             }
         }
     }
+    doubts.extend(super::notices::of_tables(run));
     if run.phases.iter().all(|p| p.repetitions.len() == 1) {
         doubts.push(Doubt {
             code: "single-run".into(),
@@ -45,12 +46,20 @@ fn contradiction(phase: &Phase) -> Option<Finding> {
     let parent = value(PARENT);
     let smallest = value(SMALLEST);
     let expected = phase.axes.file_bytes.map(|b| b as f64).filter(|b| *b > 0.0);
-    let seen = parent.map(|p| p / children);
-    let moved = smallest.zip(expected).map(|(s, e)| s / e);
-    let low = |share: Option<f64>| share.is_some_and(|s| s < CONSISTENT);
-    if !low(seen) && !low(moved) {
+    // What was not printed contradicts nothing.
+    let (expected, smallest) = expected.zip(smallest).map_or((None, None), |(e, s)| (Some(e), Some(s)));
+    let check = ThroughputCell {
+        children,
+        parent: parent.unwrap_or(children),
+        smallest: smallest.unwrap_or(1.0),
+        expected: expected.unwrap_or(1.0),
+    }
+    .check();
+    if !check.contradicts {
         return None;
     }
+    let seen = parent.map(|_| check.parent_share);
+    let moved = smallest.map(|_| check.smallest_share);
     let mut evidence = vec![("throughput by the children", children, "bytes/s")];
     let mut words = Vec::new();
     if let (Some(p), Some(share)) = (parent, seen) {
@@ -96,11 +105,11 @@ fn clocks(phase: &Phase, children: f64) -> Option<(f64, f64)> {
     let r = phase.repetitions.last()?;
     let value = |name| r.figure(name).map(|f| f.value).filter(|v| *v > 0.0);
     let (smallest, slowest, parent) = (value(SMALLEST)?, value(MIN)?, value(PARENT)?);
-    let window = smallest / slowest;
+    let window = stonewall_seconds(smallest, slowest);
     let moved = match (phase.axes.streams, phase.axes.file_bytes) {
         (Some(2), Some(file)) => file as f64 + smallest,
         _ => children * window,
     };
     // Where both clocks agree there is nothing to tell.
-    Some((window, moved / parent)).filter(|(window, whole)| window / whole < CONSISTENT)
+    Some((window, moved / parent)).filter(|(window, whole)| window / whole < AGREE)
 }

@@ -16,6 +16,7 @@ mod fio;
 mod iostat;
 mod iozone;
 mod lines;
+mod notices;
 mod pairs;
 mod sysbench;
 mod table;

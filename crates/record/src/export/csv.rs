@@ -243,7 +243,7 @@ fn repetition_rows(
 ) {
     let before = shared_cells(run, phase, repetition, tags);
     let measured = repetition_cells(phase, repetition);
-let truth = truth::cells(phase, repetition);
+    let truth = truth::cells(phase, repetition);
     if repetition.workers.is_empty() && !repetition.figures.is_empty() {
         let rates = TAIL[measured.len()..].iter().map(|column| match *column {
             "bytes_per_s" => maybe(repetition.bytes_per_s()),

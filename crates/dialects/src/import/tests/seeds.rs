@@ -188,5 +188,17 @@ fn the_report_of_2005_has_26_tables_of_429_rows() {
     assert_eq!(environment["memory"]["total_bytes"], 6_165_744u64 * 1024);
     assert_eq!(environment["cpu"]["caches"][0]["size_bytes"], 512 * 1024);
     assert_eq!(sheets[1].environment["filesystem"], "NFS");
+    let sentence = |code: &str| &sheets[0].doubts.iter().find(|d| d.code == code).expect(code).sentence;
+    let order = sentence("order-effect");
+    for part in
+        ["read, file 4 GiB, record 64 KiB: 65268 kB/s, the nearer neighbour 17.396 times that", "; and "]
+    {
+        assert!(order.contains(part), "{order}");
+    }
+    let levels = sentence("two-levels");
+    assert!(
+        levels.contains("write, file 256 MiB: 58217 and 88937 kB/s (3 of 8 cells on the lower, ratio 1.528)"),
+        "{levels}"
+    );
     assert_eq!(sheets[0].argv.join(" "), "./iozone -R -a -g 7G -b heping2.wks");
 }

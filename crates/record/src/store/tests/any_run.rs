@@ -33,7 +33,14 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
         prop::collection::vec(trust, 0..3),
     )
         .prop_map(
-            |(t, (status, argv, seed, workload), (environment, clock, error, source), phases, doubts, trust)| Run {
+            |(
+                t,
+                (status, argv, seed, workload),
+                (environment, clock, error, source),
+                phases,
+                doubts,
+                trust,
+            )| Run {
                 id: t.0,
                 label: t.1,
                 dialect: t.2,
@@ -96,28 +103,30 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
             prop::collection::vec(any_printed(), 0..4),
         ),
     )
-        .prop_map(|(n, workers, intervals, course, cache, physical, residency, (block, findings, figures))| {
-            Repetition {
-                n: n.0,
-                started_ns: n.1,
-                elapsed_ns: n.2,
-                start_skew_ns: n.3,
-                workers,
-                intervals,
-                ramp_ns: n.4,
-                steady: course.0,
-                jitter: course.1,
-                cache,
-                extents: course.2,
-                physical,
-                block,
-                findings,
-                resident_before: residency.0,
-                resident_after: residency.1,
-                figures,
-                ..Repetition::default()
-            }
-        })
+        .prop_map(
+            |(n, workers, intervals, course, cache, physical, residency, (block, findings, figures))| {
+                Repetition {
+                    n: n.0,
+                    started_ns: n.1,
+                    elapsed_ns: n.2,
+                    start_skew_ns: n.3,
+                    workers,
+                    intervals,
+                    ramp_ns: n.4,
+                    steady: course.0,
+                    jitter: course.1,
+                    cache,
+                    extents: course.2,
+                    physical,
+                    block,
+                    findings,
+                    resident_before: residency.0,
+                    resident_after: residency.1,
+                    figures,
+                    ..Repetition::default()
+                }
+            },
+        )
         .boxed()
 }
 
