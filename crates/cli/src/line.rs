@@ -115,9 +115,9 @@ pub enum Command {
     Watch(WatchDevice),
     /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
     #[command(
-        after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be anything, such
-as the words of an e-mail. Lines that look like figures and were not understood are told, prose is
-counted.
+        after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be
+anything, such as the words of an e-mail. Lines that look like figures and were not understood
+are told, prose is counted.
 
 Examples:
   fathom import iozone.log sheet.wks results.json

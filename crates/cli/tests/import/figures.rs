@@ -31,7 +31,8 @@ fn the_other_commands_take_imported_runs() {
         .expect_stdout("new disk (completed)")
         .expect_stdout("printed by dd, imported from mail.txt, lines 5 to 12")
         .expect_stdout("single runs, no interval possible; repeat >= 3 quads for a verdict")
-        .expect_stdout("throughput        102 MB/s");
+        .expect_stdout("102 MB/s")
+        .expect_stdout("line 8");
     let _ =
         fathom.run(["show", "last"]).expect_code(0).expect_stdout("write, kB/s, file size by record size");
     let _ =

@@ -3,20 +3,25 @@
 use crate::ids;
 use fathom_testkit::{Fathom, seed};
 
-/// Name, number of runs, number of doubts told.
-const SEEDS: [(&str, usize, usize); 5] =
-    [("000", 14, 5), ("001", 4, 0), ("002", 42, 0), ("003", 4, 0), ("004", 2, 0)];
+/// Name, number of runs.
+const SEEDS: [(&str, usize); 5] = [("000", 14), ("001", 4), ("002", 42), ("003", 4), ("004", 2)];
+
+/// What the documents' own figures say against them.
+const AGAINST: [&str; 3] =
+    ["contradicts its own headline", "two levels or strong skew", "more than 3 times off"];
 
 #[test]
 fn the_five_documents_are_imported_whole() {
     let fathom = Fathom::new();
     let mut all = 0;
-    for (name, runs, doubts) in SEEDS {
+    for (name, runs) in SEEDS {
         let Some(text) = seed("the_five_documents_are_imported_whole", name) else { return };
         let file = format!("{name}.txt");
         std::fs::write(fathom.work().join(&file), text).expect("a copy");
         let outcome = fathom.run(["import", &file]).expect_code(0);
-        assert_eq!(outcome.stderr.lines().count(), doubts, "{}", outcome.stderr);
+        for line in outcome.stderr.lines() {
+            assert!(AGAINST.iter().any(|words| line.contains(words)), "{line}");
+        }
         all += runs;
         assert_eq!(ids(&fathom).len(), all, "{name}");
     }
