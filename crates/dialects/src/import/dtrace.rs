@@ -15,7 +15,8 @@ const MOST_UNKNOWN: usize = 3;
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let command = command(first);
-    if command.is_none() && !is_head(first) && !(is_head(lines.trimmed(at + 1)) && !first.is_empty()) {
+    let keyed = !first.is_empty() && is_head(lines.trimmed(at + 1));
+    if command.is_none() && !is_head(first) && !keyed {
         return None;
     }
     let mut block = Block { last: at, ..Block::default() };

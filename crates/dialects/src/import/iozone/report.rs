@@ -198,7 +198,7 @@ fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
             PASSES.iter().find(|p| p.label.eq_ignore_ascii_case(&label) && !label.is_empty())
         {
             for (column, word) in fields.enumerate() {
-                let Some(value) = number(word) else { return None };
+                let value = number(word)?;
                 if value > 0.0 {
                     let mut phase = sized(pass.name, &head, 0.0, 0.0);
                     phase.axes.file_bytes = head.file_bytes;

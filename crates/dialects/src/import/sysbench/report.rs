@@ -100,11 +100,10 @@ impl Report {
         }
         let Some((value, rest)) = line.split_once('|') else { return false };
         let count = rest.trim_start_matches(['*', ' ']).trim();
-        let (Some((at, word, "")), Some((count, printed, ""))) = (leading(value.trim_end()), leading(count))
+        let (Some((_, word, "")), Some((count, printed, ""))) = (leading(value.trim_end()), leading(count))
         else {
             return false;
         };
-        let _ = at;
         add(phase, figure(&format!("latencies near {word} ms"), count, COUNT, printed.into(), n));
         true
     }
