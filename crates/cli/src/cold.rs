@@ -27,6 +27,11 @@ pub fn wanted(common: &Common) -> Result<Option<Reach>, String> {
     of_variable(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()).as_deref())
 }
 
+/// Whether the variable makes sense: asked before anything is printed or made.
+pub fn check_variable() -> Result<(), String> {
+    of_variable(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()).as_deref()).map(drop)
+}
+
 fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
     match value {
         None | Some("" | "0" | "no") => Ok(None),

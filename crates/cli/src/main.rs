@@ -29,6 +29,12 @@ fn main() -> ExitCode {
         return commands::sweep::guard::watch(&words);
     }
     commands::sweep::guard::put_back_left_behind();
+    // Before a drop-in has printed half a table.
+    let variables = observing::Observe::wished(None).map(drop).map_err(|e| e.to_string());
+    if let Err(wrong) = variables.and_then(|()| cold::check_variable()) {
+        console::error(&wrong);
+        return ExitCode::from(exit::USAGE);
+    }
     // Called by the name of a program it stands in for, through a link.
     let name = words.first().map(std::path::Path::new).and_then(|p| p.file_name()).unwrap_or_default();
     if name == "iozone" {

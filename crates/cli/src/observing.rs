@@ -4,8 +4,10 @@
 use crate::console;
 use crate::exit::Usage;
 use fathom_engine::{Calls, Engine};
+use fathom_observe::block::cgroup::{GroupCounters, GroupIo, OwnGroup};
 use fathom_observe::block::{
-    Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, rows, watched,
+    Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
+    watched,
 };
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
@@ -42,7 +44,7 @@ const VARIABLE: &str = "FATHOM_OBSERVE";
 impl Observe {
     /// What was asked for: by the option, else by the environment.
     pub fn wished(option: Option<Self>) -> Result<Self, Usage> {
-        let Some(text) = std::env::var_os(VARIABLE).filter(|_| option.is_none()) else {
+        let Some(text) = std::env::var_os(VARIABLE).filter(|t| option.is_none() && !t.is_empty()) else {
             return Ok(option.unwrap_or_default());
         };
         let parsed = text.to_str().and_then(|t| <Self as clap::ValueEnum>::from_str(t, true).ok());
@@ -85,6 +87,12 @@ impl Observer {
         let source = match wish {
             Observe::None => Source::Nothing,
             Observe::Auto if !device => Source::Nothing,
+            _ if !device => {
+                console::note(
+                    "nothing is measured that lies on a block device here: there are no requests to watch",
+                );
+                Source::Nothing
+            }
             Observe::Counters => Source::Counters,
             Observe::Auto if small => Source::Counters,
             Observe::Auto | Observe::Events | Observe::Full => {
@@ -169,7 +177,7 @@ pub struct PhaseWatch<'a> {
 enum Running {
     Nothing,
     Events(Watch<Analyst>),
-    Counters(CounterRows),
+    Counters(CounterRows, Option<(OwnGroup, GroupCounters)>),
 }
 
 /// What was seen.
@@ -238,7 +246,8 @@ impl PhaseWatch<'_> {
                 }
             }
         };
-        if matches!(self.running, Running::Counters(_)) && matches!(self.observer.source, Source::Events(_)) {
+        if matches!(self.running, Running::Counters(..)) && matches!(self.observer.source, Source::Events(_))
+        {
             self.observer.source = Source::Counters;
         }
     }
@@ -267,13 +276,16 @@ impl PhaseWatch<'_> {
 
     fn counters(&self) -> Running {
         let numbers: Vec<DeviceNumber> = self.devices.iter().map(|d| d.number).collect();
-        CounterRows::start(&numbers, rows::PERIOD).map_or(Running::Nothing, Running::Counters)
+        let group = OwnGroup::find(&Live).ok().filter(|group| !group.is_root());
+        let group = group.and_then(|group| group.read().map(|before| (group, before)));
+        CounterRows::start(&numbers, rows::PERIOD)
+            .map_or(Running::Nothing, |rows| Running::Counters(rows, group))
     }
 
     /// The warm-up is over: what counts begins now.
     pub fn counting(&mut self) {
         self.restart.store(monotonic_ns(), Ordering::Relaxed);
-        if let Running::Counters(_) = self.running {
+        if let Running::Counters(..) = self.running {
             self.running = self.counters();
         }
     }
@@ -282,7 +294,11 @@ impl PhaseWatch<'_> {
     pub fn end(mut self) -> Seen {
         match std::mem::replace(&mut self.running, Running::Nothing) {
             Running::Nothing => Seen::default(),
-            Running::Counters(rows) => Seen { layer: Some(of_counters(rows)), ..Seen::default() },
+            Running::Counters(rows, group) => {
+                let mut layer = of_counters(rows);
+                layer.notes.extend(group.and_then(|group| of_group(&group, &self.devices)));
+                Seen { layer: Some(layer), ..Seen::default() }
+            }
             Running::Events(watch) => match watch.stop() {
                 Err(why) => {
                     give_up(&why);
@@ -324,11 +340,28 @@ fn of_counters(rows: CounterRows) -> BlockLayer {
     }
 }
 
+/// What our own control group moved of it on the devices: the rest of their counters is other programs'.
+fn of_group((group, before): &(OwnGroup, GroupCounters), devices: &[Watched]) -> Option<String> {
+    let moved = cgroup::moved(before, &group.read()?);
+    let sum = |figure: fn(&GroupIo) -> u64| -> u64 {
+        devices.iter().filter_map(|d| moved.get(&d.number)).map(figure).sum()
+    };
+    Some(format!(
+        "of that {} has {} reads of {} bytes and {} writes of {} bytes",
+        group.source(),
+        sum(|io| io.reads),
+        sum(|io| io.read_bytes),
+        sum(|io| io.writes),
+        sum(|io| io.write_bytes)
+    ))
+}
+
 impl Seen {
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,
         phase: &Phase,
+        in_order: bool,
         repetition: &mut Repetition,
         calls: Option<Calls>,
         stack: &DeviceStack,
@@ -344,7 +377,7 @@ impl Seen {
                 self.passed_over
             ));
         }
-        repetition.findings = findings::of(&Facts { phase, repetition, joined: joined.as_ref() });
+        repetition.findings = findings::of(&Facts { phase, repetition, in_order, joined: joined.as_ref() });
     }
 
     /// Calls and requests joined, where the file system tells where its files lie.

@@ -12,7 +12,7 @@ use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{Axes, CacheTruth, Phase, Repetition, Residency, Run, Status, Store};
-use fathom_workload::{Action, Backend, Bytes, Data, Direction, MapFlush, Program, Stream, Workload};
+use fathom_workload::{Access, Action, Backend, Bytes, Data, Direction, MapFlush, Program, Stream, Workload};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -281,7 +281,7 @@ fn measure(
     measured.physical.waiting = cache::waiting(&paths, &stack, before, at_stop, measured.resident_after);
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
-    watched.explain(&described(phase, number), &mut measured, engine.take_calls(), &stack);
+    watched.explain(&described(phase, number), in_order(phase), &mut measured, engine.take_calls(), &stack);
     Ok(measured)
 }
 
@@ -407,6 +407,14 @@ pub fn streams<'a>(
         Program::Stream(s) => Some(&**s),
         Program::Flow(_) => None,
     })
+}
+
+/// Whether every thread of the phase works through its file in order.
+fn in_order(phase: &fathom_workload::Phase) -> bool {
+    let mut threads = phase.groups.iter().flat_map(|g| &g.threads).peekable();
+    threads.peek().is_some()
+        && threads
+            .all(|t| matches!(&t.program, Program::Stream(stream) if stream.access == Access::Sequential))
 }
 
 /// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.

@@ -7,6 +7,7 @@ use crate::line::Doctor;
 use anstyle::{AnsiColor, Style};
 use fathom_observe::doctor::{Examination, Finding, Severity, examine};
 use std::fmt::Write as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::process::ExitCode;
 
 /// Version of the JSON; docs/doctor.md describes it.
@@ -19,6 +20,13 @@ const SUBJECT_WIDTH: usize = 13;
 pub fn run(options: &Doctor) -> anyhow::Result<ExitCode> {
     if let Err(error) = options.path.canonicalize() {
         return Err(Usage(format!("{} cannot be examined: {error}", options.path.display())).into());
+    }
+    if std::fs::metadata(&options.path).is_ok_and(|m| m.file_type().is_block_device()) {
+        return Err(Usage(format!(
+            "{} is a block device, and what is examined is a directory: mount it and name where (`fathom watch {0}` looks at a device)",
+            options.path.display()
+        ))
+        .into());
     }
     let found = examine(&options.path);
     console::out(&if options.json { json(&found)? } else { page(&found, options.all, console::width()) });

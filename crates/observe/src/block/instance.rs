@@ -125,7 +125,12 @@ impl Instance {
     /// that process cannot be started, dropping removes it as ever.
     pub fn remove_meanwhile(self) {
         let mut remove = Command::new("rmdir");
-        remove.arg(&self.inner.dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        remove
+            .arg(&self.inner.dir)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         // Ctrl-C, pressed meanwhile, is not meant for it.
         let Ok(mut child) = remove.process_group(0).spawn() else { return };
         self.inner.state().handed_over = true;

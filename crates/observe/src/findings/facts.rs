@@ -11,6 +11,8 @@ pub struct Facts<'a> {
     pub phase: &'a Phase,
     /// What was measured.
     pub repetition: &'a Repetition,
+    /// Whether every stream of it works through its file in order, as the workload says.
+    pub in_order: bool,
     /// Calls and requests joined, where calls were noted.
     pub joined: Option<&'a Joined>,
 }

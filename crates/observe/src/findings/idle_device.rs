@@ -15,11 +15,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let requests: u64 = device.requests.iter().map(|r| r.issued).sum();
     let origin = fathom_record::Origin::of(facts.phase, facts.repetition);
     let bound = facts.phase.direct || origin.regime == Regime::Device;
+    // Buffered writes wait in memory until somebody wants them written: the device rests meanwhile, as it should.
+    let waiting = facts.phase.writes && !facts.phase.direct;
     let paced = facts.repetition.workers.iter().any(|w| w.behind_ns > 0);
-    if !bound || paced || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
+    if !bound || paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
         return None;
     }
-    let idle = 1.0 - (device.busy_ns as f64 / block.watched_ns as f64).min(1.0);
+    // The watch begins before the clock and ends after it.
+    let (time_ns, whose) = match facts.repetition.elapsed_ns {
+        0 => (block.watched_ns, "watched time"),
+        elapsed => (elapsed.min(block.watched_ns), "time of the phase"),
+    };
+    let idle = 1.0 - (device.busy_ns as f64 / time_ns as f64).min(1.0);
     if idle < NOTABLE {
         return None;
     }
@@ -29,9 +36,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             device.name,
             percent(idle)
         ),
-        "More operations in flight (queue depth, threads), or larger ones, would use the device better.",
+        if facts.phase.direct {
+            "More operations in flight (queue depth, threads), or larger ones, would use the device better."
+        } else {
+            "More streams, or a larger read_ahead_kb of the device, would use it better."
+        },
         vec![
-            evidence("watched time", block.watched_ns as f64, "ns", EVENTS),
+            evidence(whose, time_ns as f64, "ns", EVENTS),
             evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
             evidence("requests", requests as f64, "requests", EVENTS),
         ],

@@ -12,6 +12,10 @@ const LEAST_BYTES: u64 = 1 << 20;
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let joined = facts.joined?;
     facts.block()?;
+    // Past the page cache the device is asked for exactly what the calls ask for, as often as they ask.
+    if facts.phase.direct {
+        return None;
+    }
     let (asked, fetched) = (joined.asked_bytes, joined.fetched_bytes);
     let ratio = fetched as f64 / asked.max(1) as f64;
     if asked == 0 || ratio < NOTABLE || fetched - asked.min(fetched) < LEAST_BYTES {
@@ -33,7 +37,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "{} {} what was asked: {} for {}; {} were never asked for, {} were fetched again.",
+            "{} {} what was asked: {} for {} of different data; {} were never asked for, {} were fetched again.",
             crate::words::sentence(who),
             times(ratio),
             size(fetched as f64),
@@ -45,6 +49,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("distinct bytes asked for", asked as f64, "bytes", JOIN),
             evidence("bytes of our files read from the device", fetched as f64, "bytes", JOIN),
+            evidence("different bytes among those", joined.fetched_distinct_bytes as f64, "bytes", JOIN),
             evidence("bytes that no call asked for", never as f64, "bytes", JOIN),
             evidence("requests marked as read-ahead", joined.ahead_requests as f64, "requests", EVENTS),
         ],

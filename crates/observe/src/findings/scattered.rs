@@ -11,7 +11,7 @@ const STILL_SEQUENTIAL: f64 = 0.5;
 const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    if !asked_in_order(facts) {
+    if !facts.in_order {
         return None;
     }
     let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };
@@ -47,22 +47,4 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 
 fn jumps(stats: &RequestStats) -> u64 {
     stats.seeks.forward + stats.seeks.backward
-}
-
-/// Whether the phase's own name says that it goes through its files in order: what is measured in a record has no other word for it.
-fn asked_in_order(facts: &Facts<'_>) -> bool {
-    let name = facts.phase.name.as_str();
-    facts.phase.axes.tags.get("access").is_some_and(|a| a == "sequential")
-        || [
-            "write",
-            "rewrite",
-            "read",
-            "reread",
-            "sequential read",
-            "sequential write",
-            "seqrd",
-            "seqwr",
-            "seqrewr",
-        ]
-        .contains(&name)
 }

@@ -15,6 +15,7 @@ const MIB: u64 = 1 << 20;
 struct World {
     phase: Phase,
     repetition: Repetition,
+    in_order: bool,
     joined: Option<Joined>,
 }
 
@@ -35,7 +36,7 @@ impl World {
             direct: false,
             repetitions: Vec::new(),
         };
-        Self { phase, repetition, joined: None }
+        Self { phase, repetition, in_order: false, joined: None }
     }
 
     fn device(&mut self) -> &mut DeviceActivity {
@@ -43,7 +44,12 @@ impl World {
     }
 
     fn found(&self) -> Vec<Finding> {
-        let facts = Facts { phase: &self.phase, repetition: &self.repetition, joined: self.joined.as_ref() };
+        let facts = Facts {
+            phase: &self.phase,
+            repetition: &self.repetition,
+            in_order: self.in_order,
+            joined: self.joined.as_ref(),
+        };
         of(&facts)
     }
 
@@ -104,7 +110,7 @@ fn read_ahead_that_fetches_what_nobody_wants() {
     world.joined = Some(joined.clone());
     assert_eq!(
         world.says("read-ahead").expect("told"),
-        "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB; 21 MiB were never asked for, 0 B were fetched again."
+        "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB of different data; 21 MiB were never asked for, 0 B were fetched again."
     );
     world.joined = Some(Joined {
         fetched_bytes: 12 * MIB,
@@ -116,6 +122,8 @@ fn read_ahead_that_fetches_what_nobody_wants() {
     let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
     world.joined = Some(again);
     assert!(world.says("read-ahead").expect("told").starts_with("The device was asked for 3.1 x"));
+    world.phase.direct = true;
+    assert_eq!(world.says("read-ahead"), None, "past the page cache the calls themselves asked again");
 }
 
 #[test]
@@ -149,7 +157,7 @@ fn merges_are_told_where_queueing_was_watched() {
 #[test]
 fn streams_in_order_that_make_the_device_jump() {
     let mut world = World::new(OpKind::Write, 1000, 65_536);
-    world.phase.name = "write".into();
+    world.in_order = true;
     let seeks = Seeks {
         sequential: 100,
         forward: 450,
@@ -163,8 +171,9 @@ fn streams_in_order_that_make_the_device_jump() {
         world.says("scattered").expect("told"),
         "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB in the mean."
     );
-    world.phase.name = "random write".into();
-    assert_eq!(world.says("scattered"), None, "it was asked to jump");
+    world.in_order = false;
+    world.phase.name = "write".into();
+    assert_eq!(world.says("scattered"), None, "it was asked to jump, whatever it is called");
 }
 
 #[test]
@@ -257,6 +266,14 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     assert!(
         world.says("idle-device").expect("told").starts_with("vda had nothing to do for 40 % of the time")
     );
+    world.repetition.elapsed_ns = 800_000_000;
+    assert!(
+        world.says("idle-device").expect("told").contains("for 25 % of the time"),
+        "the phase's, not the watch's"
+    );
+    world.repetition.elapsed_ns = 700_000_000;
+    assert_eq!(world.says("idle-device"), None);
+    world.repetition.elapsed_ns = 0;
     world.phase.axes.queue_depth = Some(3);
     world.device().busy_ns = 900_000_000;
     assert_eq!((world.says("depth"), world.says("idle-device")), (None, None));

@@ -4,7 +4,8 @@ use super::calls::Call;
 use super::keep::Kept;
 use super::layout::Layout;
 use fathom_record::block::{IssuerKind, RequestFlags};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 /// Sums over all syncs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,22 +43,48 @@ pub(super) fn waits<'a>(
     // By completion: what was issued before the sync and completed in it was waited for, too.
     let mut done: Vec<&Kept> = requests.iter().filter(|r| r.completed_ns > 0).collect();
     done.sort_by_key(|r| r.completed_ns);
-    for sync in syncs {
+    let syncs: Vec<(&Call, Range<usize>)> = syncs
+        .map(|sync| {
+            let from = done.partition_point(|r| r.completed_ns < sync.start_ns);
+            let to = done.partition_point(|r| r.completed_ns <= sync.end_ns());
+            (sync, from..to.max(from))
+        })
+        .collect();
+    let parts: Vec<Vec<(u32, u64)>> = done.iter().map(|request| parts_of(request, layout)).collect();
+    // Of syncs side by side each writes its own file: what one of them wanted is no other file's data to the rest.
+    let mut wanted = HashSet::new();
+    for (sync, within) in &syncs {
+        wanted.extend(
+            within.clone().filter(|&r| parts[r].iter().any(|p| p.0 == sync.file)).map(|r| (r, sync.file)),
+        );
+    }
+    let mut met = vec![false; done.len()];
+    for (sync, within) in syncs {
         all.calls += 1;
         all.total_ns += sync.latency_ns;
-        let from = done.partition_point(|r| r.completed_ns < sync.start_ns);
         let mut others = BTreeSet::new();
-        for request in done[from..].iter().take_while(|r| r.completed_ns <= sync.end_ns()) {
-            if request.flags.has(RequestFlags::PREFLUSH) {
-                all.flushes.0 += 1;
-                let begun = request.issued_ns.max(sync.start_ns);
-                all.flushes.1 += request.completed_ns.saturating_sub(begun);
+        for r in within {
+            // A request is counted once, however many syncs it fell into.
+            let first = !std::mem::replace(&mut met[r], true);
+            if first {
+                all.look_at(done[r], sync);
             }
-            if !request.flags.has(RequestFlags::WRITE) || request.sectors == 0 {
-                continue;
+            for &(file, bytes) in &parts[r] {
+                let own = wanted.contains(&(r, file));
+                if first {
+                    add(if own { &mut all.own } else { &mut all.others }, bytes);
+                }
+                if !own {
+                    others.insert(file);
+                }
             }
-            all.fua += u64::from(request.flags.has(RequestFlags::FUA));
-            count(&mut all, sync, request, layout, &mut others);
+            if first && writes(done[r]) {
+                let rest = done[r].bytes().saturating_sub(parts[r].iter().map(|p| p.1).sum());
+                add(&mut all.elsewhere, rest);
+                if done[r].issuer == IssuerKind::Journal {
+                    add(&mut all.journal, rest);
+                }
+            }
         }
         all.with_others += u64::from(!others.is_empty());
         all.most_others = all.most_others.max(others.len() as u32);
@@ -66,28 +93,41 @@ pub(super) fn waits<'a>(
     all
 }
 
-fn count(all: &mut SyncWaits, sync: &Call, request: &Kept, layout: &Layout, others: &mut BTreeSet<u32>) {
-    let (mut own, mut other) = (0, 0);
+impl SyncWaits {
+    /// What a request did to the device's cache.
+    fn look_at(&mut self, request: &Kept, sync: &Call) {
+        if request.flags.has(RequestFlags::PREFLUSH) {
+            let begun = request.issued_ns.max(sync.start_ns);
+            self.flushes.0 += 1;
+            self.flushes.1 += request.completed_ns.saturating_sub(begun);
+        }
+        self.fua += u64::from(writes(request) && request.flags.has(RequestFlags::FUA));
+    }
+}
+
+fn writes(request: &Kept) -> bool {
+    request.flags.has(RequestFlags::WRITE) && request.sectors > 0
+}
+
+/// The files of ours that a write belongs to, and the bytes of each.
+fn parts_of(request: &Kept, layout: &Layout) -> Vec<(u32, u64)> {
+    if !writes(request) {
+        return Vec::new();
+    }
+    let mut parts: Vec<(u32, u64)> = Vec::new();
     for (file, _, bytes) in layout.within(request.sector, request.sectors.into()) {
-        if file == sync.file {
-            own += bytes;
-        } else {
-            other += bytes;
-            others.insert(file);
+        match parts.iter_mut().find(|p| p.0 == file) {
+            Some(part) => part.1 += bytes,
+            None => parts.push((file, bytes)),
         }
     }
-    let rest = request.bytes().saturating_sub(own + other);
-    let add = |to: &mut (u64, u64), bytes: u64| {
-        if bytes > 0 {
-            to.0 += 1;
-            to.1 += bytes;
-        }
-    };
-    add(&mut all.own, own);
-    add(&mut all.others, other);
-    add(&mut all.elsewhere, rest);
-    if request.issuer == IssuerKind::Journal {
-        add(&mut all.journal, rest);
+    parts
+}
+
+fn add(to: &mut (u64, u64), bytes: u64) {
+    if bytes > 0 {
+        to.0 += 1;
+        to.1 += bytes;
     }
 }
 
@@ -120,5 +160,22 @@ mod tests {
         assert_eq!((waits.elsewhere, waits.journal), ((2, 12_288), (1, 8192)));
         assert_eq!((waits.flushes, waits.fua), ((1, 200), 1));
         assert_eq!((waits.with_others, waits.most_others, waits.files_met), (1, 2, 2));
+    }
+
+    #[test]
+    fn of_syncs_side_by_side_each_writes_its_own() {
+        let file = |at: u64| vec![Placed { offset: 0, at, length: 65_536 }];
+        let layout = Layout::drawn(&[(0, file(0)), (1, file(65_536)), (2, file(131_072))]);
+        let syncs =
+            [call(OpKind::Sync, 1000, 1000, 0, 0), Call { file: 1, ..call(OpKind::Sync, 1000, 1000, 0, 0) }];
+        let requests = [
+            kept(1100, 100, 0, 8, "W"),
+            kept(1200, 100, 128, 8, "W"),
+            kept(1300, 100, 256, 8, "W"), // a file that nobody synced
+            kept(1400, 100, 1 << 21, 8, "FWFS"),
+        ];
+        let waits = waits(syncs.iter(), &requests, &layout);
+        assert_eq!((waits.own, waits.others, waits.elsewhere), ((2, 8192), (1, 4096), (1, 4096)));
+        assert_eq!((waits.calls, waits.with_others, waits.most_others, waits.flushes.0), (2, 2, 1, 1));
     }
 }

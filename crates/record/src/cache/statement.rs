@@ -84,6 +84,9 @@ fn worth(bytes: u64, truth: &ReadTruth) -> bool {
 }
 
 fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth, device: &str) -> String {
+    // Of a file that lies in memory what counts is what reached the device below it.
+    let in_memory = way.cached.as_ref().filter(|_| regime_of(way.share()) != Regime::Device);
+    let device = in_memory.map_or(device, |c| c.below.as_str());
     let asked = bytes_words(truth.asked_bytes);
     let share = |bytes| percent(bytes, truth.asked_bytes);
     let flushes: u64 = repetition.physical.level(0).iter().map(|d| d.flush_ios).sum();
@@ -113,19 +116,19 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
         }
         _ => {}
     }
-    if truth.dirty_bytes.is_some() && worth(truth.lost_bytes) {
+    if truth.dirty_bytes.is_some() && worth(truth.lost_bytes) && in_memory.is_none() {
         words += &format!(
             "; {} never reached it: overwritten or deleted in memory before ({})",
             share(truth.lost_bytes),
             bytes_words(truth.lost_bytes)
         );
     }
-    if let Some(c) = way.cached.as_ref().filter(|_| regime_of(way.share()) != Regime::Device) {
+    if let Some(c) = in_memory {
         words += &format!(
-            "; {} is a file that lies in memory: {} below it wrote {}",
+            "; {} was given {}, but it is a file, and what has not reached {} lies in memory or was overwritten there",
             c.above,
+            bytes_words(way.at_top),
             c.below,
-            bytes_words(c.bytes)
         );
     }
     if way.unpacked.is_some() {
