@@ -108,7 +108,7 @@ mod tests {
             "? single runs, no interval possible",
             "write, kB/s, file size by record size",
             "      1M    51200    51300",
-            "latency avg     2.5 ms/op       2.50 ms  line 8",
+            "latency avg             2.5 ms/op       2.50 ms  line 8",
         ] {
             assert!(text.contains(part), "{part:?} in\n{text}");
         }
