@@ -65,3 +65,32 @@ fn reading<T>(device: &Path, work: impl FnOnce() -> T) -> T {
         result
     })
 }
+
+#[test]
+fn a_device_that_goes_away_is_noticed() {
+    use std::io::BufRead as _;
+    let test = "a_device_that_goes_away_is_noticed";
+    if !fathom_testkit::need_root(test) {
+        return;
+    }
+    let Some(disk) = fathom_testkit::LoopFs::ext4(test).mount() else { return };
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .arg("watch")
+        .arg(disk.device())
+        .args(["--interval", "100ms", "-n", "3000", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut lines = std::io::BufReader::new(child.stdout.take().expect("piped")).lines();
+    assert!(lines.next().is_some_and(|l| l.is_ok()), "it watches");
+    drop(disk);
+    // Were it not noticed, 3000 rows would take five minutes.
+    let rest = lines.count();
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && said.contains("is gone, or another device"),
+        "{rest} rows, then {said}"
+    );
+}

@@ -15,6 +15,8 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// A source that runs.
 pub struct Source {
     devices: Vec<Watched>,
+    /// Which they were at the start.
+    there: Vec<Option<String>>,
     from: From,
     since: Instant,
 }
@@ -62,7 +64,8 @@ impl Source {
         } else {
             From::Counters(Some(counters(&devices)?))
         };
-        Ok(Self { devices, from, since: Instant::now() })
+        let there = devices.iter().map(identity).collect();
+        Ok(Self { devices, there, from, since: Instant::now() })
     }
 
     /// Names of what is watched.
@@ -72,6 +75,14 @@ impl Source {
 
     /// What happened since the last call.
     pub fn take(&mut self) -> anyhow::Result<Moment> {
+        if let Some((gone, _)) =
+            self.devices.iter().zip(&self.there).find(|(device, there)| identity(device) != **there)
+        {
+            anyhow::bail!(
+                "{} is gone, or another device has its number now: watch the one that is wanted",
+                gone.name
+            );
+        }
         let now = Instant::now();
         let length = now - std::mem::replace(&mut self.since, now);
         let layer = match &mut self.from {
@@ -107,6 +118,16 @@ impl Source {
             drop(instance);
         }
     }
+}
+
+/// What tells a device from a later one of the same number: the kernel numbers disks in the order they come (since Linux 5.15; before,
+/// only whether there is one can be seen).
+fn identity(device: &Watched) -> Option<String> {
+    let dir = format!("/sys/dev/block/{}:{}", device.number.major, device.number.minor);
+    let dir = std::fs::canonicalize(dir).ok()?;
+    let of_disk = if dir.join("partition").exists() { dir.parent()? } else { &dir };
+    let sequence = std::fs::read_to_string(of_disk.join("diskseq")).unwrap_or_default();
+    Some(format!("{} {}", dir.display(), sequence.trim()))
 }
 
 fn counters(devices: &[Watched]) -> std::io::Result<CounterRows> {
