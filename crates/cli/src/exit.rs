@@ -8,6 +8,8 @@ pub const CHECK: u8 = 1;
 pub const USAGE: u8 = 2;
 /// The run could not be completed; what was measured is kept.
 pub const FAILED: u8 = 3;
+/// A gate cannot decide: there are not enough data.
+pub const UNDECIDED: u8 = 3;
 
 /// An error that is the user's to mend on the command line or in an input file.
 #[derive(Debug)]

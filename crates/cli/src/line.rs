@@ -113,6 +113,8 @@ pub enum Command {
   fathom watch nvme0n1 --queue    that device, with merges and time in the queue (root)
   fathom watch sda --json --count 60 > minute.jsonl")]
     Watch(WatchDevice),
+    /// Did it get slower? Two sides of runs, judged figure by figure, with an exit code for CI
+    Compare(crate::commands::compare::line::Compare),
     /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
     #[command(
         after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be

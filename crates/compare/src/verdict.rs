@@ -126,7 +126,7 @@ pub fn compare_behind_gate(quads: &[Quad], rules: &Rules, gate: &NoiseGate) -> R
 }
 
 /// The threshold in the scale of [`Effect::shift`].
-fn threshold_of(effect: &Effect, rules: &Rules) -> f64 {
+pub(crate) fn threshold_of(effect: &Effect, rules: &Rules) -> f64 {
     match effect.scale {
         Scale::Ratio => rules.threshold.ln_1p(),
         Scale::Difference => rules.difference_threshold,
@@ -154,7 +154,7 @@ fn verdict_of(test: &RankTest, effect: &Effect, cv: Option<f64>, rules: &Rules) 
 }
 
 /// Twice the threshold, if the interval stays inside it.
-fn margin_kept(effect: &Effect, rules: &Rules) -> Option<f64> {
+pub(crate) fn margin_kept(effect: &Effect, rules: &Rules) -> Option<f64> {
     let (margin, inside) = match effect.scale {
         Scale::Ratio => {
             let margin = 2.0 * rules.threshold;

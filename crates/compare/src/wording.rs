@@ -2,12 +2,16 @@
 //! "inconclusive" names what would settle it, a single run gets no interval.
 
 mod figures;
+mod groups;
 
 use crate::noise::{GateFailure, NoiseGate};
 use crate::quads::effect::{Effect, Scale};
 use crate::single::{AgainstControls, HeadlineCheck};
 use crate::verdict::{Comparison, Settle, Verdict};
-use figures::{effect_percent, p_value, percent, short, significant};
+pub use groups::groups;
+
+pub use figures::p_value;
+use figures::{effect_percent, percent, short, significant};
 
 /// For results that were not interleaved.
 pub const NOT_INTERLEAVED: &str =
@@ -43,9 +47,19 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The sentence of a comparison.
+/// The sentence of a comparison whose quads were drawn at random.
 #[must_use]
 pub fn comparison(found: &Comparison, names: Names) -> String {
+    comparison_of(found, names, "random ")
+}
+
+/// The same where it is not known how the order within the quads came about.
+#[must_use]
+pub fn comparison_in_found_order(found: &Comparison, names: Names) -> String {
+    comparison_of(found, names, "")
+}
+
+fn comparison_of(found: &Comparison, names: Names, random: &str) -> String {
     let effect = &found.effect;
     let Names { a, b, .. } = names;
     let p = p_value(found.test.p);
@@ -53,7 +67,7 @@ pub fn comparison(found: &Comparison, names: Names) -> String {
         let runs = 2 * found.quads;
         let interval = interval(effect);
         format!(
-            "({interval}; {runs} + {runs} runs in {} random {}; exact {p})",
+            "({interval}; {runs} + {runs} runs in {} {random}{}; exact {p})",
             found.quads,
             quads(found.quads)
         )

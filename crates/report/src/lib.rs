@@ -4,10 +4,11 @@
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds what is
 //! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
-//! serve them all; `comparison` divides two runs, `sweep` draws many of one workload under different settings.
+//! serve them all; `comparison` divides two runs, `compared` judges two sides, `sweep` draws many of one workload under different settings.
 
 pub mod block;
 pub mod colour;
+pub mod compared;
 pub mod comparison;
 pub mod conduct;
 pub mod finding;

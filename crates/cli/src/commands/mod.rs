@@ -1,6 +1,7 @@
 //! The commands, one file each: what `fathom COMMAND` does, from its options to its exit code. This file only chooses.
 
 mod backends;
+pub mod compare;
 mod doctor;
 mod export;
 pub mod filebench;
@@ -57,6 +58,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
         Command::Sweep(o) => sweep::run(&o, &common),
         Command::Watch(o) => watch::run(&o),
+        Command::Compare(o) => compare::run(&o, &common),
         Command::Import(o) => import::run(&o, &common),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),

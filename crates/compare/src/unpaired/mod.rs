@@ -1,6 +1,7 @@
 //! Two groups without pairing: imported results only. `mann_whitney` tests, `shift` estimates, `spread` holds the tests that allow unequal
-//! spread, for reports. With these goes the warning that drift between the two sessions cannot be told from a change.
+//! spread, for reports; `groups` gives the verdict. With these goes the warning that drift between the two sessions cannot be told from a change.
 
+pub mod groups;
 pub mod mann_whitney;
 pub mod shift;
 pub mod spread;

@@ -11,7 +11,8 @@ pub(super) fn effect_percent(share: f64) -> String {
 }
 
 /// "p = 0.037"; what four decimals would call zero is "p < 0.0001".
-pub(super) fn p_value(p: f64) -> String {
+#[must_use]
+pub fn p_value(p: f64) -> String {
     if p < 0.0001 { "p < 0.0001".to_string() } else { format!("p = {}", trimmed(format!("{p:.4}"))) }
 }
 

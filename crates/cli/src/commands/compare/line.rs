@@ -1,0 +1,61 @@
+//! The options of `fathom compare`.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "A side is one of
+  an id, or its beginning, or \"last\"     that run
+  a label                               all runs that have it
+  a file                                the runs in it: JSON of `fathom export`, or whatever `fathom import` reads;
+                                        FILE:FIRST-LAST takes only what stands between these lines
+  several of these with commas          all of them (with --a and --b)
+
+The method is the strongest that the runs allow. Runs that were mixed four by four, two of each side
+(`fathom sweep` does that), are compared in quads, by an exact test. Other runs are two groups,
+and drift between the sessions cannot be told from a change. Single runs have a ratio and nothing else.
+A run is one value of each figure, whatever it holds; only where each side is one run do its
+repetitions count. At least 3 quads, or 5 runs of each side, are needed for a verdict.
+
+Examples:
+  fathom compare before after                    all runs labelled \"before\" with those labelled \"after\"
+  fathom compare 20261121T2105 last              two runs by id
+  fathom compare mail.txt:1-120 mail.txt:121-240 two outputs in one text
+  fathom compare --a 20261121T21,old.json --b last
+  fathom compare --sweep 20261121T2105 --by scheduler
+  fathom compare --gate --threshold 2% --metric p99 before after
+
+Exit code: 0, 2 for bad input; with --gate: 0 no regression, 1 a regression, 3 not enough data to tell.
+docs/compare.md says more.")]
+pub struct Compare {
+    /// The baseline, then what is compared with it
+    #[arg(value_name = "SIDE", conflicts_with_all = ["a", "b", "sweep"])]
+    pub sides: Vec<String>,
+    /// The baseline
+    #[arg(long, value_name = "SIDE,...", value_delimiter = ',', requires = "b")]
+    pub a: Vec<String>,
+    /// What is compared with it
+    #[arg(long, value_name = "SIDE,...", value_delimiter = ',', requires = "a")]
+    pub b: Vec<String>,
+    /// The cells of a stored sweep; needs --by where it varied several settings
+    #[arg(long, value_name = "ID", conflicts_with_all = ["a", "b"])]
+    pub sweep: Option<String>,
+    /// The setting of the sweep whose values are the sides; the other settings are coordinates of cells
+    #[arg(long, value_name = "SETTING", requires = "sweep")]
+    pub by: Option<String>,
+    /// The value of that setting that is the baseline [default: the one the sweep names first]
+    #[arg(long, value_name = "VALUE", requires = "sweep")]
+    pub base: Option<String>,
+    /// The least change of a ratio that is called one
+    #[arg(long, value_name = "SHARE", default_value = "1%")]
+    pub threshold: String,
+    /// Figures to compare: throughput, ops, time, p50, p99, p99.9, all, or a figure's name; may be repeated
+    /// [default: throughput (else ops), time, and the three percentiles]
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    pub metric: Vec<String>,
+    /// Let the exit code tell whether something got worse
+    #[arg(long)]
+    pub gate: bool,
+    /// Print JSON; docs/formats/compare.schema.json describes it
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,179 @@
+//! Which runs are meant: by id, by label, or in a file. Those of a sweep are sorted to their sides in `sweep`.
+
+use super::line::Compare;
+use super::sweep;
+use crate::exit::Usage;
+use crate::line::Common;
+use crate::state;
+use anyhow::Context as _;
+use fathom_dialects::import::import;
+use fathom_record::store::{Filter, RunSummary};
+use fathom_record::{Run, Store, StoreError, export};
+use fathom_report::compared::Side;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The sides with their runs, the baseline first.
+pub struct Chosen(pub Vec<(String, Vec<Run>)>);
+
+impl Chosen {
+    /// The baseline with each of the others.
+    pub fn pairs(&self) -> impl Iterator<Item = (Side<'_>, Side<'_>)> {
+        let side = |(name, runs): &'_ (String, Vec<Run>)| Side {
+            name: name.clone(),
+            runs: Vec::with_capacity(runs.len()),
+        };
+        let of = move |i: usize| {
+            let mut side = side(&self.0[i]);
+            side.runs.extend(&self.0[i].1);
+            side
+        };
+        (1..self.0.len()).map(move |i| (of(0), of(i)))
+    }
+}
+
+/// Where runs come from. The store is opened when it is first needed: files need none.
+pub struct Runs<'c> {
+    common: &'c Common,
+    store: Option<Store>,
+}
+
+impl<'c> Runs<'c> {
+    pub fn new(common: &'c Common) -> Self {
+        Self { common, store: None }
+    }
+
+    pub fn store(&mut self) -> anyhow::Result<&Store> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => state::store(self.common.store.as_deref())?,
+        };
+        Ok(self.store.insert(store))
+    }
+
+    /// Loads runs of the store.
+    pub fn load(&mut self, ids: impl IntoIterator<Item = String>) -> anyhow::Result<Vec<Run>> {
+        let store = self.store()?;
+        ids.into_iter().map(|id| Ok(store.load(&id)?)).collect()
+    }
+
+    /// The runs that a word means.
+    fn named(&mut self, word: &str) -> anyhow::Result<Vec<Run>> {
+        if Path::new(word).is_file() {
+            return in_file(word, word, None);
+        }
+        if let Some((file, first, last)) = part_of_file(word) {
+            return in_file(word, file, Some((first, last)));
+        }
+        if word.contains('/') {
+            return Err(
+                Usage(format!("{word} is no file; a side is an id, a label, \"last\" or a file")).into()
+            );
+        }
+        let labelled: Vec<RunSummary> =
+            self.store()?.list(&Filter { label: Some(word.to_owned()), ..Filter::default() })?;
+        if !labelled.is_empty() {
+            return self.load(labelled.into_iter().map(|r| r.id));
+        }
+        match self.store()?.load(word) {
+            Ok(run) => Ok(vec![run]),
+            Err(StoreError::NoSuchRun { path, .. }) => Err(Usage(format!(
+                "{word:?} is neither the id nor the label of a run in {}, nor a file; `fathom list` shows what there is",
+                path.display()
+            ))
+            .into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The sides of a command line.
+pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
+    if let Some(id) = &options.sweep {
+        return sweep::sides(id, options, runs);
+    }
+    let groups: Vec<Vec<String>> = if options.a.is_empty() {
+        options.sides.iter().map(|s| vec![s.clone()]).collect()
+    } else {
+        vec![options.a.clone(), options.b.clone()]
+    };
+    if groups.len() < 2 {
+        return Err(Usage(
+            "two sides are needed: fathom compare A B, or --a ID,ID --b ID,ID, or --sweep ID; `fathom list` shows the runs".into(),
+        )
+        .into());
+    }
+    let mut sides = Vec::new();
+    for words in groups {
+        let mut all: Vec<Run> = Vec::new();
+        for word in &words {
+            for run in runs.named(word)? {
+                // A run that is named twice is still one.
+                if run.id.is_empty() || all.iter().all(|r| r.id != run.id) {
+                    all.push(run);
+                }
+            }
+        }
+        sides.push((words.join(","), all));
+    }
+    apart(&sides)?;
+    Ok(Chosen(sides))
+}
+
+/// A run on both sides would be compared with itself.
+fn apart(sides: &[(String, Vec<Run>)]) -> Result<(), Usage> {
+    let mut seen = BTreeSet::new();
+    for run in sides.iter().flat_map(|s| &s.1).filter(|r| !r.id.is_empty()) {
+        if !seen.insert(&run.id) {
+            return Err(Usage(format!("run {} is on two sides; name it on one", run.id)));
+        }
+    }
+    Ok(())
+}
+
+/// "mail.txt:12-80": lines of a file.
+fn part_of_file(word: &str) -> Option<(&str, u64, u64)> {
+    let (file, lines) = word.rsplit_once(':')?;
+    let (first, last) = lines.split_once('-')?;
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    Path::new(file).is_file().then_some((file, first, last))
+}
+
+/// The runs in a file, or in some of its lines: fathom's JSON, or outputs of other programs.
+fn in_file(word: &str, file: &str, lines: Option<(u64, u64)>) -> anyhow::Result<Vec<Run>> {
+    let bytes = std::fs::read(file)
+        .map_err(|e| Usage(format!("{file} cannot be read: {e}; name a file, or a stored run")))?;
+    if lines.is_none()
+        && let Ok(text) = std::str::from_utf8(&bytes)
+        && text.contains(&format!("\"schema\": \"{}\"", export::JSON_SCHEMA))
+    {
+        return exported(file, text);
+    }
+    let within = |run: &Run| {
+        let Some((first, last)) = lines else { return true };
+        run.source.as_ref().is_some_and(|s| s.first_line >= first && s.last_line <= last)
+    };
+    let found = import(file, &bytes, None).found;
+    let runs: Vec<Run> = found.into_iter().flat_map(|f| f.runs).filter(within).collect();
+    if runs.is_empty() {
+        return Err(Usage(format!(
+            "{word} holds no run: neither JSON of `fathom export` nor an output that `fathom import --dry-run` finds"
+        ))
+        .into());
+    }
+    Ok(runs)
+}
+
+/// The documents of a file, one after another.
+fn exported(file: &str, text: &str) -> anyhow::Result<Vec<Run>> {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    let (mut runs, mut from) = (Vec::new(), 0);
+    while let Some(document) = documents.next() {
+        let usage = |e: &dyn std::fmt::Display| Usage(format!("{file}: {e}"));
+        document.map_err(|e| usage(&e))?;
+        let upto = documents.byte_offset();
+        runs.push(export::from_json(&text[from..upto]).map_err(|e| usage(&e)).context("reading runs")?);
+        from = upto;
+    }
+    Ok(runs)
+}

@@ -1,0 +1,167 @@
+//! Many cells at once. First all of them together, which sees a small change everywhere; then cell by cell, and there chance gives some
+//! that look changed: where there are quads enough, the first three screen and the others confirm; where not, p is adjusted for the number
+//! of cells, and what does not stand that is a suspect, to be run again.
+
+use super::judge::{Effect, Method, Row, Word, quads_of, said};
+use super::layout::Layout;
+use super::samples::Sample;
+use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS, Suspect, confirm, global_test, screen};
+use fathom_compare::multiple::benjamini_hochberg;
+use fathom_compare::quads::Quad;
+use fathom_compare::quads::effect::effect;
+use fathom_compare::verdict::Rules;
+use fathom_compare::wording;
+use serde::Serialize;
+
+/// From so many cells of one figure on, a cell's own test is not enough: with five or fewer, one level of 1 % each keeps the false alarms of
+/// all below 5 %.
+pub const MANY: usize = 6;
+/// Share of false alarms among the cells called changed.
+const FALSE_DISCOVERIES: f64 = 0.05;
+/// Level that makes a suspect.
+const SUSPECT: f64 = 0.05;
+
+/// Cells of one figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Family {
+    /// The figure.
+    pub metric: String,
+    /// How many cells.
+    pub cells: usize,
+    /// Quads of all cells together; 0 where there are none.
+    pub quads: usize,
+    /// p of "no change anywhere", by all quads together.
+    pub p: Option<f64>,
+    /// The change over all cells.
+    pub effect: Option<Effect>,
+    /// Whether that is within twice the threshold of "no change".
+    pub same: bool,
+    /// Whether cells were decided on by quads that had no part in naming them.
+    pub confirmed_by_fresh: bool,
+    /// Cells that only fresh runs can decide on.
+    pub suspects: Vec<String>,
+    /// What all cells together say, in a sentence.
+    pub sentence: String,
+}
+
+/// Looks at the cells of each figure that cells are quoted by, or that was asked for, and corrects the verdicts of large families.
+pub(super) fn look(rows: &mut [Row], samples: &[Sample], layout: &Layout, rules: &Rules) -> Vec<Family> {
+    let mut metrics: Vec<String> = Vec::new();
+    for row in rows.iter() {
+        if !metrics.contains(&row.metric) {
+            metrics.push(row.metric.clone());
+        }
+    }
+    metrics.iter().filter_map(|m| one(m, rows, samples, layout, rules)).collect()
+}
+
+fn one(metric: &str, rows: &mut [Row], samples: &[Sample], layout: &Layout, rules: &Rules) -> Option<Family> {
+    let judged = |i: &usize| rows[*i].metric == metric && rows[*i].p.is_some();
+    let cells: Vec<usize> = (0..rows.len()).filter(judged).collect();
+    if cells.len() < 2 {
+        return None;
+    }
+    let rules = Rules { higher_is_better: rows[cells[0]].higher_is_better.unwrap_or(true), ..*rules };
+    let adjusted = benjamini_hochberg(&cells.iter().filter_map(|i| rows[*i].p).collect::<Vec<f64>>());
+    for (i, p) in cells.iter().zip(&adjusted) {
+        rows[*i].adjusted_p = Some(*p);
+    }
+    let quads: Vec<Vec<Quad>> = cells.iter().map(|i| quads_of(&samples[*i], layout)).collect();
+    let by_quads = cells.iter().all(|i| rows[*i].method == Method::Quads);
+    let fresh = by_quads && quads.iter().all(|q| q.len() >= SCREEN_QUADS + CONFIRM_QUADS);
+    if cells.len() >= MANY {
+        if fresh {
+            screen_and_confirm(rows, &cells, &quads, &rules);
+        } else {
+            adjust(rows, &cells, &rules);
+        }
+    }
+    let all: Vec<Quad> = quads.concat();
+    let whole = if by_quads { effect(&all, rules.confidence) } else { None };
+    let p = by_quads.then(|| global_test(&quads).p);
+    let margin = 1.0 + 2.0 * rules.threshold;
+    let whole = whole.map(|e| said(&e));
+    let inside = |e: &Effect| {
+        e.scale == "ratio" && e.low.is_some_and(|l| l >= 1.0 / margin) && e.high.is_some_and(|h| h <= margin)
+    };
+    let same = whole.as_ref().is_some_and(inside);
+    let suspects: Vec<String> =
+        cells.iter().filter(|i| rows[**i].verdict == Word::Suspect).map(|i| rows[*i].cell.clone()).collect();
+    let sentence = sentence(&rules, cells.len(), p, whole.as_ref(), same);
+    Some(Family {
+        metric: metric.into(),
+        cells: cells.len(),
+        quads: if by_quads { all.len() } else { 0 },
+        p,
+        effect: whole,
+        same,
+        confirmed_by_fresh: fresh && cells.len() >= MANY,
+        suspects,
+        sentence,
+    })
+}
+
+/// The first three quads of each cell name suspects, its others decide.
+fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], rules: &Rules) {
+    let first: Vec<Vec<Quad>> = quads.iter().map(|q| q[..SCREEN_QUADS].to_vec()).collect();
+    let Ok(suspects) = screen(&first, rules) else { return };
+    for (n, i) in cells.iter().enumerate() {
+        if !is_change(rows[*i].verdict) {
+            continue;
+        }
+        let suspect = suspects.iter().find(|s| s.cell == n);
+        let decided = |s: &Suspect| confirm(s, &quads[n][SCREEN_QUADS..], rules).is_ok_and(|c| c.confirmed);
+        if !suspect.is_some_and(decided) {
+            suspected(&mut rows[*i], "the first three quads and the others do not agree");
+        }
+    }
+}
+
+/// Too few quads for that: p has to stand the adjustment for the number of cells.
+fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
+    for i in cells {
+        let row = &mut rows[*i];
+        let stands = row.adjusted_p.is_some_and(|p| p <= FALSE_DISCOVERIES);
+        let moved = row.ratio().is_none_or(|r| r.ln().abs() >= rules.threshold.ln_1p());
+        if is_change(row.verdict) && !stands {
+            suspected(row, "one of so many cells looks like this by chance");
+        } else if row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT) {
+            suspected(row, "one of so many cells looks like this by chance");
+        }
+    }
+}
+
+fn is_change(word: Word) -> bool {
+    matches!(word, Word::Better | Word::Worse | Word::Differs)
+}
+
+fn suspected(row: &mut Row, why: &str) {
+    row.verdict = Word::Suspect;
+    let figures = match (row.ratio(), row.p) {
+        (Some(ratio), Some(p)) => format!("ratio {ratio:.4}, {}", wording::p_value(p)),
+        _ => row.p.map_or(String::new(), wording::p_value),
+    };
+    row.sentence = format!("Suspect ({figures}): {why}; {CONFIRM_QUADS} fresh quads of this cell decide.");
+}
+
+fn sentence(rules: &Rules, cells: usize, p: Option<f64>, whole: Option<&Effect>, same: bool) -> String {
+    let (Some(p), Some(e)) = (p, whole) else {
+        return format!("{cells} cells; there are no quads by which to judge them together.");
+    };
+    let interval = match (e.low, e.high, e.confidence) {
+        (Some(low), Some(high), Some(c)) => {
+            format!(", {:.1} % interval {low:.4} to {high:.4}", c * 100.0)
+        }
+        _ => String::new(),
+    };
+    let figures = format!("({} {:.4}{interval}; {})", e.scale, e.estimate, wording::p_value(p));
+    let up = if e.scale == "ratio" { e.estimate > 1.0 } else { e.estimate > 0.0 };
+    if p <= rules.alpha {
+        let way = if up { "up" } else { "down" };
+        format!("All {cells} cells together went {way} {figures}.")
+    } else if same {
+        format!("All {cells} cells together: no change seen {figures}.")
+    } else {
+        format!("All {cells} cells together: inconclusive {figures}.")
+    }
+}

@@ -1,0 +1,325 @@
+//! One figure of one cell, judged: by quads, as two groups, or as two single runs, and put into the words of a verdict.
+
+use super::layout::{Design, Layout};
+use super::samples::{Place, Sample};
+use fathom_compare::quads::effect::{self, Scale};
+use fathom_compare::quads::{Quad, Side};
+use fathom_compare::single::against_controls;
+use fathom_compare::unpaired::groups;
+use fathom_compare::verdict::{self, Rules, Verdict};
+use fathom_compare::wording::{self, Names};
+use fathom_record::imported::units;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// By which method a figure was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The exact rank test on quads.
+    Quads,
+    /// Mann and Whitney's test of two groups.
+    Groups,
+    /// A ratio of two single runs.
+    Single,
+    /// Not at all.
+    None,
+}
+
+/// The word of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// B is better by the threshold or more.
+    Better,
+    /// B is worse by the threshold or more: a regression.
+    Worse,
+    /// A figure that is neither better nor worse by being larger differs by the threshold or more.
+    Differs,
+    /// A change, smaller than the threshold.
+    BelowThreshold,
+    /// No change, within twice the threshold.
+    Same,
+    /// Neither can be said.
+    Inconclusive,
+    /// One of many cells that looks changed; only fresh runs can tell.
+    Suspect,
+    /// One run of each side.
+    Single,
+    /// A percentile that stands on too few operations.
+    TooFewOperations,
+    /// The figures cannot be compared.
+    Unusable,
+}
+
+impl Word {
+    /// As a table has it; speed is faster or slower, anything else better or worse.
+    #[must_use]
+    pub fn words(self, of_speed: bool) -> &'static str {
+        match self {
+            Self::Better if of_speed => "faster",
+            Self::Better => "better",
+            Self::Worse if of_speed => "slower",
+            Self::Worse => "worse",
+            Self::Differs => "differs",
+            Self::BelowThreshold => "below threshold",
+            Self::Same => "same",
+            Self::Inconclusive => "inconclusive",
+            Self::Suspect => "suspect",
+            Self::Single => "single runs",
+            Self::TooFewOperations => "too few operations",
+            Self::Unusable => "no comparison",
+        }
+    }
+}
+
+/// The size of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// "ratio" (B over A) or "difference" (B less A, where a figure is zero).
+    pub scale: &'static str,
+    /// The estimate.
+    pub estimate: f64,
+    /// Lower bound of the interval.
+    pub low: Option<f64>,
+    /// Upper bound of the interval.
+    pub high: Option<f64>,
+    /// What the interval attains: 0.9457 is 94.57 %.
+    pub confidence: Option<f64>,
+}
+
+/// A figure of a cell with what may be said of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The cell in words.
+    pub cell: String,
+    /// The operation.
+    pub operation: String,
+    /// Size of each stream's file.
+    pub file_bytes: Option<u64>,
+    /// Record size.
+    pub record_bytes: Option<u64>,
+    /// Streams at once.
+    pub streams: Option<u64>,
+    /// Operations in flight per stream.
+    pub queue_depth: Option<u64>,
+    /// Whether O_DIRECT was asked for.
+    pub direct: bool,
+    /// Further coordinates.
+    pub tags: BTreeMap<String, String>,
+    /// Settings of a sweep that the cell was measured under.
+    pub settings: BTreeMap<String, String>,
+    /// The figure.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub higher_is_better: Option<bool>,
+    /// Whether the cell is quoted by it.
+    pub headline: bool,
+    /// A's values, in the order measured.
+    pub a: Vec<f64>,
+    /// B's.
+    pub b: Vec<f64>,
+    /// The method.
+    pub method: Method,
+    /// Whole quads, where they are the method.
+    pub quads: usize,
+    /// The size of the change.
+    pub effect: Option<Effect>,
+    /// Two-sided p-value.
+    pub p: Option<f64>,
+    /// Whether p is exact.
+    pub exact: bool,
+    /// p, adjusted for the number of cells by Benjamini and Hochberg; only where there are several.
+    pub adjusted_p: Option<f64>,
+    /// The verdict.
+    pub verdict: Word,
+    /// The same in a sentence.
+    pub sentence: String,
+}
+
+impl Row {
+    fn new(sample: &Sample, layout: &Layout) -> Self {
+        let Place { cell, settings } = &sample.place;
+        Self {
+            cell: sample.place.title(),
+            operation: cell.operation.clone(),
+            file_bytes: cell.axes.file_bytes,
+            record_bytes: cell.axes.record_bytes,
+            streams: cell.axes.streams,
+            queue_depth: cell.axes.queue_depth,
+            direct: cell.direct,
+            tags: cell.axes.tags.clone(),
+            settings: settings.clone(),
+            metric: sample.metric.clone(),
+            unit: sample.unit.clone(),
+            higher_is_better: sample.higher_is_better,
+            headline: sample.headline,
+            a: sample.of_side(layout, Side::A),
+            b: sample.of_side(layout, Side::B),
+            method: Method::None,
+            quads: 0,
+            effect: None,
+            p: None,
+            exact: false,
+            adjusted_p: None,
+            verdict: Word::Unusable,
+            sentence: String::new(),
+        }
+    }
+
+    /// Whether it says how fast something is, and not how much of something there was.
+    #[must_use]
+    pub fn is_of_speed(&self) -> bool {
+        [units::BYTES_PER_S, units::OPS_PER_S, units::NS].contains(&self.unit.as_str())
+    }
+
+    pub(super) fn names(&self) -> Names<'static> {
+        match self.higher_is_better {
+            None => Names { a: "A", b: "B", better: "higher", worse: "lower" },
+            Some(_) if self.is_of_speed() => Names::of_speed("A", "B"),
+            Some(_) => Names::of_count("A", "B"),
+        }
+    }
+
+    /// The estimate where it is a ratio.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        self.effect.filter(|e| e.scale == RATIO).map(|e| e.estimate)
+    }
+}
+
+/// The scale of ratios.
+const RATIO: &str = "ratio";
+
+/// Judges a figure.
+pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
+    let mut row = Row::new(sample, layout);
+    if let Some(few) = sample.too_few {
+        row.verdict = Word::TooFewOperations;
+        // What stands on so few is no figure to be read.
+        (row.a, row.b) = (Vec::new(), Vec::new());
+        row.sentence = format!(
+            "Too few operations: {} needs {} in every run, and one has {}.",
+            row.metric, few.needed, few.fewest
+        );
+        return row;
+    }
+    let rules = Rules { higher_is_better: row.higher_is_better.unwrap_or(true), ..*rules };
+    let quads = quads_of(sample, layout);
+    let judged = match &layout.design {
+        Design::Quads { random, .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, *random),
+        _ if row.a.len() == 1 && row.b.len() == 1 => single(&mut row),
+        design => by_groups(&mut row, &rules, design),
+    };
+    if let Err(unusable) = judged {
+        row.sentence = format!("No comparison: {unusable}.");
+    }
+    row
+}
+
+/// The whole quads that have this figure.
+pub(super) fn quads_of(sample: &Sample, layout: &Layout) -> Vec<Quad> {
+    let value = |unit: usize| sample.values.iter().find(|v| v.0 == unit).map(|v| v.1);
+    let quad = |four: &[usize; 4]| {
+        let [a, b, c, d] = four.map(value);
+        Quad::of_runs([a?, b?, c?, d?], four.map(|u| layout.units[u].side))
+    };
+    layout.quads.iter().filter_map(quad).collect()
+}
+
+type Judged = Result<(), fathom_compare::Unusable>;
+
+fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, random: bool) -> Judged {
+    let found = verdict::compare(quads, rules)?;
+    row.method = Method::Quads;
+    row.quads = quads.len();
+    (row.p, row.exact) = (Some(found.test.p), true);
+    row.effect = Some(said(&found.effect));
+    row.verdict = word(&found.verdict, row.higher_is_better);
+    row.sentence = if random {
+        wording::comparison(&found, row.names())
+    } else {
+        wording::comparison_in_found_order(&found, row.names())
+    };
+    Ok(())
+}
+
+fn by_groups(row: &mut Row, rules: &Rules, design: &Design) -> Judged {
+    let found = groups::compare(&row.a, &row.b, rules)?;
+    row.method = Method::Groups;
+    (row.p, row.exact) = (Some(found.test.p), found.test.exact);
+    row.effect = Some(said(&found.effect));
+    row.verdict = word(&found.verdict, row.higher_is_better);
+    row.sentence = wording::groups(&found, row.names());
+    if !matches!(design, Design::Groups { mixed: true, .. } | Design::Quads { .. }) {
+        row.sentence = format!("{} {}", row.sentence, wording::NOT_INTERLEAVED);
+    }
+    Ok(())
+}
+
+fn single(row: &mut Row) -> Judged {
+    row.method = Method::Single;
+    row.verdict = Word::Single;
+    let (a, b) = (row.a[0], row.b[0]);
+    if a > 0.0 && b > 0.0 {
+        row.effect = Some(Effect { scale: RATIO, estimate: b / a, low: None, high: None, confidence: None });
+        row.sentence = wording::single_runs(row.names(), b / a, None);
+    } else {
+        let scale = "difference";
+        row.effect = Some(Effect { scale, estimate: b - a, low: None, high: None, confidence: None });
+        row.sentence =
+            "Single runs, and one of the figures is zero: there is no ratio and no interval.".into();
+    }
+    Ok(())
+}
+
+pub(super) fn said(effect: &effect::Effect) -> Effect {
+    Effect {
+        scale: if effect.scale == Scale::Ratio { RATIO } else { "difference" },
+        estimate: effect.estimate,
+        low: Some(effect.low),
+        high: Some(effect.high),
+        confidence: Some(effect.confidence),
+    }
+}
+
+fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
+    match verdict {
+        Verdict::Faster | Verdict::Slower if higher_is_better.is_none() => Word::Differs,
+        Verdict::Faster => Word::Better,
+        Verdict::Slower => Word::Worse,
+        Verdict::ChangedBelowThreshold => Word::BelowThreshold,
+        Verdict::SameWithin(_) => Word::Same,
+        Verdict::Inconclusive(_) | Verdict::Withheld(_) => Word::Inconclusive,
+    }
+}
+
+/// Single runs with O_DIRECT beside the same ones without it: what goes past the page cache shows how far runs differ where a change
+/// of the page cache's or the scheduler's doing should not be seen.
+pub(super) fn controls(rows: &mut [Row]) {
+    let quoted: Vec<usize> =
+        (0..rows.len()).filter(|i| rows[*i].headline && rows[*i].method == Method::Single).collect();
+    for &i in &quoted {
+        let operation =
+            |j: &&usize| rows[**j].operation == rows[i].operation && rows[**j].metric == rows[i].metric;
+        let ratios = |direct: bool| -> Vec<f64> {
+            let of = quoted.iter().filter(operation).filter(|j| rows[**j].direct == direct);
+            of.filter_map(|j| rows[*j].ratio()).collect()
+        };
+        let (cells, controls) = (ratios(false), ratios(true));
+        if rows[i].direct || cells.is_empty() || controls.is_empty() {
+            continue;
+        }
+        let (Ok(found), Some(ratio)) = (against_controls(&cells, &controls), rows[i].ratio()) else {
+            continue;
+        };
+        let mut sentence =
+            wording::single_runs(rows[i].names(), ratio, Some(("direct I/O", found.largest_control)));
+        if cells.len() > 1 {
+            sentence = format!("{sentence} {}", wording::against_controls(&found));
+        }
+        rows[i].sentence = sentence;
+    }
+}

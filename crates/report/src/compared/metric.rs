@@ -1,0 +1,113 @@
+//! Which figures are compared: chosen by a word that means the same for all programs, or by the figure's own name.
+
+use fathom_record::OpKind;
+use fathom_record::figures::Series;
+use fathom_record::imported::names;
+
+/// A choice of figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Every figure there is.
+    All,
+    /// Bytes per second.
+    Throughput,
+    /// Operations per second.
+    Operations,
+    /// How long it took.
+    Time,
+    /// A percentile of the latency of every kind of operation: "p99.9".
+    Percentile(String),
+    /// A figure of this name.
+    Named(String),
+}
+
+impl Metric {
+    /// The choice that a word means.
+    #[must_use]
+    pub fn of_word(word: &str) -> Self {
+        match word {
+            "all" => Self::All,
+            "throughput" => Self::Throughput,
+            "ops" | "iops" => Self::Operations,
+            "time" => Self::Time,
+            p if p.strip_prefix('p').is_some_and(|n| n.parse::<f64>().is_ok()) => Self::Percentile(p.into()),
+            other => Self::Named(other.into()),
+        }
+    }
+
+    /// Whether a figure is meant.
+    #[must_use]
+    pub fn takes(&self, metric: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Throughput => metric == names::THROUGHPUT,
+            Self::Operations => metric == names::OPERATIONS,
+            Self::Time => metric == names::TIME,
+            Self::Percentile(p) => percentile(metric).is_some_and(|(_, q)| q == p),
+            Self::Named(name) => metric == name,
+        }
+    }
+}
+
+/// The operation and the percentile of a figure that is one: "read p99" is of reads, "p99".
+pub(super) fn percentile(metric: &str) -> Option<(&str, &str)> {
+    let (operation, p) = metric.rsplit_once(' ')?;
+    p.strip_prefix('p')?.parse::<f64>().ok()?;
+    Some((operation, p))
+}
+
+/// The kind of operation that a percentile of a measured run is of.
+pub(super) fn kind_of(metric: &str) -> Option<OpKind> {
+    let (operation, _) = percentile(metric)?;
+    OpKind::ALL.into_iter().find(|op| op.word() == operation)
+}
+
+/// Whether a reader who did not choose wants this figure: rates, time, and latencies of whole operations. Operations per second say
+/// nothing new beside a throughput.
+pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
+    if percentile(&series.metric).is_some() {
+        return !kind_of(&series.metric).is_some_and(OpKind::is_part);
+    }
+    match series.metric.as_str() {
+        names::THROUGHPUT | names::TIME => true,
+        names::OPERATIONS => !all.iter().any(|s| s.cell == series.cell && s.metric == names::THROUGHPUT),
+        _ => series.higher_is_better.is_some() && !has_usual(series, all),
+    }
+}
+
+/// Whether a cell has one of the figures that all programs have.
+fn has_usual(series: &Series, all: &[Series]) -> bool {
+    all.iter().any(|s| {
+        s.cell == series.cell
+            && [names::THROUGHPUT, names::OPERATIONS, names::TIME].contains(&s.metric.as_str())
+    })
+}
+
+/// The place of a figure among those that a cell can be quoted by, smallest first; `None` if it cannot.
+pub(super) fn quoted(metric: &str) -> Option<u8> {
+    match metric {
+        names::THROUGHPUT => Some(0),
+        names::OPERATIONS => Some(1),
+        names::TIME => Some(2),
+        m if percentile(m).is_some() => Some(4),
+        _ => Some(3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_choose_figures() {
+        let takes = |word: &str, metric: &str| Metric::of_word(word).takes(metric);
+        assert!(takes("throughput", "throughput") && takes("ops", "operations per second"));
+        assert!(takes("p99", "read p99") && takes("p99", "write p99") && !takes("p99", "read p99.9"));
+        assert!(
+            takes("p99.9", "fsync p99.9") && takes("read p99", "read p99") && !takes("read p99", "write p99")
+        );
+        assert!(takes("all", "whatever") && takes("user time", "user time") && !takes("page faults", "time"));
+        assert_eq!(kind_of("write-submission p50"), Some(OpKind::WriteSubmission));
+        assert_eq!((percentile("throughput"), percentile("slow path")), (None, None));
+    }
+}

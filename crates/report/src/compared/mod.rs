@@ -1,0 +1,158 @@
+//! Two sides of runs, judged: every figure of every cell both have, by the strongest method that the way they were measured allows. Quads
+//! where the order of the runs is known to be mixed, two groups where it is not, a bare ratio where there is one run of each.
+//!
+//! `layout` finds out how the runs were measured, `samples` takes a value of every figure out of every run, `judge` hands them to
+//! the statistics of `fathom_compare`, `family` looks at many cells together, `notices` and `differences` say what else the reader has to
+//! know. `text` and `serde` (the published schema) show it, `gate` decides, `junit` and `github` tell a CI of it. Nothing here runs or
+//! stores anything.
+
+mod differences;
+mod family;
+mod gate;
+mod json;
+mod judge;
+mod layout;
+mod metric;
+mod notices;
+mod samples;
+mod text;
+
+pub use differences::Difference;
+pub use family::{Family, MANY};
+pub use gate::{Gate, Outcome};
+pub use json::json;
+pub use judge::{Effect, Method, Row, Word};
+pub use layout::Design;
+pub use metric::Metric;
+pub use notices::Notice;
+pub use text::text;
+
+use fathom_compare::verdict::Rules;
+use fathom_record::Run;
+use serde::Serialize;
+
+/// The field `schema` of the JSON.
+pub const SCHEMA: &str = "fathom-compare 1";
+
+/// One side, as the user named it.
+#[derive(Clone, Debug)]
+pub struct Side<'r> {
+    /// What it is called: "scheduler=none", a label, an id, a file.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<&'r Run>,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Level, threshold and confidence; the direction is each figure's own.
+    pub rules: Rules,
+    /// The figures that are compared; empty: those that a reader wants first.
+    pub metrics: Vec<Metric>,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { rules: Rules::default(), metrics: Vec::new() }
+    }
+}
+
+/// A side as it is told.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    /// Its name.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<RunTold>,
+}
+
+/// A run as it is told.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunTold {
+    /// Its id; empty where a file held none.
+    pub id: String,
+    /// Its label.
+    pub label: String,
+    /// When it began, as the record says.
+    pub started_at: String,
+    /// Where it was imported from; `None` if fathom measured it.
+    pub source: Option<String>,
+}
+
+/// A comparison of two sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// The baseline.
+    pub a: Told,
+    /// What is compared with it.
+    pub b: Told,
+    /// How the runs were measured, and what counts as one.
+    pub design: Design,
+    /// The same in words.
+    pub design_words: String,
+    /// Level of the tests.
+    pub alpha: f64,
+    /// Changes of a ratio below this are no verdict: 0.01 is 1 %.
+    pub threshold: f64,
+    /// The figures, cell by cell, in the order of A.
+    pub rows: Vec<Row>,
+    /// Cells of one figure taken together.
+    pub families: Vec<Family>,
+    /// What the reader has to know.
+    pub notices: Vec<Notice>,
+    /// What differs between the machines and their settings.
+    pub environment: Vec<Difference>,
+    /// What differs in what was asked for.
+    pub workload: Vec<Difference>,
+    /// Cells that B does not have.
+    pub only_a: Vec<String>,
+    /// Cells that A does not have.
+    pub only_b: Vec<String>,
+}
+
+impl Compared {
+    /// Judges two sides.
+    #[must_use]
+    pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &Asked) -> Self {
+        let layout = layout::Layout::of(a, b);
+        let taken = samples::take(a, b, &layout, &asked.metrics);
+        let mut rows: Vec<Row> =
+            taken.samples.iter().map(|s| judge::judge(s, &layout, &asked.rules)).collect();
+        let families = family::look(&mut rows, &taken.samples, &layout, &asked.rules);
+        judge::controls(&mut rows);
+        Self {
+            a: Told::of(a),
+            b: Told::of(b),
+            design: layout.design.clone(),
+            design_words: layout.words(),
+            alpha: asked.rules.alpha,
+            threshold: asked.rules.threshold,
+            notices: notices::all(a, b, &layout, &taken.samples, &asked.rules),
+            environment: differences::of_environment(a, b),
+            workload: differences::of_workload(a, b),
+            only_a: taken.only_a,
+            only_b: taken.only_b,
+            rows,
+            families,
+        }
+    }
+}
+
+impl Told {
+    fn of(side: &Side<'_>) -> Self {
+        let run = |run: &&Run| RunTold {
+            id: run.id.clone(),
+            label: run.label.clone(),
+            started_at: run.started_at.clone(),
+            source: run
+                .source
+                .as_ref()
+                .map(|s| format!("{}, lines {} to {}", s.file, s.first_line, s.last_line)),
+        };
+        Self { name: side.name.clone(), runs: side.runs.iter().map(run).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! A value of every figure of every cell out of every run: what the statistics take. A run that holds several values of a figure gives
+//! one: a percentile of the latencies taken together, of rates and times the median. A percentile that stands on too few operations in
+//! some run is no sample.
+
+use super::Side;
+use super::layout::{Layout, Unit};
+use super::metric::{self, Metric};
+use crate::section;
+use fathom_compare::quads;
+use fathom_compare::quantiles::needed_for;
+use fathom_compare::summary::median;
+use fathom_record::figures::{self, Cell, Series};
+use fathom_record::{Histogram, OpKind, Phase, Run};
+use std::collections::BTreeMap;
+
+/// A cell as it is compared: what the run says, and which settings of a sweep it was measured under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) cell: Cell,
+    pub(super) settings: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128".
+    pub(super) fn title(&self) -> String {
+        let phase = Phase {
+            seq: 0,
+            name: self.cell.operation.clone(),
+            axes: self.cell.axes.clone(),
+            reads: false,
+            writes: false,
+            sync_in_clock: false,
+            direct: self.cell.direct,
+            repetitions: Vec::new(),
+        };
+        let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let title = section::full_title(&phase);
+        if settings.is_empty() { title } else { format!("{title}; {}", settings.join(", ")) }
+    }
+}
+
+/// Too few operations for a percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooFew {
+    pub(super) needed: u64,
+    /// In the run with the fewest.
+    pub(super) fewest: u64,
+}
+
+/// The values of one figure of one cell.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub(super) place: Place,
+    pub(super) metric: String,
+    pub(super) unit: String,
+    pub(super) higher_is_better: Option<bool>,
+    /// Whether the cell is quoted by it.
+    pub(super) headline: bool,
+    /// By number of the unit, in order.
+    pub(super) values: Vec<(usize, f64)>,
+    pub(super) too_few: Option<TooFew>,
+}
+
+impl Sample {
+    /// The values of one side, in the order they were measured.
+    pub(super) fn of_side(&self, layout: &Layout, side: quads::Side) -> Vec<f64> {
+        self.values.iter().filter(|(u, _)| layout.units[*u].side == side).map(|v| v.1).collect()
+    }
+}
+
+/// What was found.
+pub(super) struct Taken {
+    pub(super) samples: Vec<Sample>,
+    pub(super) only_a: Vec<String>,
+    pub(super) only_b: Vec<String>,
+}
+
+/// Takes the figures both sides have, in the order of the first run that has each.
+pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metric]) -> Taken {
+    let mut all: Vec<Sample> = Vec::new();
+    let series: [Vec<Vec<Series>>; 2] = [a, b].map(|s| s.runs.iter().map(|r| figures::of(r)).collect());
+    // A's first, so that rows stand in its order.
+    for side in [quads::Side::A, quads::Side::B] {
+        let (runs, of_runs) =
+            if side == quads::Side::A { (&a.runs, &series[0]) } else { (&b.runs, &series[1]) };
+        for (number, unit) in layout.units.iter().enumerate().filter(|(_, u)| u.side == side) {
+            for run in &unit.runs {
+                of_unit(number, unit, (runs[*run], &of_runs[*run]), metrics, &mut all);
+            }
+        }
+    }
+    for sample in &mut all {
+        sample.values.sort_by_key(|v| v.0);
+    }
+    let (mut only_a, mut only_b, mut samples) = (Vec::new(), Vec::new(), Vec::new());
+    for sample in all {
+        let has = |side| sample.values.iter().any(|(u, _)| layout.units[*u].side == side);
+        match (has(quads::Side::A), has(quads::Side::B)) {
+            (true, true) => samples.push(sample),
+            (true, false) => only_a.push(name(&sample)),
+            _ => only_b.push(name(&sample)),
+        }
+    }
+    mark_headlines(&mut samples);
+    Taken { samples, only_a, only_b }
+}
+
+fn name(sample: &Sample) -> String {
+    format!("{}: {}", sample.place.title(), sample.metric)
+}
+
+fn of_unit(number: usize, unit: &Unit, run: (&Run, &[Series]), metrics: &[Metric], all: &mut Vec<Sample>) {
+    let (run, series) = run;
+    for s in series {
+        let wanted = if metrics.is_empty() {
+            metric::is_usual(s, series)
+        } else {
+            metrics.iter().any(|m| m.takes(&s.metric))
+        };
+        if !wanted {
+            continue;
+        }
+        let Some((value, count)) = value(unit, run, s) else { continue };
+        let place = Place { cell: s.cell.clone(), settings: unit.settings.clone() };
+        let same = |x: &&mut Sample| x.place == place && x.metric == s.metric && x.unit == s.unit;
+        // A figure that one run has twice is two figures: the second goes with the second of the others.
+        let free = |x: &&mut Sample| same(x) && x.values.last().is_none_or(|v| v.0 != number);
+        let at = match all.iter_mut().find(free) {
+            Some(sample) => sample,
+            None => {
+                all.push(Sample {
+                    place,
+                    metric: s.metric.clone(),
+                    unit: s.unit.clone(),
+                    higher_is_better: s.higher_is_better,
+                    headline: false,
+                    values: Vec::new(),
+                    too_few: None,
+                });
+                let last = all.len() - 1;
+                &mut all[last]
+            }
+        };
+        at.values.push((number, value));
+        at.note_count(count);
+    }
+}
+
+impl Sample {
+    fn note_count(&mut self, count: Option<u64>) {
+        let percentile = metric::percentile(&self.metric).and_then(|(_, p)| p[1..].parse::<f64>().ok());
+        let (Some(p), Some(count)) = (percentile, count) else { return };
+        let needed = needed_for(p / 100.0);
+        if count < needed {
+            let fewest = self.too_few.map_or(count, |t| t.fewest.min(count));
+            self.too_few = Some(TooFew { needed, fewest });
+        }
+    }
+}
+
+/// One value of a figure for one unit, and how many operations a percentile stands on.
+fn value(unit: &Unit, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> {
+    let mine: Vec<&figures::Value> =
+        series.values.iter().filter(|v| unit.repetition.is_none_or(|n| v.repetition == n)).collect();
+    match mine.as_slice() {
+        [] => None,
+        [one] => Some((one.value, one.count)),
+        // Percentiles are never averaged: the latencies of all repetitions are taken together.
+        several => match metric::kind_of(&series.metric).filter(|_| several[0].count.is_some()) {
+            Some(op) => merged(run, op, &series.metric, several),
+            None => median(&several.iter().map(|v| v.value).collect::<Vec<f64>>()).map(|m| (m, None)),
+        },
+    }
+}
+
+fn merged(run: &Run, op: OpKind, metric: &str, values: &[&figures::Value]) -> Option<(f64, Option<u64>)> {
+    let p: f64 = metric::percentile(metric)?.1[1..].parse().ok()?;
+    let mut all = Histogram::default();
+    for value in values {
+        let phase = run.phases.iter().find(|p| p.seq == value.phase)?;
+        let repetition = phase.repetitions.iter().find(|r| r.n == value.repetition)?;
+        all.merge(&repetition.latency(op));
+    }
+    Some((all.percentile_ns(p)? as f64, Some(all.count())))
+}
+
+/// Each cell is quoted by the first of its figures that one can be quoted by.
+fn mark_headlines(samples: &mut [Sample]) {
+    for i in 0..samples.len() {
+        let rank = |s: &Sample| metric::quoted(&s.metric);
+        let of_cell: Vec<usize> =
+            (0..samples.len()).filter(|j| samples[*j].place == samples[i].place).collect();
+        let best = of_cell.into_iter().min_by_key(|j| (rank(&samples[*j]).unwrap_or(u8::MAX), *j));
+        samples[i].headline = best == Some(i);
+    }
+}

@@ -1,0 +1,176 @@
+//! A comparison on the terminal: who was compared and how, a line for each figure, sentences for the figures that cells are quoted by, what
+//! else one has to know, and what differs between the sides.
+
+use super::judge::{Row, Word};
+use super::notices::spelled;
+use super::{Compared, MANY, Told};
+use fathom_compare::summary::median;
+use fathom_compare::wording::p_value;
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Sentences that are printed in full; of more cells only those that say something.
+const MOST_SENTENCES: usize = 12;
+/// Notices that are printed, and differences of each kind.
+const MOST_NOTICES: usize = 20;
+
+/// The whole text.
+#[must_use]
+pub fn text(compared: &Compared) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "A  {}", side(&compared.a));
+    let _ = writeln!(text, "B  {}", side(&compared.b));
+    let _ = writeln!(text, "measured as {}\n", compared.design_words);
+    text += &table(compared);
+    text += &sentences(compared);
+    for family in compared.families.iter().filter(|f| f.cells >= MANY && f.p.is_some()) {
+        let _ = writeln!(text, "\n{}: {}", family.metric, family.sentence);
+    }
+    text += &notices(compared);
+    for (head, all) in [
+        ("The environments differ:", &compared.environment),
+        ("What was asked for differs:", &compared.workload),
+    ] {
+        if !all.is_empty() {
+            let _ = writeln!(text, "\n{head}");
+        }
+        for d in all.iter().take(MOST_NOTICES) {
+            let _ = writeln!(text, "  {}: {} | {}", d.name, d.a, d.b);
+        }
+        more(&mut text, all.len());
+    }
+    for (letter, other, all) in [("A", "B", &compared.only_a), ("B", "A", &compared.only_b)] {
+        if !all.is_empty() {
+            let _ = writeln!(text, "\nOnly {letter} has these; {other} has nothing to compare:");
+        }
+        for name in all.iter().take(MOST_NOTICES) {
+            let _ = writeln!(text, "  {name}");
+        }
+        more(&mut text, all.len());
+    }
+    text
+}
+
+fn more(text: &mut String, all: usize) {
+    if all > MOST_NOTICES {
+        let _ = writeln!(text, "  and {} more; --json has them all", all - MOST_NOTICES);
+    }
+}
+
+/// "none: 10 runs, 20261121T210531-1a2b3c to 20261121T211400-1a2b3c".
+fn side(told: &Told) -> String {
+    let count = if told.runs.len() == 1 { "1 run".into() } else { format!("{} runs", told.runs.len()) };
+    let ids: Vec<&str> = told.runs.iter().map(|r| r.id.as_str()).filter(|i| !i.is_empty()).collect();
+    let ids = match ids.as_slice() {
+        [] => String::new(),
+        [one] if *one == told.name => String::new(),
+        [one] => format!(", {one}"),
+        [first, .., last] => format!(", {first} to {last}"),
+    };
+    format!("{}: {count}{ids}", told.name)
+}
+
+/// Rows that are printed: all of a few cells; of many the ones that cells are quoted by, and what is worse or better.
+fn shown(compared: &Compared) -> Vec<&Row> {
+    let quoted = compared.rows.iter().filter(|r| r.headline).count();
+    let told = |r: &&Row| {
+        quoted <= MOST_SENTENCES
+            || r.headline
+            || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
+    };
+    compared.rows.iter().filter(told).collect()
+}
+
+fn table(compared: &Compared) -> String {
+    let rows = shown(compared);
+    if rows.is_empty() {
+        return "The sides have no figure of a cell in common.\n".into();
+    }
+    let mut lines = vec![["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"].map(String::from)];
+    let mut above = "";
+    for row in &rows {
+        let mut line = line(row);
+        // The cell is named once for all of its figures.
+        if above == row.cell {
+            line[0].clear();
+        }
+        above = &row.cell;
+        lines.push(line);
+    }
+    let widths: [usize; 8] =
+        std::array::from_fn(|i| lines.iter().map(|l| l[i].width()).max().unwrap_or_default());
+    let mut text = String::new();
+    for line in &lines {
+        let mut out = String::new();
+        for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
+            let fill = " ".repeat(width - cell.width());
+            let right = (2..7).contains(&i);
+            let _ = if right { write!(out, "{fill}{cell}  ") } else { write!(out, "{cell}{fill}  ") };
+        }
+        let _ = writeln!(text, "{}", out.trim_end());
+    }
+    let hidden = compared.rows.len() - rows.len();
+    if hidden > 0 {
+        let _ = writeln!(text, "{hidden} figures without a change are not shown; --json has them all");
+    }
+    text
+}
+
+fn line(row: &Row) -> [String; 8] {
+    let value = |values: &[f64]| median(values).map_or("-".into(), |v| spelled(v, &row.unit));
+    let number = |v: f64| match row.ratio() {
+        Some(_) => format!("{v:.4}"),
+        None => spelled(v, &row.unit),
+    };
+    let interval = row.effect.and_then(|e| Some(format!("{}..{}", number(e.low?), number(e.high?))));
+    let p = row.p.map(p_value).map(|p| p.trim_start_matches("p ").trim_start_matches("= ").to_owned());
+    [
+        row.cell.clone(),
+        row.metric.clone(),
+        value(&row.a),
+        value(&row.b),
+        row.effect.map_or("-".into(), |e| number(e.estimate)),
+        interval.unwrap_or_else(|| "-".into()),
+        p.unwrap_or_else(|| "-".into()),
+        row.verdict.words(row.is_of_speed()).into(),
+    ]
+}
+
+/// Of many cells only those with something to say.
+fn sentences(compared: &Compared) -> String {
+    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
+    let alone = quoted.len() == 1;
+    let few = quoted.len() <= MOST_SENTENCES;
+    let tells =
+        |r: &&Row| few || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect);
+    let mut text = String::new();
+    let told: Vec<&Row> =
+        compared.rows.iter().filter(|r| if few { r.headline } else { tells(r) && r.headline }).collect();
+    if !told.is_empty() {
+        text.push('\n');
+    }
+    for row in told.iter().take(MOST_NOTICES) {
+        let _ = if alone {
+            writeln!(text, "{}", row.sentence)
+        } else {
+            writeln!(text, "{}: {}", row.cell, row.sentence)
+        };
+    }
+    more(&mut text, told.len());
+    text
+}
+
+fn notices(compared: &Compared) -> String {
+    let mut text = String::new();
+    if !compared.notices.is_empty() {
+        text += "\nTo know:\n";
+    }
+    for notice in compared.notices.iter().take(MOST_NOTICES) {
+        let _ = match &notice.cell {
+            Some(cell) => writeln!(text, "  {cell}: {}", notice.sentence),
+            None => writeln!(text, "  {}", notice.sentence),
+        };
+    }
+    more(&mut text, compared.notices.len());
+    text
+}
