@@ -11,9 +11,7 @@ const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv";
 /// Writes the runs to `path` and gives the names of the files written. An existing file is overwritten only if `replace` says so.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let form = Form::of(path)?;
-    if !replace {
-        must_not_exist(path, FORCE)?;
-    }
+    must_be_free(path, replace)?;
     let text = match form {
         Form::Html => fathom_report::html::page(runs),
         Form::Markdown => fathom_report::markdown::summary(runs),
@@ -110,6 +108,11 @@ pub fn check_ending(path: &Path) -> Result<(), Usage> {
 pub fn check_before(path: &Path) -> Result<(), Usage> {
     check_ending(path)?;
     must_not_exist(path, "choose another name or remove it first")
+}
+
+/// Checks a file that a command with --force will write.
+pub fn must_be_free(path: &Path, replace: bool) -> Result<(), Usage> {
+    if replace { Ok(()) } else { must_not_exist(path, FORCE) }
 }
 
 /// What to do about an existing file where there is an option for it.

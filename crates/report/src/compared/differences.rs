@@ -2,6 +2,7 @@
 //! (time of day, free memory, load) is left out, and what is the same set of values on both sides is no difference.
 
 use super::Side;
+use super::factors::Factors;
 use crate::html::environment_leaves;
 use fathom_record::Run;
 use serde::Serialize;
@@ -58,8 +59,9 @@ fn is_passing(name: &str) -> bool {
 }
 
 /// Differences of what was asked for.
-pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
-    between(a, b, |run| {
+pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
+    let mut all = factors.told();
+    all.extend(between(a, b, |run| {
         let mut all = vec![
             ("by".to_owned(), program(run)),
             (
@@ -75,7 +77,8 @@ pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
             all.push(("command line".to_owned(), run.argv.join(" ")));
         }
         all
-    })
+    }));
+    all
 }
 
 fn program(run: &Run) -> String {
@@ -160,7 +163,7 @@ mod tests {
         let environment: Vec<_> = of_environment(&a, &b).into_iter().map(told).collect();
         let of = |name: &str, a: &str, b: &str| (name.to_owned(), a.to_owned(), b.to_owned());
         assert_eq!(environment, [of("kernel", "6.1", "6.2"), of("scheduler", "6.1", "6.2")]);
-        let workload: Vec<_> = of_workload(&a, &b).into_iter().map(told).collect();
+        let workload: Vec<_> = of_workload(&a, &b, &Factors::default()).into_iter().map(told).collect();
         assert_eq!(workload, [of("workload: phase.group.record", "\"4k\"", "\"4k\", \"8k\"")]);
         assert_eq!(of_environment(&b, &b), []);
     }

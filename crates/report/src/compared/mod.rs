@@ -7,10 +7,13 @@
 //! stores anything.
 
 mod differences;
+mod factors;
 mod family;
 mod gate;
+mod github;
 mod json;
 mod judge;
+mod junit;
 mod layout;
 mod metric;
 mod notices;
@@ -20,12 +23,15 @@ mod text;
 pub use differences::Difference;
 pub use family::{Family, MANY};
 pub use gate::{Gate, Outcome};
+pub use github::github;
 pub use json::json;
 pub use judge::{Effect, Method, Row, Word};
+pub use junit::junit;
 pub use layout::Design;
 pub use metric::Metric;
 pub use notices::Notice;
 pub use text::text;
+pub(crate) use text::{cells, side as side_words};
 
 use fathom_compare::verdict::Rules;
 use fathom_record::Run;
@@ -128,9 +134,9 @@ impl Compared {
             design_words: layout.words(),
             alpha: asked.rules.alpha,
             threshold: asked.rules.threshold,
-            notices: notices::all(a, b, &layout, &taken.samples, &asked.rules),
+            notices: notices::all(a, b, &layout, &taken, &asked.rules),
             environment: differences::of_environment(a, b),
-            workload: differences::of_workload(a, b),
+            workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,
             only_b: taken.only_b,
             rows,

@@ -3,8 +3,9 @@
 //! Nothing is left out of a comparison for it.
 
 use super::Side;
+use super::factors::Factors;
 use super::layout::{Design, Layout};
-use super::samples::Sample;
+use super::samples::{Sample, Taken};
 use crate::units as form;
 use fathom_compare::levels::two_levels;
 use fathom_compare::order_effect::off_neighbours;
@@ -33,20 +34,14 @@ pub struct Notice {
 }
 
 /// Every notice, of the whole comparison first.
-pub(super) fn all(
-    a: &Side<'_>,
-    b: &Side<'_>,
-    layout: &Layout,
-    samples: &[Sample],
-    rules: &Rules,
-) -> Vec<Notice> {
+pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, rules: &Rules) -> Vec<Notice> {
     let mut found: Vec<Notice> = order(layout).into_iter().collect();
     for (letter, side) in [("A", a), ("B", b)] {
         found.extend(side.runs.iter().filter_map(|run| ended_badly(letter, run)));
         found.extend(contradictions(letter, side));
         found.extend(first_cells(letter, side));
     }
-    for sample in samples.iter().filter(|s| s.headline) {
+    for sample in taken.samples.iter().filter(|s| s.headline) {
         let mut add = |code, sentence: String| {
             found.push(Notice { code, cell: Some(sample.place.title()), sentence });
         };
@@ -55,7 +50,7 @@ pub(super) fn all(
             far(letter, which, (sample, layout, side), &mut add);
         }
         drift(sample, layout, rules, &mut add);
-        if let Some(sentence) = unequal(a, b, sample) {
+        if let Some(sentence) = unequal(a, b, sample, &taken.factors) {
             add("unequal-cache", sentence);
         }
     }
@@ -215,11 +210,13 @@ fn drift(sample: &Sample, layout: &Layout, rules: &Rules, add: Add<'_>) {
 }
 
 /// What served the sides, where that differs.
-fn unequal(a: &Side<'_>, b: &Side<'_>, sample: &Sample) -> Option<String> {
+fn unequal(a: &Side<'_>, b: &Side<'_>, sample: &Sample, factors: &Factors) -> Option<String> {
     let served = |side: &Side<'_>| {
         let phases = side.runs.iter().flat_map(|r| &r.phases);
-        let origins: Vec<_> =
-            phases.filter(|p| figures::cell(p) == sample.place.cell).map(Phase::origin).collect();
+        let origins: Vec<_> = phases
+            .filter(|p| factors.without(figures::cell(p)) == sample.place.cell)
+            .map(Phase::origin)
+            .collect();
         let shares: Vec<f64> = origins.iter().filter_map(|o| o.device_share).collect();
         let regime = usual(origins.iter().map(|o| o.regime))?;
         Some((regime, median(&shares)))

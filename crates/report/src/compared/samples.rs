@@ -3,6 +3,7 @@
 //! some run is no sample.
 
 use super::Side;
+use super::factors::Factors;
 use super::layout::{Layout, Unit};
 use super::metric::{self, Metric};
 use crate::section;
@@ -71,6 +72,7 @@ impl Sample {
 /// What was found.
 pub(super) struct Taken {
     pub(super) samples: Vec<Sample>,
+    pub(super) factors: Factors,
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
 }
@@ -78,7 +80,11 @@ pub(super) struct Taken {
 /// Takes the figures both sides have, in the order of the first run that has each.
 pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metric]) -> Taken {
     let mut all: Vec<Sample> = Vec::new();
-    let series: [Vec<Vec<Series>>; 2] = [a, b].map(|s| s.runs.iter().map(|r| figures::of(r)).collect());
+    let mut series: [Vec<Vec<Series>>; 2] = [a, b].map(|s| s.runs.iter().map(|r| figures::of(r)).collect());
+    let factors = Factors::of(&series);
+    for one in series.iter_mut().flatten().flatten() {
+        one.cell = factors.without(one.cell.clone());
+    }
     // A's first, so that rows stand in its order.
     for side in [quads::Side::A, quads::Side::B] {
         let (runs, of_runs) =
@@ -92,21 +98,28 @@ pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metri
     for sample in &mut all {
         sample.values.sort_by_key(|v| v.0);
     }
-    let (mut only_a, mut only_b, mut samples) = (Vec::new(), Vec::new(), Vec::new());
-    for sample in all {
-        let has = |side| sample.values.iter().any(|(u, _)| layout.units[*u].side == side);
-        match (has(quads::Side::A), has(quads::Side::B)) {
-            (true, true) => samples.push(sample),
-            (true, false) => only_a.push(name(&sample)),
-            _ => only_b.push(name(&sample)),
+    let has = |sample: &Sample, side| sample.values.iter().any(|(u, _)| layout.units[*u].side == side);
+    let both = |s: &Sample| has(s, quads::Side::A) && has(s, quads::Side::B);
+    let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(both);
+    // A figure that one side lacks is told by its cell where the whole cell is missing.
+    let only = |side| {
+        let mut names: Vec<String> = Vec::new();
+        for sample in alone.iter().filter(|s| has(s, side)) {
+            let title = sample.place.title();
+            let name = if samples.iter().any(|s| s.place == sample.place) {
+                format!("{title}: {}", sample.metric)
+            } else {
+                title
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
-    }
+        names
+    };
+    let (only_a, only_b) = (only(quads::Side::A), only(quads::Side::B));
     mark_headlines(&mut samples);
-    Taken { samples, only_a, only_b }
-}
-
-fn name(sample: &Sample) -> String {
-    format!("{}: {}", sample.place.title(), sample.metric)
+    Taken { samples, factors, only_a, only_b }
 }
 
 fn of_unit(number: usize, unit: &Unit, run: (&Run, &[Series]), metrics: &[Metric], all: &mut Vec<Sample>) {

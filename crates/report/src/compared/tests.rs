@@ -6,7 +6,7 @@ use fathom_record::{Axes, Figure, Histogram, OpKind, OpStat, Phase, Repetition, 
 use serde_json::json;
 
 /// Throughput in MB/s of five quads, in the order run.
-const SLOWER: [(&str, [f64; 4]); 5] = [
+pub(super) const SLOWER: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 498.1, 495.6, 508.9]),
     ("BAAB", [499.9, 515.2, 511.0, 497.2]),
     ("ABAB", [509.7, 470.3, 513.8, 498.8]),
@@ -59,7 +59,7 @@ fn run(number: usize, phases: Vec<Phase>) -> Run {
 }
 
 /// Runs of both sides in the order of the quads.
-fn sides_of(quads: &[(&str, [f64; 4])], cells: usize) -> [Vec<Run>; 2] {
+pub(super) fn sides_of(quads: &[(&str, [f64; 4])], cells: usize) -> [Vec<Run>; 2] {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for (number, (letter, rate)) in
         quads.iter().flat_map(|(order, rates)| order.chars().zip(rates)).enumerate()
@@ -91,7 +91,7 @@ fn compared_with(sides: &[Vec<Run>; 2], asked: &Asked) -> Compared {
     Compared::of(&a, &b, asked)
 }
 
-fn compared(sides: &[Vec<Run>; 2]) -> Compared {
+pub(super) fn compared(sides: &[Vec<Run>; 2]) -> Compared {
     compared_with(sides, &Asked::default())
 }
 
@@ -284,11 +284,50 @@ fn a_cell_that_only_one_side_has_is_told() {
         run.phases.truncate(1);
     }
     let found = compared(&[a, b]);
-    assert_eq!(found.only_a[0], "read, record 8 KiB: throughput");
+    assert_eq!(found.only_a[0], "read, record 8 KiB");
     assert_eq!(Gate::of(&found, false).outcome, Outcome::NotEnoughData);
 }
 
 #[test]
 fn the_text_is_as_it_was() {
     insta::assert_snapshot!(text(&compared(&marked(sides_of(&SLOWER, 1)))));
+}
+
+#[test]
+fn what_only_the_sides_differ_in_is_no_coordinate() {
+    let [a, mut b] = sides_of(&SLOWER, 1);
+    for run in &mut b {
+        run.phases[0].axes.record_bytes = Some(65536);
+        run.phases[0].direct = true;
+    }
+    let found = compared(&[a, b]);
+    assert_eq!((headline(&found).cell.as_str(), headline(&found).verdict), ("read", Word::Worse));
+    let told: Vec<(&str, &str, &str)> =
+        found.workload.iter().map(|d| (d.name.as_str(), d.a.as_str(), d.b.as_str())).collect();
+    assert_eq!(told, [("record size", "4 KiB", "64 KiB"), ("O_DIRECT", "no", "yes")]);
+    assert!(found.only_a.is_empty() && found.only_b.is_empty());
+}
+
+#[test]
+fn the_page_draws_the_ratio_over_file_and_record_size() {
+    let mut sides = sides_of(&SLOWER, 8);
+    for run in sides.iter_mut().flatten() {
+        for (i, phase) in run.phases.iter_mut().enumerate() {
+            phase.axes.file_bytes = Some(1 << (20 + i / 4));
+            phase.axes.record_bytes = Some(4096 << (i % 4));
+        }
+    }
+    let found = compared(&sides);
+    let gate = Gate::of(&found, false);
+    let page = crate::html::comparison_page(std::slice::from_ref(&found), Some(&[gate]));
+    for part in [
+        "new against old",
+        "read: throughput, B over A",
+        "<svg",
+        "B is 2.7 % slower than A",
+        "plotly-gz",
+        "Regression: 8 of 8",
+    ] {
+        assert!(page.contains(part), "{part} is missing");
+    }
 }

@@ -58,7 +58,7 @@ fn more(text: &mut String, all: usize) {
 }
 
 /// "none: 10 runs, 20261121T210531-1a2b3c to 20261121T211400-1a2b3c".
-fn side(told: &Told) -> String {
+pub(crate) fn side(told: &Told) -> String {
     let count = if told.runs.len() == 1 { "1 run".into() } else { format!("{} runs", told.runs.len()) };
     let ids: Vec<&str> = told.runs.iter().map(|r| r.id.as_str()).filter(|i| !i.is_empty()).collect();
     let ids = match ids.as_slice() {
@@ -89,7 +89,7 @@ fn table(compared: &Compared) -> String {
     let mut lines = vec![["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"].map(String::from)];
     let mut above = "";
     for row in &rows {
-        let mut line = line(row);
+        let mut line = cells(row);
         // The cell is named once for all of its figures.
         if above == row.cell {
             line[0].clear();
@@ -116,7 +116,8 @@ fn table(compared: &Compared) -> String {
     text
 }
 
-fn line(row: &Row) -> [String; 8] {
+/// A figure as a table has it: cell, figure, A, B, their ratio, its interval, p, and the word.
+pub(crate) fn cells(row: &Row) -> [String; 8] {
     let value = |values: &[f64]| median(values).map_or("-".into(), |v| spelled(v, &row.unit));
     let number = |v: f64| match row.ratio() {
         Some(_) => format!("{v:.4}"),

@@ -3,10 +3,11 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod block;
 mod blocks;
+mod compared;
 mod conduct;
 mod environment;
 mod imported;
@@ -18,6 +19,7 @@ mod surfaces;
 mod table;
 mod trust;
 
+pub use compared::page as comparison_page;
 pub(crate) use environment::leaves as environment_leaves;
 
 use crate::{
@@ -161,6 +163,10 @@ impl Page {
             [one] => one_line(one),
             _ => format!("{} runs side by side", views.len()),
         };
+        self.close(&title, &lead)
+    }
+
+    fn close(self, title: &str, lead: &str) -> String {
         let mut contents = String::new();
         for (id, words) in &self.contents {
             let _ = write!(contents, "<li><a href=\"#{id}\">{}</a></li>", escape(words));
@@ -179,8 +185,8 @@ impl Page {
              <header><h1>{title}</h1><p class=\"lead\">{lead}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n\
              <main id=\"main\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network; every figure in it \
              can be redrawn from the stored run.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
-            title = escape(&title),
-            lead = escape(&lead),
+            title = escape(title),
+            lead = escape(lead),
             page_style = include_str!("style.css"),
             svg_style = svg::STYLE,
             body = self.body,

@@ -63,11 +63,16 @@ fn tests<'v>(shown: &[(&'v View<'v>, &Section<'v>)]) -> Vec<Test<'v>> {
 
 /// Surface and heat map side by side, the table folded below.
 fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
-    page.body.push_str("<div class=\"pair\">\n");
     let caption = match mapped.surface.quantity {
         Quantity::BytesPerSecond => "",
         Quantity::Ratio => "Second run over first; 1 is the same speed.",
     };
+    captioned(page, mapped, machine, scale, caption);
+}
+
+/// The same under words of the caller's.
+pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale, caption: &str) {
+    page.body.push_str("<div class=\"pair\">\n");
     if let Some(still) = svg::surface(mapped, machine, scale) {
         page.turning(&still, &plotly::surface(mapped, machine, scale), caption);
     }

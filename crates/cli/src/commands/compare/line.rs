@@ -1,31 +1,32 @@
 //! The options of `fathom compare`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "A side is one of
-  an id, or its beginning, or \"last\"     that run
-  a label                               all runs that have it
-  a file                                the runs in it: JSON of `fathom export`, or whatever `fathom import` reads;
-                                        FILE:FIRST-LAST takes only what stands between these lines
-  several of these with commas          all of them (with --a and --b)
+  an id, its beginning, \"last\"     that run
+  a label                          all runs that have it
+  a file                           the runs in it: JSON of `fathom export`, or what `fathom import`
+                                   reads; FILE:FIRST-LAST is only what stands in these lines
+  several of these with commas     all of them (with --a and --b)
+Of more than two sides, each is compared with the first.
 
-The method is the strongest that the runs allow. Runs that were mixed four by four, two of each side
-(`fathom sweep` does that), are compared in quads, by an exact test. Other runs are two groups,
-and drift between the sessions cannot be told from a change. Single runs have a ratio and nothing else.
-A run is one value of each figure, whatever it holds; only where each side is one run do its
-repetitions count. At least 3 quads, or 5 runs of each side, are needed for a verdict.
+The method is the strongest that the runs allow. Runs that were mixed four by four, two of each
+side (`fathom sweep` does that), are compared in quads, by an exact test. Other runs are two
+groups: drift between the sessions cannot be told from a change, and that is said. Single runs
+have a ratio and nothing else. A run is one value of each figure; only where each side is one
+run do its repetitions count. A verdict takes 3 quads, or 5 runs of each side.
 
 Examples:
-  fathom compare before after                    all runs labelled \"before\" with those labelled \"after\"
-  fathom compare 20261121T2105 last              two runs by id
-  fathom compare mail.txt:1-120 mail.txt:121-240 two outputs in one text
-  fathom compare --a 20261121T21,old.json --b last
-  fathom compare --sweep 20261121T2105 --by scheduler
-  fathom compare --gate --threshold 2% --metric p99 before after
+  fathom compare before after                      runs labelled so; two files do as well
+  fathom compare 20261121T2105 last                two runs by id
+  fathom compare mail.txt:1-120 mail.txt:121-240   two outputs of one text
+  fathom compare --sweep last --by scheduler -o page.html
+  fathom compare --gate --threshold 2% --junit out.xml before after
 
-Exit code: 0, 2 for bad input; with --gate: 0 no regression, 1 a regression, 3 not enough data to tell.
-docs/compare.md says more.")]
+Exit code: 0 done, 2 bad input; with --gate: 0 no regression, 1 a regression, 3 not enough data
+to tell. docs/compare.md says more.")]
 pub struct Compare {
     /// The baseline, then what is compared with it
     #[arg(value_name = "SIDE", conflicts_with_all = ["a", "b", "sweep"])]
@@ -48,13 +49,26 @@ pub struct Compare {
     /// The least change of a ratio that is called one
     #[arg(long, value_name = "SHARE", default_value = "1%")]
     pub threshold: String,
-    /// Figures to compare: throughput, ops, time, p50, p99, p99.9, all, or a figure's name; may be repeated
+    /// Figures to compare, with commas: throughput, ops, time, p50, p99, p99.9, all, or a figure's name
     /// [default: throughput (else ops), time, and the three percentiles]
     #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
     pub metric: Vec<String>,
-    /// Let the exit code tell whether something got worse
+    /// Let the exit code tell whether something got worse; it looks at throughput (else operations per second, else time) of
+    /// every cell, or at the figures that --metric names
     #[arg(long)]
     pub gate: bool,
+    /// Write what the gate says of each figure as JUnit XML
+    #[arg(long, value_name = "FILE", requires = "gate")]
+    pub junit: Option<PathBuf>,
+    /// Print what the gate says as annotations of GitHub Actions
+    #[arg(long, requires = "gate")]
+    pub github: bool,
+    /// Write the page of the comparison (.html)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Overwrite files that exist
+    #[arg(long)]
+    pub force: bool,
     /// Print JSON; docs/formats/compare.schema.json describes it
     #[arg(long)]
     pub json: bool,

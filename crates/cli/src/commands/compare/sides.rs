@@ -19,15 +19,7 @@ pub struct Chosen(pub Vec<(String, Vec<Run>)>);
 impl Chosen {
     /// The baseline with each of the others.
     pub fn pairs(&self) -> impl Iterator<Item = (Side<'_>, Side<'_>)> {
-        let side = |(name, runs): &'_ (String, Vec<Run>)| Side {
-            name: name.clone(),
-            runs: Vec::with_capacity(runs.len()),
-        };
-        let of = move |i: usize| {
-            let mut side = side(&self.0[i]);
-            side.runs.extend(&self.0[i].1);
-            side
-        };
+        let of = |i: usize| Side { name: self.0[i].0.clone(), runs: self.0[i].1.iter().collect() };
         (1..self.0.len()).map(move |i| (of(0), of(i)))
     }
 }

@@ -1,0 +1,102 @@
+//! Comparing, as a user meets it: sides by file, label, id and sweep, the gate's exit codes, what a CI reads, and bad input in words. The
+//! records are made here with the figures of the specification's examples.
+
+mod gate;
+mod refused;
+mod schema;
+mod sides;
+
+use fathom_record::{Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker, export};
+use fathom_testkit::Fathom;
+
+/// Throughput in MB/s of five quads, in the order run: slower by 2.7 %, and the same.
+pub const SLOWER: [(&str, [f64; 4]); 5] = [
+    ("ABBA", [512.4, 498.1, 495.6, 508.9]),
+    ("BAAB", [499.9, 515.2, 511.0, 497.2]),
+    ("ABAB", [509.7, 470.3, 513.8, 498.8]),
+    ("BBAA", [496.9, 494.2, 510.5, 507.6]),
+    ("BABA", [500.3, 514.1, 497.7, 511.9]),
+];
+pub const SAME: [(&str, [f64; 4]); 5] = [
+    ("ABBA", [512.4, 509.1, 513.0, 508.9]),
+    ("BAAB", [511.9, 515.2, 511.0, 508.4]),
+    ("ABAB", [509.7, 507.3, 513.8, 512.8]),
+    ("BBAA", [510.9, 508.2, 510.5, 507.6]),
+    ("BABA", [513.3, 514.1, 509.7, 511.9]),
+];
+/// What is said of the first.
+pub const GOLDEN: &str = "B is 2.7 % slower than A (ratio 0.9726, 94.6 % interval 0.9681 to 0.9773; 10 + 10 runs in 5 random quads; \
+                          exact p = 0.0003).";
+
+fn phase(mb_per_s: f64) -> Phase {
+    let stat = OpStat {
+        op: OpKind::Read,
+        ops: 2000,
+        bytes: 0,
+        latency: Histogram::from_values((0..2000).map(|n| 100_000 + n % 100)),
+    };
+    let worker = Worker {
+        bytes: (mb_per_s * 1e6).round() as u64,
+        ops: 2000,
+        elapsed_ns: 1_000_000_000,
+        stats: vec![stat],
+        ..Worker::default()
+    };
+    Phase {
+        seq: 0,
+        name: "read".into(),
+        axes: fathom_record::Axes::default(),
+        reads: true,
+        writes: false,
+        sync_in_clock: false,
+        direct: false,
+        repetitions: vec![Repetition { workers: vec![worker], ..Repetition::default() }],
+    }
+}
+
+/// The runs of some quads, in the order run, labelled "before" and "after" and marked as those of a sweep if that is asked for.
+pub fn runs(quads: &[(&str, [f64; 4])], of_sweep: bool) -> Vec<Run> {
+    let each = quads.iter().flat_map(|(order, rates)| order.chars().zip(rates));
+    let made = each.enumerate().map(|(number, (side, rate))| {
+        let setting = if side == 'A' { "none" } else { "bfq" };
+        let mut run = Run {
+            id: format!("20261122T1200{number:02}-000000"),
+            label: if side == 'A' { "before".into() } else { "after".into() },
+            dialect: "native".into(),
+            started_at: "2026-11-22T12:00:00+00:00".into(),
+            ended_at: "2026-11-22T12:00:01+00:00".into(),
+            version: "0.1.0".into(),
+            status: Status::Completed,
+            environment: serde_json::json!({"kernel": "6.1"}),
+            phases: vec![phase(*rate)],
+            ..Run::default()
+        };
+        if of_sweep {
+            run.label = format!("sweep 20261122T115959-000000: scheduler={setting}");
+            run.argv = vec!["fathom".into(), "sweep".into(), "--vary".into(), "scheduler=none,bfq".into()];
+            run.environment["sweep"] = serde_json::json!({
+                "id": "20261122T115959-000000", "run": number + 1, "block": number / 4 + 1,
+                "settings": {"scheduler": setting},
+            });
+        }
+        run
+    });
+    made.collect()
+}
+
+/// The program with these runs in its store.
+pub fn with(runs: &[Run]) -> Fathom {
+    let fathom = Fathom::new();
+    let mut store = Store::open(fathom.store()).expect("a store");
+    for run in runs {
+        store.save(run).expect("stored");
+    }
+    store.close().expect("closed");
+    fathom
+}
+
+/// The runs of one label as a file of exported documents.
+pub fn file(fathom: &Fathom, name: &str, runs: &[Run], label: &str) {
+    let text: String = runs.iter().filter(|r| r.label == label).map(export::json).collect();
+    std::fs::write(fathom.work().join(name), text).expect("a file");
+}

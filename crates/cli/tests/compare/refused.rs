@@ -1,0 +1,45 @@
+//! Bad input: exit code 2 and a sentence.
+
+use crate::{SLOWER, runs, with};
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let mut all = runs(&SLOWER[..1], true);
+    all[0].environment["sweep"]["settings"]["read_ahead_kb"] = "0".into();
+    all[1].environment["sweep"]["settings"]["read_ahead_kb"] = "128".into();
+    let fathom = with(&all);
+    std::fs::write(fathom.work().join("prose.txt"), "Dear all,\nnothing to report.\n").expect("a text");
+    std::fs::write(
+        fathom.work().join("broken.json"),
+        "{\n  \"schema\": \"fathom-record/1\",\n  \"id\": 1\n}\n",
+    )
+    .expect("a file");
+    let refused: [(&[&str], &str); 14] = [
+        (&[], "two sides are needed"),
+        (&["last"], "two sides are needed"),
+        (&["before", "after"], "\"before\" is neither the id nor the label of a run"),
+        (&["last", "last"], "is on two sides"),
+        (&["20261122T12", "last"], "20261122T120000-000000"),
+        (&["prose.txt", "last"], "prose.txt holds no run"),
+        (&["prose.txt:2-1", "last"], "prose.txt:2-1 holds no run"),
+        (&["broken.json", "last"], "broken.json: "),
+        (&["gone/file.json", "last"], "gone/file.json is no file"),
+        (&["--sweep", "9"], "the store has no run of such a sweep"),
+        (&["--sweep", "last"], "varied read_ahead_kb, scheduler; --by names the one to compare"),
+        (&["--sweep", "last", "--by", "fs"], "--by fs: the sweep varied read_ahead_kb, scheduler"),
+        (&["--threshold", "0", "last", "last"], "--threshold 0: a share above 0"),
+        (&["-o", "page.pdf", "last", "last"], "a comparison is drawn as a page, .html"),
+    ];
+    for (words, sentence) in refused {
+        let mut line = vec!["compare"];
+        line.extend(words);
+        let _ = fathom.run(line).expect_code(2).expect_stderr(sentence);
+    }
+    let base = ["compare", "--sweep", "last", "--by", "scheduler", "--base", "x"];
+    let _ = fathom.run(base).expect_code(2).expect_stderr("--base x: scheduler had none, bfq");
+    for words in [["--a", "last"].as_slice(), &["--junit", "x.xml", "a", "b"], &["--by", "x", "a", "b"]] {
+        let mut line = vec!["compare"];
+        line.extend(words);
+        let _ = fathom.run(line).expect_code(2);
+    }
+}

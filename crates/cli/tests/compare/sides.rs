@@ -1,0 +1,79 @@
+//! Sides by sweep, label, id, and file.
+
+use crate::{GOLDEN, SAME, SLOWER, file, runs, with};
+use fathom_testkit::Fathom;
+
+#[test]
+fn a_sweep_of_known_figures_gets_the_golden_sentence_and_a_page() {
+    let fathom = with(&runs(&SLOWER, true));
+    let outcome = fathom.run(["compare", "--sweep", "last", "-o", "page.html"]).expect_code(0);
+    let outcome = outcome.expect_stdout(GOLDEN).expect_stdout("A  scheduler=none: 10 runs");
+    let _ = outcome
+        .expect_stdout("random quads, as the sweep drew them (ABBA BAAB ABAB BBAA BABA)")
+        .expect_stdout("20261122T120009-000000 has 449 MiB/s, where 474 MiB/s is usual. It is kept.")
+        .expect_stdout("  scheduler: none | bfq")
+        .expect_stderr("wrote page.html");
+    let page = std::fs::read_to_string(fathom.work().join("page.html")).expect("a page");
+    assert!(
+        page.contains("scheduler=bfq against scheduler=none") && page.contains("B is 2.7 % slower than A")
+    );
+    let _ = fathom
+        .run(["compare", "--sweep", "20261122", "--by", "scheduler", "--base", "bfq"])
+        .expect_code(0)
+        .expect_stdout("B is 2.8 % faster than A (ratio 1.0281");
+}
+
+#[test]
+fn labels_are_sides_and_the_ids_tell_the_order() {
+    let fathom = with(&runs(&SAME, false));
+    let _ = fathom
+        .run(["compare", "before", "after"])
+        .expect_code(0)
+        .expect_stdout(
+            "measured as quads, by the order in which the runs were started (ABBA BAAB ABAB BBAA BABA)",
+        )
+        .expect_stdout(
+            "No change seen; any difference is below 2 % (ratio 0.9982, 94.6 % interval 0.9936 to 1.0018).",
+        );
+}
+
+#[test]
+fn single_runs_by_id_have_a_ratio_and_nothing_else() {
+    let fathom = with(&runs(&SLOWER, false));
+    let outcome = fathom.run(["compare", "20261122T120000", "20261122T120009"]).expect_code(0);
+    let _ = outcome.expect_stdout(
+        "Single runs: B/A = 0.918. No interval can be given; 3 quads or more would allow a verdict.",
+    );
+    let three = fathom
+        .run(["compare", "--a", "20261122T120000,20261122T120003", "--b", "20261122T120001,20261122T120002"])
+        .expect_code(0);
+    let _ = three.expect_stdout("Inconclusive: ratio 0.9");
+}
+
+#[test]
+fn files_need_no_store() {
+    let fathom = Fathom::new();
+    let all = runs(&SLOWER, false);
+    file(&fathom, "old.json", &all, "before");
+    file(&fathom, "new.json", &all, "after");
+    let outcome = fathom.run(["compare", "old.json", "new.json"]).expect_code(0);
+    let _ = outcome.expect_stdout("A  old.json: 10 runs").expect_stdout("B is 2.7 % slower than A");
+    assert!(!fathom.store().exists(), "nothing was asked of the store");
+}
+
+#[test]
+fn parts_of_a_text_are_sides() {
+    let fathom = Fathom::new();
+    let dd = |seconds: &str, rate: &str| {
+        format!(
+            "1024+0 records in\n1024+0 records out\n1073741824 bytes (1.1 GB) copied, {seconds} s, {rate} MB/s\n"
+        )
+    };
+    let mail = format!("Hello,\n\nbefore:\n\n{}\nand after:\n\n{}", dd("10.0", "107"), dd("20.0", "53.7"));
+    std::fs::write(fathom.work().join("mail.txt"), mail).expect("a mail");
+    let _ = fathom
+        .run(["compare", "mail.txt:1-7", "mail.txt:8-12"])
+        .expect_code(0)
+        .expect_stdout("measured as one run of each side")
+        .expect_stdout("Single runs: B/A = 0.5");
+}

@@ -1,0 +1,76 @@
+//! A comparison as annotations of GitHub Actions: an error for each regression, a warning for what the data do not tell, a notice for what
+//! the gate says.
+
+use super::{Compared, Gate, Outcome, Word};
+use std::fmt::Write as _;
+
+/// Annotations that GitHub shows of one kind in a step; the rest are counted.
+const MOST: usize = 10;
+
+/// The lines; `gates` belong to the comparisons one by one.
+#[must_use]
+pub fn github(all: &[Compared], gates: &[Gate]) -> String {
+    let mut text = String::new();
+    for (compared, gate) in all.iter().zip(gates) {
+        let of =
+            |wanted: fn(Word) -> bool| gate.rows.iter().filter(move |i| wanted(compared.rows[**i].verdict));
+        let errors: Vec<&usize> = of(|w| w == Word::Worse).collect();
+        let open =
+            |w| !matches!(w, Word::Better | Word::Worse | Word::Same | Word::BelowThreshold | Word::Differs);
+        let warnings: Vec<&usize> = of(open).collect();
+        for (kind, rows) in [("error", &errors), ("warning", &warnings)] {
+            for i in rows.iter().take(MOST - 1) {
+                let row = &compared.rows[**i];
+                let title = property(&format!("{}: {}", row.cell, row.metric));
+                let _ = writeln!(text, "::{kind} title={title}::{}", data(&row.sentence));
+            }
+            let more = rows.len().saturating_sub(MOST - 1);
+            if more > 0 {
+                let _ = writeln!(text, "::{kind} title=fathom compare::and {more} more figures");
+            }
+        }
+        let kind = if gate.outcome == Outcome::Passed { "notice" } else { "warning" };
+        let title = property(&format!("fathom compare: {} against {}", compared.b.name, compared.a.name));
+        let _ = writeln!(text, "::{kind} title={title}::{}", data(&gate.sentence));
+    }
+    text
+}
+
+/// What GitHub takes for the text of an annotation.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The same for a property, which ends at a colon or comma.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{SLOWER, compared, sides_of};
+    use super::*;
+
+    #[test]
+    fn a_regression_is_an_error_in_githubs_own_escapes() {
+        let found = compared(&sides_of(&SLOWER, 1));
+        let gate = Gate::of(&found, true);
+        let text = github(std::slice::from_ref(&found), &[gate]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[0].starts_with(
+                "::error title=read%2C record 4 KiB%3A throughput::B is 2.7 %25 slower than A (ratio"
+            ),
+            "{text}"
+        );
+        assert!(
+            lines[1].starts_with("::warning title=read%2C record 4 KiB%3A read p99.9::Too few"),
+            "{text}"
+        );
+        assert_eq!(
+            lines[2],
+            "::warning title=fathom compare%3A new against old::Regression: 1 of 4 figures worse by 1 %25 or more."
+        );
+        assert_eq!(lines.len(), 3);
+    }
+}

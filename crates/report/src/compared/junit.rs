@@ -1,0 +1,110 @@
+//! A comparison as JUnit XML, which every CI shows: a suite for each comparison, a test for each figure that the gate looks at. Worse is a
+//! failure; what the data do not tell is skipped, with the reason.
+
+use super::{Compared, Gate, Row, Word};
+use std::fmt::Write as _;
+
+/// The document; `gates` belong to the comparisons one by one.
+#[must_use]
+pub fn junit(all: &[Compared], gates: &[Gate]) -> String {
+    let suites: Vec<String> = all.iter().zip(gates).map(|(c, g)| suite(c, g)).collect();
+    let mut tests = 0;
+    let mut failures = 0;
+    for (compared, gate) in all.iter().zip(gates) {
+        tests += gate.rows.len();
+        failures += gate.rows.iter().filter(|i| compared.rows[**i].verdict == Word::Worse).count();
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fathom compare\" tests=\"{tests}\" failures=\"{failures}\" \
+         errors=\"0\">\n{}</testsuites>\n",
+        suites.concat()
+    )
+}
+
+fn suite(compared: &Compared, gate: &Gate) -> String {
+    let rows: Vec<&Row> = gate.rows.iter().map(|i| &compared.rows[*i]).collect();
+    let failures = rows.iter().filter(|r| r.verdict == Word::Worse).count();
+    let skipped = rows.iter().filter(|r| is_open(r)).count();
+    let name = escaped(&format!("{} against {}", compared.b.name, compared.a.name));
+    let mut text = format!(
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n",
+        rows.len()
+    );
+    for row in rows {
+        let class = escaped(&format!("fathom.{}", row.operation.replace(['.', ' '], "-")));
+        let name = escaped(&format!("{}: {}", row.cell, row.metric));
+        let _ = write!(text, "    <testcase classname=\"{class}\" name=\"{name}\">");
+        let sentence = escaped(&row.sentence);
+        if row.verdict == Word::Worse {
+            let _ = write!(text, "<failure type=\"regression\" message=\"{sentence}\">{sentence}</failure>");
+        } else if is_open(row) {
+            let _ = write!(text, "<skipped message=\"{sentence}\"/>");
+        } else {
+            let _ = write!(text, "<system-out>{sentence}</system-out>");
+        }
+        text += "</testcase>\n";
+    }
+    let _ = writeln!(text, "    <system-out>{}</system-out>\n  </testsuite>", escaped(&gate.sentence));
+    text
+}
+
+fn is_open(row: &Row) -> bool {
+    !matches!(row.verdict, Word::Better | Word::Worse | Word::Same | Word::BelowThreshold | Word::Differs)
+}
+
+/// Text that may stand in an attribute: the five characters of XML, and no control character, which XML 1.0 cannot hold.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&apos;",
+            c if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{SLOWER, compared, sides_of};
+    use super::*;
+    use quick_xml::events::Event;
+
+    #[test]
+    fn a_reader_of_xml_finds_the_regression() {
+        let mut found = compared(&sides_of(&SLOWER, 2));
+        found.b.name = "a <&\"'> \u{1} name".into();
+        let gate = Gate::of(&found, true);
+        let text = junit(&[found.clone(), found.clone()], &[gate.clone(), gate]);
+        let mut reader = quick_xml::Reader::from_str(&text);
+        let (mut failures, mut cases, mut skipped, mut suites) = (Vec::new(), 0, 0, Vec::new());
+        loop {
+            match reader.read_event().expect("well formed") {
+                Event::Eof => break,
+                Event::Start(e) | Event::Empty(e) => {
+                    let attribute = |name: &str| {
+                        let a = e.try_get_attribute(name).expect("an attribute")?;
+                        Some(quick_xml::escape::unescape(&a.value).ok()?.into_owned())
+                    };
+                    match e.name().as_ref() {
+                        "testsuite" => suites.push((attribute("name"), attribute("failures"))),
+                        "testcase" => cases += 1,
+                        "skipped" => skipped += 1,
+                        "failure" => failures.push(attribute("message").expect("a message")),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Two cells with four figures each, twice; p99.9 stands on too few operations.
+        assert_eq!((cases, skipped, failures.len()), (16, 4, 4));
+        assert!(failures[0].starts_with("B is 2.7 % slower than A (ratio 0.9726"), "{failures:?}");
+        assert_eq!(suites[0], (Some("a <&\"'> \u{fffd} name against old".into()), Some("2".into())));
+    }
+}

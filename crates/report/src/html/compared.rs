@@ -1,0 +1,151 @@
+//! The page of a comparison: what may be said, every figure with its interval, the ratio drawn over file and record size where the cells lie
+//! on a surface, what else one has to know, and what differs between the sides.
+
+use super::{
+    Page, surfaces,
+    table::{Table, folded, heads},
+};
+use crate::compared::{Compared, Difference, Gate, Outcome, Row, Word, cells, side_words};
+use crate::surface::{Cell, Does, Quantity, Surface};
+use crate::{Machine, Mapped, colour::Scale, svg::escape};
+use fathom_record::Regime;
+use std::fmt::Write as _;
+
+/// What stands below a picture of ratios.
+const CAPTION: &str = "B over A; 1 is no change.";
+
+/// The page of one or more comparisons with the same baseline; of a gate also what it says.
+#[must_use]
+pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
+    let mut page = Page::default();
+    for (i, compared) in all.iter().enumerate() {
+        page.heading(2, &format!("{} against {}", compared.b.name, compared.a.name));
+        if let Some(gate) = gates.and_then(|g| g.get(i)) {
+            let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
+            let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
+        }
+        one(&mut page, compared);
+    }
+    let baseline = all.first().map_or("", |c| c.a.name.as_str());
+    page.close(&format!("Compared with {baseline}"), "Two sides of runs, judged figure by figure")
+}
+
+fn one(page: &mut Page, compared: &Compared) {
+    for (letter, told) in [("A", &compared.a), ("B", &compared.b)] {
+        let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
+    }
+    let _ = writeln!(page.body, "<p class=\"note\">Measured as {}.</p>", escape(&compared.design_words));
+    list(page, "What may be said", &said(compared));
+    table(page, compared);
+    drawn(page, compared);
+    let notices = compared.notices.iter().map(|n| match &n.cell {
+        Some(cell) => format!("{cell}: {}", n.sentence),
+        None => n.sentence.clone(),
+    });
+    list(page, "To know", &notices.collect::<Vec<_>>());
+    differences(page, "The environments", &compared.environment);
+    differences(page, "What was asked for", &compared.workload);
+    list(page, "Only A has", &compared.only_a);
+    list(page, "Only B has", &compared.only_b);
+}
+
+/// The sentences of the figures that cells are quoted by, those of changes first, and of all cells together.
+fn said(compared: &Compared) -> Vec<String> {
+    let changed = |r: &&Row| matches!(r.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect);
+    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
+    let mut order: Vec<&Row> = quoted.iter().copied().filter(changed).collect();
+    order.extend(quoted.iter().copied().filter(|r| !changed(r)));
+    let whole = compared.families.iter().filter(|f| f.p.is_some());
+    let whole = whole.map(|f| format!("{}: {}", f.metric, f.sentence));
+    whole.chain(order.into_iter().map(|r| format!("{}: {}", r.cell, r.sentence))).collect()
+}
+
+fn list(page: &mut Page, head: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    page.heading(3, head);
+    page.body.push_str("<ul>\n");
+    for item in items {
+        let _ = writeln!(page.body, "<li>{}</li>", escape(item));
+    }
+    page.body.push_str("</ul>\n");
+}
+
+fn table(page: &mut Page, compared: &Compared) {
+    let names = heads(&["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"]);
+    let mut table = Table::new("Every figure; A and B are medians over runs", &names);
+    for row in &compared.rows {
+        let [head, rest @ ..] = cells(row);
+        let mut rest = rest.map(|c| escape(&c).to_string());
+        if matches!(row.verdict, Word::Worse | Word::Better | Word::Differs) {
+            rest[6] = format!("<strong>{}</strong>", rest[6]);
+        }
+        table.row(&head, &rest);
+    }
+    page.heading(3, "Figures");
+    page.body.push_str(&table.finish());
+}
+
+/// The ratios over file and record size, one picture for each operation.
+fn drawn(page: &mut Page, compared: &Compared) {
+    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    for row in compared.rows.iter().filter(|r| r.headline && r.ratio().is_some()) {
+        if row.file_bytes.is_none() || row.record_bytes.is_none() {
+            continue;
+        }
+        let title = title(row);
+        match groups.iter_mut().find(|g| g.0 == title) {
+            Some(group) => group.1.push(row),
+            None => groups.push((title, vec![row])),
+        }
+    }
+    for (title, rows) in groups.into_iter().filter(|g| g.1.len() > 1) {
+        let surface = surface(title, &rows);
+        let Some(scale) = Scale::of(&surface) else { continue };
+        page.heading(3, &surface.title);
+        let machine = Machine::default();
+        surfaces::captioned(page, &Mapped::of(surface, &machine), &machine, &scale, CAPTION);
+    }
+}
+
+/// What the cells of one picture have in common.
+fn title(row: &Row) -> String {
+    let mut words = vec![row.operation.clone()];
+    if row.direct {
+        words.push("O_DIRECT".into());
+    }
+    words.extend(row.streams.filter(|n| *n > 1).map(|n| format!("{n} streams")));
+    words.extend(row.queue_depth.filter(|n| *n > 1).map(|n| format!("queue depth {n}")));
+    words.extend(row.settings.iter().map(|(k, v)| format!("{k}={v}")));
+    format!("{}: {}, B over A", words.join(", "), row.metric)
+}
+
+fn surface(title: String, rows: &[&Row]) -> Surface {
+    let ascending = |of: fn(&Row) -> Option<u64>| {
+        let mut all: Vec<u64> = rows.iter().filter_map(|r| of(r)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let (file_bytes, record_bytes) = (ascending(|r| r.file_bytes), ascending(|r| r.record_bytes));
+    let cell = |file: u64, record: u64| {
+        let row = rows.iter().find(|r| r.file_bytes == Some(file) && r.record_bytes == Some(record))?;
+        Some(Cell { value: row.ratio()?, ops_per_s: None, origin: Regime::Unknown, device_share: None })
+    };
+    let cells = file_bytes.iter().map(|f| record_bytes.iter().map(|r| cell(*f, *r)).collect()).collect();
+    let quantity = Quantity::Ratio;
+    Surface { stage: None, title, does: Does::Read, quantity, file_bytes, record_bytes, cells }
+}
+
+fn differences(page: &mut Page, what: &str, all: &[Difference]) {
+    if all.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&format!("{what}: what differs"), &heads(&["Name", "A", "B"]));
+    for d in all {
+        let text = |t: &str| format!("<span class=\"text\">{}</span>", escape(t));
+        table.row(&d.name, &[text(&d.a), text(&d.b)]);
+    }
+    page.body.push_str(&folded(&format!("{what} differ ({})", all.len()), &table.finish()));
+}
