@@ -9,7 +9,7 @@ mod sides;
 use fathom_record::{Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker, export};
 use fathom_testkit::Fathom;
 
-/// Throughput in MB/s of five quads, in the order run: slower by 2.7 %, and the same.
+/// Throughput in MB/s of five quads, in the order run: slower by 2.7 %.
 pub const SLOWER: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 498.1, 495.6, 508.9]),
     ("BAAB", [499.9, 515.2, 511.0, 497.2]),
@@ -17,6 +17,7 @@ pub const SLOWER: [(&str, [f64; 4]); 5] = [
     ("BBAA", [496.9, 494.2, 510.5, 507.6]),
     ("BABA", [500.3, 514.1, 497.7, 511.9]),
 ];
+/// The same without a change.
 pub const SAME: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 509.1, 513.0, 508.9]),
     ("BAAB", [511.9, 515.2, 511.0, 508.4]),
