@@ -123,9 +123,8 @@ fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
         let row = &mut rows[*i];
         let stands = row.adjusted_p.is_some_and(|p| p <= FALSE_DISCOVERIES);
         let moved = row.ratio().is_none_or(|r| r.ln().abs() >= rules.threshold.ln_1p());
-        if is_change(row.verdict) && !stands {
-            suspected(row, "one of so many cells looks like this by chance");
-        } else if row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT) {
+        let open = row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT);
+        if (is_change(row.verdict) && !stands) || open {
             suspected(row, "one of so many cells looks like this by chance");
         }
     }

@@ -200,7 +200,7 @@ impl Layout {
                 "two groups: the runs are mixed in time, but not four by four with two of each side".into()
             }
             Design::Groups { .. } => "two groups, not interleaved".into(),
-            Design::Single => "one run of each side".into(),
+            Design::Single => "one run of each cell and side".into(),
         }
     }
 }

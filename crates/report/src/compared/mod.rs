@@ -50,18 +50,12 @@ pub struct Side<'r> {
 }
 
 /// What is asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// Level, threshold and confidence; the direction is each figure's own.
     pub rules: Rules,
     /// The figures that are compared; empty: those that a reader wants first.
     pub metrics: Vec<Metric>,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self { rules: Rules::default(), metrics: Vec::new() }
-    }
 }
 
 /// A side as it is told.
@@ -121,10 +115,14 @@ impl Compared {
     /// Judges two sides.
     #[must_use]
     pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &Asked) -> Self {
-        let layout = layout::Layout::of(a, b);
+        let mut layout = layout::Layout::of(a, b);
         let taken = samples::take(a, b, &layout, &asked.metrics);
         let mut rows: Vec<Row> =
             taken.samples.iter().map(|s| judge::judge(s, &layout, &asked.rules)).collect();
+        // Several runs may hold one cell each.
+        if !rows.is_empty() && rows.iter().all(|r| r.a.len() < 2 && r.b.len() < 2) {
+            layout.design = Design::Single;
+        }
         let families = family::look(&mut rows, &taken.samples, &layout, &asked.rules);
         judge::controls(&mut rows);
         Self {
