@@ -117,7 +117,7 @@ fn iozone_and_scripts_are_swept_too() {
             "dir={d}",
         ])
         .expect_code(0);
-    assert!(outcome.stdout.contains("d=a/x") && outcome.stdout.contains("MiB/s"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("d=a/x") && outcome.stdout.contains("iB/s"), "{}", outcome.stdout);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::help;
 use super::options::{BurstOption, Locking, MAX_RECORD_KB, MAX_STREAMS, Msync, Sharing, SyncFlag, Unit};
 use super::parse::{LARGEST_KB, MOST_CPUS, Parser, Value};
 use super::table::Row;
+use super::telemetry::LONGEST_MS;
 use super::words::{Words, number, size_kb};
 
 impl Parser<'_> {
@@ -43,7 +44,12 @@ impl Parser<'_> {
                 self.splash("Include close in write timing");
             }
             'C' => o.show_children = true,
-            'd' => o.release_gap_us = value.count(),
+            'd' => {
+                o.release_gap_us = value.count();
+                if o.release_gap_us > LONGEST_MS.saturating_mul(1000) {
+                    return Err(invalid(11, "-d takes microseconds, at most 3600000000 (an hour)"));
+                }
+            }
             'D' => {
                 o.mmap = true;
                 o.msync = Msync::Async;
@@ -77,7 +83,12 @@ impl Parser<'_> {
                 self.splash("O_DIRECT feature enabled");
             }
             'j' => o.stride = Some(value.count()),
-            'J' => o.think_ms = value.count(),
+            'J' => {
+                o.think_ms = value.count();
+                if o.think_ms > LONGEST_MS {
+                    return Err(invalid(11, "-J takes milliseconds, at most 3600000 (an hour)"));
+                }
+            }
             'k' => self.set_depth(1, value, "POSIX Async I/O (no bcopy). Depth ")?,
             'K' => {
                 o.disturb = true;

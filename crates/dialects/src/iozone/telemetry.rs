@@ -32,7 +32,7 @@ impl Telemetry {
 /// Largest single operation.
 const LARGEST_BYTES: u64 = super::options::MAX_RECORD_KB << 10;
 /// An hour of computing before one operation is a mistake in the file.
-const LONGEST_MS: u64 = 3_600_000;
+pub(super) const LONGEST_MS: u64 = 3_600_000;
 
 /// Reads a telemetry file's text.
 ///
