@@ -1,7 +1,7 @@
 //! Figures of what reached a device, taken out of a [`BlockLayer`] once for every format: mean sizes, the share that was merged or lay in
 //! sequence, mean and largest depth. Formats only lay them out. What was not watched is `None`, never 0.
 
-use crate::{story::clean, units};
+use crate::{counters, story::clean, units};
 use fathom_record::block::{
     BlockInterval, DepthTime, DeviceActivity, Issuer, RequestClass, RequestStats, TimeSource,
 };
@@ -170,8 +170,11 @@ pub fn lost_words(layer: &BlockLayer) -> Option<String> {
 
 /// One phase in one sentence: "vda: 163 840 reads of 4.00 KiB, 0 % sequential; depth 7.0, max 8; 90.6 us in the device (p50), p99 ...".
 #[must_use]
-pub fn sentence(layer: &BlockLayer) -> String {
-    let Some(device) = main_device(layer) else { return "no device was watched".into() };
+pub fn sentence(layer: &BlockLayer, physical: &Physical) -> String {
+    let Some(device) = main_device(layer) else {
+        let counted = counters::sentence(layer, physical);
+        return counted.unwrap_or_else(|| "no device was watched".into());
+    };
     let name = clean(&device.name);
     if issued(device) == 0 {
         return format!("nothing reached {name}");
@@ -251,6 +254,24 @@ pub fn remarks(device: &DeviceActivity) -> Vec<String> {
     .collect()
 }
 
+/// "1 200 back, 30 front, 2 of requests": merges by their kind; `None` where there were none or they were not watched.
+#[must_use]
+pub fn merge_words(stats: &RequestStats) -> Option<String> {
+    let kinds =
+        [(stats.back_merges, "back"), (stats.front_merges, "front"), (stats.request_merges, "of requests")];
+    let any = kinds.iter().any(|(n, _)| n.is_some_and(|n| n > 0));
+    let words = kinds.iter().filter_map(|(n, kind)| n.map(|n| format!("{} {kind}", units::count(n))));
+    any.then(|| words.collect::<Vec<_>>().join(", "))
+}
+
+/// "read: 1 200 back, 30 front, 2 of requests; write: ...": of all classes that had any.
+#[must_use]
+pub fn all_merges(device: &DeviceActivity) -> Option<String> {
+    let words = |r: &RequestStats| Some(format!("{}: {}", r.class.word(), merge_words(r)?));
+    let words: Vec<String> = device.requests.iter().filter_map(words).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
 /// "own fio", "writeback kworker": who issued requests.
 #[must_use]
 pub fn issuer_words(issuer: &Issuer) -> String {
@@ -325,6 +346,7 @@ mod tests {
     #[test]
     fn a_phase_is_told_by_its_first_device_that_had_requests() {
         let layer = crate::samples::block_layer();
+        let sentence = |layer: &BlockLayer| sentence(layer, &Physical::default());
         let told = sentence(&layer);
         assert!(
             told.starts_with("vda: 163 840 reads of 4.00 KiB, <0.1 % sequential; depth 6.6, max 8;"),
@@ -357,6 +379,30 @@ mod tests {
         assert_eq!(issuer_words(&issuer), "writeback kworker\u{fffd}");
         assert_eq!(issuer_share(&issuer), "1 request, 512 KiB");
         assert_eq!(rounded_bytes(512.0), "512 B");
+    }
+
+    #[test]
+    fn merges_are_told_by_their_kind() {
+        let stats = |back, front, requests| RequestStats {
+            back_merges: back,
+            front_merges: front,
+            request_merges: requests,
+            ..RequestStats::default()
+        };
+        assert_eq!(
+            merge_words(&stats(Some(1200), Some(30), Some(2))).as_deref(),
+            Some("1 200 back, 30 front, 2 of requests")
+        );
+        assert_eq!(merge_words(&stats(Some(3), Some(0), None)).as_deref(), Some("3 back, 0 front"));
+        assert_eq!(
+            (merge_words(&stats(Some(0), Some(0), None)), merge_words(&stats(None, None, None))),
+            (None, None)
+        );
+        let device = DeviceActivity {
+            requests: vec![stats(Some(3), None, None), stats(None, None, None)],
+            ..DeviceActivity::default()
+        };
+        assert_eq!(all_merges(&device).as_deref(), Some("read: 3 back"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Findings of a phase as every format shows them: the sentence, the advice, and the figures that prove it as words.
 
-use crate::{block::rounded_bytes, story::clean, units};
-use fathom_record::{Evidence, Finding, Phase};
+use crate::{block::rounded_bytes, section::brief, story::clean, units};
+use fathom_record::{Evidence, Finding, Phase, Run};
 
 /// A finding whose texts hold no control character.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +38,32 @@ impl Told {
 pub fn of_phase(phase: &Phase) -> Vec<Told> {
     let found = phase.repetitions.iter().rev().find(|r| !r.findings.is_empty());
     found.map_or(Vec::new(), |r| r.findings.iter().map(Told::of).collect())
+}
+
+/// The findings of a run, each sentence once, with the phases it was found in by their short titles.
+#[must_use]
+pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
+    let mut all: Vec<(Told, Vec<String>)> = Vec::new();
+    for phase in &run.phases {
+        let name = clean(&brief(phase));
+        for one in of_phase(phase) {
+            match all.iter_mut().find(|(told, _)| told.sentence == one.sentence) {
+                Some((_, phases)) if phases.contains(&name) => {}
+                Some((_, phases)) => phases.push(name.clone()),
+                None => all.push((one, vec![name.clone()])),
+            }
+        }
+    }
+    all
+}
+
+/// "read x1; write x1", of many the first two and how many more.
+#[must_use]
+pub fn whose(phases: &[String]) -> String {
+    match phases.len() {
+        0..=2 => phases.join("; "),
+        n => format!("{}; {} and {} more", phases[0], phases[1], n - 2),
+    }
 }
 
 /// A figure with its unit, in the words of the units known here; others as they are.
@@ -79,6 +105,20 @@ mod tests {
         assert_eq!((words(3.084, "ratio"), words(0.21, "ratio")), ("3.08".into(), "0.21".into()));
         assert_eq!((words(0.004, "%"), words(-5.0, "bytes")), ("4.00e-3 %".into(), "-5.00 bytes".into()));
         assert!(!words(f64::NAN, "x").is_empty() && !words(f64::INFINITY, "bytes").is_empty());
+    }
+
+    #[test]
+    fn phases_that_are_alike_share_a_finding() {
+        let mut run = samples::observed_run();
+        let mut again = run.phases[1].clone();
+        again.name = "write again".into();
+        run.phases.push(again);
+        let all = of_run(&run);
+        assert_eq!(all.len(), 3);
+        assert_eq!(whose(&all[0].1), "random read, O_DIRECT x1");
+        assert_eq!(whose(&all[1].1), "write x1; write again x1");
+        let many = ["a", "b", "c", "d"].map(String::from);
+        assert_eq!(whose(&many), "a; b and 2 more");
     }
 
     #[test]

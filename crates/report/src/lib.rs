@@ -11,6 +11,7 @@ pub mod colour;
 pub mod compared;
 pub mod comparison;
 pub mod conduct;
+pub mod counters;
 pub mod finding;
 pub mod html;
 pub mod imported;

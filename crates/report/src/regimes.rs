@@ -6,7 +6,7 @@
 
 use crate::{Cell, Machine, Quantity, Surface};
 use fathom_compare::{Settings, Summary, segments, summary::median};
-use fathom_record::{Regime, Run};
+use fathom_record::{Phase, Regime, Run};
 use std::ops::Range;
 
 /// The name of a band.
@@ -52,6 +52,16 @@ impl Kind {
             Self::Memory => "memory",
             Self::Unknown => "unknown",
             other => other.words(),
+        }
+    }
+
+    /// What served a phase, as tables have it. What broke off part way was not measured, whatever served it.
+    #[must_use]
+    pub fn served(phase: &Phase) -> &'static str {
+        match phase {
+            p if p.failed() => "failed",
+            p if p.is_metadata_only() => "metadata",
+            p => Self::from(p.origin().regime).short(),
         }
     }
 

@@ -70,6 +70,24 @@ fn a_summary_as_json_has_the_same_figures() {
 }
 
 #[test]
+fn a_trace_of_arrivals_has_no_depth_and_no_issuer() {
+    let lines: String = (0..40).map(|i| format!("0,{},4096,r,{i}.5\n", i * 64)).collect();
+    let fathom = with(&[("a.spc", lines.as_bytes()), ("one.spc", b"0,20941264,8192,W,0.551706\n")]);
+    let text = fathom.run_line("trace summary --from spc a.spc").expect_code(0).stdout;
+    assert!(text.contains("arrivals only, so neither depth nor latency"), "{text}");
+    for invented in ["busy", "max ", "issued by", "not complete"] {
+        assert!(!text.contains(invented), "{invented}: {text}");
+    }
+    let told = &json(&fathom, "trace summary --json --from spc a.spc")[0];
+    assert_eq!(told["arrivals_only"], true);
+    let device = &told["block"]["devices"][0];
+    assert!(device["in_device"].as_array().is_none_or(Vec::is_empty), "{device}");
+    assert!(device["issuers"].as_array().is_none_or(Vec::is_empty), "{device}");
+    let one = fathom.run_line("trace summary --from spc one.spc").expect_code(0).stdout;
+    assert!(one.contains(": 1 event (spc)"), "{one}");
+}
+
+#[test]
 fn every_form_tells_the_same_requests() {
     let fathom = with(&[("a.txt", TRACEFS.as_bytes())]);
     let plain = json(&fathom, "trace summary --json a.txt")[0].clone();

@@ -15,6 +15,9 @@ fn keys_of_a_native_workload_are_varied() {
         assert!(outcome.stdout.contains(word), "{word} is missing in\n{}", outcome.stdout);
     }
     assert!(outcome.stdout.contains("2 rounds are too few"), "{}", outcome.stdout);
+    assert_eq!(outcome.stdout.matches("* best median").count(), 1, "one table: {}", outcome.stdout);
+    assert!(outcome.stdout.contains("(the first setting):\n"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("[what served it]"), "{}", outcome.stdout);
     assert_eq!(names_in(fathom.work()), [""; 0]);
     assert!(journals(&fathom).is_empty());
     let shown = fathom.run(["export", "--format", "csv"]).expect_code(0);

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     block::{
-        Depth, Requests, depth_words, device_latency, issued, issued_bytes, issuer_words, lost_words,
-        main_device, queue_latency, remarks, rounded_bytes, shown_repetition,
+        Depth, Requests, all_merges, depth_words, device_latency, issued, issued_bytes, issuer_words,
+        lost_words, main_device, queue_latency, remarks, rounded_bytes, shown_repetition,
     },
+    counters,
     finding::{self, Told},
     section::full_title,
     story::clean,
@@ -47,6 +48,9 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
             continue;
         }
         whose(page, shown, view);
+        if told.iter().any(|p| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
+            let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(counters::LIMITS));
+        }
         for (n, phase) in told.iter().enumerate() {
             if n < MOST_OPEN {
                 page.heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
@@ -68,6 +72,7 @@ fn open(page: &mut Page, phase: &Phase) {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&lost));
     }
     page.body.push_str(&statements(phase));
+    page.body.push_str(&counted(phase));
     if let Some((repetition, layer)) = watched {
         if let Some(device) = main_device(layer) {
             page.body.push_str(&cards(layer, device));
@@ -99,7 +104,8 @@ fn open(page: &mut Page, phase: &Phase) {
 
 /// A phase beyond those that stand open: its findings and the text form.
 fn shut(page: &mut Page, phase: &Phase) {
-    let html = statements(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
+    let html =
+        statements(phase) + &counted(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
     let summary = format!("What reached the device: {}", clean(&full_title(phase)));
     page.body.push_str(&folded(&summary, &html));
 }
@@ -153,6 +159,14 @@ fn statements(phase: &Phase) -> String {
     truth::statement(phase).into_iter().chain(cold).fold(String::new(), |mut html, sentence| {
         let _ = writeln!(html, "<p>{}</p>", escape(&sentence));
         html
+    })
+}
+
+/// What counters tell of a phase that has no events; the figures of events are cards and pictures.
+fn counted(phase: &Phase) -> String {
+    let watched = shown_repetition(phase).filter(|(_, layer)| counters::are_all(layer));
+    watched.map_or(String::new(), |(repetition, layer)| {
+        format!("<p>{}.</p>\n", escape(&crate::block::sentence(layer, &repetition.physical)))
     })
 }
 
@@ -225,6 +239,13 @@ fn one_device(
         page.picture(&picture, "");
     }
     page.body.push_str("</div>\n");
+    if let Some(merges) = all_merges(device) {
+        let _ = writeln!(
+            page.body,
+            "<p class=\"note\">Merges on {}: {merges}.</p>",
+            escape(&clean(&device.name))
+        );
+    }
     page.body.push_str(&issuers(device));
     let remarks = remarks(device);
     if !remarks.is_empty() {
@@ -320,6 +341,13 @@ mod tests {
             assert!(html.contains(told), "{told} is missing");
         }
         assert!(!html.contains("events were lost"));
+    }
+
+    #[test]
+    fn what_only_counters_saw_is_on_the_page() {
+        let html = page(&[&samples::counted_run()]);
+        assert!(html.contains("<p>vda: 4 000 reads, mean 64.0 KiB;"), "{html}");
+        assert_eq!(html.matches("which hold everybody").count(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::escape;
 use crate::{
     block::{lost_words, sentence, shown_repetition},
-    finding,
+    counters, finding,
     section::full_title,
     surface::on_surfaces,
     truth,
@@ -19,23 +19,26 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     let (_, single) = on_surfaces(&phases);
     let told: Vec<_> = single
         .into_iter()
-        .map(|p| (p, truth::statement(p), shown_repetition(p).map(|(_, layer)| layer)))
-        .filter(|(_, statement, layer)| statement.is_some() || layer.is_some())
+        .map(|p| (p, truth::statement(p), shown_repetition(p)))
+        .filter(|(_, statement, watched)| statement.is_some() || watched.is_some())
         .collect();
     if told.is_empty() {
         return;
     }
     out.push_str("What reached the device:\n\n");
-    for (phase, statement, layer) in told.iter().take(MOST_PHASES) {
-        let requests = layer.map(sentence);
+    for (phase, statement, watched) in told.iter().take(MOST_PHASES) {
+        let requests = watched.map(|(r, layer)| sentence(layer, &r.physical));
         let said: Vec<String> = statement.iter().chain(&requests).map(|s| escape(s)).collect();
         let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), said.join(" "));
-        if let Some(lost) = layer.and_then(lost_words) {
+        if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
             let _ = writeln!(out, "  - **{}**", escape(&lost));
         }
     }
     if told.len() > MOST_PHASES {
         let _ = writeln!(out, "- ... and {} more phases", told.len() - MOST_PHASES);
+    }
+    if told.iter().any(|(.., watched)| watched.is_some_and(|(_, layer)| counters::are_all(layer))) {
+        let _ = writeln!(out, "\n{}", counters::LIMITS);
     }
     out.push('\n');
 }
@@ -77,6 +80,9 @@ mod tests {
         ] {
             assert!(text.contains(told), "{told} is missing: {text}");
         }
+        let counted = summary(&[&samples::counted_run()]);
+        assert!(counted.contains("vda: 4 000 reads, mean 64.0 KiB;"), "{counted}");
+        assert_eq!(counted.matches(crate::counters::LIMITS).count(), 1, "{counted}");
         assert!(!summary(&[&samples::survey_run()]).contains("What reached the device"));
     }
 }

@@ -4,6 +4,7 @@
 //! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the words say how many are
 //! missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page.
 
+mod identity;
 mod page;
 mod table;
 mod text;
@@ -94,6 +95,18 @@ pub struct Cell {
     pub left_out: Option<String>,
     /// What was read back.
     pub found: Vec<Found>,
+    /// What served it, phase by phase as the tables have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub served_by: Vec<Served>,
+}
+
+/// What served a phase in all runs of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Served {
+    /// The phase, as its table is called.
+    pub phase: String,
+    /// "page cache", "device", "part cache"; several where the runs differ.
+    pub by: String,
 }
 
 /// A run of a cell.
@@ -112,8 +125,12 @@ pub struct Ran {
 /// The figures of one phase of one run; what there is none of is `None`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PhaseFigures {
-    /// Which phase.
+    /// Which phase: its name with all its axes.
     pub phase: String,
+    /// Its name alone.
+    pub name: String,
+    /// What served it, in the word of a run's table; empty where that is not known.
+    pub served_by: String,
     /// Bytes per second.
     pub bytes_per_s: Option<f64>,
     /// Operations per second.
@@ -143,6 +160,8 @@ impl PhaseFigures {
             let clock_ns = phase.clock_ns();
             Self {
                 phase: section::full_title(phase),
+                name: phase.name.clone(),
+                served_by: crate::Kind::served(phase).into(),
                 bytes_per_s: phase.bytes_per_s(),
                 ops_per_s: phase.ops_per_s(),
                 quoted_in_ops: matches!(phase.headline(), Some(Headline::Ops(_))),
@@ -215,10 +234,29 @@ impl Sweep {
         let Some(cell) = self.cells.get(cell) else { return String::new() };
         let word = |(factor, level): (&Factor, &usize)| {
             let value = factor.values.get(*level)?;
-            (all || factor.values.len() > 1).then(|| format!("{}={value}", factor.name))
+            let read_back = read_back(std::iter::once(cell), &factor.name, value);
+            (all || factor.values.len() > 1).then(|| format!("{}={value}{read_back}", factor.name))
         };
         let words: Vec<String> = self.factors.iter().zip(&cell.levels).filter_map(word).collect();
         if words.is_empty() { "as it is".into() } else { words.join(", ") }
+    }
+
+    /// A value of a factor in words, with what the kernel made of it: "read_ahead_kb=5 (is 4)".
+    #[must_use]
+    pub fn setting(&self, factor: usize, level: usize) -> String {
+        let Some(factor_of) = self.factors.get(factor) else { return String::new() };
+        let Some(value) = factor_of.values.get(level) else { return factor_of.name.clone() };
+        let cells = self.cells.iter().filter(|c| c.levels.get(factor) == Some(&level));
+        format!("{}={value}{}", factor_of.name, read_back(cells, &factor_of.name, value))
+    }
+
+    /// Writes down at every cell what served it.
+    pub fn tell_origins(&mut self) {
+        for table in tables(self) {
+            for (cell, by) in self.cells.iter_mut().zip(table.served_by).filter(|(_, by)| !by.is_empty()) {
+                cell.served_by.push(Served { phase: table.phase.clone(), by });
+            }
+        }
     }
 
     /// The cell others are held against: the one that is as the machine was before, else the first that was measured.
@@ -266,6 +304,17 @@ impl Sweep {
             _ => more.into(),
         }
     }
+}
+
+/// " (is 4)" where the kernel made something else of what was written; devices that differ have each their own.
+fn read_back<'c>(cells: impl Iterator<Item = &'c Cell>, knob: &str, asked: &str) -> String {
+    let mut made: Vec<&str> = Vec::new();
+    for found in cells.flat_map(|c| &c.found).filter(|f| f.knob == knob && f.asked == asked) {
+        if !made.contains(&found.found.as_str()) {
+            made.push(&found.found);
+        }
+    }
+    if made.iter().all(|m| *m == asked) { String::new() } else { format!(" (is {})", made.join(" or ")) }
 }
 
 #[cfg(test)]
@@ -333,6 +382,49 @@ mod tests {
         assert_eq!((sweep.baseline(), sweep.baseline_is_as_before()), (Some(0), false));
         sweep.runs.clear();
         assert_eq!(sweep.baseline(), None);
+    }
+
+    #[test]
+    fn a_clamped_setting_is_shown_as_it_is() {
+        let mut sweep = samples::sweep();
+        let found = |found: &str| Found {
+            knob: "read_ahead_kb".into(),
+            device: "vda".into(),
+            asked: "128".into(),
+            found: found.into(),
+        };
+        sweep.cells[1].found = vec![found("128")];
+        assert_eq!(sweep.setting(1, 1), "read_ahead_kb=128");
+        sweep.cells[1].found = vec![found("124")];
+        assert_eq!(sweep.setting(1, 1), "read_ahead_kb=128 (is 124)");
+        assert_eq!(sweep.settings(1, false), "scheduler=none, read_ahead_kb=128 (is 124)");
+        assert_eq!(
+            (sweep.setting(1, 0), sweep.setting(0, 0)),
+            ("read_ahead_kb=0".into(), "scheduler=none".into())
+        );
+        let text = summary(&sweep);
+        assert!(text.contains("  read_ahead_kb=128 (is 124)"), "{text}");
+        assert!(page(&sweep).contains("read_ahead_kb=128 (is 124)"));
+    }
+
+    #[test]
+    fn cells_say_what_served_them() {
+        let mut sweep = samples::sweep();
+        for run in &mut sweep.runs {
+            run.phases[0].served_by = if run.cell == 0 { "device" } else { "page cache" }.into();
+        }
+        sweep.tell_origins();
+        let by: Vec<&str> = sweep.cells.iter().map(|c| c.served_by[0].by.as_str()).collect();
+        assert_eq!(by, ["device", "page cache", "page cache", "page cache"]);
+        let text = summary(&sweep);
+        assert!(
+            text.contains("[device]") && text.contains("! The cells were not served by the same"),
+            "{text}"
+        );
+        let html = page(&sweep);
+        assert!(html.contains("[page cache]") && html.contains("The cells were not served by the same"));
+        let json = serde_json::to_value(&sweep).expect("JSON");
+        assert_eq!(json["cells"][0]["served_by"][0]["by"], "device");
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub fn page(sweep: &Sweep) -> String {
     for table in tables(sweep) {
         let _ = writeln!(body, "<h2>{}</h2>", escape(&table.phase));
         body += &grid(sweep, &table);
+        if let Some(unlike) = table.unlike() {
+            let _ = writeln!(body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&unlike));
+        }
         body += &picture(sweep, &table);
         body += &against(sweep, &table);
     }

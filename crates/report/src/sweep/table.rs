@@ -1,5 +1,6 @@
 //! The table of one phase: a summary for each cell, in one unit for all of them.
 
+use super::identity::{self, Identity};
 use super::{Figure, Sweep};
 use fathom_compare::Summary;
 
@@ -16,6 +17,8 @@ pub struct Table {
     pub samples: Vec<Vec<f64>>,
     /// For each cell of the sweep its summary, in the unit; `None` where nothing was measured.
     pub cells: Vec<Option<Summary>>,
+    /// For each cell of the sweep what served it, as the runs have it ("page cache", "device"); several where its runs differ.
+    pub served_by: Vec<String>,
     /// The cell with the best median.
     pub best: Option<usize>,
 }
@@ -23,26 +26,30 @@ pub struct Table {
 /// A table for each phase, in order of first appearance.
 #[must_use]
 pub fn tables(sweep: &Sweep) -> Vec<Table> {
-    let mut phases: Vec<&str> = Vec::new();
-    for phase in sweep.runs.iter().flat_map(|r| &r.phases) {
-        if !phases.contains(&phase.phase.as_str()) {
-            phases.push(&phase.phase);
-        }
-    }
-    phases.into_iter().map(|phase| table(sweep, phase)).collect()
+    identity::phases(sweep).into_iter().map(|phase| table(sweep, phase)).collect()
 }
 
-fn table(sweep: &Sweep, phase: &str) -> Table {
+fn table(sweep: &Sweep, phase: Identity) -> Table {
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sweep.cells.len()];
     let mut in_ops = sweep.figure == Figure::Ops;
-    for run in &sweep.runs {
-        for figures in run.phases.iter().filter(|p| p.phase == phase) {
-            in_ops |= figures.quoted_in_ops && sweep.figure == Figure::Rate;
-            if let (Some(value), Some(cell)) = (figures.get(sweep.figure), samples.get_mut(run.cell)) {
-                cell.push(value);
-            }
+    let mut served_by: Vec<Vec<String>> = vec![Vec::new(); sweep.cells.len()];
+    for (run, at) in phase.places {
+        let run = &sweep.runs[run];
+        let figures = &run.phases[at];
+        in_ops |= figures.quoted_in_ops && sweep.figure == Figure::Rate;
+        if let (Some(value), Some(cell)) = (figures.get(sweep.figure), samples.get_mut(run.cell)) {
+            cell.push(value);
+        }
+        if let Some(words) = served_by.get_mut(run.cell)
+            && !figures.served_by.is_empty()
+            && !words.contains(&figures.served_by)
+        {
+            words.push(figures.served_by.clone());
         }
     }
+    // The runs of a cell come in random order; what served them is told in one.
+    served_by.iter_mut().for_each(|words| words.sort());
+    let served_by = served_by.into_iter().map(|words| words.join("; ")).collect();
     let medians: Vec<f64> = samples.iter().filter_map(|s| Summary::of(s)).map(|s| s.median).collect();
     let typical = fathom_compare::summary::median(&medians).unwrap_or(0.0);
     let (divisor, unit) = scale(sweep.figure, in_ops, typical);
@@ -55,7 +62,7 @@ fn table(sweep: &Sweep, phase: &str) -> Table {
         if lower_is_better { order } else { order.reverse() }
     };
     let best = measured.min_by(better).map(|b| b.0).filter(|_| medians.len() > 1);
-    Table { phase: phase.into(), unit, lower_is_better, samples, cells, best }
+    Table { phase: phase.title, served_by, unit, lower_is_better, samples, cells, best }
 }
 
 /// What values are divided by, and what they are then: chosen by the typical cell, the same for all.
@@ -113,6 +120,28 @@ impl Table {
         Some(format!("{median} ({}..{})", Self::number(s.min), Self::number(s.max)))
     }
 
+    /// A sentence where the cells were not all served by the same: their figures are of unlike things.
+    #[must_use]
+    pub fn unlike(&self) -> Option<String> {
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for words in self.served_by.iter().filter(|w| !w.is_empty()) {
+            match kinds.iter_mut().find(|k| k.0 == words) {
+                Some(kind) => kind.1 += 1,
+                None => kinds.push((words, 1)),
+            }
+        }
+        let told: Vec<String> = kinds
+            .iter()
+            .map(|(words, n)| format!("{n} {} by {words}", if *n == 1 { "cell" } else { "cells" }))
+            .collect();
+        (told.len() > 1).then(|| {
+            format!(
+                "The cells were not served by the same ({}): they measure unlike things.",
+                told.join(", ")
+            )
+        })
+    }
+
     /// How many runs each measured cell has, if all have the same.
     #[must_use]
     pub fn common_count(&self) -> Option<usize> {
@@ -168,6 +197,26 @@ mod tests {
         assert_eq!(tables(&sweep)[0].against(2, 1).expect("both").1, "the ranges overlap");
         sweep.runs.truncate(4);
         assert_eq!(tables(&sweep)[0].against(2, 1).expect("both").1, "single run");
+    }
+
+    #[test]
+    fn memory_beside_disk_is_warned_of() {
+        let mut sweep = sweep();
+        assert_eq!(tables(&sweep)[0].unlike(), None, "nothing is known");
+        for run in &mut sweep.runs {
+            run.phases[0].served_by = "device".into();
+        }
+        assert_eq!(tables(&sweep)[0].unlike(), None);
+        let third = sweep.runs.iter_mut().find(|r| r.cell == 3).expect("it ran");
+        third.phases[0].served_by = "page cache".into();
+        let table = &tables(&sweep)[0];
+        assert_eq!(table.served_by, ["device", "device", "device", "device; page cache"]);
+        assert_eq!(
+            table.unlike().as_deref(),
+            Some(
+                "The cells were not served by the same (3 cells by device, 1 cell by device; page cache): they measure unlike things."
+            )
+        );
     }
 
     #[test]

@@ -12,8 +12,9 @@ pub fn summary(sweep: &Sweep) -> String {
     let fixed: Vec<String> = sweep
         .factors
         .iter()
-        .filter(|f| f.values.len() == 1)
-        .map(|f| format!("{}={}", f.name, f.values[0]))
+        .enumerate()
+        .filter(|(_, f)| f.values.len() == 1)
+        .map(|(i, _)| sweep.setting(i, 0))
         .collect();
     if !fixed.is_empty() {
         let _ = writeln!(text, "with {}", fixed.join(", "));
@@ -76,13 +77,13 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
         }
     }
     let heads = |key: &[usize]| {
-        let factors: Vec<&Factor> =
-            sweep.factors.iter().enumerate().filter(|(i, _)| Some(*i) != column).map(|(_, f)| f).collect();
+        let factors: Vec<(usize, &Factor)> =
+            sweep.factors.iter().enumerate().filter(|(i, _)| Some(*i) != column).collect();
         let words: Vec<String> = factors
             .iter()
             .zip(key)
-            .filter(|(f, _)| f.values.len() > 1)
-            .map(|(f, l)| format!("{}={}", f.name, f.values[*l]))
+            .filter(|((_, f), _)| f.values.len() > 1)
+            .map(|((i, _), l)| sweep.setting(*i, *l))
             .collect();
         if words.is_empty() { "as it is".to_string() } else { words.join(", ") }
     };
@@ -92,12 +93,12 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
 /// Heads of the columns.
 pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
     match column_factor(sweep) {
-        Some(c) => sweep.factors[c].values.iter().map(|v| format!("{}={v}", sweep.factors[c].name)).collect(),
+        Some(c) => (0..sweep.factors[c].values.len()).map(|level| sweep.setting(c, level)).collect(),
         None => vec![table.unit.to_string()],
     }
 }
 
-/// A cell in words: the median with its range, the number of runs where they differ, a star at the best.
+/// A cell in words: the median with its range, the number of runs where they differ, a star at the best, and what served it.
 pub(super) fn cell_words(table: &Table, cell: Option<usize>) -> String {
     let Some((cell, words)) = cell.and_then(|c| Some((c, table.words(c)?))) else { return "-".into() };
     let star = if table.best == Some(cell) { " *" } else { "" };
@@ -105,7 +106,9 @@ pub(super) fn cell_words(table: &Table, cell: Option<usize>) -> String {
         (None, Some(s)) => format!(" n={}", s.n),
         _ => String::new(),
     };
-    format!("{words}{count}{star}")
+    let by = table.served_by.get(cell).filter(|by| !by.is_empty());
+    let by = by.map_or(String::new(), |by| format!(" [{by}]"));
+    format!("{words}{count}{star}{by}")
 }
 
 fn grid(sweep: &Sweep, table: &Table) -> String {
@@ -128,6 +131,12 @@ fn grid(sweep: &Sweep, table: &Table) -> String {
     }
     if table.best.is_some() {
         text += "* best median\n";
+    }
+    if table.served_by.iter().any(|by| !by.is_empty()) {
+        text += "[what served it]\n";
+    }
+    if let Some(unlike) = table.unlike() {
+        let _ = writeln!(text, "! {unlike}");
     }
     text
 }

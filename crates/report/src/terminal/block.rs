@@ -4,7 +4,7 @@
 use super::{LINES, Page, Style, wrapped};
 use crate::{
     block::{lost_words, sentence, shown_repetition},
-    finding::{self, Told},
+    counters, finding,
     section::brief,
     story::clean,
     surface::on_surfaces,
@@ -50,7 +50,7 @@ type Paragraph = (Style, &'static str, String);
 fn requests(run: &Run) -> Vec<Paragraph> {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
-    let layer = |p: &Phase| shown_repetition(p).map(|(_, layer)| sentence(layer));
+    let layer = |p: &Phase| shown_repetition(p).map(|(r, layer)| sentence(layer, &r.physical));
     let told: Vec<_> = single
         .iter()
         .map(|p| (p, truth::statement(p), layer(p)))
@@ -60,6 +60,9 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     let layers = run.phases.iter().filter_map(shown_repetition);
     if let Some(words) = layers.into_iter().find_map(|(_, layer)| lost_words(layer)) {
         lines.push((Style::Warn, "! ", words));
+    }
+    if told.iter().any(|(p, ..)| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
+        lines.push((Style::Dim, "  ", counters::LIMITS.into()));
     }
     for (phase, statement, requests) in told.iter().take(MOST_PHASES) {
         let mut said = statement.iter().chain(requests);
@@ -73,17 +76,13 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     lines
 }
 
-/// Each sentence once: phases that are alike have the same findings.
+/// Each sentence once, led by the phases it was found in where there are several to choose from.
 fn findings(run: &Run) -> Vec<Paragraph> {
-    let mut found: Vec<Told> = Vec::new();
-    for one in run.phases.iter().flat_map(finding::of_phase) {
-        if !found.iter().any(|f| f.sentence == one.sentence) {
-            found.push(one);
-        }
-    }
+    let found = finding::of_run(run);
     let mut told = Vec::new();
-    for one in found.iter().take(MOST_FINDINGS) {
-        told.push((Style::Plain, "* ", one.sentence.clone()));
+    for (one, phases) in found.iter().take(MOST_FINDINGS) {
+        let whose = if run.phases.len() > 1 { finding::whose(phases) + ": " } else { String::new() };
+        told.push((Style::Plain, "* ", whose + &one.sentence));
         if !one.advice.is_empty() {
             told.push((Style::Dim, "  > ", one.advice.clone()));
         }
@@ -107,7 +106,8 @@ mod tests {
         for told in [
             "- random read, O_DIRECT x1: This is a device number: ",
             "\n  vda: 163 840 reads of 4.00 KiB",
-            "* Each read of 4 KiB became one request of 4 KiB",
+            "* random read, O_DIRECT x1: Each read of 4 KiB became one request",
+            "* write x1: fsync took 1.2 s",
             "  > Use a file system of its own",
         ] {
             assert!(text.contains(told), "{told} is missing: {text}");
@@ -121,6 +121,24 @@ mod tests {
         let text = summary(&samples::lossy_run(), 80, false);
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words}: {text}"));
         assert!(at("! 40 000 of ") < at("- random read"));
+    }
+
+    #[test]
+    fn one_phase_need_not_be_named_at_its_findings() {
+        let mut run = samples::observed_run();
+        run.phases.truncate(1);
+        let text = summary(&run, 80, false);
+        assert!(text.contains("* Each read of 4 KiB became one request"), "{text}");
+    }
+
+    #[test]
+    fn counters_are_told_as_what_they_are() {
+        let mut run = samples::counted_run();
+        run.phases.push(run.phases[0].clone());
+        let text = summary(&run, 80, false);
+        assert!(text.contains("vda: 4 000 reads, mean 64.0 KiB;"), "{text}");
+        assert_eq!(text.matches("hold everybody's I/O").count(), 1, "{text}");
+        assert!(!text.contains("no device was watched"), "{text}");
     }
 
     #[test]

@@ -223,13 +223,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
             phase.ops_per_s().map_or("-".to_string(), |n| units::count(n.round() as u64)),
             time(latency.percentile_ns(50.0)),
             time(latency.percentile_ns(99.0)),
-            // What broke off part way was not measured, whatever served it.
-            match phase {
-                p if p.failed() => "failed",
-                p if p.is_metadata_only() => "metadata",
-                p => crate::Kind::from(p.origin().regime).short(),
-            }
-            .to_string(),
+            crate::Kind::served(phase).to_string(),
         ]);
     }
     right_aligned(&mut table, 1..=4);

@@ -2,7 +2,7 @@
 //! the device (D2C) and above it (Q2D), depth, who issued them, and what limits the figures.
 
 use crate::{
-    block::{Depth, Requests, issuer_share, issuer_words, lost_words, remarks, rounded_bytes},
+    block::{Depth, Requests, all_merges, issuer_share, issuer_words, lost_words, remarks, rounded_bytes},
     story::clean,
     units,
 };
@@ -15,6 +15,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub const COLUMNS: usize = 80;
 /// Issuers that are named before the rest is counted.
 const MOST_ISSUERS: usize = 5;
+
+/// "1 event", "11 events": how many a trace holds.
+#[must_use]
+pub fn events(n: u64) -> String {
+    if n == 1 { "1 event".into() } else { format!("{n} events") }
+}
 
 /// The summary of a device. The layer tells how long it was watched and whether events were lost.
 #[must_use]
@@ -36,7 +42,15 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
         line(&mut text, " ", "nothing reached it");
     } else {
         counts(&mut text, device);
+        if let Some(merges) = all_merges(device) {
+            line(&mut text, " merges     ", &merges);
+        }
         times(&mut text, device);
+    }
+    if only_arrivals(layer, device) {
+        line(&mut text, " depth      ", "not told: the form has arrivals only, so neither depth nor latency");
+        issuers(&mut text, layer, device);
+        return text;
     }
     depths(&mut text, layer, device);
     issuers(&mut text, layer, device);
@@ -44,6 +58,14 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
         line(&mut text, " - ", &remark);
     }
     text
+}
+
+/// Whether a trace tells of a device what was asked for and never when it was done: its summary keeps no depth then.
+fn only_arrivals(layer: &BlockLayer, device: &DeviceActivity) -> bool {
+    layer.source == "trace"
+        && device.in_device.is_empty()
+        && device.requests.iter().any(|r| r.issued > 0)
+        && device.requests.iter().all(|r| r.completed == 0)
 }
 
 fn counts(text: &mut String, device: &DeviceActivity) {
@@ -201,6 +223,40 @@ mod tests {
         let of = |source: &str| device(&BlockLayer { source: source.into(), ..BlockLayer::default() }, &disk);
         assert!(of("tracefs").contains("issued by  other dd: 1 request"), "{}", of("tracefs"));
         assert!(of("trace").contains("issued by  dd: 1 request"), "{}", of("trace"));
+    }
+
+    #[test]
+    fn arrivals_have_no_depth_and_nothing_unfinished() {
+        let stats = RequestStats { issued: 5, issued_bytes: 20_480, ..RequestStats::default() };
+        let disk = DeviceActivity { requests: vec![stats], unfinished: 5, ..DeviceActivity::default() };
+        let of = |source: &str| {
+            device(&BlockLayer { source: source.into(), watched_ns: 9, ..BlockLayer::default() }, &disk)
+        };
+        let text = of("trace");
+        assert!(
+            text.contains("arrivals only") && !text.contains("busy") && !text.contains("not complete"),
+            "{text}"
+        );
+        assert!(of("tracefs").contains("busy"), "{}", of("tracefs"));
+    }
+
+    #[test]
+    fn one_event_is_one() {
+        assert_eq!((events(1), events(11)), ("1 event".into(), "11 events".into()));
+    }
+
+    #[test]
+    fn merges_stand_below_the_counts() {
+        let stats = RequestStats {
+            issued: 1,
+            bios: Some(4),
+            back_merges: Some(2),
+            front_merges: Some(1),
+            ..RequestStats::default()
+        };
+        let disk = DeviceActivity { requests: vec![stats], ..DeviceActivity::default() };
+        let text = device(&BlockLayer::default(), &disk);
+        assert!(text.contains(" merges     read: 2 back, 1 front\n"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use fathom_record::block::{
     Seeks, SizeCount, TimeSource,
 };
 use fathom_record::{
-    BlockLayer, CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, Evidence, Finding, OpKind, OpStat, Run,
+    BlockLayer, CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, DeviceDelta, Evidence, Finding, OpKind,
+    OpStat, Run,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -61,6 +62,34 @@ fn course() -> CacheCourse {
         }
     };
     CacheCourse { own: "bdi 253:0".into(), samples: (0..21).map(sample).collect(), cost_ns: 400_000 }
+}
+
+/// A phase of which counters alone were read: the file system's device, and one below it that did nothing.
+pub fn counted_run() -> Run {
+    let mut run = observed_run();
+    run.phases.truncate(1);
+    let row = |end: u64, device: u32, reads: u64, writes: u64| BlockInterval {
+        source: TimeSource::Counters,
+        end_ns: end * SECOND,
+        reads,
+        read_bytes: reads * 64 * 1024,
+        writes,
+        write_bytes: writes * 4096,
+        busy_ns: if reads > 0 { SECOND * 3 / 4 } else { 0 },
+        depth_ns: reads * SECOND / 800,
+        ..reading(end, device)
+    };
+    let repetition = &mut run.phases[0].repetitions[0];
+    repetition.findings.clear();
+    repetition.block = Some(BlockLayer {
+        source: "counters".into(),
+        watched_ns: 2 * SECOND,
+        intervals: vec![row(1, 0, 2000, 0), row(1, 1, 0, 0), row(2, 0, 2000, 1), row(2, 1, 0, 0)],
+        ..BlockLayer::default()
+    });
+    repetition.physical.devices =
+        ["vda", "sdb"].map(|name| DeviceDelta { name: name.into(), ..DeviceDelta::default() }).to_vec();
+    run
 }
 
 /// The run with events lost: no count in it is a total.

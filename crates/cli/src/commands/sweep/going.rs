@@ -530,7 +530,7 @@ impl<'a> Going<'a> {
             before,
         };
         let directory = self.measured.parent().unwrap_or(&self.here).display().to_string();
-        Sweep {
+        let mut sweep = Sweep {
             schema: SCHEMA,
             id: self.id,
             workload: self.asked.subject.words(),
@@ -545,7 +545,9 @@ impl<'a> Going<'a> {
             figure,
             ended_early: self.ended_early,
             notes: self.notes,
-        }
+        };
+        sweep.tell_origins();
+        sweep
     }
 }
 

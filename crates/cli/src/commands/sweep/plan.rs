@@ -9,14 +9,20 @@ use std::fmt::Write as _;
 /// Runs whose order is written out.
 const MOST_RUNS: usize = 200;
 
+/// "1 cell", "2 cells".
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// The whole plan.
 pub fn words(going: &Going<'_>) -> String {
     let runs: usize = going.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
-        "sweep of {}: {} cells, {} rounds, {runs} runs, order from seed {}\n",
+        "sweep of {}: {}, {}, {}, order from seed {}\n",
         going.asked.subject.words(),
-        going.cells.len(),
-        going.asked.rounds,
+        counted(going.cells.len(), "cell"),
+        counted(going.asked.rounds as usize, "round"),
+        counted(runs, "run"),
         going.asked.seed
     );
     if going.asked.has_disk() {

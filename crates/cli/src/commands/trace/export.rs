@@ -8,6 +8,7 @@ use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_dialects::trace;
 use fathom_record::block::log;
+use fathom_report::text;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -106,7 +107,7 @@ fn open(options: &Export) -> anyhow::Result<Box<dyn Write>> {
 
 fn tell(options: &Export, events: Option<u64>) {
     if options.output.as_os_str() != "-" {
-        let events = events.map(|n| format!(" ({n} events)")).unwrap_or_default();
+        let events = events.map(|n| format!(" ({})", text::block::events(n))).unwrap_or_default();
         console::note(&format!("wrote {}{events}", options.output.display()));
     }
 }

@@ -11,6 +11,7 @@ use fathom_observe::block::{Detail, Instance, Taken, Watch, Watched, Who, availa
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 use fathom_record::block::log::{self, LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
+use fathom_report::text;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -93,8 +94,9 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
     made.keep();
     let events = log.events();
     if let Some(e) = broken {
-        return Err(e)
-            .with_context(|| format!("{}; what was recorded before is kept ({events} events)", failed()));
+        return Err(e).with_context(|| {
+            format!("{}; what was recorded before is kept ({})", failed(), text::block::events(events))
+        });
     }
     let mut log = log;
     log.lost(lost).with_context(failed)?;
@@ -259,8 +261,9 @@ fn tell_end(path: &Path, cost: &Cost) {
     let cpu_us = cost.cpu_ns as f64 / 1e3;
     let per_event = if events > 0 { cpu_us / events as f64 } else { 0.0 };
     console::note(&format!(
-        "recorded {events} events in {seconds:.1} s: {bytes} bytes ({each:.1} an event), lost {}; recording took {:.3} s of CPU \
+        "recorded {} in {seconds:.1} s: {bytes} bytes ({each:.1} an event), lost {}; recording took {:.3} s of CPU \
          ({per_event:.2} us an event), what the kernel spends on each event not counted",
+        text::block::events(events),
         lost,
         cpu_us / 1e6
     ));

@@ -8,7 +8,7 @@ use fathom_dialects::trace::{About, Trace};
 use fathom_observe::block::OwnTasks;
 use fathom_observe::files::{FileSize, KernelFiles, MountKey, Space};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
-use fathom_record::block::{BlockAction, BlockEvent, BlockLayer, DeviceActivity, DeviceNumber};
+use fathom_record::block::{BlockAction, BlockEvent, BlockLayer, DeviceActivity, DeviceNumber, IssuerKind};
 use fathom_report::text;
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
@@ -39,6 +39,8 @@ pub struct Told {
     began_unix_ns: Option<i64>,
     /// Whether arrivals, merges and the time above the driver are in it.
     queueing: bool,
+    /// Whether it has no completions: there is no depth, no latency and no busy time in it then.
+    arrivals_only: bool,
     block: BlockLayer,
 }
 
@@ -94,7 +96,8 @@ pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
     let mut reading = Reading {
         analysis: Analysis::new(options),
         known: HashMap::new(),
-        tasks: OwnTasks::with(Elsewhere, 0),
+        // No task of a trace is this process, and pid 0 stands in many forms for "not told".
+        tasks: OwnTasks::with(Elsewhere, u32::MAX),
         guessed,
         last_ns: from_ns,
     };
@@ -154,6 +157,16 @@ impl Reading {
             if let Some(told) = told {
                 device.name.clone_from(&told.name);
             }
+            // Nobody is named: nobody is known.
+            device
+                .issuers
+                .retain(|i| !i.name.is_empty() || !matches!(i.kind, IssuerKind::Own | IssuerKind::Kernel));
+            if about.header.arrivals_only {
+                // Arrivals without completions pile up in the analysis; the form says nothing of it.
+                device.in_device.clear();
+                device.in_queue.clear();
+                (device.busy_ns, device.unfinished) = (0, 0);
+            }
         }
         Told {
             schema: SCHEMA,
@@ -163,6 +176,7 @@ impl Reading {
             machine: about.header.machine.clone(),
             began_unix_ns: about.header.wall_ns.and_then(|w| w.checked_add(i64::try_from(from_ns).ok()?)),
             queueing: about.header.queueing,
+            arrivals_only: about.header.arrivals_only,
             block,
         }
     }
@@ -236,7 +250,7 @@ impl KernelFiles for Elsewhere {
 fn page(told: &Told) -> String {
     let mut out = String::new();
     // Writing to a text cannot fail.
-    let _ = writeln!(out, "{}: {} events ({})", told.file, told.block.events, told.format);
+    let _ = writeln!(out, "{}: {} ({})", told.file, text::block::events(told.block.events), told.format);
     if !told.machine.is_empty() {
         let _ = writeln!(out, "recorded on {}", told.machine);
     }
