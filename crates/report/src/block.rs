@@ -254,7 +254,7 @@ pub fn remarks(device: &DeviceActivity) -> Vec<String> {
     .collect()
 }
 
-/// "1 200 back, 30 front, 2 of requests": merges by their kind; `None` where there were none or they were not watched.
+/// "1200 back, 30 front, 2 of requests": merges by their kind; `None` where there were none or they were not watched.
 #[must_use]
 pub fn merge_words(stats: &RequestStats) -> Option<String> {
     let kinds =
@@ -264,7 +264,7 @@ pub fn merge_words(stats: &RequestStats) -> Option<String> {
     any.then(|| words.collect::<Vec<_>>().join(", "))
 }
 
-/// "read: 1 200 back, 30 front, 2 of requests; write: ...": of all classes that had any.
+/// "read: 1200 back, 30 front, 2 of requests; write: ...": of all classes that had any.
 #[must_use]
 pub fn all_merges(device: &DeviceActivity) -> Option<String> {
     let words = |r: &RequestStats| Some(format!("{}: {}", r.class.word(), merge_words(r)?));
@@ -391,7 +391,7 @@ mod tests {
         };
         assert_eq!(
             merge_words(&stats(Some(1200), Some(30), Some(2))).as_deref(),
-            Some("1 200 back, 30 front, 2 of requests")
+            Some("1200 back, 30 front, 2 of requests")
         );
         assert_eq!(merge_words(&stats(Some(3), Some(0), None)).as_deref(), Some("3 back, 0 front"));
         assert_eq!(

@@ -19,7 +19,7 @@ fn of_counters(interval: &BlockInterval) -> bool {
     interval.source == TimeSource::Counters
 }
 
-/// "loop3: 1 234 reads, mean 64.0 KiB; busy 87 %, mean depth 3.2": of the device nearest to the file system that did anything.
+/// "loop3: 1234 reads, mean 64.0 KiB; busy 87 %, mean depth 3.2": of the device nearest to the file system that did anything.
 #[must_use]
 pub fn sentence(layer: &BlockLayer, physical: &Physical) -> Option<String> {
     let rows = || layer.intervals.iter().filter(|i| of_counters(i));
@@ -73,7 +73,7 @@ mod tests {
         let told = sentence(layer, &repetition.physical);
         assert_eq!(
             told.as_deref(),
-            Some("vda: 4 000 reads, mean 64.0 KiB; 1 write, mean 4.00 KiB; busy 75 %, mean depth 2.5")
+            Some("vda: 4000 reads, mean 64.0 KiB; 1 write, mean 4.00 KiB; busy 75 %, mean depth 2.5")
         );
     }
 

@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn what_only_counters_saw_is_on_the_page() {
         let html = page(&[&samples::counted_run()]);
-        assert!(html.contains("<p>vda: 4 000 reads, mean 64.0 KiB;"), "{html}");
+        assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
         assert_eq!(html.matches("which hold everybody").count(), 1);
     }
 

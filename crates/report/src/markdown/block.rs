@@ -81,7 +81,7 @@ mod tests {
             assert!(text.contains(told), "{told} is missing: {text}");
         }
         let counted = summary(&[&samples::counted_run()]);
-        assert!(counted.contains("vda: 4 000 reads, mean 64.0 KiB;"), "{counted}");
+        assert!(counted.contains("vda: 4000 reads, mean 64.0 KiB;"), "{counted}");
         assert_eq!(counted.matches(crate::counters::LIMITS).count(), 1, "{counted}");
         assert!(!summary(&[&samples::survey_run()]).contains("What reached the device"));
     }

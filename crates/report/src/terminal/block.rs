@@ -136,7 +136,7 @@ mod tests {
         let mut run = samples::counted_run();
         run.phases.push(run.phases[0].clone());
         let text = summary(&run, 80, false);
-        assert!(text.contains("vda: 4 000 reads, mean 64.0 KiB;"), "{text}");
+        assert!(text.contains("vda: 4000 reads, mean 64.0 KiB;"), "{text}");
         assert_eq!(text.matches("hold everybody's I/O").count(), 1, "{text}");
         assert!(!text.contains("no device was watched"), "{text}");
     }
