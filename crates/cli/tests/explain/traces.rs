@@ -72,7 +72,7 @@ fn a_summary_as_json_has_the_same_figures() {
 #[test]
 fn a_trace_of_arrivals_has_no_depth_and_no_issuer() {
     let lines: String = (0..40).map(|i| format!("0,{},4096,r,{i}.5\n", i * 64)).collect();
-    let fathom = with(&[("a.spc", lines.as_bytes()), ("one.spc", b"0,20941264,8192,W,0.551706\n")]);
+    let fathom = with(&[("a.spc", lines.as_bytes()), ("one.spc", b"0,20941264,8192,w,0.551706\n")]);
     let text = fathom.run_line("trace summary --from spc a.spc").expect_code(0).stdout;
     assert!(text.contains("arrivals only, so neither depth nor latency"), "{text}");
     for invented in ["busy", "max ", "issued by", "not complete"] {
