@@ -1,4 +1,4 @@
-//! Bad input: exit code 2 and a sentence.
+//! What `fathom compare` refuses, each in one sentence that says what to do about it.
 
 use crate::{SLOWER, runs, with};
 

@@ -1,4 +1,4 @@
-//! Sides by sweep, label, id, and file.
+//! Where the sides of a comparison may come from: runs, labels, exported records and texts of old tools.
 
 use crate::{GOLDEN, SAME, SLOWER, file, runs, with};
 use fathom_testkit::{Fathom, seed};

@@ -1,4 +1,4 @@
-//! The options of `fathom compare`.
+//! The command line of `fathom compare`: its sides, what is compared, what is written, and when it fails.
 
 use clap::Args;
 use std::path::PathBuf;
