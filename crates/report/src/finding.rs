@@ -57,6 +57,16 @@ pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
     all
 }
 
+/// The sentence, led by its phases where the run has several.
+#[must_use]
+pub fn led(run: &Run, (found, phases): &(Told, Vec<String>)) -> String {
+    if run.phases.len() > 1 {
+        format!("{}: {}", whose(phases), found.sentence)
+    } else {
+        found.sentence.clone()
+    }
+}
+
 /// "read x1; write x1", of many the first two and how many more.
 #[must_use]
 pub fn whose(phases: &[String]) -> String {

@@ -88,12 +88,9 @@ fn one(page: &mut Page, view: &View<'_>) {
     page.body.push_str("</dl>\n");
 }
 
-/// What was found out, each sentence once; the figures that prove it are with the phases.
+/// What was found out, each sentence once, of several phases with theirs; the figures that prove it are with the phases.
 fn why(page: &mut Page, run: &fathom_record::Run) {
-    let mut sentences: Vec<String> =
-        run.phases.iter().flat_map(finding::of_phase).map(|f| f.sentence).collect();
-    let mut seen = std::collections::HashSet::new();
-    sentences.retain(|s| seen.insert(s.clone()));
+    let sentences: Vec<String> = finding::of_run(run).iter().map(|f| finding::led(run, f)).collect();
     if sentences.is_empty() {
         return;
     }

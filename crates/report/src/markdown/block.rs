@@ -43,23 +43,23 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     out.push('\n');
 }
 
-/// Sentence, what proves it, advice; each sentence once.
+/// Sentence, of several phases with theirs, what proves it, advice; each sentence once.
 pub(super) fn findings(out: &mut String, run: &Run) {
-    let mut found: Vec<finding::Told> = Vec::new();
-    for one in run.phases.iter().flat_map(finding::of_phase) {
-        if !found.iter().any(|f| f.sentence == one.sentence) {
-            found.push(one);
-        }
-    }
+    let found = finding::of_run(run);
     if found.is_empty() {
         return;
     }
     let rows: Vec<Vec<String>> = found
         .iter()
-        .map(|f| {
+        .map(|both| {
+            let f = &both.0;
             let advice =
                 if f.advice.is_empty() { String::new() } else { format!(" _{}_", escape(&f.advice)) };
-            vec![escape(&f.rule), format!("{}{advice}", escape(&f.sentence)), escape(&f.proofs().join("; "))]
+            vec![
+                escape(&f.rule),
+                format!("{}{advice}", escape(&finding::led(run, both))),
+                escape(&f.proofs().join("; ")),
+            ]
         })
         .collect();
     super::text_table(out, &["Rule", "Finding", "What proves it"], &rows);
@@ -75,7 +75,7 @@ mod tests {
         for told in [
             "vda: at least 163 840 reads of 4.00 KiB",
             "  - **40 000 of 695 360 events were lost",
-            "| fsync-others | fsync took 1.2 s",
+            "| fsync-others | write x1: fsync took 1.2 s",
             "time of fsync: 1.20 s",
         ] {
             assert!(text.contains(told), "{told} is missing: {text}");
