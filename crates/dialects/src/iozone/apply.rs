@@ -223,7 +223,7 @@ impl Parser<'_> {
                 self.splash("CPU utilization Excel chart enabled");
             }
             'q' => {
-                o.delay_s = value.count().min(1 << 30);
+                o.delay_s = value.count().min(315_360_000); // ten years
                 let seconds = o.delay_s;
                 self.splash(format!("Delay {seconds} seconds between tests enabled."));
             }
