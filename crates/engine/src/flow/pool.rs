@@ -64,12 +64,12 @@ impl Pool {
     }
 
     /// Takes the first wanted entry that nobody works on.
-    pub fn take(&self, wanted: Wanted, from: From) -> Found {
+    pub fn take(&self, wanted: Wanted, mut from: From) -> Found {
         if self.count == 0 {
             return Found::None;
         }
         let rotor = &self.rotors[wanted as usize].0;
-        let start = match &from {
+        let mut start = match &from {
             From::Common => rotor.load(Ordering::Relaxed),
             From::Own(rotor) => **rotor,
             From::Entry(number) => number % self.count as u64,
@@ -91,12 +91,17 @@ impl Pool {
             }
             let on = (entry + self.count - first) % self.count;
             let next = start + on as u64 + 1;
-            match from {
-                // It never goes back: of two that search at once the slower one does not undo what the other did.
+            match &mut from {
+                // Whoever was overtaken between looking and taking looks anew: what he took may have had its turn meanwhile.
                 From::Common => {
-                    rotor.fetch_max(next, Ordering::Relaxed);
+                    if let Err(now) = rotor.compare_exchange(start, next, Ordering::AcqRel, Ordering::Acquire)
+                    {
+                        self.release(entry);
+                        start = now;
+                        continue;
+                    }
                 }
-                From::Own(rotor) => *rotor = next,
+                From::Own(rotor) => **rotor = next,
                 From::Entry(_) => {}
             }
             return Found::Entry(entry);
