@@ -1,0 +1,76 @@
+//! What lies below a block queue. A device is told when commands arrive and is asked when it next has something to say; time is
+//! passed in, it has no clock. Each kind is one file; the event loop knows only [`Device`].
+
+mod constant;
+
+pub use constant::Constant;
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// One command as it reaches a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Given back when the command is done; unique among those outstanding.
+    pub tag: u32,
+    /// Direction.
+    pub write: bool,
+    /// First sector of 512 bytes.
+    pub sector: u64,
+    /// Sectors, at least 1.
+    pub sectors: u32,
+    /// Entries of its scatter list.
+    pub segments: u16,
+}
+
+impl Command {
+    /// The sector after the last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.sector + u64::from(self.sectors)
+    }
+}
+
+/// A device. Commands are handed in, time moves on, completions come out.
+pub trait Device {
+    /// Its size in sectors of 512 bytes.
+    fn capacity_sectors(&self) -> u64;
+
+    /// Commands it takes at once; whoever drives it never has more outstanding.
+    fn depth(&self) -> u32;
+
+    /// A command arrives at `now` ns. `now` never goes back, and every event before it has been taken by [`Device::advance`].
+    fn submit(&mut self, now: u64, command: Command);
+
+    /// When it next has something to say, ns: a completion or a step inside. `None`: only a new command will change anything. The
+    /// answer may change with every call of `submit` and `advance`.
+    fn next_event(&self) -> Option<u64>;
+
+    /// Time has come to `now`: does every step that is due and adds the tags of commands that are done by then to `done`, in the
+    /// order of their completion.
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>);
+
+    /// What it did so far.
+    fn counters(&self) -> Counters;
+}
+
+/// What a device did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Time during which it worked on something (a command, or what it does of itself for one), ns. Never more than passed.
+    pub busy_ns: u64,
+    /// Parts of that, ns: overhead of commands and bus, seeking, waiting for the sector, transfer from or to the medium.
+    pub overhead_ns: u64,
+    /// Seeking and settling.
+    pub seek_ns: u64,
+    /// Waiting for the sector to come round.
+    pub rotation_ns: u64,
+    /// Transfer from or to the medium.
+    pub transfer_ns: u64,
+    /// Time spent on writing its cache back, ns; its parts are also counted above.
+    pub destage_ns: u64,
+    /// Reads that found their data in its cache, or being read ahead.
+    pub read_hits: u64,
+    /// Writes that its cache took without waiting for the medium.
+    pub cached_writes: u64,
+}
