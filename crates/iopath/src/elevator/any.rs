@@ -1,0 +1,127 @@
+//! One type for every elevator, so that a queue of any of them costs a jump instead of a virtual call and stays a plain value that
+//! can be cloned for a what-if.
+
+use super::noop::Noop;
+use super::{Elevator, Held, MayQueue, Pick};
+use crate::bio::Bio;
+use crate::limits::Limits;
+use crate::merge::{Candidate, MergeKind};
+use crate::request::{Requests, Slot};
+use crate::task::TaskId;
+use crate::time::Nanos;
+use crate::tunable::{self, TunableError, View};
+
+/// Any of the elevators.
+#[derive(Clone, Debug)]
+pub enum AnyElevator {
+    /// [`Noop`].
+    Noop(Noop),
+}
+
+macro_rules! each {
+    ($any:expr, $one:ident => $call:expr) => {
+        match $any {
+            AnyElevator::Noop($one) => $call,
+        }
+    };
+}
+
+impl AnyElevator {
+    /// Sets a tunable by its name.
+    ///
+    /// # Errors
+    /// There is none of this name, or the value is outside its range.
+    pub fn set(&mut self, name: &str, value: u64) -> Result<(), TunableError> {
+        let row = tunable::check(self.name(), self.tunables().table, name, value)?;
+        self.set_row(row, value);
+        Ok(())
+    }
+
+    /// Whether this is no scheduler at all, so that requests take the driver's tags directly.
+    pub const fn is_none(&self) -> bool {
+        false
+    }
+
+    /// A tunable's value by its name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.tunables().get(name)
+    }
+}
+
+impl Elevator for AnyElevator {
+    fn name(&self) -> &'static str {
+        each!(self, one => one.name())
+    }
+
+    fn tunables(&self) -> View<'_> {
+        each!(self, one => one.tunables())
+    }
+
+    fn set_row(&mut self, row: usize, value: u64) {
+        each!(self, one => one.set_row(row, value));
+    }
+
+    fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
+        each!(self, one => one.merge_candidate(now, requests, limits, bio))
+    }
+
+    fn uses_last_merge(&self) -> bool {
+        each!(self, one => one.uses_last_merge())
+    }
+
+    fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
+        each!(self, one => one.allows(requests, slot, bio))
+    }
+
+    fn merged(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
+        each!(self, one => one.merged(now, requests, slot, kind));
+    }
+
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        each!(self, one => one.neighbour(requests, slot, kind))
+    }
+
+    fn joined(&mut self, now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
+        each!(self, one => one.joined(now, requests, kept, gone));
+    }
+
+    fn joins_on_insert(&self) -> bool {
+        each!(self, one => one.joins_on_insert())
+    }
+
+    fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        each!(self, one => one.insert(now, requests, slot));
+    }
+
+    fn next(&mut self, now: Nanos, requests: &mut Requests, limits: &Limits, free_tags: u32) -> Pick {
+        each!(self, one => one.next(now, requests, limits, free_tags))
+    }
+
+    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        each!(self, one => one.completed(now, requests, slot));
+    }
+
+    fn may_queue(&mut self, now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
+        each!(self, one => one.may_queue(now, requests, bio, held))
+    }
+
+    fn task_exited(&mut self, now: Nanos, requests: &mut Requests, task: TaskId) {
+        each!(self, one => one.task_exited(now, requests, task));
+    }
+
+    fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
+        each!(self, one => one.drain(requests))
+    }
+
+    fn waiting(&self) -> usize {
+        each!(self, one => one.waiting())
+    }
+
+    fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
+        each!(self, one => one.each_waiting(requests, each));
+    }
+
+    fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        each!(self, one => one.counters(each));
+    }
+}

@@ -1,0 +1,124 @@
+//! The elevators: which request goes to the device next, and when. Each is one file or folder, built on the trait [`Elevator`];
+//! the queue calls it and does everything that is common to all (limits, merging, pools, plugs).
+//!
+//! An elevator sees the virtual clock and the request table and nothing else. It keeps requests in lists and trees whose links lie
+//! in the requests ([`crate::list`], [`crate::tree`]) and its own numbers in [`crate::request::Private`], so that no call allocates.
+
+mod any;
+mod names;
+pub mod noop;
+
+pub use any::AnyElevator;
+pub use names::{NameError, by_name, known};
+
+use crate::bio::Bio;
+use crate::limits::Limits;
+use crate::merge::{Candidate, MergeKind};
+use crate::request::{Requests, Slot};
+use crate::task::TaskId;
+use crate::time::Nanos;
+use crate::tunable::View;
+
+/// The elevator's answer to "what next".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// This one; it has left the elevator's lists.
+    Request(Slot),
+    /// Nothing before something happens (a submission, a completion).
+    Nothing,
+    /// Nothing before this moment, unless something happens first: the elevator waits on purpose.
+    NotBefore(Nanos),
+}
+
+/// Whether an elevator lets a submitter have a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayQueue {
+    /// As the pool decides.
+    Yes,
+    /// Not now, though the pool may have room.
+    No,
+    /// Even beyond the pool's limit (up to its reserve).
+    Must,
+}
+
+/// What the pool has given out, for [`Elevator::may_queue`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Requests in use, reads.
+    pub reads: u32,
+    /// Requests in use, everything else.
+    pub writes: u32,
+    /// The pool's size (`nr_requests`, per direction where pools are).
+    pub limit: u32,
+}
+
+/// A scheduler. `now` never goes back. The queue calls, per bio: `merge_candidate`, then either `merged` (and perhaps `joined`), or
+/// `may_queue` and `insert`; per request: `next`, later `completed`.
+pub trait Elevator {
+    /// Name with the version whose rules these are.
+    fn name(&self) -> &'static str;
+
+    /// The tunables and their values.
+    fn tunables(&self) -> View<'_> {
+        View::NONE
+    }
+
+    /// Sets a row of the table; the value is within its range.
+    fn set_row(&mut self, _row: usize, _value: u64) {}
+
+    /// The request that a bio would be added to. The queue checks limits and [`Elevator::allows`] afterwards.
+    fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate;
+
+    /// Whether the queue's hint, the request that grew last, is tried before anything else.
+    fn uses_last_merge(&self) -> bool {
+        true
+    }
+
+    /// Whether this bio may become part of this request at all (CFQ: only of the same process).
+    fn allows(&self, _requests: &Requests, _slot: Slot, _bio: &Bio) -> bool {
+        true
+    }
+
+    /// A bio was added: the request's end or, for front merges, its first sector has changed.
+    fn merged(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot, _kind: MergeKind) {}
+
+    /// The request before (`Front`) or behind (`Back`) another, with which it may now be joined.
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot>;
+
+    /// `gone` is about to become the tail of `kept`: it leaves the elevator's lists.
+    fn joined(&mut self, now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot);
+
+    /// Whether a request that comes out of a plug is joined with the one that ends where it begins (today's mq-deadline and BFQ).
+    fn joins_on_insert(&self) -> bool {
+        false
+    }
+
+    /// A new request.
+    fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
+
+    /// The next request for the device, which has `free_tags` places (0: it will be parked until one is free).
+    fn next(&mut self, now: Nanos, requests: &mut Requests, limits: &Limits, free_tags: u32) -> Pick;
+
+    /// The device is done with it; its place is freed right after.
+    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
+
+    /// Whether a new request may be made for a bio.
+    fn may_queue(&mut self, _now: Nanos, _requests: &Requests, _bio: &Bio, _held: Held) -> MayQueue {
+        MayQueue::Yes
+    }
+
+    /// A task will never submit again.
+    fn task_exited(&mut self, _now: Nanos, _requests: &mut Requests, _task: TaskId) {}
+
+    /// Takes out any one request, for a change of elevators; `None` when empty.
+    fn drain(&mut self, requests: &mut Requests) -> Option<Slot>;
+
+    /// How many requests wait.
+    fn waiting(&self) -> usize;
+
+    /// The requests that wait, roughly in the order in which they would go; for plots.
+    fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot));
+
+    /// What it counted (batches, expired deadlines, hits of anticipation ...), by name.
+    fn counters(&self, _each: &mut dyn FnMut(&'static str, u64)) {}
+}

@@ -1,0 +1,154 @@
+//! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel's version selects the rules
+//! that this kernel had under that name; without one the newest rules are taken. Errors say what exists.
+
+use super::noop::Noop;
+use super::{AnyElevator, Elevator};
+use crate::tunable::TunableError;
+
+/// An elevator cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// There is none of this name and version.
+    #[error("no elevator {name:?}; there are {}", known().collect::<Vec<_>>().join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The name exists, but not in that kernel.
+    #[error("{name} has no version {version:?}; it has {range}")]
+    Version {
+        /// The scheduler.
+        name: &'static str,
+        /// What was asked for.
+        version: String,
+        /// The kernels that had it.
+        range: String,
+    },
+    /// Not `name=number`.
+    #[error("{text:?} is not a tunable and a whole number, as in fifo_batch=8")]
+    Setting {
+        /// What stands there.
+        text: String,
+    },
+    /// A tunable that the elevator lacks, or a value that it refuses.
+    #[error(transparent)]
+    Tunable(#[from] TunableError),
+}
+
+/// A kernel's version, up to three numbers.
+type Version = [u32; 3];
+
+/// One set of rules: (name, first kernel, last kernel, the name with version by which it is known, how it is made).
+struct Entry {
+    name: &'static str,
+    first: Version,
+    last: Version,
+    full: &'static str,
+    make: fn() -> AnyElevator,
+}
+
+const TODAY: Version = [6, u32::MAX, u32::MAX];
+
+const ENTRIES: [Entry; 1] = [Entry {
+    name: "noop",
+    first: [2, 6, 0],
+    last: [4, 20, u32::MAX],
+    full: "noop@2.6",
+    make: || AnyElevator::Noop(Noop::default()),
+}];
+
+/// The full names of all sets of rules.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.full)
+}
+
+/// Makes an elevator.
+///
+/// # Errors
+/// No such name, no such version of it, no such tunable, a value out of range.
+pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
+    let mut parts = text.split(',').map(str::trim);
+    let mut elevator = (entry_of(parts.next().unwrap_or_default())?.make)();
+    for setting in parts {
+        let parsed = setting.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?)));
+        let Some((name, value)) = parsed else {
+            return Err(NameError::Setting { text: setting.to_string() });
+        };
+        elevator.set(name, value)?;
+    }
+    Ok(elevator)
+}
+
+fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
+    if let Some(entry) = ENTRIES.iter().find(|entry| entry.full == text) {
+        return Ok(entry);
+    }
+    let (name, version) = text.split_once('@').map_or((text, None), |(name, version)| (name, Some(version)));
+    let mut named = ENTRIES.iter().filter(|entry| entry.name == name);
+    let Some(version) = version else {
+        return named.next_back().ok_or_else(|| NameError::Unknown { name: text.to_string() });
+    };
+    let Some(any) = named.clone().next() else { return Err(NameError::Unknown { name: text.to_string() }) };
+    let asked = version_of(version);
+    named.find(|entry| asked.is_some_and(|asked| (entry.first..=entry.last).contains(&asked))).ok_or_else(
+        || {
+            let ranges = ENTRIES.iter().filter(|entry| entry.name == name).map(Entry::range);
+            let range = ranges.collect::<Vec<_>>().join(", ");
+            NameError::Version { name: any.name, version: version.to_string(), range }
+        },
+    )
+}
+
+impl Entry {
+    fn range(&self) -> String {
+        if self.last == TODAY {
+            format!("{} and later", shown(self.first))
+        } else {
+            format!("{} to {}", shown(self.first), shown(self.last))
+        }
+    }
+}
+
+fn shown(version: Version) -> String {
+    let known = version.iter().take_while(|&&part| part != u32::MAX).map(u32::to_string);
+    known.collect::<Vec<_>>().join(".")
+}
+
+/// "2.6.24" or "6.18"; a missing last number is 0, and so is anything behind a dash ("2.6.6-rc3").
+fn version_of(text: &str) -> Option<Version> {
+    let numbers = text.split('-').next().unwrap_or_default();
+    let mut version = [0; 3];
+    let mut count = 0;
+    for part in numbers.split('.') {
+        *version.get_mut(count)? = part.parse().ok()?;
+        count += 1;
+    }
+    (count >= 2).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_full_name_makes_the_elevator_of_that_name() {
+        for full in known() {
+            assert_eq!(by_name(full).map(|elevator| elevator.name()), Ok(full));
+        }
+    }
+
+    #[test]
+    fn errors_say_what_exists() {
+        let unknown = by_name("sstf").unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("no elevator \"sstf\"; there are ") && unknown.contains("noop@2.6"),
+            "{unknown}"
+        );
+        assert_eq!(
+            by_name("noop@6.1").unwrap_err().to_string(),
+            "noop has no version \"6.1\"; it has 2.6.0 to 4.20"
+        );
+        assert!(by_name("noop@x").is_err());
+        assert!(by_name("noop,batch").unwrap_err().to_string().contains("fifo_batch=8"));
+    }
+}

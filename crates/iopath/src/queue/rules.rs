@@ -1,0 +1,151 @@
+//! The rules of a queue that belong to the kernel and not to the elevator: how many requests there may be and who may have one, when
+//! a plug holds them back, whether a request is picked before the device has a place. Presets for 2.4, 2.6 and today.
+
+use crate::limits::Limits;
+use crate::time::Nanos;
+
+/// How many requests there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolRule {
+    /// 2.4: one pool for both directions. Once empty, nobody gets a request until a quarter is free again.
+    Shared {
+        /// The pool.
+        requests: u32,
+    },
+    /// 2.6: a pool per direction. Who found it full may take a batch of 32 beyond the limit (up to half more) within 20 ms after
+    /// it was let in; everybody else waits.
+    PerDirection {
+        /// `nr_requests`: 128.
+        requests: u32,
+    },
+    /// Today: tags. With an elevator a request has one of its `scheduler` tags from its making on; without one (`none`) it has a
+    /// tag of the `driver`.
+    Tags {
+        /// Tags of the driver.
+        driver: u32,
+        /// Tags of the elevator, twice as many by default.
+        scheduler: u32,
+    },
+    /// No limit but the table's size.
+    Unlimited,
+}
+
+/// When requests are held back although the device has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlugRule {
+    /// Never.
+    None,
+    /// 2.4 and 2.6: an empty queue is plugged by its first request. It opens when someone waits ([`crate::Queue::unplug`]),
+    /// with the n-th request, or after some time. 2.4 knows only the first.
+    Queue {
+        /// It opens with this many requests; 0: however many there are.
+        requests: u32,
+        /// It opens after this time.
+        after: Nanos,
+    },
+    /// Today: each task gathers its own requests between [`crate::Queue::start_plug`] and [`crate::Queue::finish_plug`] and
+    /// hands them over together; also when another comes and it holds this many or the last one is this long.
+    Task {
+        /// Most requests held: 32.
+        requests: u32,
+        /// Sectors of a last request that is not waited for: 256 (128 KiB).
+        sectors: u32,
+    },
+}
+
+/// The rules of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// What the device takes in one request.
+    pub limits: Limits,
+    /// How many requests there may be.
+    pub pool: PoolRule,
+    /// When requests are held back.
+    pub plug: PlugRule,
+    /// Whether the driver picks a request before it has a place for it: the request can no longer grow and is next. True for
+    /// tagged devices (2.6's SCSI and cciss, today's block layer), false for IDE.
+    pub parks: bool,
+}
+
+impl Rules {
+    /// 2.4 with an IDE disk: 128 requests, a plug that opens when someone waits.
+    pub const fn linux24(limits: Limits) -> Self {
+        let plug = PlugRule::Queue { requests: 0, after: Nanos::NEVER };
+        Self { limits, pool: PoolRule::Shared { requests: 128 }, plug, parks: false }
+    }
+
+    /// 2.6 with a device that takes one request after another: 128 requests per direction, a plug of 4 requests or 3 ms.
+    pub const fn linux26(limits: Limits) -> Self {
+        let plug = PlugRule::Queue { requests: 4, after: Nanos::from_millis(3) };
+        Self { limits, pool: PoolRule::PerDirection { requests: 128 }, plug, parks: false }
+    }
+
+    /// Today: driver tags, twice as many for the elevator (at most 256), a plug per task.
+    pub const fn today(limits: Limits, driver_tags: u32) -> Self {
+        let scheduler = if driver_tags < 128 { driver_tags * 2 } else { 256 };
+        let pool = PoolRule::Tags { driver: driver_tags, scheduler };
+        Self { limits, pool, plug: PlugRule::Task { requests: 32, sectors: 256 }, parks: true }
+    }
+
+    /// A file system that calls the driver itself (HSFS): no pool, no plug.
+    pub const fn bare(limits: Limits) -> Self {
+        Self { limits, pool: PoolRule::Unlimited, plug: PlugRule::None, parks: false }
+    }
+
+    /// With this many requests or, today, tags of the elevator.
+    #[must_use]
+    pub const fn with_requests(mut self, count: u32) -> Self {
+        match &mut self.pool {
+            PoolRule::Shared { requests } | PoolRule::PerDirection { requests } => *requests = count,
+            PoolRule::Tags { scheduler, .. } => *scheduler = count,
+            PoolRule::Unlimited => {}
+        }
+        self
+    }
+
+    /// With a driver that picks before it has a place.
+    #[must_use]
+    pub const fn parking(mut self) -> Self {
+        self.parks = true;
+        self
+    }
+
+    /// Without any plug.
+    #[must_use]
+    pub const fn unplugged(mut self) -> Self {
+        self.plug = PlugRule::None;
+        self
+    }
+
+    /// Places that the table of requests needs.
+    pub(crate) const fn capacity(&self) -> usize {
+        match self.pool {
+            PoolRule::Shared { requests } => requests as usize,
+            // Both directions with the reserve for those that may take a batch.
+            PoolRule::PerDirection { requests } => 3 * requests as usize,
+            PoolRule::Tags { driver, scheduler } => {
+                if driver > scheduler {
+                    driver as usize
+                } else {
+                    scheduler as usize
+                }
+            }
+            PoolRule::Unlimited => 1 << 14,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_have_the_kernels_numbers() {
+        let limits = Limits::LOOP_618;
+        assert_eq!(Rules::today(limits, 128).pool, PoolRule::Tags { driver: 128, scheduler: 256 });
+        assert_eq!(Rules::today(limits, 32).pool, PoolRule::Tags { driver: 32, scheduler: 64 });
+        assert_eq!(Rules::linux26(limits).capacity(), 384);
+        assert_eq!(Rules::linux24(limits).with_requests(1024).capacity(), 1024);
+        assert!(Rules::linux26(limits).parking().unplugged().parks);
+    }
+}

@@ -1,0 +1,447 @@
+//! The table of requests: a slab whose slots are reused, with a generation so that a stale name is recognised, and the bios of each
+//! request as a chain in a second slab. Made and freed by [`crate::Queue`]; elevators read it and use its links.
+
+use crate::bio::{Bio, Op, PageSpan};
+use crate::limits::Limits;
+use crate::list::ListLinks;
+use crate::task::{TaskId, TaskInfo, Tasks};
+use crate::time::Nanos;
+use crate::tree::TreeLinks;
+use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
+
+/// A place in the slab. Elevators name requests by it while these are theirs; whoever keeps a name longer uses [`RequestId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(NonZeroU32);
+
+impl Slot {
+    const fn of(index: usize) -> Self {
+        // Never zero: the slab is limited to far fewer places.
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// Its index from 0.
+    pub const fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A request's name for the time from submission to completion; a later request in the same place has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId {
+    /// Where it lies.
+    pub slot: Slot,
+    /// How often the place had been used before.
+    pub generation: u32,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// No request: the place is free.
+    Free,
+    /// In the plug of its task.
+    Plugged,
+    /// With the elevator.
+    Waiting,
+    /// Picked before a tag was free: it is next, and can no longer grow.
+    Parked,
+    /// With the device.
+    Started,
+}
+
+/// What an elevator keeps with each request. Set to zero when the elevator is given the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Private {
+    /// Deadline, or whatever moment counts.
+    pub due: Nanos,
+    /// Passover counter, order of arrival or the like.
+    pub count: i64,
+    /// Index of the elevator's own queue.
+    pub queue: u16,
+    /// Flags.
+    pub mark: u16,
+}
+
+/// One or more bios that go to the device together.
+#[derive(Clone, Debug)]
+pub struct Request {
+    sector: u64,
+    queued_at: Nanos,
+    /// The elevator's.
+    pub private: Private,
+    pub(crate) list: ListLinks,
+    pub(crate) tree: TreeLinks,
+    sectors: u32,
+    generation: u32,
+    first_bio: Option<Slot>,
+    last_bio: Option<Slot>,
+    span: PageSpan,
+    bios: u16,
+    /// Places of the pool that it holds: one, and one more for each request that the elevator gathered into it.
+    places: u16,
+    task: TaskId,
+    op: Op,
+    sync: bool,
+    stage: Stage,
+}
+
+const _: () = assert!(size_of::<Request>() <= 128, "a request must stay within 128 bytes");
+
+impl Request {
+    fn free() -> Self {
+        Self {
+            sector: 0,
+            queued_at: Nanos::ZERO,
+            private: Private::default(),
+            list: ListLinks::default(),
+            tree: TreeLinks::default(),
+            sectors: 0,
+            generation: 0,
+            first_bio: None,
+            last_bio: None,
+            span: PageSpan::EMPTY,
+            bios: 0,
+            places: 0,
+            task: TaskId(0),
+            op: Op::Read,
+            sync: false,
+            stage: Stage::Free,
+        }
+    }
+
+    /// First sector.
+    pub const fn sector(&self) -> u64 {
+        self.sector
+    }
+
+    /// Length in sectors.
+    pub const fn sectors(&self) -> u32 {
+        self.sectors
+    }
+
+    /// The sector after the last one.
+    pub const fn end(&self) -> u64 {
+        self.sector + self.sectors as u64
+    }
+
+    /// What is done.
+    pub const fn op(&self) -> Op {
+        self.op
+    }
+
+    /// Whether someone waits for it.
+    pub const fn is_sync(&self) -> bool {
+        self.sync
+    }
+
+    /// Who submitted its first bio.
+    pub const fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// When its first bio was submitted.
+    pub const fn queued_at(&self) -> Nanos {
+        self.queued_at
+    }
+
+    /// Physical segments.
+    pub const fn segments(&self) -> u16 {
+        self.span.segments()
+    }
+
+    /// How many bios it is made of.
+    pub const fn bios(&self) -> u16 {
+        self.bios
+    }
+
+    /// How far it has come.
+    pub const fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    pub(crate) const fn places(&self) -> u16 {
+        self.places
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    bio: Bio,
+    next: Option<Slot>,
+}
+
+/// The slab of requests and that of their bios. Fixed in the number of requests; the bios' grows by doubling until the largest
+/// backlog has been seen.
+#[derive(Clone, Debug)]
+pub struct Requests {
+    slots: Vec<Request>,
+    free: Option<Slot>,
+    live: usize,
+    nodes: Vec<Node>,
+    free_node: Option<Slot>,
+    tasks: Tasks,
+}
+
+impl Requests {
+    /// Room for this many requests (at least one).
+    pub fn new(capacity: usize) -> Self {
+        let capacity = capacity.clamp(1, 1 << 24);
+        let mut slots = vec![Request::free(); capacity];
+        for (at, request) in slots.iter_mut().enumerate().take(capacity - 1) {
+            request.list.next = Some(Slot::of(at + 1));
+        }
+        let nodes = Vec::with_capacity(capacity * 2);
+        Self { slots, free: Some(Slot::of(0)), live: 0, nodes, free_node: None, tasks: Tasks::default() }
+    }
+
+    /// Requests in use.
+    pub const fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Whether none is in use.
+    pub const fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Places in all.
+    pub const fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The name of a request in use.
+    pub fn id(&self, slot: Slot) -> RequestId {
+        RequestId { slot, generation: self[slot].generation }
+    }
+
+    /// A request by its name; `None` if it has been completed or merged away.
+    pub fn get(&self, id: RequestId) -> Option<&Request> {
+        let request = self.slots.get(id.slot.index())?;
+        (request.generation == id.generation && request.stage != Stage::Free).then_some(request)
+    }
+
+    /// What is known of a task.
+    pub fn task(&self, task: TaskId) -> TaskInfo {
+        self.tasks.get(task)
+    }
+
+    pub(crate) fn describe(&mut self, task: TaskId, info: TaskInfo) {
+        self.tasks.describe(task, info);
+    }
+
+    /// The bios of a request in the order of their sectors.
+    pub fn bios(&self, slot: Slot) -> impl Iterator<Item = &Bio> {
+        let mut at = self[slot].first_bio;
+        std::iter::from_fn(move || {
+            let node = &self.nodes[at?.index()];
+            at = node.next;
+            Some(&node.bio)
+        })
+    }
+
+    /// A new request of one bio; `None` if every place is taken.
+    pub(crate) fn make(&mut self, now: Nanos, bio: Bio) -> Option<Slot> {
+        let slot = self.free?;
+        let node = self.node(bio);
+        let request = &mut self[slot];
+        debug_assert_eq!(request.stage, Stage::Free, "a place on the free list is in use");
+        let next_free = request.list.next;
+        *request = Request {
+            sector: bio.sector(),
+            queued_at: now,
+            sectors: bio.sectors(),
+            generation: request.generation,
+            first_bio: Some(node),
+            last_bio: Some(node),
+            span: bio.span(),
+            bios: 1,
+            places: 1,
+            task: bio.task(),
+            op: bio.op(),
+            sync: bio.is_sync(),
+            stage: Stage::Waiting,
+            ..Request::free()
+        };
+        self.free = next_free;
+        self.live += 1;
+        Some(slot)
+    }
+
+    pub(crate) fn set_stage(&mut self, slot: Slot, stage: Stage) {
+        self[slot].stage = stage;
+    }
+
+    /// The bio goes behind the last one of a request.
+    pub(crate) fn append(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
+        let node = self.node(bio);
+        if let Some(last) = self[slot].last_bio {
+            self.nodes[last.index()].next = Some(node);
+        }
+        let request = &mut self[slot];
+        request.last_bio = Some(node);
+        request.sectors += bio.sectors();
+        request.span = request.span.merge(bio.span(), limits);
+        request.bios += 1;
+    }
+
+    /// The bio goes before the first one of a request.
+    pub(crate) fn prepend(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
+        let node = self.node(bio);
+        self.nodes[node.index()].next = self[slot].first_bio;
+        let request = &mut self[slot];
+        request.first_bio = Some(node);
+        request.sector = bio.sector();
+        request.sectors += bio.sectors();
+        request.span = bio.span().merge(request.span, limits);
+        request.bios += 1;
+    }
+
+    /// Physical segments of a request followed by a bio, or the other way round.
+    pub(crate) fn span_with(&self, slot: Slot, bio: &Bio, behind: bool, limits: &Limits) -> PageSpan {
+        let (span, more) = (self[slot].span, bio.span());
+        if behind { span.merge(more, limits) } else { more.merge(span, limits) }
+    }
+
+    /// Physical segments of one request followed by another.
+    pub(crate) fn span_of_both(&self, first: Slot, second: Slot, limits: &Limits) -> PageSpan {
+        self[first].span.merge(self[second].span, limits)
+    }
+
+    /// Appends the bios of `gone` to those of `kept` and frees the place of `gone`. An elevator that gathers requests when it
+    /// dispatches calls this (`kept` then answers for both places in the pool); it has taken `gone` out of its lists before.
+    pub fn gather(&mut self, kept: Slot, gone: Slot, limits: &Limits) {
+        let places = self[gone].places;
+        self.join(kept, gone, limits);
+        self[kept].places += places;
+    }
+
+    pub(crate) fn join(&mut self, kept: Slot, gone: Slot, limits: &Limits) {
+        debug_assert_ne!(kept, gone, "a request cannot join itself");
+        let Request { first_bio, last_bio, sectors, span, bios, queued_at, .. } = self[gone];
+        if let Some(last) = self[kept].last_bio {
+            self.nodes[last.index()].next = first_bio;
+        }
+        let request = &mut self[kept];
+        request.last_bio = last_bio;
+        request.sectors += sectors;
+        request.span = request.span.merge(span, limits);
+        request.bios += bios;
+        request.queued_at = request.queued_at.min(queued_at);
+        self.release(gone);
+    }
+
+    /// Hands over the bios of a request in the order of their sectors and frees its place.
+    pub(crate) fn finish(&mut self, slot: Slot, mut each: impl FnMut(Bio)) {
+        let mut at = self[slot].first_bio;
+        while let Some(node) = at {
+            let Node { bio, next } = self.nodes[node.index()];
+            each(bio);
+            self.nodes[node.index()].next = self.free_node;
+            self.free_node = Some(node);
+            at = next;
+        }
+        self.release(slot);
+    }
+
+    fn release(&mut self, slot: Slot) {
+        let next_free = self.free;
+        let request = &mut self[slot];
+        debug_assert_ne!(request.stage, Stage::Free, "a place is freed once");
+        let generation = request.generation.wrapping_add(1);
+        *request = Request { generation, ..Request::free() };
+        request.list.next = next_free;
+        self.free = Some(slot);
+        self.live -= 1;
+    }
+
+    fn node(&mut self, bio: Bio) -> Slot {
+        if let Some(node) = self.free_node {
+            self.free_node = self.nodes[node.index()].next;
+            self.nodes[node.index()] = Node { bio, next: None };
+            return node;
+        }
+        self.nodes.push(Node { bio, next: None });
+        Slot::of(self.nodes.len() - 1)
+    }
+
+    /// The requests in use, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Request)> {
+        let used = |(_, request): &(usize, &Request)| request.stage != Stage::Free;
+        self.slots.iter().enumerate().filter(used).map(|(at, request)| (Slot::of(at), request))
+    }
+}
+
+impl Index<Slot> for Requests {
+    type Output = Request;
+    fn index(&self, slot: Slot) -> &Request {
+        &self.slots[slot.index()]
+    }
+}
+
+impl IndexMut<Slot> for Requests {
+    fn index_mut(&mut self, slot: Slot) -> &mut Request {
+        &mut self.slots[slot.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: &Limits = &Limits::CCISS;
+
+    fn read(sector: u64) -> Bio {
+        Bio::new(Op::Read, sector, 8).token(sector as u32)
+    }
+
+    fn tokens(requests: &Requests, slot: Slot) -> Vec<u32> {
+        requests.bios(slot).map(Bio::tag).collect()
+    }
+
+    #[test]
+    fn a_place_is_used_again_under_another_name() {
+        let mut requests = Requests::new(1);
+        let slot = requests.make(Nanos(5), read(0)).unwrap();
+        let id = requests.id(slot);
+        assert_eq!(requests.make(Nanos(5), read(8)), None);
+        requests.finish(slot, |_| {});
+        assert!(requests.get(id).is_none() && requests.is_empty());
+        let again = requests.make(Nanos(6), read(8)).unwrap();
+        assert_eq!(again, slot);
+        assert!(requests.get(id).is_none());
+        assert!(requests.get(requests.id(again)).is_some());
+    }
+
+    #[test]
+    fn bios_stay_in_the_order_of_their_sectors() {
+        let mut requests = Requests::new(4);
+        let kept = requests.make(Nanos(2), read(16)).unwrap();
+        requests.append(kept, read(24), LIMITS);
+        requests.prepend(kept, read(8), LIMITS);
+        let gone = requests.make(Nanos(1), read(32)).unwrap();
+        requests.join(kept, gone, LIMITS);
+        assert_eq!(tokens(&requests, kept), [8, 16, 24, 32]);
+        let request = &requests[kept];
+        assert_eq!((request.sector(), request.sectors(), request.segments()), (8, 32, 4));
+        assert_eq!((request.bios(), request.queued_at(), request.places()), (4, Nanos(1), 1));
+        let mut seen = Vec::new();
+        requests.finish(kept, |bio| seen.push(bio.tag()));
+        assert_eq!(seen, [8, 16, 24, 32]);
+        assert_eq!(requests.len(), 0);
+        // The four nodes are free again: no growth.
+        let before = requests.nodes.len();
+        let slot = requests.make(Nanos(3), read(0)).unwrap();
+        requests.append(slot, read(8), LIMITS);
+        assert_eq!(requests.nodes.len(), before);
+    }
+
+    #[test]
+    fn what_is_gathered_answers_for_both_places() {
+        let mut requests = Requests::new(2);
+        let kept = requests.make(Nanos(0), read(0)).unwrap();
+        let gone = requests.make(Nanos(0), read(8)).unwrap();
+        requests.gather(kept, gone, LIMITS);
+        assert_eq!((requests[kept].places(), requests.iter().count()), (2, 1));
+    }
+}

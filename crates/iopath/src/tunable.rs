@@ -1,0 +1,181 @@
+//! The tunables of an elevator as a table: name, unit, default, range and what it does. One table gives parsing
+//! (`fifo_batch=8`), reading, the error for what does not exist and the documentation.
+
+use std::fmt;
+
+/// What a tunable is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Milliseconds.
+    Millis,
+    /// Microseconds.
+    Micros,
+    /// Requests.
+    Requests,
+    /// KiB.
+    KiB,
+    /// 0 or 1.
+    Switch,
+    /// A plain number.
+    Number,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Millis => "ms",
+            Self::Micros => "us",
+            Self::Requests => "requests",
+            Self::KiB => "KiB",
+            Self::Switch => "0 or 1",
+            Self::Number => "number",
+        })
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunable {
+    /// As the kernel's file is named, where it has one.
+    pub name: &'static str,
+    /// What the value counts.
+    pub unit: Unit,
+    /// The kernel's default.
+    pub default: u64,
+    /// Smallest value.
+    pub min: u64,
+    /// Largest value.
+    pub max: u64,
+    /// What it does, in one line.
+    pub doc: &'static str,
+}
+
+/// A tunable cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TunableError {
+    /// There is none of this name.
+    #[error("{elevator} has no tunable {name:?}; {}", known_list(known))]
+    Unknown {
+        /// Whose table.
+        elevator: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// The value is none of the range's.
+    #[error("{elevator}: {name}={value} is outside {min} to {max} ({unit})")]
+    OutOfRange {
+        /// Whose table.
+        elevator: &'static str,
+        /// The tunable.
+        name: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+        /// What it counts.
+        unit: Unit,
+    },
+}
+
+fn known_list(known: &[&str]) -> String {
+    if known.is_empty() { "it has none".to_string() } else { format!("it has {}", known.join(", ")) }
+}
+
+/// A table and its current values.
+#[derive(Clone, Debug)]
+pub struct Tunables<const N: usize> {
+    table: &'static [Tunable; N],
+    values: [u64; N],
+}
+
+impl<const N: usize> Tunables<N> {
+    /// Every value at its default.
+    pub fn new(table: &'static [Tunable; N]) -> Self {
+        Self { table, values: std::array::from_fn(|row| table[row].default) }
+    }
+
+    /// The table with its values.
+    pub fn view(&self) -> View<'_> {
+        View { table: self.table, values: &self.values }
+    }
+
+    /// Sets a row to a value that [`check`] allowed.
+    pub(crate) fn set(&mut self, row: usize, value: u64) {
+        self.values[row] = value;
+    }
+}
+
+impl<const N: usize> std::ops::Index<usize> for Tunables<N> {
+    type Output = u64;
+    fn index(&self, row: usize) -> &u64 {
+        &self.values[row]
+    }
+}
+
+/// A table and its values, for reading.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The rows.
+    pub table: &'static [Tunable],
+    /// As many values.
+    pub values: &'a [u64],
+}
+
+impl View<'_> {
+    /// No tunables at all.
+    pub const NONE: View<'static> = View { table: &[], values: &[] };
+
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.table.iter().zip(self.values).find(|(row, _)| row.name == name).map(|(_, &value)| value)
+    }
+}
+
+/// The row of a name, if the value is within its range.
+pub(crate) fn check(
+    elevator: &'static str,
+    table: &'static [Tunable],
+    name: &str,
+    value: u64,
+) -> Result<usize, TunableError> {
+    let Some(at) = table.iter().position(|row| row.name == name) else {
+        let known = table.iter().map(|row| row.name).collect();
+        return Err(TunableError::Unknown { elevator, name: name.to_string(), known });
+    };
+    let Tunable { name, min, max, unit, .. } = table[at];
+    if (min..=max).contains(&value) {
+        Ok(at)
+    } else {
+        Err(TunableError::OutOfRange { elevator, name, value, min, max, unit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static TABLE: [Tunable; 1] =
+        [Tunable { name: "quantum", unit: Unit::Requests, default: 4, min: 1, max: 64, doc: "a batch" }];
+
+    #[test]
+    fn defaults_are_read_and_values_kept() {
+        let mut tunables = Tunables::new(&TABLE);
+        assert_eq!(tunables.view().get("quantum"), Some(4));
+        tunables.set(check("x", &TABLE, "quantum", 8).unwrap(), 8);
+        assert_eq!(tunables[0], 8);
+        assert_eq!(tunables.view().get("quanta"), None);
+    }
+
+    #[test]
+    fn what_does_not_exist_or_fit_is_an_error_that_says_what_does() {
+        let unknown = check("cfq@2.6.6", &TABLE, "quanta", 8).unwrap_err();
+        assert_eq!(unknown.to_string(), "cfq@2.6.6 has no tunable \"quanta\"; it has quantum");
+        let outside = check("cfq@2.6.6", &TABLE, "quantum", 65).unwrap_err();
+        assert_eq!(outside.to_string(), "cfq@2.6.6: quantum=65 is outside 1 to 64 (requests)");
+        assert!(check("none", &[], "x", 1).unwrap_err().to_string().ends_with("it has none"));
+    }
+}
