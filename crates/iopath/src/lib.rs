@@ -37,6 +37,7 @@ pub mod list;
 pub mod merge;
 pub mod pages;
 pub mod queue;
+pub mod readahead;
 pub mod request;
 pub mod task;
 pub mod time;

@@ -1,4 +1,4 @@
-//! The tunables of an elevator as a table: name, unit, default, range and what it does. One table gives parsing
+//! The tunables of a policy as a table: name, unit, default, range and what it does. One table gives parsing
 //! (`fifo_batch=8`), reading, the error for what does not exist and the documentation.
 
 use std::fmt;
@@ -12,6 +12,8 @@ pub enum Unit {
     Micros,
     /// Requests.
     Requests,
+    /// Pages of 4 KiB.
+    Pages,
     /// KiB.
     KiB,
     /// 0 or 1.
@@ -26,6 +28,7 @@ impl fmt::Display for Unit {
             Self::Millis => "ms",
             Self::Micros => "us",
             Self::Requests => "requests",
+            Self::Pages => "pages",
             Self::KiB => "KiB",
             Self::Switch => "0 or 1",
             Self::Number => "number",

@@ -1,0 +1,49 @@
+//! No read-ahead at all: a page is read when it is missing, alone. The floor that every other policy is held against, and what
+//! `read_ahead_kb=0` does in today's kernels.
+
+use super::call::{Call, Pages, Presence, Touch};
+use super::counters::Counters;
+use super::io::Io;
+use super::policy::Rules;
+
+/// The policy; there is nothing to set.
+#[derive(Clone, Debug)]
+pub(super) struct NoReadAhead;
+
+/// There is nothing to remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nothing;
+
+impl Rules for NoReadAhead {
+    type File = Nothing;
+    type InCall = Nothing;
+
+    fn open(&self) -> Nothing {
+        Nothing
+    }
+
+    fn begin(&self, _file: &mut Nothing, _call: &Call, _counters: &mut Counters) -> Nothing {
+        Nothing
+    }
+
+    fn touch<P: Pages>(&self, _: &mut Nothing, _: &mut Nothing, _: &Call, touch: Touch, io: &mut Io<'_, P>) {
+        if touch.presence == Presence::Absent {
+            io.single(touch.page);
+        }
+    }
+
+    fn end(&self, _file: &mut Nothing, _now: Nothing, _call: &Call) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Story;
+
+    #[test]
+    fn every_page_is_read_alone() {
+        let mut story = Story::of("none");
+        story.read(0, 16384);
+        assert_eq!(story.reads(), [(0, 1), (1, 1), (2, 1), (3, 1)]);
+        assert_eq!(story.counters().single_pages, 4);
+    }
+}

@@ -1,0 +1,209 @@
+//! Read-ahead of linux 2.4 (read in 2.4.32): a window per open file that grows by doubling and never goes off.
+//!
+//! A call outside the last window starts anew with just enough for itself: the page that misses and then, without waiting, one page
+//! more than the call is long (16 KiB: 5, so 6 in all). A call that goes on gets at least `min` pages; every read in advance doubles
+//! the next up to `max`. A page that is locked (being read) outside the window starts a window behind itself; a page that is there and
+//! lies in the window last read starts the next one.
+
+use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
+use super::counters::Counters;
+use super::io::Io;
+use super::policy::Rules;
+use crate::tunable::{Tunable, Tunables, Unit};
+
+/// `vm.max-readahead`.
+const MAX: usize = 0;
+/// `vm.min-readahead`.
+const MIN: usize = 1;
+
+/// What can be set: /proc/sys/vm/max-readahead and min-readahead.
+pub(super) static TABLE: [Tunable; 2] = [
+    Tunable {
+        name: "max",
+        unit: Unit::Pages,
+        default: 31,
+        min: 0,
+        max: 1 << 20,
+        doc: "most pages read in advance at once (vm.max-readahead)",
+    },
+    Tunable {
+        name: "min",
+        unit: Unit::Pages,
+        default: 3,
+        min: 0,
+        max: 1 << 20,
+        doc: "least pages once a file is read in order (vm.min-readahead)",
+    },
+];
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub(super) struct Ra24 {
+    /// Values of [`TABLE`].
+    pub tunables: Tunables<2>,
+}
+
+/// Per open file; shared by all that read through it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct File {
+    /// One behind the last page read in advance.
+    end: u64,
+    /// Pages of the last window.
+    length: u64,
+    /// Pages of the last window and the one before: within these a call counts as going on.
+    known: u64,
+    /// Pages to read next time.
+    next: u64,
+}
+
+/// Whether this call goes on where the window is; decided once, at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InCall {
+    goes_on: bool,
+}
+
+impl Rules for Ra24 {
+    type File = File;
+    type InCall = InCall;
+
+    fn open(&self) -> File {
+        File::default()
+    }
+
+    fn begin(&self, file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
+        let page = call.offset / PAGE_BYTES;
+        let goes_on = page <= file.end && page + file.known >= file.end;
+        if !goes_on {
+            *file = File::default();
+        }
+        // A look at the first half page of a file is no reading of it.
+        if page == 0 && call.offset.saturating_add(call.bytes) <= PAGE_BYTES / 2 {
+            file.next = 0;
+            return InCall { goes_on };
+        }
+        let needed = (call.offset % PAGE_BYTES).saturating_add(call.bytes) / PAGE_BYTES + 1;
+        let least = if goes_on { needed.max(self.tunables[MIN]) } else { needed };
+        file.next = file.next.max(least).min(self.tunables[MAX]);
+        InCall { goes_on }
+    }
+
+    fn touch<P: Pages>(
+        &self,
+        file: &mut File,
+        now: &mut InCall,
+        call: &Call,
+        touch: Touch,
+        io: &mut Io<'_, P>,
+    ) {
+        if touch.presence == Presence::Absent {
+            io.single(touch.page);
+        }
+        let locked = touch.presence != Presence::Cached;
+        // The last page, if it is not full, is never read ahead.
+        let file_end = call.file_bytes / PAGE_BYTES;
+        let window = if locked {
+            behind_a_miss(file, touch.page, file_end)
+        } else {
+            behind_the_window(file, now.goes_on, touch.page, file_end)
+        };
+        if let Some((last_read, pages)) = window {
+            self.read_ahead(file, last_read, pages, file_end, io);
+        }
+    }
+
+    fn end(&self, _file: &mut File, _now: InCall, _call: &Call) {}
+}
+
+/// The window behind a page that is being read; none if that page was read ahead.
+fn behind_a_miss(file: &mut File, page: u64, file_end: u64) -> Option<(u64, u64)> {
+    if file.length != 0 && page < file.end && page + file.known >= file.end {
+        return None;
+    }
+    let pages = if page < file_end { file.next } else { 0 };
+    file.known = 0;
+    file.length = 1;
+    if pages == 0 {
+        file.end = page + 1;
+        file.known = 1;
+        return None;
+    }
+    Some((page, pages))
+}
+
+/// The window behind the last one, when a call that goes on has come into that.
+fn behind_the_window(file: &mut File, goes_on: bool, page: u64, file_end: u64) -> Option<(u64, u64)> {
+    let inside = page <= file.end && page + file.length >= file.end;
+    if !goes_on || file.next == 0 || file.end == 0 || !inside {
+        return None;
+    }
+    let last_read = file.end - 1;
+    if last_read >= file_end {
+        return None;
+    }
+    // One more, to make reads in advance as long as a miss with its window.
+    let pages = file.next + 1;
+    file.known = file.length;
+    file.length = 0;
+    Some((last_read, pages))
+}
+
+impl Ra24 {
+    fn read_ahead<P: Pages>(
+        &self,
+        file: &mut File,
+        last_read: u64,
+        pages: u64,
+        file_end: u64,
+        io: &mut Io<'_, P>,
+    ) {
+        // The step that reaches the end is counted, though its page is not read.
+        let walked = pages.min(file_end.saturating_sub(last_read).max(1));
+        let readable = walked.min(file_end.saturating_sub(last_read + 1));
+        io.window(last_read + 1, readable, None, Kind::Async);
+        file.length += walked;
+        file.known += file.length;
+        file.end = last_read + walked + 1;
+        file.next = (file.next * 2).min(self.tunables[MAX]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Story;
+
+    #[test]
+    fn a_jump_reads_just_enough_and_never_goes_off() {
+        let mut story = Story::of("ra24");
+        for n in [50, 7, 300, 120, 800, 20, 500] {
+            story.read(n * 16384, 16384);
+            let first = n * 4;
+            assert_eq!(story.take_reads(), [(first, 1), (first + 1, 5)], "six pages for four, always");
+        }
+        assert_eq!(story.counters().went_off, 0);
+    }
+
+    #[test]
+    fn a_stream_doubles_up_to_the_maximum() {
+        let mut story = Story::of("ra24");
+        (0..64).for_each(|page| story.read(page * 4096, 4096));
+        let sizes: Vec<u32> = story.reads().iter().map(|&(_, pages)| pages).collect();
+        assert_eq!(sizes[..6], [1, 3, 7, 13, 25, 32]);
+        assert!(sizes[5..].iter().all(|&pages| pages == 32), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_look_at_the_start_reads_one_page() {
+        let mut story = Story::of("ra24");
+        story.read(0, 512);
+        assert_eq!(story.reads(), [(0, 1)]);
+    }
+
+    #[test]
+    fn the_end_of_the_file_is_the_end() {
+        let mut story = Story::of("ra24");
+        story.file_bytes = 40_000;
+        story.read(0, 40_000);
+        let pages: u32 = story.reads().iter().map(|&(_, pages)| pages).sum();
+        assert_eq!(pages, 10);
+    }
+}

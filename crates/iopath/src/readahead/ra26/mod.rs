@@ -1,0 +1,204 @@
+//! Read-ahead of linux 2.6.1 to 2.6.9: called for each page, growing and shrinking by what it meets, and able to switch itself off.
+//! Three variants of one machine ([`window`]).
+//!
+//! - shared (to 2.6.6): all calls through an open file work on one state. Threads that read at random interleave page by page, every
+//!   page looks like a jump, the next window shrinks by two each time and at nothing read-ahead is off; then every page is read
+//!   alone. This is the regression that the SysBench tables of 2004 show.
+//! - private (patch of May 2004): a call copies the state, works on the copy and puts it back; of two calls at once one is lost.
+//! - seeky (2.6.7): private, and the window after a jump is as long as runs were on average, without a page to spare; the ahead
+//!   window is for runs longer than the maximum only. `count_run=1` is 2.6.8, which minds the run that is going on.
+
+mod window;
+
+use super::call::{Call, Pages, Presence, Touch};
+use super::counters::Counters;
+use super::io::Io;
+use super::policy::Rules;
+use crate::tunable::{Tunable, Tunables, Unit};
+pub(super) use window::Window;
+
+/// Largest window.
+const MAX: usize = 0;
+/// Smallest window after lost pages.
+const MIN: usize = 1;
+/// Whether the run that is going on counts, in the seeky variant.
+const COUNT_RUN: usize = 2;
+
+/// What can be set.
+pub(super) static TABLE: [Tunable; 3] = [
+    Tunable {
+        name: "max",
+        unit: Unit::Pages,
+        default: 32,
+        min: 0,
+        max: 1 << 20,
+        doc: "largest window; half of it is the first one",
+    },
+    Tunable {
+        name: "min",
+        unit: Unit::Pages,
+        default: 4,
+        min: 1,
+        max: 1 << 20,
+        doc: "the next window is not made smaller than this by pages that were lost",
+    },
+    Tunable {
+        name: "count_run",
+        unit: Unit::Switch,
+        default: 0,
+        min: 0,
+        max: 1,
+        doc: "ra26-seeky: the run that is going on counts in the window after a jump (2.6.8)",
+    },
+];
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// One state for all.
+    Shared,
+    /// A copy for each call.
+    Private,
+    /// A copy for each call, and windows as long as runs.
+    Seeky,
+}
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub(super) struct Ra26 {
+    /// Values of [`TABLE`].
+    pub tunables: Tunables<3>,
+    /// Which of the three.
+    pub variant: Variant,
+}
+
+impl Rules for Ra26 {
+    type File = Window;
+    /// The copy that the call works on; nothing where the state is shared.
+    type InCall = Option<Window>;
+
+    fn open(&self) -> Window {
+        Window::new(self.tunables[MAX])
+    }
+
+    fn begin(&self, file: &mut Window, _call: &Call, _counters: &mut Counters) -> Option<Window> {
+        (self.variant != Variant::Shared).then_some(*file)
+    }
+
+    fn touch<P: Pages>(
+        &self,
+        file: &mut Window,
+        copy: &mut Option<Window>,
+        _call: &Call,
+        touch: Touch,
+        io: &mut Io<'_, P>,
+    ) {
+        let window = copy.as_mut().unwrap_or(file);
+        self.page(window, touch.page, io);
+        if touch.presence == Presence::Absent && !io.pages.present(touch.page) {
+            self.missed(window, touch.page, io.counters);
+            io.single(touch.page);
+        }
+    }
+
+    fn end(&self, file: &mut Window, copy: Option<Window>, _call: &Call) {
+        if let Some(copy) = copy {
+            *file = copy;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Story, shuffled};
+
+    /// Sixteen threads on one file, each reading 16 KiB at random, their pages interleaved as if each waited for every page.
+    fn sixteen_threads(policy: &str) -> Story {
+        let mut story = Story::of(policy);
+        let blocks = shuffled(65_536, 42);
+        for round in blocks[..320].chunks(16) {
+            story.interleaved(round.iter().map(|&block| (block * 16384, 16384)));
+        }
+        story
+    }
+
+    #[test]
+    fn threads_that_share_a_state_switch_it_off() {
+        let story = sixteen_threads("ra26-shared");
+        assert_eq!(story.counters().went_off, 1);
+        assert_eq!(story.counters().came_back, 0);
+        let singles = story.reads().iter().filter(|&&(_, pages)| pages == 1).count();
+        assert!(singles > 1000, "four requests for each 16 KiB, {singles} of one page");
+    }
+
+    #[test]
+    fn threads_with_a_copy_each_read_one_page_too_many() {
+        let story = sixteen_threads("ra26-private");
+        assert_eq!(story.counters().went_off, 0);
+        let fives = story.reads().iter().filter(|&&(_, pages)| pages == 5).count();
+        assert!(fives > 250, "{fives} of {}", story.reads().len());
+    }
+
+    #[test]
+    fn seeky_reads_what_the_calls_are_long() {
+        let story = sixteen_threads("ra26-seeky");
+        assert_eq!(story.counters().went_off, 0);
+        let fours = story.reads().iter().skip(40).filter(|&&(_, pages)| pages == 4).count();
+        assert!(fours > 200, "{fours} of {}", story.reads().len());
+    }
+
+    #[test]
+    fn one_thread_at_random_reads_five_pages_for_four() {
+        let mut story = Story::of("ra26-shared");
+        for n in [50, 7, 300, 120, 800, 20, 500] {
+            story.read(n * 16384, 16384);
+        }
+        let sizes: Vec<u32> = story.reads().iter().map(|&(_, pages)| pages).collect();
+        assert_eq!(sizes, [16, 5, 5, 5, 5, 5, 5]);
+    }
+
+    #[test]
+    fn a_stream_grows_to_the_maximum() {
+        for policy in ["ra26-shared", "ra26-private", "ra26-seeky,count_run=1"] {
+            let mut story = Story::of(policy);
+            (0..400).for_each(|page| story.read(page << 12, 4096));
+            let sizes: Vec<u32> = story.reads().iter().map(|&(_, pages)| pages).collect();
+            assert_eq!(sizes[0], 16, "{policy}");
+            assert!(sizes[4..].iter().all(|&pages| pages == 32), "{policy}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn off_ends_after_thirty_two_misses_in_a_row() {
+        let mut story = sixteen_threads("ra26-shared");
+        story.take_reads();
+        story.file_bytes = 2 << 30;
+        (0..29).for_each(|page| story.read((300_000 + page) << 12, 4096));
+        assert_eq!(story.counters().came_back, 0);
+        (29..80).for_each(|page| story.read((300_000 + page) << 12, 4096));
+        assert_eq!(story.counters().came_back, 1);
+        assert!(story.reads().iter().any(|&(_, pages)| pages == 32), "{:?}", story.reads());
+    }
+
+    #[test]
+    fn windows_all_cached_shrink_the_next() {
+        let mut story = Story::of("ra26-shared");
+        story.cache.fill(0..4000);
+        for n in shuffled(900, 3) {
+            story.read(n * 16384, 16384);
+        }
+        assert!(story.counters().cached_windows > 0);
+        assert!(story.reads().is_empty());
+    }
+
+    #[test]
+    fn of_two_calls_at_once_one_update_is_lost() {
+        let mut story = Story::of("ra26-private");
+        story.read(0, 4096);
+        story.interleaved([(4096, 8192), (1 << 20, 4096)].into_iter());
+        // The second call ended first, the first one put its own state back over it.
+        story.read(12288, 4096);
+        assert_eq!(story.counters().jump_pages, 2, "the first page and the second call's");
+        assert_eq!(story.counters().contiguous_pages, 3);
+    }
+}
