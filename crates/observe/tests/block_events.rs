@@ -241,6 +241,38 @@ fn a_schedulers_requests_are_those_of_who_asked() {
 }
 
 #[test]
+fn what_the_measured_threads_queue_is_not_told_and_known_all_the_same() {
+    let test = "what_the_measured_threads_queue_is_not_told_and_known_all_the_same";
+    let Some(mut bench) = Bench::new(test, 1024) else { return };
+    let Some(_scheduler) = Scheduler::set(&bench.device.name, "mq-deadline") else {
+        return skip(test, "this kernel has no mq-deadline");
+    };
+    bench.device = Watched::of_name(&bench.device.name).expect("our loop device");
+    assert!(bench.device.scheduled);
+    bench.settle();
+    let (taken, device) = bench.watched(Detail::Requests, || {
+        let mut dd = std::process::Command::new("dd");
+        dd.arg(format!("if={}", bench.file.display())).args(["of=/dev/null", "bs=4096", "count=300"]);
+        let mut dd = dd.args(["iflag=direct,noatime", "status=none"]).spawn().expect("dd is everywhere");
+        let name = fathom_record::block::measured_threads_name(std::process::id());
+        let file = bench.file.clone();
+        let ours = std::thread::Builder::new().name(name);
+        let ours = ours.spawn(move || read_direct(&file, 300..1000)).expect("a thread");
+        ours.join().expect("read");
+        assert!(dd.wait().expect("our child").success());
+    });
+    let told = &taken.sink.0;
+    let issued = of(told, BlockAction::Issue, RequestFlags::READ);
+    let count = |kind| issued.iter().filter(|(_, who)| who.kind == kind).count();
+    assert_eq!(issued.len() as u64, device.reads);
+    // dd is a child of ours: whose it is says its name.
+    let dd = issued.iter().filter(|(_, who)| who.name() == "dd").count();
+    assert_eq!((dd, issued.len() - dd), (300, 700), "{} ours", count(IssuerKind::Own));
+    let queued = of(told, BlockAction::Insert, RequestFlags::READ);
+    assert!(!queued.is_empty() && queued.iter().all(|(_, who)| who.name() == "dd"));
+}
+
+#[test]
 fn pages_written_back_later_are_the_kernels() {
     let Some(bench) = Bench::new("pages_written_back_later_are_the_kernels", 64) else { return };
     let (taken, device) = bench.watched(Detail::Requests, || {

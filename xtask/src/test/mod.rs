@@ -5,12 +5,14 @@
 //! program) counts as one failed. Skipped are ignored tests and those that named themselves through `FATHOM_TEST_SKIPS`, the
 //! file to which `fathom_testkit::skip` appends; cargo counts these as passed, this program does not.
 
+mod compiler;
 mod output;
 mod prerequisites;
 
 use crate::steps::{Steps, cargo, seconds, succeeds};
 use crate::tidy;
 use anyhow::{Context, Result};
+use compiler::Compiler;
 use output::Totals;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -59,28 +61,39 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
     let started = Instant::now();
     let mut steps = Steps::default();
     steps.take("prerequisites", || prerequisites::provide(options.no_install));
-    if options.filter.is_none() {
-        lint(root, &mut steps);
-    }
-    // As the tests need it: built alone, the program would have other features of its libraries, and all of them be built twice.
-    steps.take("build", || succeeds(cargo(root).args(["test", "--workspace", "--no-run", "--quiet"])));
+    let compiler = match options.filter {
+        Some(_) => build(root, &mut steps, Compiler::plain()),
+        None => lint_and_build(root, &mut steps),
+    };
     let mut totals = Totals::default();
-    steps.take("test", || test(root, options, &mut totals));
+    steps.take("test", || test(root, options, &compiler, &mut totals));
     Ok(conclude(&steps, &totals, started))
 }
 
-/// Format, clippy and tidy, each whether or not the one before failed.
-fn lint(root: &Path, steps: &mut Steps) {
+/// Format, tidy, and clippy, which builds what it lints; each whether or not the one before failed. Where clippy finds something,
+/// all is built without it. Tells how it was built.
+fn lint_and_build(root: &Path, steps: &mut Steps) -> Compiler {
     steps.take("fmt", || succeeds(cargo(root).args(["fmt", "--all", "--check"])));
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    steps.take("clippy", || succeeds(cargo(root).args(clippy)));
     steps.take("tidy", || tidy::run(root));
+    let mut linted = None;
+    steps.take("clippy and build", || {
+        let clippy = Compiler::clippy(root)?;
+        let good = succeeds(&mut clippy.build(root))?;
+        linted = good.then_some(clippy);
+        Ok(good)
+    });
+    linted.unwrap_or_else(|| build(root, steps, Compiler::plain()))
+}
+
+fn build(root: &Path, steps: &mut Steps, compiler: Compiler) -> Compiler {
+    steps.take("build", || succeeds(&mut compiler.build(root)));
+    compiler
 }
 
 /// Every test of the workspace, doc tests included; output passed on line by line and summed up.
-fn test(root: &Path, options: &Options, totals: &mut Totals) -> Result<bool> {
+fn test(root: &Path, options: &Options, compiler: &Compiler, totals: &mut Totals) -> Result<bool> {
     let skips = tempfile::NamedTempFile::new().context("no file for the names of skipped tests")?;
-    let mut command = cargo(root);
+    let mut command = compiler.cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]);
     command.args(&options.filter);
     if !options.harness.is_empty() {

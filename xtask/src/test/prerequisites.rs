@@ -1,4 +1,4 @@
-//! What the tests need beside Rust: looked for, installed where that is possible without a question (root or passwordless sudo,
+//! What the tests need beside Rust: programs and tracefs, looked for, installed where that is possible without a question (root or passwordless sudo,
 //! and apt-get), otherwise named with the line to type and the tests that will skip. A missing tool is never a failure; a
 //! missing rustfmt or clippy is, because the steps after this one need them.
 
@@ -26,6 +26,14 @@ const TOOLS: &[Tool] = &[
     },
     Tool { programs: &["mkfs.xfs"], package: "xfsprogs", tests: "tests on an XFS loop device" },
     Tool { programs: &["losetup"], package: "mount", tests: "tests on any loop device" },
+    Tool { programs: &["mkfs.btrfs"], package: "btrfs-progs", tests: "tests on a Btrfs loop device" },
+    Tool {
+        programs: &["blktrace"],
+        package: "blktrace",
+        tests: "tests that see and print requests as blktrace does",
+    },
+    Tool { programs: &["fuseiso"], package: "fuseiso", tests: "tests on a file system of a program" },
+    Tool { programs: &["sysbench"], package: "sysbench", tests: "tests that run SysBench beside ours" },
     Tool { programs: &["strace"], package: "strace", tests: "tests of the order of system calls" },
     Tool {
         programs: &["chromium", "chromium-browser", "google-chrome"],
@@ -51,6 +59,7 @@ const COMPONENTS: [(&str, &str); 2] = [("fmt", "rustfmt"), ("clippy", "clippy")]
 /// Looks, installs if allowed and possible, reports. Fails only if rustfmt or clippy cannot be had.
 pub(crate) fn provide(no_install: bool) -> Result<bool> {
     provide_tools(no_install);
+    provide_tracefs(no_install);
     provide_components(no_install)
 }
 
@@ -66,6 +75,25 @@ fn provide_tools(no_install: bool) {
     if !still.is_empty() {
         eprint!("{}", report(&still));
     }
+}
+
+/// Where the kernel tells of block events; a minimal system does not mount it at boot.
+const TRACEFS: &str = "/sys/kernel/tracing";
+
+/// Mounts tracefs where it is missing and we may; tests of block events skip without.
+fn provide_tracefs(no_install: bool) {
+    if no_install || !is_root() || Path::new(TRACEFS).join("events").exists() || !Path::new(TRACEFS).exists()
+    {
+        return;
+    }
+    eprintln!("mounting tracefs on {TRACEFS}");
+    if !succeeds(Command::new("mount").args(["-t", "tracefs", "tracefs", TRACEFS])).unwrap_or(false) {
+        eprintln!("warning: tracefs could not be mounted; tests of block events will skip");
+    }
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
 
 fn missing(tools: &[Tool], installed: impl Fn(&str) -> bool) -> Vec<&Tool> {
@@ -110,7 +138,7 @@ impl Apt {
         if !is_installed("apt-get") {
             return None;
         }
-        let root = std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0);
+        let root = is_root();
         (root || passwordless_sudo()).then_some(Self { through_sudo: !root })
     }
 

@@ -40,9 +40,12 @@ fn summary(fathom: &Fathom, file: &str) -> Value {
     all[0].clone()
 }
 
-/// Requests completed and their sectors, of a class.
+/// Requests completed and their sectors, of a class, on the file system's own device: the disk below it may have been asked for
+/// something, too, and first.
 fn told(summary: &Value, class: &str) -> [u64; 2] {
-    let requests = summary["block"]["devices"][0]["requests"].as_array().expect("a list");
+    let devices = summary["block"]["devices"].as_array().expect("devices");
+    let own = devices.iter().find(|d| d["level"] == 0).expect("our device");
+    let requests = own["requests"].as_array().expect("a list");
     let stats = requests.iter().find(|r| r["class"] == class);
     let number = |key: &str| stats.and_then(|s| s[key].as_u64()).unwrap_or(0);
     [number("completed"), number("completed_bytes") / 512]

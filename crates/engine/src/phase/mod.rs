@@ -13,6 +13,7 @@ use crate::shared::{End, STOP_INTERRUPT, Shared, futex_wait, wake_all};
 use crate::worker::{Job, work};
 use crate::{EngineError, interrupted_by};
 use fathom_record::Repetition;
+use fathom_record::block::measured_threads_name;
 use fathom_workload::{Isolation, Phase};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -60,6 +61,7 @@ pub(crate) fn run(
     moments: &mut dyn Moments,
 ) -> Result<(Repetition, Option<Calls>), EngineError> {
     let count = jobs.len();
+    let parent = std::process::id();
     let shared = Shared::new(count, log_entries)?.with_calls(call_entries)?;
     let crews = crews_of(jobs);
     let _stop = StopOnSignal::new(&shared.control().stop);
@@ -82,8 +84,7 @@ pub(crate) fn run(
         }
         for job in threads.iter().flat_map(|c| &c.jobs) {
             let shared = &shared;
-            let started =
-                std::thread::Builder::new().spawn_scoped(scope, move || work(job, shared, clock, false));
+            let started = worker_thread(parent).spawn_scoped(scope, move || work(job, shared, clock, false));
             if let Err(error) = started {
                 abandon(shared, &mut children);
                 return Err(EngineError::system("start a thread", error));
@@ -237,6 +238,11 @@ fn abandon(shared: &Shared, children: &mut Children) {
     children.reap();
 }
 
+/// A worker of the process `me`, under the name by which whoever watches the block layer knows it.
+fn worker_thread(me: u32) -> std::thread::Builder {
+    std::thread::Builder::new().name(measured_threads_name(me))
+}
+
 /// The child process: its workers and nothing else.
 fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
     // SAFETY: plain prctl; if the parent died before it took effect, getppid tells.
@@ -251,7 +257,7 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
         several => std::thread::scope(|scope| {
             for job in several {
                 let worker = move || work(job, shared, clock, true);
-                if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                if worker_thread(parent).spawn_scoped(scope, worker).is_err() {
                     // The parent reports workers that ended without a result.
                     // SAFETY: ends the child with all its threads.
                     unsafe { libc::_exit(1) };

@@ -16,6 +16,9 @@ pub struct Watched {
     pub level: u32,
     /// Whether it has no requests (most of device mapper, md, zram, brd, the heads of NVMe multipath): bios are told instead.
     pub bio_based: bool,
+    /// Whether its requests wait in an I/O scheduler, which tells of every one that is put there (flushes, and what is written with
+    /// one, go past it).
+    pub scheduled: bool,
     /// Numbers of its partitions: some kernels let a bio keep its partition's. Events are told under the disk's number.
     pub partitions: Vec<DeviceNumber>,
 }
@@ -42,6 +45,7 @@ fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
         name: device.name.clone(),
         level: device.level,
         bio_based: is_bio_based(files, &device.sys),
+        scheduled: is_scheduled(files, &device.sys),
         partitions: partitions.filter_map(|d| DeviceNumber::parse(&files.trimmed(&d.join("dev"))?)).collect(),
     }
 }
@@ -56,11 +60,24 @@ fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
     scheduler.is_none_or(|choice| choice == "none")
 }
 
+/// The file names what there is to choose from, "none mq-deadline [bfq]".
+fn is_scheduled(files: &dyn KernelFiles, sys: &Path) -> bool {
+    let choice = files.trimmed(&sys.join("queue/scheduler"));
+    choice.is_some_and(|choice| choice.contains('[') && !choice.contains("[none]"))
+}
+
 impl Watched {
     /// A device known by its number only.
     #[must_use]
     pub fn of_number(number: DeviceNumber, bio_based: bool) -> Self {
-        Self { number, name: number.to_string(), level: 0, bio_based, partitions: Vec::new() }
+        Self {
+            number,
+            name: number.to_string(),
+            level: 0,
+            bio_based,
+            scheduled: false,
+            partitions: Vec::new(),
+        }
     }
 
     /// A whole device of this machine by its kernel name ("vda", "loop0"); `None` if there is none.
@@ -103,6 +120,7 @@ mod tests {
             name: "sda".into(),
             level: 1,
             bio_based: false,
+            scheduled: false,
             partitions: vec![number(1), number(2)],
         };
         assert_eq!(devices, [wanted]);

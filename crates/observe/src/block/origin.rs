@@ -2,12 +2,20 @@
 //! waited in a scheduler or a plug are issued by the kernel's block workers, flushes by its flush machinery. So whoever had the
 //! request made, or put it into the queue, is remembered until it is issued.
 //!
+//! On a device with a scheduler the kernel is not asked to tell of requests that the measured threads put into its queue
+//! ([`super::kernel_events`]). It tells of all others: what was put there by nobody we were told of is ours. That does not hold for
+//! flushes and writes with one, which go past the scheduler: those are the issuer's. What others had in the queue when the watch
+//! began is taken for ours, too: a few requests at most.
+//!
 //! Plugging names no device: a task's plugs belong to the device it last had a request made for.
 
 use super::devices::Watched;
+use super::kernel_events::Detail;
 use super::own::OwnTasks;
 use fathom_record::block::event::TASK_NAME_BYTES;
-use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, IssuerKind};
+use fathom_record::block::{
+    BlockAction, BlockEvent, DeviceNumber, IssuerKind, RequestFlags, measured_threads_name,
+};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
@@ -40,6 +48,10 @@ impl Who {
 /// Requests that are remembered; beyond this all are forgotten, and told to be the issuer's.
 const MOST_REQUESTS: usize = 1 << 17;
 
+/// Requests with one of these flags do not wait in a scheduler's queue.
+const PAST_THE_QUEUE: RequestFlags =
+    RequestFlags(RequestFlags::PREFLUSH.0 | RequestFlags::FUA.0 | RequestFlags::OTHER.0);
+
 /// Finds out for whom.
 pub(super) struct Origins {
     tasks: OwnTasks,
@@ -48,16 +60,25 @@ pub(super) struct Origins {
     /// The device a task last had a request made for.
     plugging: HashMap<u32, DeviceNumber, RandomState>,
     partitions: Vec<(DeviceNumber, DeviceNumber)>,
+    /// Devices on which our own requests are put into the queue unseen.
+    unseen: Vec<DeviceNumber>,
+    /// Us, where nothing more is known.
+    measured: Who,
 }
 
 impl Origins {
-    pub fn new(tasks: OwnTasks, devices: &[Watched]) -> Self {
+    pub fn new(tasks: OwnTasks, devices: &[Watched], detail: Detail) -> Self {
+        let unseen = devices.iter().filter(|d| d.scheduled && detail == Detail::Requests).map(|d| d.number);
+        let me = std::process::id();
+        let task = BlockEvent::task_of(&measured_threads_name(me));
         let partitions = devices.iter().flat_map(|d| d.partitions.iter().map(|&p| (p, d.number)));
         Self {
             tasks,
             waiting: HashMap::default(),
             plugging: HashMap::default(),
             partitions: partitions.collect(),
+            unseen: unseen.collect(),
+            measured: Who { kind: IssuerKind::Own, pid: me, task },
         }
     }
 
@@ -120,10 +141,10 @@ impl Origins {
                 }
             }
             // Without a scheduler nothing waits: no need to look.
-            BlockAction::Issue if self.waiting.is_empty() => self.running(event),
+            BlockAction::Issue if self.waiting.is_empty() => self.unseen(event),
             BlockAction::Issue => match self.waiting.remove(&key) {
                 Some(who) => who,
-                None => self.running(event),
+                None => self.unseen(event),
             },
             BlockAction::RequestMerge => {
                 self.waiting.remove(&key);
@@ -140,6 +161,17 @@ impl Origins {
         Who { kind, pid: event.pid, task: event.task }
     }
 
+    /// Who had a request made that nobody was seen to put into the queue.
+    #[inline]
+    fn unseen(&mut self, event: &BlockEvent) -> Who {
+        let running = self.running(event);
+        let past_the_queue = event.sectors == 0 || event.flags.0 & PAST_THE_QUEUE.0 != 0;
+        if running.kind == IssuerKind::Own || past_the_queue || !self.unseen.contains(&event.device) {
+            return running;
+        }
+        self.measured
+    }
+
     fn remember(&mut self, key: (DeviceNumber, u64), who: Who) {
         if self.waiting.len() >= MOST_REQUESTS {
             self.waiting.clear();
@@ -151,7 +183,6 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::block::RequestFlags;
 
     const DISK: DeviceNumber = DeviceNumber { major: 7, minor: 1 };
     const PART: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
@@ -162,7 +193,7 @@ mod tests {
     fn origins() -> Origins {
         let mut disk = Watched::of_number(DISK, false);
         disk.partitions.push(PART);
-        Origins::new(OwnTasks::new(), &[disk])
+        Origins::new(OwnTasks::new(), &[disk], Detail::Requests)
     }
 
     fn event(action: BlockAction, sector: u64, pid: u32, task: &str) -> BlockEvent {
@@ -196,6 +227,26 @@ mod tests {
             let again = who(&mut origins, &event(BlockAction::Issue, 64, WORKER, "kworker/0:1H"));
             assert_eq!(again.0, IssuerKind::Kernel, "the next one there is another request");
         }
+    }
+
+    #[test]
+    fn in_a_schedulers_queue_what_was_not_told_is_ours() {
+        let disk = Watched { scheduled: true, ..Watched::of_number(DISK, false) };
+        let issue = |sector| event(BlockAction::Issue, sector, WORKER, "kworker/0:1H");
+        let origins = |detail| Origins::new(OwnTasks::new(), std::slice::from_ref(&disk), detail);
+        let mut asked = origins(Detail::Requests);
+        who(&mut asked, &event(BlockAction::Insert, 64, NOBODY, "dd"));
+        assert_eq!(who(&mut asked, &issue(64)), (IssuerKind::Other, "dd".into()));
+        let ours = (IssuerKind::Own, format!("fathom-{}", std::process::id()));
+        assert_eq!(who(&mut asked, &issue(72)), ours);
+        // A task of somebody else may dispatch it, too.
+        assert_eq!(who(&mut asked, &event(BlockAction::Issue, 80, NOBODY, "dd")), ours);
+        for past in [RequestFlags::PREFLUSH, RequestFlags::FUA, RequestFlags::OTHER] {
+            let mut issued = issue(72);
+            issued.flags = RequestFlags::WRITE.with(past);
+            assert_eq!(who(&mut asked, &issued).0, IssuerKind::Kernel, "{past:?} goes past the scheduler");
+        }
+        assert_eq!(who(&mut origins(Detail::Full), &issue(72)).0, IssuerKind::Kernel, "there all are told");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::event::TASK_NAME_BYTES;
-use fathom_record::block::{BlockEvent, DeviceNumber, IssuerKind, RequestFlags};
+use fathom_record::block::{BlockEvent, DeviceNumber, IssuerKind, RequestFlags, measured_threads_name};
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -37,6 +37,8 @@ pub struct OwnTasks<F = Live> {
     tasks: HashMap<u32, Task, RandomState>,
     /// Names that tasks of ours have: by these the dead are known.
     names: HashSet<Name>,
+    /// What the engine calls its workers in this process.
+    workers: Name,
     by_name: u64,
     /// The task that was found last, and its kind where that does not depend on the request: mostly the next event's too.
     last: Option<(u32, Name, IssuerKind)>,
@@ -90,6 +92,7 @@ impl<F: KernelFiles> OwnTasks<F> {
             same_numbers: true,
             tasks: HashMap::default(),
             names,
+            workers: BlockEvent::task_of(&measured_threads_name(me)),
             by_name: 0,
             last: None,
             loops: HashMap::new(),
@@ -172,7 +175,8 @@ impl<F: KernelFiles> OwnTasks<F> {
         if self.tasks.len() >= MOST_TASKS {
             self.tasks.clear();
         }
-        let mut whose = self.whose(pid);
+        // Nobody else has that name.
+        let mut whose = if *name == self.workers { Whose::Ours } else { self.whose(pid) };
         if whose == Whose::Ours {
             self.names.insert(*name);
         } else if whose == Whose::Unknown && self.named_like_ours(name) {
@@ -409,6 +413,8 @@ mod tests {
         assert_eq!(kind(&mut tasks, 996, "dd"), IssuerKind::Other);
         assert_eq!(kind(&mut tasks, 995, "kworker/u8:7"), IssuerKind::Writeback);
         assert_eq!(kind(&mut tasks, 994, "kworker/1:1H"), IssuerKind::Kernel);
+        assert_eq!(kind(&mut tasks, 992, "fathom-100"), IssuerKind::Own, "as only its workers are called");
+        assert_eq!(kind(&mut tasks, 991, "fathom-200"), IssuerKind::Other, "workers of another one");
         assert_eq!(tasks.by_name(), 2);
         assert_eq!(kind(&mut tasks, 101, "block-events"), IssuerKind::Own);
         assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "a name one of ours had");

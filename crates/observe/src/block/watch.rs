@@ -73,7 +73,7 @@ impl<S: Sink> Watch<S> {
         let mut watch = Self { instance: inner, thread: None, stop: None, started_ns: 0 };
         let before = rings.iter().map(RingCounters::of).collect::<Result<_, _>>()?;
         let (stopped, stop) = std::io::pipe().map_err(WatchError::io("a pipe"))?;
-        let origins = Origins::new(OwnTasks::new(), devices);
+        let origins = Origins::new(OwnTasks::new(), devices, detail);
         let page = watch.instance.page;
         let reader = Reader { rings, page, decoder, origins, sink, stop: stopped, before };
         let thread = std::thread::Builder::new().name("block-events".into()).spawn(move || reader.run());

@@ -209,6 +209,14 @@ impl RequestFlags {
 /// Length of a task's name in the kernel, with the zero at its end.
 pub const TASK_NAME_BYTES: usize = 16;
 
+/// Name of the threads of a process whose I/O is measured: the engine gives it to its workers, and a watch that is short of time
+/// leaves out of the kernel's rings what it knows of them anyway. The process is in it, so that two runs at once are told apart.
+#[must_use]
+pub fn measured_threads_name(process: u32) -> String {
+    // At most 14 letters: Linux has PIDs up to 2^22.
+    format!("fathom-{process}")
+}
+
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockEvent {

@@ -16,4 +16,4 @@ pub use activity::{
     Seeks, SizeCount, TimeSource,
 };
 pub use analysis::{Analysis, Options, WatchedDevice};
-pub use event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
+pub use event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, measured_threads_name};
