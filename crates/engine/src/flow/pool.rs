@@ -81,6 +81,21 @@ impl Pool {
                 let anybody = self.busy.iter().any(|w| w.load(Ordering::Acquire) != 0);
                 return if anybody || self.any(wanted) { Found::Busy } else { Found::None };
             };
+            let on = (entry + self.count - first) % self.count;
+            let next = start + on as u64 + 1;
+            match &mut from {
+                // The turn is taken before the entry: two that held the same one, if only for a moment, would make a third pass it
+                // over, and the entry would lose its turn.
+                From::Common => {
+                    if let Err(now) = rotor.compare_exchange(start, next, Ordering::AcqRel, Ordering::Acquire)
+                    {
+                        start = now;
+                        continue;
+                    }
+                    start = next;
+                }
+                From::Own(_) | From::Entry(_) => {}
+            }
             if !self.claim(entry) {
                 continue;
             }
@@ -89,20 +104,8 @@ impl Pool {
                 self.release(entry);
                 continue;
             }
-            let on = (entry + self.count - first) % self.count;
-            let next = start + on as u64 + 1;
-            match &mut from {
-                // Whoever was overtaken between looking and taking looks anew: what he took may have had its turn meanwhile.
-                From::Common => {
-                    if let Err(now) = rotor.compare_exchange(start, next, Ordering::AcqRel, Ordering::Acquire)
-                    {
-                        self.release(entry);
-                        start = now;
-                        continue;
-                    }
-                }
-                From::Own(rotor) => **rotor = next,
-                From::Entry(_) => {}
+            if let From::Own(rotor) = &mut from {
+                **rotor = next;
             }
             return Found::Entry(entry);
         }

@@ -166,7 +166,7 @@ impl Origins {
     fn unseen(&mut self, event: &BlockEvent) -> Who {
         let running = self.running(event);
         let past_the_queue = event.sectors == 0 || event.flags.0 & PAST_THE_QUEUE.0 != 0;
-        if running.kind == IssuerKind::Own || past_the_queue || !self.unseen.contains(&event.device) {
+        if running.task == self.measured.task || past_the_queue || !self.unseen.contains(&event.device) {
             return running;
         }
         self.measured
