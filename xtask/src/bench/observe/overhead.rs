@@ -15,6 +15,7 @@ use std::path::Path;
 
 const ROUNDS: usize = 7;
 const SECONDS: f64 = 2.0;
+const RECORD_BYTES: f64 = 4096.0;
 const SEED: u64 = 0x0b5e_12e5_5eed_0005;
 
 /// Ways of watching: a name, what `--observe` is told, the least ratio (beside the noise floor), and the most CPU time, us per
@@ -38,7 +39,7 @@ struct Way {
 struct Sample {
     per_s: f64,
     observer_us: Option<f64>,
-    /// Reads issued and completed by the events, for each operation of the engine.
+    /// Bytes that the workers had read, issued and completed by the events, of those the engine asked for.
     issued: Option<f64>,
     completed: Option<f64>,
     lost: u64,
@@ -107,7 +108,7 @@ fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
     let record: Value = serde_json::from_slice(&output.stdout)?;
     let seen = Seen::first(&record)?;
     let operations = seen.operations() as f64;
-    let share = |reads: Option<u64>| reads.map(|n| n as f64 / operations);
+    let share = |bytes: Option<u64>| bytes.map(|n| n as f64 / (operations * RECORD_BYTES));
     let observer_ns = match seen.block() {
         Some(block) => Some(block["observer_cpu_ns"].as_f64().unwrap_or(0.0)),
         None => record["phases"][0]["repetitions"][0]["physical"]["observer_cpu_ns"].as_f64(),
@@ -115,8 +116,8 @@ fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
     Ok(Sample {
         per_s: 1e9 / fathom::figures(seen.workers())?.wall_ns,
         observer_us: observer_ns.map(|ns| ns / 1e3 / operations),
-        issued: share(seen.own_reads()),
-        completed: share(seen.own_completed()),
+        issued: share(seen.asked_bytes()),
+        completed: share(seen.answered_bytes()),
         lost: seen.block().and_then(|b| b["lost"].as_u64()).unwrap_or(0),
     })
 }
@@ -127,7 +128,7 @@ fn print_table(samples: &[Vec<Sample>]) -> bool {
     let floor = spread::ratio(&rates[1], &rates[0]);
     let noise = floor.as_ref().map_or(0.0, |f| (1.0 - f.value).abs());
     println!(
-        "| watched | IOPS | ratio to unwatched [95 %] | bound | observer us/op | bound | issued / op | completed / op | lost | |\n\
+        "| watched | IOPS | ratio to unwatched [95 %] | bound | observer us/op | bound | issued / asked | completed / asked | lost | |\n\
          |---|---|---|---|---|---|---|---|---|---|"
     );
     let mut good = true;

@@ -33,17 +33,20 @@ impl<'a> Seen<'a> {
         self.stats()?[key].as_u64()
     }
 
-    /// Reads that tasks of ours issued to it; those of neighbours on a shared disk are not counted.
-    pub fn own_reads(&self) -> Option<u64> {
+    /// Bytes of the reads that the engine's workers issued to it: not those of neighbours on a shared disk, and not those of our own
+    /// program's pages. Bytes, since two reads of neighbouring places may become one request.
+    pub fn asked_bytes(&self) -> Option<u64> {
         let issuers = self.block()?["devices"][0]["issuers"].as_array()?;
-        Some(issuers.iter().filter(|i| i["kind"] == "own").filter_map(|i| i["reads"].as_u64()).sum())
+        let workers = issuers.iter().filter(|i| {
+            i["kind"] == "own" && i["name"].as_str().is_some_and(|name| name.starts_with("fathom-"))
+        });
+        Some(workers.filter_map(|i| i["read_bytes"].as_u64()).sum())
     }
 
-    /// And how many of ours were completed, if every read of somebody else was that was not left unfinished.
-    pub fn own_completed(&self) -> Option<u64> {
-        let others = self.reads("issued")?.saturating_sub(self.own_reads()?);
-        let unfinished = self.block()?["devices"][0]["unfinished"].as_u64().unwrap_or(0);
-        Some((self.reads("completed")? + unfinished.min(others)).saturating_sub(others))
+    /// And how many of those were completed, if every read of somebody else was.
+    pub fn answered_bytes(&self) -> Option<u64> {
+        let others = self.reads("issued_bytes")?.saturating_sub(self.asked_bytes()?);
+        Some(self.reads("completed_bytes")?.saturating_sub(others))
     }
 
     fn stats(&self) -> Option<&'a Value> {
@@ -82,18 +85,16 @@ mod tests {
             "workers": [{"ops": 3}, {"ops": 4}],
             "physical": {"devices": [{"read_ios": 9, "read_bytes": 36864}]},
             "block": {"lost": 0, "devices": [{"requests": [
-                {"class": "write", "issued": 1}, {"class": "read", "issued": 9, "completed": 8, "sizes": [{"bytes": 4096, "count": 9}]}],
-                "unfinished": 1, "issuers": [{"kind": "own", "reads": 7}, {"kind": "other", "reads": 2}]}]},
+                {"class": "write", "issued": 1}, {"class": "read", "issued": 9, "issued_bytes": 40960, "completed_bytes": 40960, "sizes": [{"bytes": 4096, "count": 9}]}],
+                "issuers": [{"kind": "own", "name": "fathom-7", "read_bytes": 28672},
+                            {"kind": "own", "name": "fathom", "read_bytes": 4096},
+                            {"kind": "other", "name": "fathom-8", "read_bytes": 8192}]}]},
         }]}]});
         let seen = Seen::first(&record).unwrap();
         assert_eq!((seen.operations(), seen.reads("issued"), seen.reads("nothing")), (7, Some(9), None));
         assert_eq!(seen.read_sizes(), [(4096, 9)]);
         assert_eq!((seen.counted_reads().unwrap(), seen.counted_bytes().unwrap()), (9, 36864));
-        assert_eq!(
-            (seen.own_reads(), seen.own_completed()),
-            (Some(7), Some(7)),
-            "the neighbour's is under way"
-        );
+        assert_eq!((seen.asked_bytes(), seen.answered_bytes()), (Some(7 * 4096), Some(7 * 4096)));
         assert!(Seen::first(&json!({})).is_err());
     }
 }
