@@ -1,9 +1,36 @@
 //! A workload in virtual time. The op stream of `workload` is executed unchanged by simulated threads, through a page cache,
 //! read-ahead, write-back and a journal, an elevator and a device; what comes out is the same kind of record as that of a real run.
 //!
+//! ```text
+//! op stream ─▶ threads ─▶ calls ─▶ cache, journal, write-back ─▶ block (iopath's queue) ─▶ devices
+//!                 └────────────── machine: clock, events, CPUs ──────────────┘           └▶ outcome: record types
+//! ```
+//!
 //! Everything is deterministic: time is whole nanoseconds, equal times have a fixed order ([`event`]), chance has a stream for each
 //! entity ([`random`]), floating point is only + - * / and sqrt. The same inputs and seed give the same bytes on any machine.
 
+mod block;
+mod cache;
+mod calls;
+pub mod counts;
 pub mod devices;
 pub mod event;
+mod files;
+pub mod host;
+mod journal;
+mod layout;
+mod machine;
+pub mod outcome;
 pub mod random;
+mod sets;
+pub mod simulation;
+pub mod sources;
+pub mod stack;
+mod threads;
+mod writeback;
+
+pub use counts::Counts;
+pub use machine::Standstill;
+pub use outcome::{Inside, Simulated};
+pub use simulation::{Setup, SimError, simulate};
+pub use stack::Stack;

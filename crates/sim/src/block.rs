@@ -1,0 +1,468 @@
+//! Between the file system and the device: bios go into the queue (`iopath`), requests go to the device when it has room, what is
+//! done is told to whoever waits. Whoever finds the queue full sleeps in the order of coming.
+//!
+//! Every event is also handed to the same analysis that reads the kernel's events, so the block layer of a simulated record means
+//! what that of a real one means.
+
+use crate::cache::{Flags, PageNumber};
+use crate::devices::{Command, Device, SECTOR_BYTES};
+use crate::event::Class;
+use crate::files::FileNumber;
+use crate::machine::task::TaskNumber;
+use crate::machine::{Event, Machine};
+use fathom_iopath::{Bio, Nanos, Next, Op, PageSpan, Queue, RequestId, Submitted, TaskId};
+use fathom_record::block::{
+    Analysis, BlockAction, BlockEvent, DeviceNumber, IssuerKind, Options, RequestFlags, WatchedDevice,
+};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// Who hands something in, as the scheduler sees it: a thread, or one of the system's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Who(pub u16);
+
+impl Who {
+    /// The journal's thread.
+    pub const JOURNAL: Self = Self(0);
+    /// The flusher.
+    pub const FLUSHER: Self = Self(1);
+    /// What is done between phases.
+    pub const BETWEEN: Self = Self(2);
+
+    /// A worker of a phase.
+    pub fn worker(index: usize) -> Self {
+        Self(u16::try_from(index + 3).unwrap_or(u16::MAX))
+    }
+
+    /// What kind of task that is in the analysis of block events.
+    fn kind(self) -> IssuerKind {
+        match self {
+            Self::JOURNAL => IssuerKind::Journal,
+            Self::FLUSHER => IssuerKind::Writeback,
+            _ => IssuerKind::Own,
+        }
+    }
+}
+
+/// What a bio was for: who is told when it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Pages are read into the cache.
+    Read { page: PageNumber, pages: u32 },
+    /// Pages of a file are written back.
+    Write { file: FileNumber, page: PageNumber, pages: u32 },
+    /// An indirect block of a file is read.
+    Indirect { file: FileNumber, number: u32 },
+    /// A part of something that is waited for as a whole.
+    Part(u32),
+}
+
+/// A request with the device.
+#[derive(Clone, Copy)]
+struct Outstanding {
+    id: RequestId,
+    write: bool,
+}
+
+/// The queue with its device.
+pub(crate) struct Block {
+    queue: RefCell<Queue>,
+    device: RefCell<Box<dyn Device>>,
+    depth: u32,
+    /// What each tag of the device is in use for.
+    tags: RefCell<Vec<Option<Outstanding>>>,
+    in_flight: Cell<u32>,
+    purposes: RefCell<Purposes>,
+    /// Who sleeps for want of a free request.
+    line: RefCell<VecDeque<(TaskNumber, Op)>>,
+    device_at: Cell<u64>,
+    queue_at: Cell<u64>,
+    watch: RefCell<Watch>,
+    done: RefCell<Vec<u32>>,
+    ended: RefCell<Vec<Bio>>,
+}
+
+#[derive(Default)]
+struct Purposes {
+    entries: Vec<Purpose>,
+    free: Vec<u32>,
+}
+
+impl Purposes {
+    fn put(&mut self, purpose: Purpose) -> u32 {
+        if let Some(at) = self.free.pop() {
+            self.entries[at as usize] = purpose;
+            return at;
+        }
+        self.entries.push(purpose);
+        (self.entries.len() - 1) as u32
+    }
+
+    fn take(&mut self, at: u32) -> Purpose {
+        self.free.push(at);
+        self.entries[at as usize]
+    }
+}
+
+/// What is watched, and what Little's law is checked with.
+pub(crate) struct Watch {
+    pub analysis: Analysis,
+    /// Requests with the device: the integral over time, and the sum of their times there, ns.
+    pub depth_ns: u128,
+    pub response_ns: u128,
+    since: u64,
+    began: Vec<u64>,
+    written_bytes: u64,
+}
+
+const NEVER: u64 = u64::MAX;
+/// The number of the simulated device; major 0 belongs to no real one.
+const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
+
+impl Block {
+    pub fn new(queue: Queue, device: Box<dyn Device>, name: &str) -> Self {
+        let depth = device.depth();
+        let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
+        let options = Options { devices: vec![watched], queueing: true, ..Options::default() };
+        let watch = Watch {
+            analysis: Analysis::new(options),
+            depth_ns: 0,
+            response_ns: 0,
+            since: 0,
+            began: vec![0; depth as usize],
+            written_bytes: 0,
+        };
+        Self {
+            queue: RefCell::new(queue),
+            device: RefCell::new(device),
+            depth,
+            tags: RefCell::new(vec![None; depth as usize]),
+            in_flight: Cell::new(0),
+            purposes: RefCell::default(),
+            line: RefCell::default(),
+            device_at: Cell::new(NEVER),
+            queue_at: Cell::new(NEVER),
+            watch: RefCell::new(watch),
+            done: RefCell::default(),
+            ended: RefCell::default(),
+        }
+    }
+
+    /// The queue, to look at.
+    pub fn queue(&self) -> std::cell::Ref<'_, Queue> {
+        self.queue.borrow()
+    }
+
+    /// Says what is known of a thread.
+    pub fn describe(&self, who: Who, process: u16) {
+        let info = fathom_iopath::TaskInfo::of_process(process);
+        self.queue.borrow_mut().describe(TaskId(who.0), info);
+    }
+
+    /// What is watched.
+    pub fn watch(&self) -> std::cell::RefMut<'_, Watch> {
+        self.watch.borrow_mut()
+    }
+
+    /// What the device did so far.
+    pub fn device_counters(&self) -> crate::devices::Counters {
+        self.device.borrow().counters()
+    }
+
+    /// What the device has written since [`Block::restart`].
+    pub fn written_bytes(&self) -> u64 {
+        self.watch.borrow().written_bytes
+    }
+
+    /// Counting begins anew.
+    pub fn restart(&self, now: u64) {
+        let mut watch = self.watch.borrow_mut();
+        watch.analysis.restart(now);
+        watch.written_bytes = 0;
+    }
+
+    /// Whether read-ahead and write-back should hold off.
+    pub fn congested(&self, write: bool) -> bool {
+        self.queue.borrow().congested(if write { Op::Write } else { Op::Read })
+    }
+
+    /// Longest request in sectors.
+    pub fn max_sectors(&self) -> u32 {
+        self.queue.borrow().rules().limits.max_sectors
+    }
+
+    /// The most segments of a request.
+    pub fn max_segments(&self) -> u32 {
+        self.queue.borrow().rules().limits.max_segments.into()
+    }
+
+    /// A task begins to hand several bios in.
+    pub fn plug(&self, who: Who) {
+        self.queue.borrow_mut().start_plug(TaskId(who.0));
+    }
+
+    /// It is done with that.
+    pub fn finish_plug(&self, machine: &Machine, who: Who) {
+        self.queue.borrow_mut().finish_plug(Nanos(machine.now()), TaskId(who.0));
+        self.drive(machine);
+    }
+
+    /// Someone is about to wait: what is held back goes.
+    pub fn unplug(&self, machine: &Machine, who: Who) {
+        let now = Nanos(machine.now());
+        {
+            let mut queue = self.queue.borrow_mut();
+            queue.unplug(now);
+            queue.finish_plug(now, TaskId(who.0));
+        }
+        self.drive(machine);
+    }
+
+    /// The moment has come for which the device wanted to be asked.
+    pub fn device_event(&self, machine: &Machine) {
+        let now = machine.now();
+        if self.device_at.get() <= now {
+            self.device_at.set(NEVER);
+        }
+        let mut done = self.done.take();
+        self.device.borrow_mut().advance(now, &mut done);
+        for tag in done.drain(..) {
+            self.complete(machine, tag);
+        }
+        self.done.replace(done);
+        self.drive(machine);
+        self.ask_device_again(machine);
+    }
+
+    /// A plug's or an elevator's time is over.
+    pub fn queue_event(&self, machine: &Machine) {
+        if self.queue_at.get() <= machine.now() {
+            self.queue_at.set(NEVER);
+        }
+        self.drive(machine);
+    }
+
+    /// Gives the device what it has room for.
+    fn drive(&self, machine: &Machine) {
+        let now = machine.now();
+        loop {
+            let free = self.depth - self.in_flight.get();
+            let next = self.queue.borrow_mut().next(Nanos(now), free);
+            match next {
+                Next::Request(id) => self.start(machine, id),
+                Next::Nothing => break,
+                Next::NotBefore(Nanos(at)) => {
+                    let at = at.max(now);
+                    if at < self.queue_at.get() {
+                        self.queue_at.set(at);
+                        machine.at(at, Class::Timer, Event::Queue);
+                    }
+                    break;
+                }
+            }
+        }
+        self.ask_device_again(machine);
+    }
+
+    fn ask_device_again(&self, machine: &Machine) {
+        let Some(at) = self.device.borrow().next_event() else { return };
+        let at = at.max(machine.now());
+        if at < self.device_at.get() {
+            self.device_at.set(at);
+            machine.at(at, Class::Completion, Event::Device);
+        }
+    }
+
+    fn start(&self, machine: &Machine, id: RequestId) {
+        let now = machine.now();
+        let queue = self.queue.borrow();
+        let Some(request) = queue.request(id) else { return };
+        let mut tags = self.tags.borrow_mut();
+        let Some(tag) = tags.iter().position(Option::is_none) else { return };
+        let write = !request.op().is_read();
+        let command = Command {
+            tag: tag as u32,
+            write,
+            sector: request.sector(),
+            sectors: request.sectors(),
+            segments: request.segments(),
+        };
+        tags[tag] = Some(Outstanding { id, write });
+        {
+            let mut watch = self.watch.borrow_mut();
+            watch.pass(now, self.in_flight.get());
+            watch.began[tag] = now;
+            watch.tell(
+                now,
+                BlockAction::Issue,
+                write,
+                command.sector,
+                command.sectors,
+                Who(request.task().0),
+            );
+        }
+        self.in_flight.set(self.in_flight.get() + 1);
+        self.device.borrow_mut().submit(now, command);
+    }
+
+    fn complete(&self, machine: &Machine, tag: u32) {
+        let now = machine.now();
+        let Some(outstanding) = self.tags.borrow_mut()[tag as usize].take() else { return };
+        let mut ended = self.ended.take();
+        {
+            let mut queue = self.queue.borrow_mut();
+            let extent = queue.request(outstanding.id).map(|r| (r.sector(), r.sectors(), r.task()));
+            queue.completed(Nanos(now), outstanding.id, |bio| ended.push(bio));
+            let mut watch = self.watch.borrow_mut();
+            watch.pass(now, self.in_flight.get());
+            watch.response_ns += u128::from(now - watch.began[tag as usize]);
+            if let Some((sector, sectors, task)) = extent {
+                watch.written_bytes += if outstanding.write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
+                watch.tell(now, BlockAction::Complete, outstanding.write, sector, sectors, Who(task.0));
+            }
+        }
+        self.in_flight.set(self.in_flight.get() - 1);
+        for bio in ended.drain(..) {
+            let purpose = self.purposes.borrow_mut().take(bio.tag());
+            machine.is_done(purpose);
+        }
+        self.ended.replace(ended);
+        self.let_one_in(machine);
+    }
+
+    /// Wakes the first of those who sleep for a request, if there is one for it.
+    fn let_one_in(&self, machine: &Machine) {
+        let queue = self.queue.borrow();
+        let mut line = self.line.borrow_mut();
+        if let Some(at) = line.iter().position(|&(_, op)| queue.has_room(op))
+            && let Some((task, _)) = line.remove(at)
+        {
+            machine.wake(task);
+        }
+    }
+
+    /// Requests by their sizes are in the analysis; this is how often bios merged.
+    pub fn merges(&self) -> fathom_iopath::MergeCounts {
+        *self.queue.borrow().merges()
+    }
+}
+
+impl Watch {
+    /// The depth was so many until now.
+    fn pass(&mut self, now: u64, depth: u32) {
+        self.depth_ns += u128::from(now - self.since) * u128::from(depth);
+        self.since = now;
+    }
+
+    fn tell(&mut self, now: u64, action: BlockAction, write: bool, sector: u64, sectors: u32, who: Who) {
+        let event = BlockEvent {
+            time_ns: now,
+            device: DEVICE,
+            action,
+            flags: if write { RequestFlags::WRITE } else { RequestFlags::READ },
+            sector,
+            sectors,
+            pid: u32::from(who.0),
+            cpu: 0,
+            error: 0,
+            task: [0; 16],
+        };
+        self.analysis.event(&event, who.kind());
+    }
+}
+
+/// A piece of I/O as the file system hands it in.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub write: bool,
+    /// Somebody waits for it, although it is a write.
+    pub sync: bool,
+    pub sector: u64,
+    pub sectors: u32,
+    /// Segments of memory; whole pages from anywhere have one each.
+    pub span: PageSpan,
+    pub purpose: Purpose,
+}
+
+impl Machine {
+    /// Hands a bio in; sleeps while the queue is full. What it costs is computed first.
+    pub async fn submit(&self, who: Who, piece: Piece) {
+        self.compute(self.costs.bio_ns).await;
+        let block = &self.block;
+        let op = if piece.write { Op::Write } else { Op::Read };
+        let token = block.purposes.borrow_mut().put(piece.purpose);
+        let mut bio =
+            Bio::new(op, piece.sector, piece.sectors).by(TaskId(who.0)).token(token).memory(piece.span);
+        if piece.sync {
+            bio = bio.sync();
+        }
+        block.watch().tell(self.now(), BlockAction::Queue, piece.write, piece.sector, piece.sectors, who);
+        loop {
+            let submitted = block.queue.borrow_mut().submit(Nanos(self.now()), bio);
+            let action = match submitted {
+                Submitted::Merged { kind: fathom_iopath::MergeKind::Back, .. } => BlockAction::BackMerge,
+                Submitted::Merged { .. } => BlockAction::FrontMerge,
+                Submitted::Queued(_) => BlockAction::GetRequest,
+                // Pieces are cut to the limits before; none is larger.
+                Submitted::TooLarge => {
+                    debug_assert!(false, "a bio of {} sectors is too large for the queue", piece.sectors);
+                    self.is_done(block.purposes.borrow_mut().take(token));
+                    return;
+                }
+                Submitted::Full => {
+                    self.counts.borrow_mut().full_queue_waits += 1;
+                    block.drive(self);
+                    block.line.borrow_mut().push_back((self.task(), op));
+                    self.park().await;
+                    block.queue.borrow_mut().let_in(Nanos(self.now()), TaskId(who.0));
+                    continue;
+                }
+            };
+            block.watch().tell(self.now(), action, piece.write, piece.sector, piece.sectors, who);
+            break;
+        }
+        block.let_one_in(self);
+        block.drive(self);
+    }
+
+    /// What a bio was for is done.
+    fn is_done(&self, purpose: Purpose) {
+        match purpose {
+            Purpose::Read { page, pages } => {
+                let mut cache = self.cache.borrow_mut();
+                for page in page..page + pages {
+                    cache.set(page, Flags::READY, true);
+                    cache.waiters(page, |task| self.wake(task));
+                }
+            }
+            Purpose::Write { file, page, pages } => {
+                let mut cache = self.cache.borrow_mut();
+                for page in page..page + pages {
+                    cache.set(page, Flags::WRITEBACK, false);
+                    cache.waiters(page, |task| self.wake(task));
+                }
+                drop(cache);
+                let mut files = self.files.borrow_mut();
+                let file = files.get_mut(file);
+                file.writeback -= pages;
+                if file.writeback == 0 {
+                    file.waiters.drain(..).for_each(|task| self.wake(task));
+                }
+            }
+            Purpose::Indirect { file, number } => {
+                let mut files = self.files.borrow_mut();
+                let block = &mut files.get_mut(file).indirect[number as usize];
+                let before = std::mem::replace(block, crate::files::Metadata::Present);
+                if let crate::files::Metadata::InFlight(waiting) = before {
+                    waiting.into_iter().for_each(|task| self.wake(task));
+                }
+            }
+            Purpose::Part(number) => {
+                let waiter = self.parts.borrow_mut().came(number);
+                if let Some(task) = waiter {
+                    self.wake(task);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The page cache: which pages of which files are in memory, in which state, and which one goes when a place is needed. Pages are
+//! numbered through all files. It takes 4 bytes for each page of the files, and 24 for each page that is in memory.
+
+mod lists;
+
+use crate::host::Replacement;
+use crate::machine::task::TaskNumber;
+use lists::Lists;
+
+/// A page of any file: its number among the pages of all.
+pub(crate) type PageNumber = u32;
+
+/// What is true of a page in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// Its data are there. Without it, it is being read.
+    pub const READY: Self = Self(1);
+    /// It was written to and not given to the device since.
+    pub const DIRTY: Self = Self(2);
+    /// It is on its way to the device.
+    pub const WRITEBACK: Self = Self(4);
+    /// It carries a mark of read-ahead.
+    pub const MARKED: Self = Self(8);
+    /// It was touched once.
+    const REFERENCED: Self = Self(16);
+    /// It is on the list of those touched twice.
+    const ACTIVE: Self = Self(32);
+
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A page in memory.
+#[derive(Clone, Copy)]
+struct Frame {
+    page: PageNumber,
+    older: u32,
+    newer: u32,
+    /// First of the tasks that wait for it.
+    waiter: u32,
+    flags: Flags,
+}
+
+/// The cache.
+pub(crate) struct Cache {
+    /// Frame of each page; `NONE` if absent.
+    frame_of: Vec<u32>,
+    frames: Vec<Frame>,
+    /// Frames that hold nothing.
+    free: Vec<u32>,
+    capacity: usize,
+    replacement: Replacement,
+    lists: Lists,
+    /// The next task that waits for the same page, by task.
+    next_waiter: Vec<u32>,
+    dirty: u32,
+    evicted: u64,
+}
+
+impl Cache {
+    /// A cache of so many pages.
+    pub fn new(capacity: usize, replacement: Replacement) -> Self {
+        Self {
+            frame_of: Vec::new(),
+            frames: Vec::new(),
+            free: Vec::new(),
+            capacity: capacity.max(64),
+            replacement,
+            lists: Lists::default(),
+            next_waiter: Vec::new(),
+            dirty: 0,
+            evicted: 0,
+        }
+    }
+
+    /// There are so many pages of files from now on.
+    pub fn grow(&mut self, pages: PageNumber) {
+        if self.frame_of.len() < pages as usize {
+            self.frame_of.resize(pages as usize, NONE);
+        }
+    }
+
+    /// Places for pages.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Pages in memory.
+    #[cfg(test)]
+    fn resident(&self) -> usize {
+        self.frames.len() - self.free.len()
+    }
+
+    /// Dirty pages.
+    pub fn dirty(&self) -> u32 {
+        self.dirty
+    }
+
+    /// Pages that had to go for others so far.
+    pub fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
+    /// What is true of a page; `None` if it is not in memory.
+    pub fn flags(&self, page: PageNumber) -> Option<Flags> {
+        self.frame(page).map(|f| self.frames[f as usize].flags)
+    }
+
+    fn frame(&self, page: PageNumber) -> Option<u32> {
+        self.frame_of.get(page as usize).copied().filter(|&f| f != NONE)
+    }
+
+    /// Brings an absent page in; another one may have to go for it.
+    pub fn insert(&mut self, page: PageNumber, flags: Flags) {
+        debug_assert!(self.frame(page).is_none(), "page {page} is there already");
+        let frame = self.place();
+        self.frames[frame as usize] = Frame { page, older: NONE, newer: NONE, waiter: NONE, flags };
+        self.frame_of[page as usize] = frame;
+        self.dirty += u32::from(flags.has(Flags::DIRTY));
+        self.lists.inactive.push(&mut self.frames, frame);
+    }
+
+    /// A free place: an unused one, or that of the page that matters least.
+    fn place(&mut self) -> u32 {
+        if let Some(frame) = self.free.pop() {
+            return frame;
+        }
+        if self.frames.len() >= self.capacity
+            && let Some(victim) = self.lists.victim(&mut self.frames, self.replacement)
+        {
+            self.evicted += 1;
+            self.frame_of[self.frames[victim as usize].page as usize] = NONE;
+            return victim;
+        }
+        // Everything is dirty or under way: writers are held back long before, so this lasts for a moment only.
+        self.frames.push(Frame { page: 0, older: NONE, newer: NONE, waiter: NONE, flags: Flags::default() });
+        (self.frames.len() - 1) as u32
+    }
+
+    /// A page is read or written by somebody.
+    pub fn touch(&mut self, page: PageNumber) {
+        let Some(frame) = self.frame(page) else { return };
+        match self.replacement {
+            Replacement::Simple => {
+                self.lists.inactive.remove(&mut self.frames, frame);
+                self.lists.inactive.push(&mut self.frames, frame);
+            }
+            Replacement::TwoList => {
+                let flags = self.frames[frame as usize].flags;
+                if flags.has(Flags::REFERENCED) && !flags.has(Flags::ACTIVE) {
+                    self.lists.activate(&mut self.frames, frame);
+                } else {
+                    self.frames[frame as usize].flags = flags.with(Flags::REFERENCED);
+                }
+            }
+        }
+    }
+
+    /// Makes a flag true or false of a page in memory; says whether it was.
+    pub fn set(&mut self, page: PageNumber, flag: Flags, on: bool) -> bool {
+        let Some(frame) = self.frame(page) else { return false };
+        let flags = &mut self.frames[frame as usize].flags;
+        let was = flags.has(flag);
+        *flags = if on { flags.with(flag) } else { flags.without(flag) };
+        if flag == Flags::DIRTY && was != on {
+            if on {
+                self.dirty += 1;
+            } else {
+                self.dirty -= 1;
+            }
+        }
+        was
+    }
+
+    /// A task will be woken when something under way with this page (being read, or written) is over.
+    pub fn wait(&mut self, page: PageNumber, task: TaskNumber) -> bool {
+        let Some(frame) = self.frame(page) else { return false };
+        if self.next_waiter.len() <= task as usize {
+            self.next_waiter.resize(task as usize + 1, NONE);
+        }
+        self.next_waiter[task as usize] = NONE;
+        // First come, first served: the end of the chain, which is as long as tasks wait for one page.
+        let mut at = self.frames[frame as usize].waiter;
+        if at == NONE {
+            self.frames[frame as usize].waiter = task;
+            return true;
+        }
+        while self.next_waiter[at as usize] != NONE {
+            at = self.next_waiter[at as usize];
+        }
+        self.next_waiter[at as usize] = task;
+        true
+    }
+
+    /// What was under way with a page is over: hands over those who wait, first come first.
+    pub fn waiters(&mut self, page: PageNumber, mut each: impl FnMut(TaskNumber)) {
+        let Some(frame) = self.frame(page) else { return };
+        let mut at = std::mem::replace(&mut self.frames[frame as usize].waiter, NONE);
+        while at != NONE {
+            let next = std::mem::replace(&mut self.next_waiter[at as usize], NONE);
+            each(at);
+            at = next;
+        }
+    }
+
+    /// Drops a page, if nothing is under way with it and it is not dirty. Whether it is gone.
+    pub fn drop_clean(&mut self, page: PageNumber) -> bool {
+        let Some(frame) = self.frame(page) else { return true };
+        if lists::is_pinned(&self.frames[frame as usize]) {
+            return false;
+        }
+        self.lists.of(&self.frames[frame as usize]).remove(&mut self.frames, frame);
+        self.frame_of[page as usize] = NONE;
+        self.free.push(frame);
+        true
+    }
+
+    /// Forgets what was written to a page of a file that is cut: it need not reach the device.
+    pub fn forget_dirt(&mut self, page: PageNumber) {
+        self.set(page, Flags::DIRTY, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cache(capacity: usize, replacement: Replacement) -> Cache {
+        let mut cache = Cache::new(capacity, replacement);
+        cache.capacity = capacity;
+        cache.grow(1000);
+        cache
+    }
+
+    fn there(cache: &Cache) -> Vec<u32> {
+        (0..1000).filter(|&p| cache.flags(p).is_some()).collect()
+    }
+
+    #[test]
+    fn the_page_not_touched_for_longest_goes() {
+        let mut c = cache(3, Replacement::Simple);
+        (0..3).for_each(|p| c.insert(p, Flags::READY));
+        c.touch(0);
+        c.insert(9, Flags::READY);
+        assert_eq!(there(&c), [0, 2, 9]);
+        assert_eq!((c.evicted(), c.resident()), (1, 3));
+    }
+
+    #[test]
+    fn pages_touched_twice_outlive_a_stream() {
+        let mut c = cache(30, Replacement::TwoList);
+        for p in 0..10 {
+            c.insert(p, Flags::READY);
+            c.touch(p);
+            c.touch(p);
+        }
+        for p in 100..300 {
+            c.insert(p, Flags::READY);
+            c.touch(p);
+        }
+        assert!((0..10).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
+    }
+
+    #[test]
+    fn what_is_dirty_or_under_way_stays() {
+        for kind in [Replacement::Simple, Replacement::TwoList] {
+            let mut c = cache(3, kind);
+            c.insert(0, Flags::READY.with(Flags::DIRTY));
+            c.insert(1, Flags::default());
+            c.insert(2, Flags::READY.with(Flags::WRITEBACK));
+            c.insert(3, Flags::READY);
+            c.insert(4, Flags::READY);
+            assert!((0..3).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
+            assert_eq!(c.dirty(), 1);
+            c.set(0, Flags::DIRTY, false);
+            assert_eq!(c.dirty(), 0);
+        }
+    }
+
+    #[test]
+    fn who_waits_first_is_woken_first() {
+        let mut c = cache(4, Replacement::Simple);
+        c.insert(5, Flags::default());
+        [3, 1, 2].into_iter().for_each(|task| assert!(c.wait(5, task)));
+        let mut woken = Vec::new();
+        c.waiters(5, |t| woken.push(t));
+        assert_eq!(woken, [3, 1, 2]);
+        c.waiters(5, |t| woken.push(t));
+        assert_eq!(woken.len(), 3);
+        assert!(!c.wait(6, 1), "nobody waits for an absent page");
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_holds_more_than_fits_nor_a_page_twice(
+            capacity in 3usize..40, simple: bool, steps in prop::collection::vec((0u32..100, 0u8..4), 0..400)
+        ) {
+            let mut c = cache(capacity, if simple { Replacement::Simple } else { Replacement::TwoList });
+            for (page, what) in steps {
+                match what {
+                    0 if c.flags(page).is_none() => c.insert(page, Flags::READY),
+                    1 => { c.drop_clean(page); }
+                    _ => c.touch(page),
+                }
+                prop_assert!(c.resident() <= capacity);
+                prop_assert_eq!(there(&c).len(), c.resident());
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Transfers past the page cache, as with O_DIRECT: all pieces of a call are in flight at once, and the call waits for the last.
+
+use super::Handle;
+use crate::block::{Piece, Purpose};
+use crate::devices::SECTOR_BYTES;
+use crate::files::PAGE;
+use crate::layout::BLOCK_SECTORS;
+use crate::machine::Machine;
+use fathom_iopath::PageSpan;
+
+impl Machine {
+    /// Moves bytes between a file and memory. Where the file's blocks lie apart, so do the pieces. Half sectors are moved as whole ones.
+    pub(super) async fn transfer(&self, handle: Handle, write: bool, offset: u64, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let (mut at, end) =
+            (offset / SECTOR_BYTES * SECTOR_BYTES, (offset + bytes).next_multiple_of(SECTOR_BYTES));
+        let most_sectors = u64::from(self.block.max_sectors());
+        // Memory of programs is not in one piece: a segment for each page, and one more where the call does not begin with a page.
+        let most = most_sectors.min(u64::from(self.block.max_segments().max(2) - 1) * BLOCK_SECTORS);
+        let parts = self.parts.borrow_mut().make();
+        self.block.plug(handle.who);
+        while at < end {
+            let page = (at / PAGE) as u32;
+            self.know_place(handle.who, handle.file, page).await;
+            let place = {
+                let files = self.files.borrow();
+                let places = &files.get(handle.file).places;
+                places.run(page).map(|(sector, run)| (sector, run.min(places.named_until(page) - page)))
+            };
+            let Some((sector, run)) = place else { break };
+            let inside = at % PAGE / SECTOR_BYTES;
+            let sectors = (u64::from(run) * BLOCK_SECTORS - inside).min((end - at) / SECTOR_BYTES).min(most);
+            let segments = (sectors + inside).div_ceil(BLOCK_SECTORS) as u16;
+            self.parts.borrow_mut().more(parts);
+            let piece = Piece {
+                write,
+                sync: true,
+                sector: sector + inside,
+                sectors: sectors as u32,
+                span: PageSpan::scattered(segments),
+                purpose: Purpose::Part(parts),
+            };
+            self.submit(handle.who, piece).await;
+            at += sectors * SECTOR_BYTES;
+        }
+        self.block.finish_plug(self, handle.who);
+        self.all_parts(parts, handle.who).await;
+    }
+}

@@ -1,0 +1,65 @@
+//! Indirect blocks: before a page of an ext2 or ext3 file can be read or written, the block that names its place must be in memory.
+//! It is read by the one who needs it first, and everybody who needs it waits.
+
+use crate::block::{Piece, Purpose, Who};
+use crate::files::{FileNumber, Metadata};
+use crate::layout::BLOCK_SECTORS;
+use crate::machine::Machine;
+use fathom_iopath::PageSpan;
+
+/// What there is to do.
+enum Step {
+    Known,
+    Wait,
+    Read { number: usize, sector: u64 },
+}
+
+impl Machine {
+    /// Returns when it is known where a page of a file lies.
+    pub(super) async fn know_place(&self, who: Who, file: FileNumber, page: u32) {
+        loop {
+            match self.step_to(file, page) {
+                Step::Known => return,
+                Step::Wait => {}
+                Step::Read { number, sector } => {
+                    self.counts.borrow_mut().indirect_reads += 1;
+                    let purpose = Purpose::Indirect { file, number: number as u32 };
+                    let span = PageSpan::scattered(1);
+                    let sectors = BLOCK_SECTORS as u32;
+                    self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose })
+                        .await;
+                    // It may be there already, if the queue was full for a while.
+                    continue;
+                }
+            }
+            if self.queue_for(file, page) {
+                self.about_to_wait(who);
+                self.park().await;
+            }
+        }
+    }
+
+    fn step_to(&self, file: FileNumber, page: u32) -> Step {
+        let mut files = self.files.borrow_mut();
+        let file = files.get_mut(file);
+        let Some((number, _)) = file.places.indirect_of(page) else { return Step::Known };
+        match &mut file.indirect[number] {
+            Metadata::Present => Step::Known,
+            Metadata::InFlight(_) => Step::Wait,
+            absent => {
+                *absent = Metadata::InFlight(Vec::new());
+                Step::Read { number, sector: file.places.indirect[number] }
+            }
+        }
+    }
+
+    /// Enters the task among those who wait for the block; false if it is there.
+    fn queue_for(&self, file: FileNumber, page: u32) -> bool {
+        let mut files = self.files.borrow_mut();
+        let file = files.get_mut(file);
+        let Some((number, _)) = file.places.indirect_of(page) else { return false };
+        let Metadata::InFlight(waiting) = &mut file.indirect[number] else { return false };
+        waiting.push(self.task());
+        true
+    }
+}

@@ -1,0 +1,30 @@
+//! The system calls of the simulated kernel: what happens between a thread that reads, writes or syncs and the block queue.
+
+mod direct;
+mod metadata;
+mod read;
+mod sync;
+mod write;
+
+use crate::block::Who;
+use crate::files::FileNumber;
+
+/// An open file as a call sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handle {
+    /// The file.
+    pub file: FileNumber,
+    /// Where the state of its read-ahead is kept. Who shares the open file shares that.
+    pub open: u32,
+    /// Who calls.
+    pub who: Who,
+    /// Opened with O_DIRECT: past the page cache.
+    pub direct: bool,
+}
+
+/// A call could not do all of what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Short {
+    /// Bytes that it could have moved.
+    pub moved: u64,
+}

@@ -1,0 +1,186 @@
+//! read() through the page cache: page by page, as the kernel does it. Read-ahead is asked at each page; what it wants is read, and a
+//! page that is not there yet is waited for. Between two pages other threads may run, and with a shared open file they change the
+//! state that the next page finds.
+
+use super::{Handle, Short};
+use crate::block::{Piece, Purpose, Who};
+use crate::cache::{Cache, Flags, PageNumber};
+use crate::files::FileNumber;
+use crate::layout::BLOCK_SECTORS;
+use crate::machine::Machine;
+use crate::stack::Stack;
+use fathom_iopath::PageSpan;
+use fathom_iopath::readahead::{Call, Kind, Mark, Pages, Presence, Reading, Touch};
+use std::collections::BTreeMap;
+
+/// The cache of one file as a read-ahead policy sees it. What it wants read is noted, and the pages are under way from then on.
+struct OneFile<'a> {
+    cache: &'a mut Cache,
+    marks: &'a mut BTreeMap<PageNumber, u32>,
+    first_page: PageNumber,
+    congested: bool,
+    /// Pages to be read: the first of each piece and its length.
+    wanted: Vec<(u32, u32)>,
+}
+
+impl OneFile<'_> {
+    fn number(&self, page: u64) -> PageNumber {
+        self.first_page + page as u32
+    }
+}
+
+impl Pages for OneFile<'_> {
+    fn present(&self, page: u64) -> bool {
+        self.cache.flags(self.number(page)).is_some()
+    }
+
+    fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, _kind: Kind) {
+        for page in first..first + u64::from(pages) {
+            self.cache.insert(self.number(page), Flags::default());
+        }
+        if let Some(mark) = mark {
+            let page = self.number(mark.page);
+            self.cache.set(page, Flags::MARKED, true);
+            self.marks.insert(page, mark.pages);
+        }
+        self.wanted.push((first as u32, pages));
+    }
+
+    fn unmark(&mut self, mark: Mark) {
+        let page = self.number(mark.page);
+        self.cache.set(page, Flags::MARKED, false);
+        self.marks.remove(&page);
+    }
+
+    fn congested(&self) -> bool {
+        self.congested
+    }
+}
+
+impl Machine {
+    /// Reads from an open file.
+    pub async fn read(&self, handle: Handle, offset: u64, bytes: u64) -> Result<(), Short> {
+        self.compute(self.costs.call_ns).await;
+        let file_bytes = self.files.borrow().get(handle.file).bytes;
+        let call = Call { offset, bytes, file_bytes };
+        let moved = call.end().saturating_sub(offset);
+        if self.stack == Stack::Full && !handle.direct {
+            let mut reading = {
+                let mut opens = self.opens.borrow_mut();
+                self.policy.begin_call(&mut opens[handle.open as usize], call)
+            };
+            for page in call.pages() {
+                self.read_page(handle, &mut reading, page as u32).await;
+            }
+            self.policy.end_call(&mut self.opens.borrow_mut()[handle.open as usize], reading);
+            self.note_access(handle.file);
+        } else {
+            self.transfer(handle, false, offset, moved).await;
+            self.compute(self.costs.page_ns * (call.pages().end - call.pages().start)).await;
+        }
+        if moved < bytes { Err(Short { moved }) } else { Ok(()) }
+    }
+
+    async fn read_page(&self, handle: Handle, reading: &mut Reading, page: u32) {
+        for (first, pages) in self.touch(handle, reading, page) {
+            self.read_in(handle.who, handle.file, first, pages).await;
+        }
+        let number = self.files.borrow().get(handle.file).page(page);
+        self.wait_for_page(handle, page, number).await;
+        self.cache.borrow_mut().touch(number);
+        self.compute(self.costs.page_ns).await;
+    }
+
+    /// Tells read-ahead of a page. Returns what it wants read.
+    fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
+        let mut cache = self.cache.borrow_mut();
+        let mut marks = self.marks.borrow_mut();
+        let mut counts = self.counts.borrow_mut();
+        let first_page = self.files.borrow().get(handle.file).first_page;
+        let number = first_page + page;
+        let flags = cache.flags(number);
+        counts.pages_asked += 1;
+        let presence = match flags {
+            None => Presence::Absent,
+            Some(flags) if flags.has(Flags::READY) => {
+                counts.pages_cached += 1;
+                Presence::Cached
+            }
+            Some(_) => {
+                counts.pages_in_flight += 1;
+                Presence::InFlight
+            }
+        };
+        let mark = flags
+            .filter(|f| f.has(Flags::MARKED))
+            .and_then(|_| marks.get(&number))
+            .map(|&pages| Mark { page: page.into(), pages });
+        let congested = self.block.congested(false);
+        let mut file =
+            OneFile { cache: &mut cache, marks: &mut marks, first_page, congested, wanted: Vec::new() };
+        let touch = Touch { page: page.into(), presence, mark };
+        self.policy.touch(&mut self.opens.borrow_mut()[handle.open as usize], reading, touch, &mut file);
+        file.wanted
+    }
+
+    /// Returns when a page is there. It may have gone again while this task waited for its turn; then it is read alone.
+    pub(super) async fn wait_for_page(&self, handle: Handle, page: u32, number: PageNumber) {
+        loop {
+            let flags = self.cache.borrow().flags(number);
+            match flags {
+                Some(flags) if flags.has(Flags::READY) => return,
+                Some(_) => {
+                    self.cache.borrow_mut().wait(number, self.task());
+                    self.about_to_wait(handle.who);
+                    self.park().await;
+                }
+                None => {
+                    self.counts.borrow_mut().pages_lost += 1;
+                    self.cache.borrow_mut().insert(number, Flags::default());
+                    self.read_in(handle.who, handle.file, page, 1).await;
+                }
+            }
+        }
+    }
+
+    /// Reads pages of a file that are under way since they were asked for.
+    pub(super) async fn read_in(&self, who: Who, file: FileNumber, first: u32, pages: u32) {
+        let longest = self.longest_bio(self.host.block.read_bio_pages.get());
+        let end = first + pages;
+        let mut at = first;
+        self.block.plug(who);
+        while at < end {
+            self.know_place(who, file, at).await;
+            let (sector, run, number) = {
+                let files = self.files.borrow();
+                let this = files.get(file);
+                let Some((sector, run)) = this.places.run(at) else { break };
+                (sector, run.min(this.places.named_until(at) - at), this.page(at))
+            };
+            let pages = run.min(end - at).min(longest);
+            let purpose = Purpose::Read { page: number, pages };
+            let span = PageSpan::scattered(pages as u16);
+            let sectors = pages * BLOCK_SECTORS as u32;
+            self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose }).await;
+            at += pages;
+        }
+        self.block.finish_plug(self, who);
+    }
+
+    /// Pages of the longest bio that the queue takes, if the kernel makes them so long.
+    pub(super) fn longest_bio(&self, kernel: u32) -> u32 {
+        kernel.min(self.block.max_sectors() / BLOCK_SECTORS as u32).min(self.block.max_segments()).max(1)
+    }
+
+    /// The time of access changes once a second; that makes the inode dirty.
+    fn note_access(&self, file: FileNumber) {
+        let second = self.now() / 1_000_000_000 + 1;
+        let mut files = self.files.borrow_mut();
+        let file = files.get_mut(file);
+        if file.accessed_s != second {
+            file.accessed_s = second;
+            file.inode_dirty = true;
+            self.journal.borrow_mut().note_inode(file.inode);
+        }
+    }
+}

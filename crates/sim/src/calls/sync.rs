@@ -1,0 +1,153 @@
+//! fsync(): the file's dirty pages are handed in, then the journal's or the inode's turn comes by the rule of the kernel in question,
+//! then everything of the file that is on its way is waited for.
+
+use super::Handle;
+use crate::block::{Piece, Purpose, Who};
+use crate::cache::Flags;
+use crate::files::FileNumber;
+use crate::host::JournalRule;
+use crate::layout::BLOCK_SECTORS;
+use crate::machine::Machine;
+use crate::stack::Stack;
+use fathom_iopath::PageSpan;
+
+impl Machine {
+    /// fsync, or fdatasync, which the kernels of these rules treated alike where a journal is concerned.
+    pub async fn fsync(&self, handle: Handle, data_only: bool) {
+        let began = self.now();
+        self.compute(self.costs.call_ns).await;
+        if self.stack == Stack::Full {
+            self.write_out(handle.who, handle.file, u32::MAX, true).await;
+            self.lock(handle.file).await;
+            match self.host.filesystem.journal.get() {
+                JournalRule::Linux24 => self.commit_what_there_is(handle.who).await,
+                JournalRule::Linux26 => self.commit_for(handle).await,
+                JournalRule::None if data_only => {}
+                JournalRule::None => self.write_inode(handle).await,
+            }
+            self.unlock(handle.file);
+            self.until_written(handle.who, handle.file).await;
+        }
+        let mut counts = self.counts.borrow_mut();
+        counts.fsyncs += 1;
+        counts.fsync_ns += self.now() - began;
+    }
+
+    /// Hands in up to so many dirty pages of a file, in ascending order. Returns how many.
+    pub(crate) async fn write_out(&self, who: Who, file: FileNumber, most: u32, sync: bool) -> u32 {
+        let longest = self.longest_bio(self.host.block.write_bio_pages.get());
+        let mut done = 0;
+        self.block.plug(who);
+        while done < most {
+            let Some((page, pages)) = self.next_dirty(file, longest.min(most - done)) else { break };
+            // Its place may have to be read first; the pages are on their way already, and nobody else hands them in.
+            self.write_pages(who, file, page, pages, sync).await;
+            done += pages;
+        }
+        self.block.finish_plug(self, who);
+        done
+    }
+
+    /// Takes the next dirty pages of a file that lie together, and notes them as on their way.
+    fn next_dirty(&self, file: FileNumber, most: u32) -> Option<(u32, u32)> {
+        let mut files = self.files.borrow_mut();
+        let mut cache = self.cache.borrow_mut();
+        let this = files.get_mut(file);
+        let first = *this.dirty.first()?;
+        let run = this.places.run(first).map_or(1, |(_, run)| run);
+        let run = run.min(this.places.named_until(first) - first).min(most);
+        let mut pages = 0;
+        while pages < run && this.dirty.remove(&(first + pages)) {
+            let number = this.page(first + pages);
+            cache.set(number, Flags::DIRTY, false);
+            cache.set(number, Flags::WRITEBACK, true);
+            pages += 1;
+        }
+        this.writeback += pages;
+        self.counts.borrow_mut().pages_written += u64::from(pages);
+        Some((first, pages))
+    }
+
+    /// Hands in one dirty page, if it still is. Returns whether it was.
+    pub(crate) async fn write_one(&self, who: Who, file: FileNumber, page: u32) -> bool {
+        {
+            let mut files = self.files.borrow_mut();
+            let this = files.get_mut(file);
+            if !this.dirty.remove(&page) {
+                return false;
+            }
+            let number = this.page(page);
+            this.writeback += 1;
+            let mut cache = self.cache.borrow_mut();
+            cache.set(number, Flags::DIRTY, false);
+            cache.set(number, Flags::WRITEBACK, true);
+            self.counts.borrow_mut().pages_written += 1;
+        }
+        self.write_pages(who, file, page, 1, false).await;
+        true
+    }
+
+    async fn write_pages(&self, who: Who, file: FileNumber, page: u32, pages: u32, sync: bool) {
+        self.know_place(who, file, page).await;
+        let place = {
+            let files = self.files.borrow();
+            let this = files.get(file);
+            this.places.run(page).map(|(sector, _)| (sector, this.page(page)))
+        };
+        let Some((sector, number)) = place else { return };
+        let purpose = Purpose::Write { file, page: number, pages };
+        let span = PageSpan::scattered(pages as u16);
+        let sectors = pages * BLOCK_SECTORS as u32;
+        self.submit(who, Piece { write: true, sync, sector, sectors, span, purpose }).await;
+    }
+
+    /// Returns when nothing of a file is on its way.
+    pub(crate) async fn until_written(&self, who: Who, file: FileNumber) {
+        loop {
+            {
+                let mut files = self.files.borrow_mut();
+                let this = files.get_mut(file);
+                if this.writeback == 0 {
+                    return;
+                }
+                this.waiters.push(self.task());
+            }
+            self.about_to_wait(who);
+            self.park().await;
+        }
+    }
+
+    /// Without a journal: writes the block that the inode lies in, and waits for it.
+    async fn write_inode(&self, handle: Handle) {
+        let sector = {
+            let mut files = self.files.borrow_mut();
+            let file = files.get_mut(handle.file);
+            if !std::mem::take(&mut file.inode_dirty) {
+                return;
+            }
+            let inode = file.inode;
+            files.inode_sector(inode)
+        };
+        self.write_block(handle.who, sector, 1, true).await;
+    }
+
+    /// Writes metadata blocks that lie together, one bio each, and waits for all of them.
+    pub(crate) async fn write_block(&self, who: Who, sector: u64, blocks: u32, sync: bool) {
+        let parts = self.parts.borrow_mut().make();
+        self.block.plug(who);
+        for n in 0..u64::from(blocks) {
+            self.parts.borrow_mut().more(parts);
+            let piece = Piece {
+                write: true,
+                sync,
+                sector: sector + n * BLOCK_SECTORS,
+                sectors: BLOCK_SECTORS as u32,
+                span: PageSpan::scattered(1),
+                purpose: Purpose::Part(parts),
+            };
+            self.submit(who, piece).await;
+        }
+        self.block.finish_plug(self, who);
+        self.all_parts(parts, who).await;
+    }
+}

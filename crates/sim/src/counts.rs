@@ -1,0 +1,76 @@
+//! What happened inside the simulated machine, counted: the figures that explain a result and that a published debugging session can
+//! be held against.
+
+use fathom_iopath::readahead;
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// CPU time used, ns.
+    pub cpu_ns: u64,
+    /// Pages that calls asked for.
+    pub pages_asked: u64,
+    /// Of those, found in the cache.
+    pub pages_cached: u64,
+    /// Of those, found being read.
+    pub pages_in_flight: u64,
+    /// Pages taken from the cache for others.
+    pub pages_evicted: u64,
+    /// Pages that were gone again before the one who waited for them saw them.
+    pub pages_lost: u64,
+    /// Pages written back.
+    pub pages_written: u64,
+    /// Indirect blocks read.
+    pub indirect_reads: u64,
+    /// fsync calls.
+    pub fsyncs: u64,
+    /// Time inside them, ns, of all tasks together.
+    pub fsync_ns: u64,
+    /// Commits of the journal.
+    pub commits: u64,
+    /// Of those, of nothing but a commit block.
+    pub empty_commits: u64,
+    /// Blocks written to the journal.
+    pub journal_blocks: u64,
+    /// Times a task waited for a free request.
+    pub full_queue_waits: u64,
+    /// Open files whose read-ahead went off at least once.
+    pub readahead_off_files: u64,
+    /// Read-ahead of all open files.
+    pub readahead: readahead::Counters,
+}
+
+impl Counts {
+    /// Every count with its name, for reports.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static str, u64)> {
+        let r = &self.readahead;
+        vec![
+            ("cpu_ns", self.cpu_ns),
+            ("pages_asked", self.pages_asked),
+            ("pages_cached", self.pages_cached),
+            ("pages_in_flight", self.pages_in_flight),
+            ("pages_evicted", self.pages_evicted),
+            ("pages_lost", self.pages_lost),
+            ("pages_written", self.pages_written),
+            ("indirect_reads", self.indirect_reads),
+            ("fsyncs", self.fsyncs),
+            ("fsync_ns", self.fsync_ns),
+            ("commits", self.commits),
+            ("empty_commits", self.empty_commits),
+            ("journal_blocks", self.journal_blocks),
+            ("full_queue_waits", self.full_queue_waits),
+            ("readahead_off_files", self.readahead_off_files),
+            ("readahead_went_off", r.went_off),
+            ("readahead_came_back", r.came_back),
+            ("readahead_contiguous_pages", r.contiguous_pages),
+            ("readahead_jump_pages", r.jump_pages),
+            ("readahead_cached_windows", r.cached_windows),
+            ("readahead_sync_windows", r.sync_windows),
+            ("readahead_async_windows", r.async_windows),
+            ("readahead_window_pages", r.window_pages),
+            ("readahead_single_pages", r.single_pages),
+            ("readahead_lost_pages", r.lost_pages),
+        ]
+    }
+}

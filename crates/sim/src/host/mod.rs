@@ -1,0 +1,209 @@
+//! Hosts: memory, CPUs and what calls cost on them, and which kernel's rules hold. A host is a TOML text in which every value says
+//! where it comes from; those that are shipped stand in `profiles/host`.
+
+mod rules;
+mod shipped;
+
+pub use rules::{JournalRule, Layout, QueueRules, Replacement, Start, Threads};
+pub use shipped::{NAMES, shipped};
+
+use crate::sources::{Sourced, Tally};
+use serde::Deserialize;
+
+/// A profile that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// There is none of this name.
+    #[error("no host profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The text is not one.
+    #[error("{name}: {message}")]
+    Text {
+        /// Name or file.
+        name: String,
+        /// What is wrong, with line and column.
+        message: String,
+    },
+    /// A value that cannot be.
+    #[error("{name}: {key} is {value}; expected {expected}")]
+    Value {
+        /// Name or file.
+        name: String,
+        /// Which value.
+        key: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+}
+
+/// A host with its kernel.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// What it is, for people.
+    pub about: String,
+    /// CPUs and costs.
+    pub cpu: Cpu,
+    /// Memory.
+    pub memory: Memory,
+    /// What the kernel does with bios.
+    pub block: BlockRules,
+    /// Write-back.
+    pub writeback: Writeback,
+    /// The file system.
+    pub filesystem: FileSystem,
+    /// How its values came about; counted when it is read.
+    #[serde(skip)]
+    pub tally: Tally,
+}
+
+/// CPUs and what they take for calls.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cpu {
+    /// How many.
+    pub cpus: Sourced<u32>,
+    /// A call that reads, writes or syncs, us.
+    pub call_us: Sourced<f64>,
+    /// Each page of it: looked up and copied, us.
+    pub page_us: Sourced<f64>,
+    /// Each bio that is made, us.
+    pub bio_us: Sourced<f64>,
+    /// Ticks a second, what an fsync sleeps by.
+    pub hz: Sourced<u32>,
+    /// Whether threads of a process are one to the scheduler.
+    pub threads: Sourced<Threads>,
+}
+
+/// Memory.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// What is left for the page cache, MiB.
+    pub cache_mib: Sourced<u32>,
+    /// Which page goes when one is needed.
+    pub replacement: Sourced<Replacement>,
+    /// What it holds at the start of a file set that was there before.
+    pub start: Sourced<Start>,
+}
+
+/// From files to bios to requests.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockRules {
+    /// Which kernel's pools and plugs.
+    pub queue: Sourced<QueueRules>,
+    /// Requests (2.4: in all; 2.6: in each direction; today: tags of the scheduler); 0: the kernel's own number.
+    pub requests: Sourced<u32>,
+    /// Longest bio of a read in pages; 1 where each buffer is handed in alone.
+    pub read_bio_pages: Sourced<u32>,
+    /// Longest bio of write-back in pages.
+    pub write_bio_pages: Sourced<u32>,
+}
+
+/// Write-back.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Writeback {
+    /// Dirty share of the cache in percent above which the flusher works.
+    pub background_percent: Sourced<u32>,
+    /// Above which a writer writes back for itself.
+    pub limit_percent: Sourced<u32>,
+    /// Age at which data is written, s.
+    pub expire_s: Sourced<u32>,
+    /// How often the flusher looks, s.
+    pub interval_s: Sourced<u32>,
+}
+
+/// The file system.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSystem {
+    /// How blocks are found and files lie.
+    pub layout: Sourced<Layout>,
+    /// What fsync does to the journal.
+    pub journal: Sourced<JournalRule>,
+    /// Where the first file begins, MiB from the start of the device.
+    pub data_mib: Sourced<u64>,
+    /// Where the journal lies, MiB from the start of the device.
+    pub journal_mib: Sourced<u64>,
+    /// How large it is, MiB.
+    pub journal_size_mib: Sourced<u32>,
+    /// Blocks of a file that lie together where several files were written side by side; 0: each was written alone.
+    pub interleave_blocks: Sourced<u32>,
+}
+
+impl Host {
+    /// Reads a profile; `name` is for messages.
+    ///
+    /// # Errors
+    /// The text is not TOML, lacks a value or has one that cannot be.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+        let failed = |e: toml::de::Error| ProfileError::Text { name: name.into(), message: e.to_string() };
+        let table: toml::Table = text.parse().map_err(failed)?;
+        let mut host: Self = toml::from_str(text).map_err(failed)?;
+        host.tally = Tally::of(&table);
+        host.check(name)?;
+        Ok(host)
+    }
+
+    fn check(&self, name: &str) -> Result<(), ProfileError> {
+        let within = |key, ok: bool, value: String, expected| {
+            if ok { Ok(()) } else { Err(ProfileError::Value { name: name.into(), key, value, expected }) }
+        };
+        let count = |key, value: u32, range: std::ops::RangeInclusive<u32>, expected| {
+            within(key, range.contains(&value), value.to_string(), expected)
+        };
+        count("cpu.cpus", self.cpu.cpus.get(), 1..=4096, "1 to 4096")?;
+        count("cpu.hz", self.cpu.hz.get(), 1..=10_000, "1 to 10000")?;
+        for (key, us) in [
+            ("cpu.call_us", self.cpu.call_us.get()),
+            ("cpu.page_us", self.cpu.page_us.get()),
+            ("cpu.bio_us", self.cpu.bio_us.get()),
+        ] {
+            within(key, (0.0..=1e6).contains(&us), us.to_string(), "0 to 1000000 us")?;
+        }
+        count("memory.cache_mib", self.memory.cache_mib.get(), 1..=1 << 22, "1 to 4194304 MiB")?;
+        count("block.requests", self.block.requests.get(), 0..=1 << 16, "0 to 65536")?;
+        count("block.read_bio_pages", self.block.read_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
+        count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
+        let w = &self.writeback;
+        count("writeback.background_percent", w.background_percent.get(), 0..=100, "0 to 100 %")?;
+        count("writeback.limit_percent", w.limit_percent.get(), 1..=100, "1 to 100 %")?;
+        count("writeback.interval_s", w.interval_s.get(), 1..=86_400, "1 to 86400 s")?;
+        count("writeback.expire_s", w.expire_s.get(), 0..=86_400, "0 to 86400 s")?;
+        let size = self.filesystem.journal_size_mib.get();
+        count("filesystem.journal_size_mib", size, 1..=1 << 16, "1 to 65536 MiB")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_host_can_be_read_and_has_no_value_without_a_source() {
+        for name in NAMES {
+            let host = shipped(name).unwrap();
+            let t = host.tally;
+            assert_eq!(t.datasheet + t.measured + t.fitted + t.guessed, 23, "{name}: {t}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_its_key() {
+        let text = shipped::text("athlon-2004-linux-2.6").unwrap();
+        let wrong = text.replacen("hz = { value = 1000", "hz = { value = 0", 1);
+        let error = Host::parse("mine.toml", &wrong).unwrap_err().to_string();
+        assert_eq!(error, "mine.toml: cpu.hz is 0; expected 1 to 10000");
+        let error = Host::parse("mine.toml", "about = 1").unwrap_err().to_string();
+        assert!(error.contains("mine.toml") && error.contains("line 1"), "{error}");
+        let error = shipped("atari").unwrap_err().to_string();
+        assert!(error.contains("athlon-2004-linux-2.4"), "{error}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The hosts that are shipped.
+
+use super::{Host, ProfileError};
+
+/// Their names.
+pub const NAMES: [&str; 4] =
+    ["athlon-2004-linux-2.4", "athlon-2004-linux-2.6", "server-2007-linux-2.6", "today"];
+
+/// Their texts, in the order of the names.
+const TEXTS: [&str; 4] = [
+    include_str!("../../profiles/host/athlon-2004-linux-2.4.toml"),
+    include_str!("../../profiles/host/athlon-2004-linux-2.6.toml"),
+    include_str!("../../profiles/host/server-2007-linux-2.6.toml"),
+    include_str!("../../profiles/host/today.toml"),
+];
+
+/// The text of a host.
+pub(super) fn text(name: &str) -> Option<&'static str> {
+    NAMES.iter().position(|n| *n == name).map(|at| TEXTS[at])
+}
+
+/// A host by its name.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn shipped(name: &str) -> Result<Host, ProfileError> {
+    let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.into() })?;
+    Host::parse(name, text)
+}

@@ -1,0 +1,67 @@
+//! When fsync asks the journal for a commit, and what it waits for.
+
+use super::Tid;
+use crate::block::Who;
+use crate::calls::Handle;
+use crate::machine::Machine;
+
+impl Machine {
+    /// 2.4: whatever the running transaction holds is committed; if there is none, the one that is being committed is waited for, if any.
+    pub(crate) async fn commit_what_there_is(&self, who: Who) {
+        let (tid, committer) = {
+            let mut journal = self.journal.borrow_mut();
+            match journal.running.as_ref().map(|t| t.tid) {
+                Some(tid) => (tid, journal.request(tid)),
+                None => (journal.requested, None),
+            }
+        };
+        if let Some(task) = committer {
+            self.wake(task);
+        }
+        self.until_committed(who, tid).await;
+    }
+
+    /// 2.6: nothing if the inode is clean. Else a handle is opened, so that there is a transaction in any case, and the task sleeps tick
+    /// after tick for as long as others join it.
+    pub(crate) async fn commit_for(&self, handle: Handle) {
+        let tid = {
+            let mut files = self.files.borrow_mut();
+            if !std::mem::take(&mut files.get_mut(handle.file).inode_dirty) {
+                return;
+            }
+            let mut journal = self.journal.borrow_mut();
+            journal.clock_ns = self.now();
+            journal.join().tid
+        };
+        while let Some(before) = self.handles_of(tid) {
+            self.sleep_a_tick().await;
+            if self.handles_of(tid) == Some(before) {
+                break;
+            }
+        }
+        let committer = self.journal.borrow_mut().request(tid);
+        if let Some(task) = committer {
+            self.wake(task);
+        }
+        self.until_committed(handle.who, tid).await;
+    }
+
+    /// Handles on a transaction; `None` once it is being committed.
+    fn handles_of(&self, tid: Tid) -> Option<u64> {
+        self.journal.borrow().running.as_ref().filter(|t| t.tid == tid).map(|t| t.handles)
+    }
+
+    async fn until_committed(&self, who: Who, tid: Tid) {
+        loop {
+            {
+                let mut journal = self.journal.borrow_mut();
+                if journal.committed >= tid {
+                    return;
+                }
+                journal.waiting.push((tid, self.task()));
+            }
+            self.about_to_wait(who);
+            self.park().await;
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Where the blocks of files lie. The allocator goes upwards from a goal, as a file system does that is filled by one writer after
+//! another; with indirect blocks it skips the tables at the start of every group of 128 MiB, and takes a block for each indirect
+//! block on the way. Blocks are pages of 4 KiB.
+
+use crate::host::Layout;
+
+/// Sectors of a block.
+pub(crate) const BLOCK_SECTORS: u64 = 8;
+/// Blocks of a group.
+const GROUP_BLOCKS: u64 = 32_768;
+/// Tables at the start of a group: copy of the superblock, group descriptors, two bitmaps, 16384 inodes of 128 bytes.
+const GROUP_TABLES: u64 = 516;
+/// Inodes in a block of the table.
+const INODES_PER_BLOCK: u32 = 32;
+/// Blocks that an inode names itself, and that an indirect block names.
+const DIRECT: u64 = 12;
+const NAMED: u64 = 1024;
+
+/// A piece of a file that lies together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Its first page in the file.
+    pub page: u32,
+    /// Its length in pages.
+    pub pages: u32,
+    /// Its first sector.
+    pub sector: u64,
+}
+
+/// Where a file lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// In order of the pages.
+    pub extents: Vec<Extent>,
+    /// Sector of each indirect block, in order of what they name: the first one names the pages from 12 on.
+    pub indirect: Vec<u64>,
+}
+
+impl Places {
+    /// The sector of a page, and how many pages from it on lie in one piece; `None` behind the last one.
+    pub fn run(&self, page: u32) -> Option<(u64, u32)> {
+        let after = self.extents.partition_point(|e| e.page <= page);
+        let extent = self.extents.get(after.checked_sub(1)?)?;
+        let skipped = page - extent.page;
+        let left = extent.pages.checked_sub(skipped).filter(|&n| n > 0)?;
+        Some((extent.sector + u64::from(skipped) * BLOCK_SECTORS, left))
+    }
+
+    /// Which indirect block names a page, and the first page that it does not name any more; `None` if the inode does it itself,
+    /// or where there are none.
+    pub fn indirect_of(&self, page: u32) -> Option<(usize, u32)> {
+        let behind = u64::from(page).checked_sub(DIRECT)?;
+        let number = (behind / NAMED) as usize;
+        let end = DIRECT + (number as u64 + 1) * NAMED;
+        (number < self.indirect.len()).then(|| (number, u32::try_from(end).unwrap_or(u32::MAX)))
+    }
+
+    /// How far from a page on nothing else need be known: the first page that the inode does not name, or `u32::MAX`.
+    pub fn named_until(&self, page: u32) -> u32 {
+        match self.indirect_of(page) {
+            Some((_, end)) => end,
+            None if self.indirect.is_empty() => u32::MAX,
+            None => DIRECT as u32,
+        }
+    }
+
+    fn put(&mut self, page: u32, block: u64) {
+        let sector = block * BLOCK_SECTORS;
+        if let Some(last) = self.extents.last_mut()
+            && last.sector + u64::from(last.pages) * BLOCK_SECTORS == sector
+            && last.page + last.pages == page
+        {
+            last.pages += 1;
+            return;
+        }
+        self.extents.push(Extent { page, pages: 1, sector });
+    }
+}
+
+/// Gives out blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocator {
+    layout: Layout,
+    next_block: u64,
+    /// Blocks of a file that lie together where several are laid out side by side; 0: each alone.
+    interleave: u32,
+    inodes: u32,
+    /// First block of the group in which the inodes lie.
+    home_block: u64,
+}
+
+impl Allocator {
+    /// Begins at so many MiB from the start of the device.
+    pub fn new(layout: Layout, data_mib: u64, interleave: u32) -> Self {
+        let block = data_mib * 256;
+        let home_block = block / GROUP_BLOCKS * GROUP_BLOCKS;
+        Self { layout, next_block: block, interleave, inodes: 0, home_block }
+    }
+
+    /// Lays files of these numbers of pages out.
+    pub fn lay_out(&mut self, sizes: &[u32]) -> Vec<Places> {
+        let mut files = vec![Places::default(); sizes.len()];
+        if self.interleave == 0 {
+            for (file, &pages) in files.iter_mut().zip(sizes) {
+                self.extend(file, 0, pages);
+            }
+            return files;
+        }
+        let mut done = 0;
+        while sizes.iter().any(|&pages| pages > done) {
+            let until = done.saturating_add(self.interleave);
+            for (file, &pages) in files.iter_mut().zip(sizes) {
+                if pages > done {
+                    self.extend(file, done, pages.min(until));
+                }
+            }
+            done = until;
+        }
+        files
+    }
+
+    /// Gives the pages from `from` to `to` of a file their blocks.
+    fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
+        for page in from..to {
+            if self.layout == Layout::IndirectBlocks {
+                self.indirect_before(file, page);
+            }
+            let block = self.take();
+            file.put(page, block);
+        }
+    }
+
+    /// Takes the indirect blocks that must be there before a page can be named: one for each 4 MiB, and for the first of each level
+    /// those above it, which are always in memory and only take their place.
+    fn indirect_before(&mut self, file: &mut Places, page: u32) {
+        let Some(behind) = u64::from(page).checked_sub(DIRECT) else { return };
+        if !behind.is_multiple_of(NAMED) {
+            return;
+        }
+        if behind == NAMED {
+            self.take();
+        }
+        let block = self.take();
+        file.indirect.push(block * BLOCK_SECTORS);
+    }
+
+    fn take(&mut self) -> u64 {
+        if self.layout == Layout::IndirectBlocks && self.next_block % GROUP_BLOCKS < GROUP_TABLES {
+            self.next_block = self.next_block / GROUP_BLOCKS * GROUP_BLOCKS + GROUP_TABLES;
+        }
+        self.next_block += 1;
+        self.next_block - 1
+    }
+
+    /// Takes a new inode. Returns its number.
+    pub fn inode(&mut self) -> u32 {
+        self.inodes += 1;
+        self.inodes - 1
+    }
+
+    /// The sector of the block of the inode table that an inode lies in.
+    pub fn inode_sector(&self, inode: u32) -> u64 {
+        (self.home_block + 4 + u64::from(inode / INODES_PER_BLOCK)) * BLOCK_SECTORS
+    }
+
+    /// The first sector behind everything that was given out.
+    pub fn end_sector(&self) -> u64 {
+        self.next_block * BLOCK_SECTORS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one(layout: Layout, pages: u32) -> Places {
+        Allocator::new(layout, 1024, 0).lay_out(&[pages]).remove(0)
+    }
+
+    #[test]
+    fn indirect_blocks_stand_before_what_they_name() {
+        let file = one(Layout::IndirectBlocks, 6144);
+        assert_eq!(file.indirect.len(), 6);
+        let first = (1024 * 256 + GROUP_TABLES) * BLOCK_SECTORS;
+        assert_eq!(file.run(0), Some((first, 12)));
+        assert_eq!(file.indirect[0], first + 12 * 8);
+        assert_eq!(file.run(12), Some((first + 13 * 8, 1024)));
+        // The double-indirect block and the one below it.
+        assert_eq!(file.run(1036), Some((first + (1037 + 2) * 8, 1024)));
+        assert_eq!((file.indirect_of(11), file.indirect_of(12)), (None, Some((0, 1036))));
+        assert_eq!((file.named_until(0), file.named_until(1036)), (12, 2060));
+        assert_eq!(file.run(6144), None);
+    }
+
+    #[test]
+    fn extents_need_nothing_between() {
+        let file = one(Layout::Extents, 100_000);
+        assert_eq!(file.extents.len(), 1);
+        assert_eq!((file.indirect_of(5000), file.named_until(5000)), (None, u32::MAX));
+    }
+
+    #[test]
+    fn groups_begin_with_their_tables() {
+        let file = one(Layout::IndirectBlocks, 70_000);
+        let in_tables = |sector: u64| sector / 8 % GROUP_BLOCKS < GROUP_TABLES;
+        assert!(file.extents.iter().all(|e| !in_tables(e.sector)));
+        assert!(file.extents.len() > 70);
+    }
+
+    proptest! {
+        #[test]
+        fn no_block_is_given_out_twice(sizes in prop::collection::vec(0u32..3000, 1..6), interleave in 0u32..40, indirect: bool) {
+            let layout = if indirect { Layout::IndirectBlocks } else { Layout::Extents };
+            let files = Allocator::new(layout, 10, interleave).lay_out(&sizes);
+            let mut blocks: Vec<u64> = Vec::new();
+            for (file, &pages) in files.iter().zip(&sizes) {
+                blocks.extend(file.indirect.iter().map(|s| s / 8));
+                for page in 0..pages {
+                    blocks.push(file.run(page).unwrap().0 / 8);
+                }
+                prop_assert!(file.run(pages).is_none());
+            }
+            let all = blocks.len();
+            blocks.sort_unstable();
+            blocks.dedup();
+            prop_assert_eq!(blocks.len(), all);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The event loop: takes the next event and lets whom it concerns go on. Tasks stand in a table; those of the system (journal,
+//! flusher) stay for the whole run, those of a phase come and go with it.
+
+use super::task::{Job, TaskNumber};
+use super::{Event, Machine};
+use crate::event::Class;
+use std::task::{Context, Waker};
+
+/// The table of tasks.
+pub(crate) struct Executor<'m> {
+    machine: &'m Machine,
+    tasks: Vec<Option<Job<'m>>>,
+    /// Tasks that must end before the present part of the run is over.
+    awaited: usize,
+    /// The first of those.
+    first_awaited: usize,
+    /// Whether the tasks that serve have been let go.
+    serving: bool,
+}
+
+/// Nothing is left to happen and still somebody waits: an error in the model itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the simulated machine stands still at {at_ns} ns with {waiting} tasks waiting for ever; please report it"
+)]
+pub struct Standstill {
+    /// When.
+    pub at_ns: u64,
+    /// How many wait.
+    pub waiting: usize,
+}
+
+impl<'m> Executor<'m> {
+    pub fn new(machine: &'m Machine) -> Self {
+        Self { machine, tasks: Vec::new(), awaited: 0, first_awaited: 0, serving: false }
+    }
+
+    /// Adds a task that serves the others and never ends; before any other.
+    pub fn serve(&mut self, job: Job<'m>) {
+        self.add(job);
+        self.first_awaited = self.tasks.len();
+    }
+
+    /// Adds a task of the present part. Returns its number.
+    pub fn add(&mut self, job: Job<'m>) -> TaskNumber {
+        self.tasks.push(Some(job));
+        (self.tasks.len() - 1) as TaskNumber
+    }
+
+    /// Runs until the first `awaited` tasks that were added since the last time have ended, and forgets all that were added.
+    pub fn run(&mut self, awaited: usize) -> Result<(), Standstill> {
+        let machine = self.machine;
+        self.awaited = awaited;
+        let started = if std::mem::replace(&mut self.serving, true) { self.first_awaited } else { 0 };
+        for task in started..self.tasks.len() {
+            machine.at(machine.now(), Class::Submission, Event::Run(task as TaskNumber));
+        }
+        let result = self.until_done();
+        self.tasks.truncate(self.first_awaited);
+        result
+    }
+
+    fn until_done(&mut self) -> Result<(), Standstill> {
+        let machine = self.machine;
+        let mut context = Context::from_waker(Waker::noop());
+        let awaited = self.first_awaited..self.first_awaited + self.awaited;
+        while self.awaited > 0 {
+            let Some((time, event)) = machine.events.borrow_mut().pop() else {
+                return Err(Standstill { at_ns: machine.now(), waiting: self.awaited });
+            };
+            machine.now.set(time);
+            match event {
+                Event::Device => machine.block.device_event(machine),
+                Event::Queue => machine.block.queue_event(machine),
+                Event::Run(number) => {
+                    let at = number as usize;
+                    let Some(job) = self.tasks.get_mut(at).and_then(Option::as_mut) else { continue };
+                    machine.running.set(number);
+                    if job.as_mut().poll(&mut context).is_ready() {
+                        self.tasks[at] = None;
+                        self.awaited -= usize::from(awaited.contains(&at));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

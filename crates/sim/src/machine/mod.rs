@@ -1,0 +1,189 @@
+//! The simulated machine: the clock and its events, and everything that tasks share. A task holds a reference to it; nothing in it is
+//! borrowed across a wait, so tasks may take turns at any wait and nowhere else.
+
+mod cpu;
+mod executor;
+mod parts;
+pub(crate) mod task;
+
+pub(crate) use executor::Executor;
+pub use executor::Standstill;
+pub(crate) use parts::{Gate, Parts};
+
+use crate::block::{Block, Who};
+use crate::cache::{Cache, PageNumber};
+use crate::counts::Counts;
+use crate::event::{Class, EventQueue};
+use crate::files::Files;
+use crate::host::Host;
+use crate::journal::Journal;
+use crate::stack::Stack;
+use cpu::Cpus;
+use fathom_iopath::readahead::{Policy, State};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use task::{Park, TaskNumber};
+
+/// What comes when a moment comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A task goes on.
+    Run(TaskNumber),
+    /// The device has something to say.
+    Device,
+    /// The queue may have something for the device: a plug or an elevator's wait is over.
+    Queue,
+}
+
+/// What calls cost, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Costs {
+    pub call_ns: u64,
+    pub page_ns: u64,
+    pub bio_ns: u64,
+    /// Length of a tick.
+    pub tick_ns: u64,
+}
+
+/// The machine.
+pub(crate) struct Machine {
+    now: Cell<u64>,
+    events: RefCell<EventQueue<Event>>,
+    running: Cell<TaskNumber>,
+    /// CPU time of each that the scheduler knows, and as whom each task computes.
+    used: RefCell<Vec<u64>>,
+    owners: RefCell<Vec<u16>>,
+    cpus: Cpus,
+    pub costs: Costs,
+    pub host: Host,
+    pub stack: Stack,
+    pub policy: Policy,
+    pub block: Block,
+    pub cache: RefCell<Cache>,
+    pub files: RefCell<Files>,
+    pub journal: RefCell<Journal>,
+    pub parts: RefCell<Parts>,
+    pub counts: RefCell<Counts>,
+    /// Read-ahead of every open file.
+    pub opens: RefCell<Vec<State>>,
+    /// Lengths of the marks of read-ahead, by their pages.
+    pub marks: RefCell<BTreeMap<PageNumber, u32>>,
+}
+
+/// What a machine is put together from.
+pub(crate) struct Build {
+    pub host: Host,
+    pub stack: Stack,
+    pub policy: Policy,
+    pub block: Block,
+    pub cache: Cache,
+    pub files: Files,
+    pub journal: Journal,
+}
+
+impl Machine {
+    pub fn new(build: Build) -> Self {
+        let Build { host, stack, policy, block, cache, files, journal } = build;
+        let ns = |us: f64| (us * 1000.0) as u64;
+        let costs = Costs {
+            call_ns: ns(host.cpu.call_us.get()),
+            page_ns: ns(host.cpu.page_us.get()),
+            bio_ns: ns(host.cpu.bio_us.get()),
+            tick_ns: 1_000_000_000 / u64::from(host.cpu.hz.get().max(1)),
+        };
+        Self {
+            now: Cell::new(0),
+            events: RefCell::default(),
+            running: Cell::new(0),
+            used: RefCell::default(),
+            owners: RefCell::default(),
+            cpus: Cpus::new(host.cpu.cpus.get()),
+            costs,
+            host,
+            stack,
+            policy,
+            block,
+            cache: RefCell::new(cache),
+            files: RefCell::new(files),
+            journal: RefCell::new(journal),
+            parts: RefCell::default(),
+            counts: RefCell::default(),
+            opens: RefCell::default(),
+            marks: RefCell::default(),
+        }
+    }
+
+    /// The time, ns since the machine began.
+    pub fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Events so far.
+    pub fn events(&self) -> u64 {
+        self.events.borrow().pushed()
+    }
+
+    /// The task that runs.
+    pub fn task(&self) -> TaskNumber {
+        self.running.get()
+    }
+
+    pub fn at(&self, time: u64, class: Class, event: Event) {
+        debug_assert!(time >= self.now.get(), "nothing happens in the past");
+        self.events.borrow_mut().push(time, class, event);
+    }
+
+    /// Lets a waiting task go on, now, after everything of this moment that comes before.
+    pub fn wake(&self, task: TaskNumber) {
+        self.at(self.now(), Class::Submission, Event::Run(task));
+    }
+
+    /// Waits until someone wakes the task.
+    pub fn park(&self) -> Park {
+        Park::new()
+    }
+
+    /// Sleeps until a moment.
+    pub async fn sleep_until(&self, time: u64) {
+        if time > self.now() {
+            self.at(time, Class::Timer, Event::Run(self.task()));
+            self.park().await;
+        }
+    }
+
+    /// Sleeps to the next tick of the system's timer, as `schedule_timeout(1)` does.
+    pub async fn sleep_a_tick(&self) {
+        let tick = self.costs.tick_ns;
+        self.sleep_until((self.now() / tick + 1) * tick).await;
+    }
+
+    /// The running task computes for so and so from now on.
+    pub fn own_cpu(&self, who: Who) {
+        let task = self.task() as usize;
+        let mut owners = self.owners.borrow_mut();
+        if owners.len() <= task {
+            owners.resize(task + 1, 0);
+        }
+        owners[task] = who.0;
+    }
+
+    /// CPU time used by so and so, ns.
+    pub fn cpu_of(&self, who: Who) -> u64 {
+        self.used.borrow().get(usize::from(who.0)).copied().unwrap_or(0)
+    }
+
+    fn used_cpu(&self, ns: u64) {
+        self.counts.borrow_mut().cpu_ns += ns;
+        let who = usize::from(self.owners.borrow().get(self.task() as usize).copied().unwrap_or(0));
+        let mut used = self.used.borrow_mut();
+        if used.len() <= who {
+            used.resize(who + 1, 0);
+        }
+        used[who] += ns;
+    }
+
+    /// Whoever waits for the device lets go of what is held back, or it would wait for ever.
+    pub fn about_to_wait(&self, who: Who) {
+        self.block.unplug(self, who);
+    }
+}

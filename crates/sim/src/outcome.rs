@@ -1,0 +1,103 @@
+//! What came out, in the types of a record: each phase's repetitions as the engine gives them, with what reached the device; and the
+//! figures that only a simulator has.
+
+use crate::counts::Counts;
+use crate::devices;
+use crate::machine::Machine;
+use crate::sets::Set;
+use fathom_iopath::MergeCounts;
+use fathom_record::block::{BlockLayer, RequestClass};
+use fathom_record::{CacheIntent, DeviceDelta, Physical, Repetition, Residency};
+use fathom_workload::CacheState;
+
+/// A workload that was simulated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simulated {
+    /// The repetitions of each phase, in the order of the phases.
+    pub phases: Vec<Vec<Repetition>>,
+    /// What happened inside, over all phases.
+    pub inside: Inside,
+}
+
+/// Figures that only a simulator has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inside {
+    /// Virtual time in all, ns.
+    pub elapsed_ns: u64,
+    /// Events that were taken.
+    pub events: u64,
+    /// Counts.
+    pub counts: Counts,
+    /// How bios merged.
+    pub merges: MergeCounts,
+    /// What the device did.
+    pub device: devices::Counters,
+    /// What the elevator counted, by name.
+    pub elevator: Vec<(&'static str, u64)>,
+    /// The integral of the requests in the device over time, and the sum of their times there, ns: equal by Little's law.
+    pub depth_ns: u128,
+    /// See `depth_ns`.
+    pub response_ns: u128,
+    /// What the result leaves out, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What reached the device during a phase.
+pub(crate) fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> Physical {
+    let Some(device) = layer.devices.first() else { return Physical::default() };
+    let of = |class| device.requests.iter().find(|r| r.class == class);
+    let figure =
+        |class, of_stats: fn(&fathom_record::block::RequestStats) -> u64| of(class).map_or(0, of_stats);
+    let merges = |s: &fathom_record::block::RequestStats| {
+        s.back_merges.unwrap_or(0) + s.front_merges.unwrap_or(0) + s.request_merges.unwrap_or(0)
+    };
+    let delta = DeviceDelta {
+        name: device.name.clone(),
+        level: 0,
+        kind: kind.into(),
+        read_ios: figure(RequestClass::Read, |s| s.completed),
+        read_bytes: figure(RequestClass::Read, |s| s.completed_bytes),
+        read_merges: figure(RequestClass::Read, merges),
+        write_ios: figure(RequestClass::Write, |s| s.completed),
+        write_bytes: figure(RequestClass::Write, |s| s.completed_bytes),
+        write_merges: figure(RequestClass::Write, merges),
+        flush_ios: 0,
+        discard_ios: 0,
+        busy_ms: device.busy_ns / 1_000_000,
+    };
+    let read_bytes = delta.read_bytes;
+    Physical {
+        method: "simulated".into(),
+        written_in_clock_bytes: Some(written_in_clock_bytes.min(delta.write_bytes)),
+        devices: vec![delta],
+        own_read_bytes: Some(read_bytes),
+        ..Physical::default()
+    }
+}
+
+/// What lies in memory of sets of files.
+pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Set>) -> Residency {
+    use crate::cache::Flags;
+    let (files, cache) = (machine.files.borrow(), machine.cache.borrow());
+    let mut found = Residency::default();
+    for file in sets.flat_map(Set::files) {
+        let file = files.get(file);
+        found.total_pages += file.bytes.div_ceil(crate::files::PAGE);
+        for page in file.first_page..file.first_page + file.pages {
+            let Some(flags) = cache.flags(page) else { continue };
+            found.cached_pages += u64::from(flags.has(Flags::READY));
+            found.dirty_pages += u64::from(flags.has(Flags::DIRTY));
+            found.writeback_pages += u64::from(flags.has(Flags::WRITEBACK));
+        }
+    }
+    found
+}
+
+/// The record's word for what the cache was to hold.
+pub(crate) fn intent(state: CacheState) -> CacheIntent {
+    match state {
+        CacheState::AsFound => CacheIntent::AsFound,
+        CacheState::Cold => CacheIntent::Cold,
+        CacheState::Warm => CacheIntent::Warm,
+    }
+}

@@ -1,0 +1,210 @@
+//! What comes before and after an operation: computing, waiting for its time, bursts, and the amount that all workers of a phase share.
+
+use super::plan::Plan;
+use super::stop::Together;
+use crate::machine::Machine;
+use fathom_workload::ops::{Arrivals, Op, OpKind};
+use fathom_workload::{Rate, WhenStopped};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Longest wait before a stop is looked for.
+const NAP_NS: u64 = 50_000_000;
+
+/// Whether an operation may be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// It may.
+    Enough,
+    /// A stop came, the time is over, or nothing is left of what all share.
+    Cut,
+}
+
+/// Pause and rate of one worker.
+pub(super) struct Pace<'a> {
+    think_ns: u64,
+    think_counted: bool,
+    schedule: Option<Schedule<'a>>,
+    burst_bytes: u64,
+    burst_left: u64,
+    burst_pause_ns: u64,
+}
+
+/// When operations are due.
+pub(super) struct Schedule<'a> {
+    arrivals: Arrivals,
+    common: Option<&'a AtomicU64>,
+    last_ns: u64,
+    /// No due time is held.
+    open: bool,
+    epoch_ns: u64,
+    due_ns: u64,
+    grace_ns: u64,
+    behind_since_ns: u64,
+}
+
+impl<'a> Schedule<'a> {
+    fn new(rate: &Rate, plan: &Plan<'a>, epoch_ns: u64) -> Self {
+        const GRACE_GAPS: f64 = 10.0;
+        const LEAST_GRACE_NS: f64 = 1e6;
+        Self {
+            arrivals: Arrivals::new(rate, plan.seed, plan.place),
+            common: plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due),
+            last_ns: 0,
+            open: true,
+            epoch_ns,
+            due_ns: 0,
+            grace_ns: (GRACE_GAPS * 1e9 / rate.operations_per_s).max(LEAST_GRACE_NS) as u64,
+            behind_since_ns: 0,
+        }
+    }
+
+    fn next_due_ns(&mut self) -> u64 {
+        let due_ns = self.arrivals.next_due_ns();
+        let Some(common) = self.common else { return due_ns };
+        let gap_ns = due_ns.saturating_sub(std::mem::replace(&mut self.last_ns, due_ns));
+        common.fetch_add(gap_ns, Ordering::Relaxed).saturating_add(gap_ns)
+    }
+
+    /// When the operation in hand is due.
+    pub fn due(&mut self) -> u64 {
+        if std::mem::replace(&mut self.open, false) {
+            self.due_ns = self.epoch_ns.saturating_add(self.next_due_ns());
+        }
+        self.due_ns
+    }
+
+    /// It was issued: the next one's turn. Gives how long operation after operation has been late by now.
+    pub fn issued(&mut self, now: u64) -> u64 {
+        let behind_ns = if now.saturating_sub(self.due_ns) <= self.grace_ns {
+            self.behind_since_ns = 0;
+            0
+        } else {
+            if self.behind_since_ns == 0 {
+                self.behind_since_ns = self.due_ns;
+            }
+            now - self.behind_since_ns
+        };
+        if self.common.is_some() {
+            self.open = true;
+        } else {
+            self.due_ns = self.epoch_ns.saturating_add(self.next_due_ns());
+        }
+        behind_ns
+    }
+}
+
+/// What an operation had to do with its worker's pace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Paused {
+    /// Time that is not to be counted.
+    pub ns: u64,
+}
+
+impl<'a> Pace<'a> {
+    /// For a worker that was released at `released_ns`.
+    pub fn of(plan: &Plan<'a>, released_ns: u64) -> Self {
+        let pace = &plan.stream.pace;
+        let burst = pace.burst;
+        Self {
+            think_ns: pace.think.map_or(0, |t| t.time.0),
+            think_counted: pace.think.is_some_and(|t| t.counted),
+            schedule: pace.rate.map(|r| Schedule::new(&r, plan, released_ns)),
+            burst_bytes: burst.map_or(0, |b| b.bytes.0),
+            burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
+            burst_pause_ns: burst.map_or(0, |b| b.pause.0),
+        }
+    }
+
+    /// The schedule, if there is a rate.
+    pub fn schedule(&mut self) -> Option<&mut Schedule<'a>> {
+        self.schedule.as_mut()
+    }
+
+    /// Whether anything is to be done before or after operations, beside drawing on a common amount.
+    pub fn has_rate(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// Computes and waits until an operation may be issued.
+    pub async fn before(
+        &mut self,
+        machine: &Machine,
+        plan: &Plan<'_>,
+        together: &Together,
+        op: &Op,
+        deadline_ns: u64,
+        paused: &mut Paused,
+    ) -> Waited {
+        let due_ns = self.schedule.as_mut().map(Schedule::due);
+        let think_ns = self.think_ns.saturating_add(op.think_ns);
+        if think_ns > 0 {
+            let from = machine.now();
+            let left_ns = deadline_ns.saturating_sub(from);
+            machine.compute(think_ns.min(left_ns)).await;
+            if !self.think_counted {
+                paused.ns += machine.now() - from;
+            }
+            if think_ns > left_ns || is_stopped(plan, together) {
+                return Waited::Cut;
+            }
+        }
+        if let Some(due) = due_ns.filter(|_| !matches!(op.kind, OpKind::Sync { .. }))
+            && wait_until(machine, plan, together, due, deadline_ns).await == Waited::Cut
+        {
+            return Waited::Cut;
+        }
+        Waited::Enough
+    }
+
+    /// What comes after an operation that was issued at `issued_ns`: when it was due, how far behind the worker is, and a pause.
+    pub async fn after(&mut self, machine: &Machine, plan: &Plan<'_>, op: &Op, paused: &mut Paused) {
+        self.burst_left = self.burst_left.saturating_sub(u64::from(op.bytes));
+        if self.burst_bytes == 0 || self.burst_left > 0 {
+            return;
+        }
+        self.burst_left = self.burst_bytes;
+        machine.fsync(plan.handle(op.file), false).await;
+        let from = machine.now();
+        machine.sleep_until(from.saturating_add(self.burst_pause_ns)).await;
+        paused.ns += machine.now() - from;
+    }
+}
+
+/// Whether a stop concerns this worker.
+pub(super) fn is_stopped(plan: &Plan<'_>, together: &Together) -> bool {
+    together.failed.get() || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
+}
+
+/// Waits until a moment, unless a stop or the end of the time comes before.
+pub(super) async fn wait_until(
+    machine: &Machine,
+    plan: &Plan<'_>,
+    together: &Together,
+    at_ns: u64,
+    deadline_ns: u64,
+) -> Waited {
+    loop {
+        let now = machine.now();
+        if is_stopped(plan, together) || now >= deadline_ns {
+            return Waited::Cut;
+        }
+        if now >= at_ns {
+            return Waited::Enough;
+        }
+        machine.sleep_until(at_ns.min(deadline_ns).min(now + NAP_NS)).await;
+    }
+}
+
+/// Takes an operation from what all workers share; false if nothing is left.
+pub(super) fn take(plan: &Plan<'_>, together: &Together, op: &Op) -> bool {
+    if matches!(op.kind, OpKind::Sync { .. }) {
+        return true;
+    }
+    let within = |limit: Option<u64>, taken: &std::cell::Cell<u64>, amount: u64| {
+        let before = taken.get();
+        taken.set(before.saturating_add(amount));
+        limit.is_none_or(|limit| before < limit)
+    };
+    within(plan.operations, &together.operations, 1)
+        && within(plan.bytes, &together.bytes, u64::from(op.bytes))
+}

@@ -1,0 +1,251 @@
+//! Who runs in a phase, in the order of the engine's numbers, and on which files; who shares a common sequence, and who an open file.
+//!
+//! Threads of one process that draw from one sequence over all files of a set share their open files, as the programs do that work so
+//! (SysBench opens its files once). Everybody else has opened his own.
+
+use crate::block::Who;
+use crate::calls::Handle;
+use crate::files::FileNumber;
+use crate::host::Threads;
+use crate::machine::Machine;
+use crate::sets::Sets;
+use fathom_workload::ops::{Common, Place, PoolOps, PooledFiles, Region, Source, StreamOps};
+use fathom_workload::{
+    Access, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
+};
+use std::sync::atomic::AtomicU64;
+
+/// What one worker is to do.
+pub(crate) struct Plan<'a> {
+    pub group: String,
+    pub index: usize,
+    pub stream: &'a Stream,
+    /// Its files: one, or all of the set. The state of read-ahead of file n is at `opens` + n.
+    pub first_file: FileNumber,
+    pub files: u32,
+    pub opens: u32,
+    pub who: Who,
+    pub region: Region,
+    /// Where an operation's file has its name, for messages.
+    pub set: &'a str,
+    pub seed: u64,
+    pub place: Place,
+    /// After the release of the first worker.
+    pub stagger_ns: u64,
+    pub ramp_ns: u64,
+    pub time_ns: Option<u64>,
+    pub operations: Option<u64>,
+    pub bytes: Option<u64>,
+    pub raise: Option<Raise>,
+    pub pool: Option<Member<'a>>,
+}
+
+/// A worker's view of its pool.
+#[derive(Clone)]
+pub(crate) struct Member<'a> {
+    pub common: &'a Common,
+    pub busy: &'a [AtomicU64],
+    pub own: std::ops::Range<usize>,
+    pub files: PooledFiles,
+}
+
+impl<'a> Plan<'a> {
+    /// Where its operations come from; `None` if not one record fits.
+    pub fn source(&self) -> Option<Box<dyn Source + 'a>> {
+        if let Some(p) = &self.pool {
+            let busy = (p.busy, p.own.clone());
+            let ops = PoolOps::new(self.stream, p.files, self.seed, self.place, p.common, busy)?;
+            return Some(Box::new(ops));
+        }
+        let ops = StreamOps::new(self.stream, self.region, self.seed, self.place)?;
+        Some(Box::new(ops))
+    }
+
+    /// The open file that an operation works on.
+    pub fn handle(&self, file: u32) -> Handle {
+        let file = file.min(self.files.saturating_sub(1));
+        Handle {
+            file: self.first_file + file,
+            open: self.opens + file,
+            who: self.who,
+            direct: self.stream.open.direct,
+        }
+    }
+
+    /// Operations that may be in flight at once.
+    pub fn depth(&self) -> u32 {
+        let most = self.stream.queue_depth.max(1);
+        if self.pool.is_some() {
+            return most;
+        }
+        let all = StreamOps::new(self.stream, self.region, self.seed, self.place)
+            .and_then(|o| o.remaining_operations());
+        all.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX).clamp(1, most)
+    }
+}
+
+/// What the workers of a phase share when they draw from common sequences.
+#[derive(Default)]
+pub(crate) struct Pools {
+    commons: Vec<Common>,
+    busy: Vec<AtomicU64>,
+    /// Of each worker: its pool, the places of the pool among those of all, its own among the pool's.
+    members: Vec<Option<(usize, std::ops::Range<usize>, std::ops::Range<usize>)>>,
+}
+
+#[derive(Clone)]
+struct Open {
+    pool: usize,
+    all: std::ops::Range<usize>,
+    next: usize,
+}
+
+impl Pools {
+    /// Looks through the phase's workers, as the engine does.
+    pub fn of(phase: &Phase) -> Self {
+        let mut pools = Self::default();
+        let mut places = 0;
+        for group in &phase.groups {
+            let mut open: Vec<Option<Open>> = vec![None; group.threads.len()];
+            for _ in 0..group.instances {
+                for (thread, open) in group.threads.iter().zip(&mut open) {
+                    for _ in 0..thread.instances {
+                        let member = pools.place(group, thread, open, &mut places);
+                        pools.members.push(member);
+                    }
+                }
+            }
+        }
+        pools.busy.resize_with(places, AtomicU64::default);
+        pools
+    }
+
+    fn place(
+        &mut self,
+        group: &Group,
+        thread: &Thread,
+        open: &mut Option<Open>,
+        places: &mut usize,
+    ) -> Option<(usize, std::ops::Range<usize>, std::ops::Range<usize>)> {
+        let Program::Stream(stream) = &thread.program else { return None };
+        if stream.pick != Pick::All {
+            return None;
+        }
+        let depth = if stream.exclusive { stream.queue_depth.max(1) as usize } else { 0 };
+        let common = stream.sequence == Sequence::Common;
+        let pool = match open.take() {
+            Some(pool) if common => pool,
+            _ => {
+                let members = if common { group.instances as usize * thread.instances as usize } else { 1 };
+                self.commons.push(Common::default());
+                let all = *places..*places + members * depth;
+                *places = all.end;
+                Open { pool: self.commons.len() - 1, all, next: 0 }
+            }
+        };
+        let own = pool.next..pool.next + depth;
+        let member = (pool.pool, pool.all.clone(), own.clone());
+        *open = Some(Open { next: own.end, ..pool });
+        Some(member)
+    }
+
+    fn member(&self, index: usize, files: PooledFiles) -> Option<Member<'_>> {
+        let (pool, all, own) = self.members.get(index)?.as_ref()?;
+        Some(Member { common: &self.commons[*pool], busy: &self.busy[all.clone()], own: own.clone(), files })
+    }
+}
+
+/// What is known when a phase is planned.
+pub(crate) struct Setting<'a> {
+    pub workload: &'a Workload,
+    pub number: usize,
+    pub repetition: u32,
+    pub pools: &'a Pools,
+    pub sets: &'a Sets,
+}
+
+/// The workers of a phase. Their read-ahead begins anew: files are opened before.
+pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a>> {
+    let phase: &'a Phase = &setting.workload.phases[setting.number];
+    let mut opens = machine.opens.borrow_mut();
+    opens.clear();
+    let mut plans: Vec<Plan<'a>> = Vec::new();
+    let (mut index, mut process_base) = (0, 0);
+    // Where the open files of a pool begin, by process and pool.
+    let mut shared: std::collections::BTreeMap<(u32, usize), u32> = std::collections::BTreeMap::new();
+    for group in &phase.groups {
+        for process in 0..group.instances {
+            for thread in group.threads.iter().flat_map(|t| (0..t.instances).map(move |_| t)) {
+                let at = index;
+                index += 1;
+                let Program::Stream(stream) = &thread.program else { continue };
+                let Some(set) = setting.sets.get(&stream.fileset) else { continue };
+                let count = set.count().max(1);
+                let file = match stream.pick {
+                    Pick::ByWorker | Pick::All => at as u64 % count,
+                    Pick::One(n) => u64::from(n),
+                };
+                let files = PooledFiles { count: count as u32, file_bytes: set.size(0) };
+                let pool = setting.pools.member(at, files);
+                let process = match group.isolation {
+                    Isolation::Process => process_base + process + 1,
+                    Isolation::Thread => 0,
+                };
+                let opened = if pool.is_some() { count as u32 } else { 1 };
+                let first_open = opens.len() as u32;
+                let key = (process, setting.pools.members[at].as_ref().map_or(usize::MAX, |m| m.0));
+                let opens_at = match stream.sequence {
+                    Sequence::Common if pool.is_some() => *shared.entry(key).or_insert(first_open),
+                    _ => first_open,
+                };
+                if opens_at == first_open {
+                    opens.extend((0..opened).map(|_| machine.policy.open()));
+                }
+                let who = Who::worker(at);
+                let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
+                // Numbers of processes begin behind those of the system's tasks.
+                let process_number = if alone { who.0 } else { 3 + process as u16 };
+                machine.block.describe(who, process_number);
+                plans.push(Plan {
+                    group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
+                    index: at,
+                    stream,
+                    first_file: if pool.is_some() { set.first } else { set.first + file as FileNumber },
+                    files: opened,
+                    opens: opens_at,
+                    who,
+                    region: pool.as_ref().map_or_else(
+                        || region_of(stream, set.size(file)),
+                        |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                    ),
+                    set: &stream.fileset,
+                    seed: setting.workload.seed.0,
+                    place: Place {
+                        phase: setting.number as u32,
+                        worker: at as u32,
+                        repetition: setting.repetition,
+                    },
+                    stagger_ns: phase.stagger.0.saturating_mul(at as u64),
+                    ramp_ns: phase.ramp.0,
+                    time_ns: phase.stop.time.map(|t| t.0),
+                    operations: phase.stop.operations,
+                    bytes: phase.stop.bytes.map(|b| b.0),
+                    raise: phase.stop.first_done.map(|s| s.raise),
+                    pool,
+                });
+            }
+        }
+        process_base += group.instances;
+    }
+    plans
+}
+
+/// The part of a file that a stream works on.
+fn region_of(stream: &Stream, file_bytes: u64) -> Region {
+    let start = stream.start.0;
+    if let Access::Listed(list) = &stream.access {
+        let end = list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0);
+        return Region { start: 0, length: end };
+    }
+    Region { start, length: stream.length.map_or(file_bytes.saturating_sub(start), |b| b.0) }
+}

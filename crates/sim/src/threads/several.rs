@@ -1,0 +1,217 @@
+//! A stream with several operations in flight: each is done by a task of its own, which stands for what the kernel does with it; the
+//! worker draws, hands out, and sees what is done. An fsync goes alone, as in the engine: it waits for those in flight, and the next
+//! ones wait for it.
+
+use super::live::{Hot, Outcome, perform};
+use super::pace::{Waited, is_stopped, take, wait_until};
+use super::plan::Plan;
+use crate::calls::Short;
+use crate::machine::Machine;
+use crate::machine::task::TaskNumber;
+use fathom_record::OpKind;
+use fathom_workload::ops::{Op, OpKind as Kind, Source};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// Between a worker and the tasks that do its operations.
+#[derive(Default)]
+pub(crate) struct Slots {
+    /// Tasks that have nothing to do.
+    idle: RefCell<Vec<TaskNumber>>,
+    /// Operations handed out and not yet taken up.
+    handed: RefCell<VecDeque<Op>>,
+    /// Operations that have ended, with when each was handed out.
+    ended: RefCell<VecDeque<(Op, u64, Option<Short>)>>,
+    /// The worker, while it waits for one to end.
+    waiting: Cell<Option<TaskNumber>>,
+}
+
+/// Does operations for a worker, for ever.
+pub(crate) async fn serve(machine: &Machine, plan: &Plan<'_>, slots: &Slots) {
+    machine.own_cpu(plan.who);
+    loop {
+        let next = slots.handed.borrow_mut().pop_front();
+        let Some(op) = next else {
+            slots.idle.borrow_mut().push(machine.task());
+            machine.park().await;
+            continue;
+        };
+        let began = machine.now();
+        let short = perform(machine, plan, &op).await.err().map(|(_, short)| short);
+        slots.ended.borrow_mut().push_back((op, began, short));
+        if let Some(worker) = slots.waiting.take() {
+            machine.wake(worker);
+        }
+    }
+}
+
+impl Slots {
+    fn hand(&self, machine: &Machine, op: Op) {
+        self.handed.borrow_mut().push_back(op);
+        let idle = self.idle.borrow_mut().pop();
+        if let Some(task) = idle {
+            machine.wake(task);
+        }
+    }
+}
+
+/// What is in flight.
+#[derive(Default)]
+struct Flights {
+    count: u32,
+    /// An fsync is among them.
+    alone: bool,
+    /// Due times, oldest first, of those handed out with a rate.
+    due: VecDeque<(u64, u64)>,
+    held: Option<Op>,
+}
+
+/// Runs the warm-up, if there is one, and the counted part.
+pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &Slots) -> Outcome {
+    let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
+    let depth = plan.depth();
+    let ramp_end_ns = machine.now().saturating_add(plan.ramp_ns);
+    let mut flights = Flights::default();
+    let mut outcome = None;
+    loop {
+        if !hot.counting && machine.now() >= ramp_end_ns {
+            source.refill(flights.held.as_ref());
+            hot.begin_counting();
+        }
+        if outcome.is_none()
+            && (is_stopped(plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
+        {
+            outcome = Some(Outcome::Stopped);
+        }
+        while outcome.is_none() && flights.count < depth && !flights.alone {
+            let Some(op) = draw(hot, source, &mut flights) else {
+                outcome = Some(Outcome::Completed);
+                break;
+            };
+            let syncs = matches!(op.kind, Kind::Sync { .. });
+            if syncs && flights.count > 0 {
+                flights.held = Some(op);
+                break;
+            }
+            match before(hot, &op, &mut flights).await {
+                Before::Go => {}
+                Before::Later => {
+                    flights.held = Some(op);
+                    break;
+                }
+                Before::Cut => {
+                    hot.pending = Some(op);
+                    outcome = Some(Outcome::Stopped);
+                    break;
+                }
+            }
+            flights.alone = syncs;
+            flights.count += 1;
+            slots.hand(machine, op);
+        }
+        if flights.count == 0 && outcome.is_some() {
+            break;
+        }
+        if flights.count > 0 && slots.ended.borrow().is_empty() {
+            slots.waiting.set(Some(machine.task()));
+            machine.park().await;
+        }
+        reap(hot, source, slots, &mut flights, &mut outcome);
+    }
+    if let Some(op) = flights.held {
+        hot.pending = Some(op);
+    }
+    if outcome == Some(Outcome::Stopped) {
+        hot.cut();
+    }
+    outcome.unwrap_or(Outcome::Completed)
+}
+
+fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -> Option<Op> {
+    let held = flights.held.take().or_else(|| hot.pending.take());
+    held.or_else(|| source.next(&hot.done)).or_else(|| {
+        if hot.counting {
+            return None;
+        }
+        // The amount begins anew as long as it is warm-up.
+        source.refill(None);
+        source.next(&hot.done)
+    })
+}
+
+enum Before {
+    Go,
+    /// Something in flight ends before it is due.
+    Later,
+    Cut,
+}
+
+async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before {
+    let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
+    let paced = !matches!(op.kind, Kind::Sync { .. });
+    if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
+        let due_ns = schedule.due();
+        if due_ns > machine.now() && flights.count > 0 {
+            // Ends are seen in between, in steps: a worker sleeps until either comes.
+            let next_ns = due_ns.min(machine.now() + 50_000);
+            machine.sleep_until(next_ns).await;
+            if due_ns > machine.now() {
+                return Before::Later;
+            }
+        }
+        if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == Waited::Cut {
+            return Before::Cut;
+        }
+    } else if hot.pace.before(machine, plan, together, op, hot.deadline_ns, &mut hot.paused).await
+        == Waited::Cut
+    {
+        return Before::Cut;
+    }
+    if hot.counting && !take(plan, together, op) {
+        return Before::Cut;
+    }
+    if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
+        let due_ns = schedule.due();
+        let behind_ns = schedule.issued(machine.now());
+        flights.due.push_back((machine.now(), due_ns));
+        hot.worked.behind_ns = hot.worked.behind_ns.max(behind_ns);
+    }
+    Before::Go
+}
+
+/// Sees what has ended.
+fn reap(
+    hot: &mut Hot<'_, '_>,
+    source: &mut dyn Source,
+    slots: &Slots,
+    flights: &mut Flights,
+    outcome: &mut Option<Outcome>,
+) {
+    loop {
+        let ended = slots.ended.borrow_mut().pop_front();
+        let Some((op, began_ns, short)) = ended else { return };
+        flights.count -= 1;
+        flights.alone = false;
+        if let Some(short) = short {
+            *outcome = Some(hot.fail(&op, short));
+            continue;
+        }
+        let counts = hot.counting && began_ns >= hot.worked.start_ns;
+        if !counts {
+            hot.worked.ramp_ops += 1;
+        }
+        hot.excluded_ns += if counts { std::mem::take(&mut hot.paused.ns) } else { 0 };
+        hot.ended(source, &op, began_ns, counts);
+        if counts && *outcome == Some(Outcome::Stopped) {
+            hot.worked.drained_ops += 1;
+        }
+        if !matches!(op.kind, Kind::Sync { .. })
+            && let Some(at) = flights.due.iter().position(|&(issued, _)| issued == began_ns)
+            && let Some((_, due_ns)) = flights.due.remove(at)
+            && counts
+        {
+            let response_ns = hot.machine.now().saturating_sub(due_ns);
+            hot.worked.record(OpKind::Response, response_ns, op.bytes.into());
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, and the interval series.
+
+use fathom_record::{Histogram, Interval, OpKind};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// Shared by all workers of a phase.
+pub(crate) struct Together {
+    /// The first worker is done, and the others are to stop counting.
+    pub first_done: Cell<bool>,
+    /// A worker failed: all leave.
+    pub failed: Cell<bool>,
+    pub operations: Cell<u64>,
+    pub bytes: Cell<u64>,
+    /// What the device had written when the last clock so far stopped.
+    pub written_bytes: Cell<u64>,
+    series: Option<RefCell<Series>>,
+}
+
+struct Series {
+    width_ns: u64,
+    begin_ns: u64,
+    /// Begins when the first worker begins to count.
+    began: bool,
+    cells: Vec<Cells>,
+}
+
+#[derive(Default)]
+struct Cells {
+    ops: u64,
+    bytes: u64,
+    kinds: BTreeMap<OpKind, (Vec<u64>, u64)>,
+}
+
+impl Together {
+    /// For a phase with an interval series of this width (0: none).
+    pub fn new(interval_ns: u64) -> Self {
+        let series = Series { width_ns: interval_ns, begin_ns: 0, began: false, cells: Vec::new() };
+        Self {
+            first_done: Cell::new(false),
+            failed: Cell::new(false),
+            operations: Cell::new(0),
+            bytes: Cell::new(0),
+            written_bytes: Cell::new(0),
+            series: (interval_ns > 0).then(|| RefCell::new(series)),
+        }
+    }
+
+    /// A worker begins to count.
+    pub fn counting(&self, now: u64) {
+        if let Some(series) = &self.series {
+            let mut series = series.borrow_mut();
+            if !std::mem::replace(&mut series.began, true) {
+                series.begin_ns = now;
+            }
+        }
+    }
+
+    /// An operation has ended and counts.
+    pub fn counted(&self, now: u64, op: OpKind, latency_ns: u64, bytes: u64) {
+        let Some(series) = &self.series else { return };
+        let mut series = series.borrow_mut();
+        // What ends with an interval belongs to it.
+        let at = (now.saturating_sub(series.begin_ns).saturating_sub(1) / series.width_ns) as usize;
+        if series.cells.len() <= at {
+            series.cells.resize_with(at + 1, Cells::default);
+        }
+        let cell = &mut series.cells[at];
+        if matches!(op, OpKind::Read | OpKind::Write) {
+            cell.ops += 1;
+            cell.bytes += bytes;
+        }
+        let kind = cell.kinds.entry(op).or_default();
+        kind.0.push(latency_ns);
+        kind.1 += bytes;
+    }
+
+    /// The series until the last clock stopped. As with a real run a last piece shorter than half an interval belongs to the one before.
+    pub fn intervals(&self, first_ns: u64, end_ns: u64) -> Vec<Interval> {
+        let Some(series) = &self.series else { return Vec::new() };
+        let Series { width_ns, begin_ns, cells, .. } = &mut *series.borrow_mut();
+        let (width, begin) = (*width_ns, *begin_ns);
+        let length = end_ns.saturating_sub(begin);
+        let whole = (length / width) as usize;
+        let short = length % width < width / 2 && whole > 0;
+        let count = if length == 0 { 0 } else { whole + usize::from(!short && length % width > 0) };
+        cells.resize_with(cells.len().max(count), Cells::default);
+        if count > 0 {
+            for extra in cells.split_off(count) {
+                let last = &mut cells[count - 1];
+                last.ops += extra.ops;
+                last.bytes += extra.bytes;
+                for (op, (latencies, bytes)) in extra.kinds {
+                    let kind = last.kinds.entry(op).or_default();
+                    kind.0.extend(latencies);
+                    kind.1 += bytes;
+                }
+            }
+        }
+        let mut all = Vec::with_capacity(count);
+        for (n, cell) in cells.drain(..).take(count).enumerate() {
+            let from = begin + n as u64 * width;
+            let to = if n + 1 == count { end_ns } else { from + width };
+            let latencies = cell.kinds.iter();
+            all.push(Interval {
+                end_ns: to.saturating_sub(first_ns),
+                width_ns: to - from,
+                ops: cell.ops,
+                bytes: cell.bytes,
+                latencies: latencies
+                    .map(|(&op, (ns, _))| (op, Histogram::from_values(ns.iter().copied())))
+                    .collect(),
+                moved: cell.kinds.iter().filter(|(_, k)| k.1 > 0).map(|(&op, k)| (op, k.1)).collect(),
+            });
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_add_up_and_a_short_end_belongs_to_the_last() {
+        let together = Together::new(100);
+        together.counting(50);
+        for end in [60, 150, 151, 340, 355] {
+            together.counted(end, OpKind::Read, 7, 10);
+        }
+        together.counted(355, OpKind::Sync, 9, 0);
+        let all = together.intervals(0, 360);
+        let ends: Vec<(u64, u64, u64)> = all.iter().map(|i| (i.end_ns, i.width_ns, i.ops)).collect();
+        assert_eq!(ends, [(150, 100, 2), (250, 100, 1), (360, 110, 2)]);
+        assert_eq!(all[2].latencies.len(), 2);
+        assert_eq!(all[2].moved, [(OpKind::Read, 20)]);
+    }
+}

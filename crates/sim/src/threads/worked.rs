@@ -1,0 +1,103 @@
+//! What one worker did, as it goes along, and as a worker of a record in the end.
+
+use fathom_record::histogram::{BUCKETS, bucket_of};
+use fathom_record::{Ending, Histogram, Marks, OpKind, OpLogEntry, OpStat, Worker};
+use std::collections::BTreeMap;
+
+/// Latencies of one kind of operation.
+pub(super) struct Stat {
+    ops: u64,
+    bytes: u64,
+    counts: Vec<u64>,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+/// A worker's figures.
+#[derive(Default)]
+pub(crate) struct Worked {
+    pub group: String,
+    pub index: u32,
+    pub released_ns: u64,
+    /// When it began to count.
+    pub start_ns: u64,
+    pub last_ns: u64,
+    pub elapsed_ns: u64,
+    pub uncounted_bytes: u64,
+    pub ramp_ops: u64,
+    pub drained_ops: u64,
+    pub behind_ns: u64,
+    /// CPU time before it began to count, and at the end.
+    pub cpu_before_ns: u64,
+    pub cpu_ns: u64,
+    pub fsync_ns: u64,
+    pub close_ns: u64,
+    pub ending: Ending,
+    pub log: Vec<OpLogEntry>,
+    pub(super) stats: BTreeMap<OpKind, Stat>,
+}
+
+impl Worked {
+    /// An operation took so long.
+    pub fn record(&mut self, op: OpKind, latency_ns: u64, bytes: u64) {
+        let stat = self.stats.entry(op).or_insert_with(|| Stat {
+            ops: 0,
+            bytes: 0,
+            counts: vec![0; BUCKETS],
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+        });
+        stat.ops += 1;
+        stat.bytes += bytes;
+        stat.counts[bucket_of(latency_ns)] += 1;
+        stat.sum += u128::from(latency_ns);
+        stat.min = stat.min.min(latency_ns);
+        stat.max = stat.max.max(latency_ns);
+    }
+
+    /// Reads and writes that count.
+    pub fn operations(&self) -> u64 {
+        self.of_both(|s| s.ops)
+    }
+
+    fn of_both(&self, figure: impl Fn(&Stat) -> u64) -> u64 {
+        [OpKind::Read, OpKind::Write].iter().filter_map(|op| self.stats.get(op)).map(figure).sum()
+    }
+
+    /// As part of a record; times count from the release of the first worker.
+    pub fn into_worker(self, first_ns: u64) -> Worker {
+        let (ops, bytes) = (self.operations(), self.of_both(|s| s.bytes));
+        let stats = self.stats.iter().map(|(&op, s)| OpStat {
+            op,
+            ops: s.ops,
+            bytes: s.bytes,
+            latency: Histogram::from_dense(&s.counts, s.sum, s.min, s.max),
+        });
+        Worker {
+            group: self.group.clone(),
+            index: self.index,
+            start_ns: self.start_ns.saturating_sub(first_ns),
+            elapsed_ns: self.elapsed_ns,
+            bytes,
+            ops,
+            uncounted_bytes: self.uncounted_bytes,
+            cpu_user_ns: 0,
+            cpu_system_ns: self.cpu_ns.saturating_sub(self.cpu_before_ns),
+            marks: Marks {
+                last_op_ns: self.last_ns.saturating_sub(self.start_ns),
+                fsync_ns: self.fsync_ns,
+                close_ns: self.close_ns,
+            },
+            drained_ops: self.drained_ops,
+            ramp_ops: self.ramp_ops,
+            settled_depth: None,
+            behind_ns: self.behind_ns,
+            stats: stats.collect(),
+            rows: Vec::new(),
+            ending: self.ending,
+            op_log: self.log,
+        }
+    }
+}
