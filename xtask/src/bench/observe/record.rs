@@ -33,14 +33,11 @@ impl<'a> Seen<'a> {
         self.stats()?[key].as_u64()
     }
 
-    /// Bytes of the reads that the engine's workers issued to it: not those of neighbours on a shared disk, and not those of our own
-    /// program's pages. Bytes, since two reads of neighbouring places may become one request.
+    /// Bytes of the reads that tasks of ours issued to it; those of neighbours on a shared disk are not counted. Bytes, since two
+    /// reads of neighbouring places may become one request.
     pub fn asked_bytes(&self) -> Option<u64> {
         let issuers = self.block()?["devices"][0]["issuers"].as_array()?;
-        let workers = issuers.iter().filter(|i| {
-            i["kind"] == "own" && i["name"].as_str().is_some_and(|name| name.starts_with("fathom-"))
-        });
-        Some(workers.filter_map(|i| i["read_bytes"].as_u64()).sum())
+        Some(issuers.iter().filter(|i| i["kind"] == "own").filter_map(|i| i["read_bytes"].as_u64()).sum())
     }
 
     /// And how many of those were completed, if every read of somebody else was.
@@ -86,9 +83,7 @@ mod tests {
             "physical": {"devices": [{"read_ios": 9, "read_bytes": 36864}]},
             "block": {"lost": 0, "devices": [{"requests": [
                 {"class": "write", "issued": 1}, {"class": "read", "issued": 9, "issued_bytes": 40960, "completed_bytes": 40960, "sizes": [{"bytes": 4096, "count": 9}]}],
-                "issuers": [{"kind": "own", "name": "fathom-7", "read_bytes": 28672},
-                            {"kind": "own", "name": "fathom", "read_bytes": 4096},
-                            {"kind": "other", "name": "fathom-8", "read_bytes": 8192}]}]},
+                "issuers": [{"kind": "own", "read_bytes": 28672}, {"kind": "other", "read_bytes": 12288}]}]},
         }]}]});
         let seen = Seen::first(&record).unwrap();
         assert_eq!((seen.operations(), seen.reads("issued"), seen.reads("nothing")), (7, Some(9), None));
