@@ -41,6 +41,7 @@ impl Op {
 
 const OP: u8 = 0b011;
 const SYNC: u8 = 0b100;
+const CPU_SHIFT: u8 = 3;
 
 /// A bio: 32 bytes. Sectors are of 512 bytes; the device is the queue's.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,13 @@ impl Bio {
         self
     }
 
+    /// Submitted on this CPU (counted modulo 32): today's block layer has a software queue per CPU.
+    #[must_use]
+    pub const fn on(mut self, cpu: u8) -> Self {
+        self.flags = self.flags & (OP | SYNC) | cpu << CPU_SHIFT;
+        self
+    }
+
     /// What the submitter recognises it by at completion.
     #[must_use]
     pub const fn token(mut self, token: u32) -> Self {
@@ -132,6 +140,11 @@ impl Bio {
     /// By whom.
     pub const fn task(&self) -> TaskId {
         TaskId(self.task)
+    }
+
+    /// Submitted on this CPU, 0 to 31.
+    pub const fn cpu(&self) -> u8 {
+        self.flags >> CPU_SHIFT
     }
 
     /// See [`Bio::token`].
@@ -210,7 +223,7 @@ impl PageSpan {
         let longest = limits.max_segment_sectors.clamp(1, u16::MAX as u32);
         let (mut at, mut left) = (address, length as u32);
         while left > 0 {
-            let piece = left.min(longest).min(limits.to_boundary(at));
+            let piece = left.min(longest).min(limits.up_to_boundary(at));
             let one = Self {
                 first: at,
                 end: at.wrapping_add(piece),
@@ -314,7 +327,8 @@ mod tests {
 
     #[test]
     fn a_bio_keeps_what_it_is_given() {
-        let bio = Bio::new(Op::Write, 1 << 40, 16).by(TaskId(9)).sync().token(77);
+        let bio = Bio::new(Op::Write, 1 << 40, 16).by(TaskId(9)).sync().token(77).on(35);
+        assert_eq!(bio.cpu(), 3);
         assert_eq!((bio.op(), bio.sector(), bio.end()), (Op::Write, 1 << 40, (1 << 40) + 16));
         assert_eq!((bio.task(), bio.tag(), bio.is_sync()), (TaskId(9), 77, true));
         assert!(Bio::new(Op::Read, 0, 8).is_sync() && !Bio::new(Op::Write, 0, 8).is_sync());

@@ -79,7 +79,7 @@ impl Limits {
     }
 
     /// Units from an address to the end of its window.
-    pub(crate) const fn to_boundary(&self, address: u32) -> u32 {
+    pub(crate) const fn up_to_boundary(&self, address: u32) -> u32 {
         match self.segment_window {
             0 => u32::MAX,
             window => window - address % window,
@@ -104,7 +104,7 @@ mod tests {
     fn a_window_ends_where_its_next_begins() {
         let limits = Limits::IDE_26;
         assert!(limits.same_window(0, 127) && !limits.same_window(127, 128));
-        assert_eq!((limits.to_boundary(0), limits.to_boundary(130)), (128, 126));
+        assert_eq!((limits.up_to_boundary(0), limits.up_to_boundary(130)), (128, 126));
         assert!(Limits::CCISS.same_window(0, u32::MAX));
     }
 }

@@ -82,6 +82,7 @@ pub struct Request {
     places: u16,
     task: TaskId,
     op: Op,
+    cpu: u8,
     sync: bool,
     stage: Stage,
 }
@@ -105,6 +106,7 @@ impl Request {
             places: 0,
             task: TaskId(0),
             op: Op::Read,
+            cpu: 0,
             sync: false,
             stage: Stage::Free,
         }
@@ -138,6 +140,11 @@ impl Request {
     /// Who submitted its first bio.
     pub const fn task(&self) -> TaskId {
         self.task
+    }
+
+    /// Submitted on this CPU, 0 to 31.
+    pub const fn cpu(&self) -> u8 {
+        self.cpu
     }
 
     /// When its first bio was submitted.
@@ -259,6 +266,7 @@ impl Requests {
             places: 1,
             task: bio.task(),
             op: bio.op(),
+            cpu: bio.cpu(),
             sync: bio.is_sync(),
             stage: Stage::Waiting,
             ..Request::free()

@@ -10,10 +10,14 @@ pub enum Unit {
     Millis,
     /// Microseconds.
     Micros,
+    /// Nanoseconds.
+    Nanos,
     /// Requests.
     Requests,
     /// Pages of 4 KiB.
     Pages,
+    /// Sectors of 512 bytes.
+    Sectors,
     /// KiB.
     KiB,
     /// 0 or 1.
@@ -27,8 +31,10 @@ impl fmt::Display for Unit {
         f.write_str(match self {
             Self::Millis => "ms",
             Self::Micros => "us",
+            Self::Nanos => "ns",
             Self::Requests => "requests",
             Self::Pages => "pages",
+            Self::Sectors => "sectors",
             Self::KiB => "KiB",
             Self::Switch => "0 or 1",
             Self::Number => "number",

@@ -1,6 +1,14 @@
 //! One type for every elevator, so that a queue of any of them costs a jump instead of a virtual call and stays a plain value that
 //! can be cloned for a what-if.
 
+use super::anticipatory::Anticipatory;
+use super::bfq::BfqLite;
+use super::cfq::{Cfq1, Cfq2, Cfq3};
+use super::clook::ClookHsfs;
+use super::deadline::{Deadline, MqDeadline};
+use super::kyber::Kyber;
+use super::linus24::Linus24;
+use super::none::NoScheduler;
 use super::noop::Noop;
 use super::{Elevator, Held, MayQueue, Pick};
 use crate::bio::Bio;
@@ -8,20 +16,53 @@ use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
 use crate::task::TaskId;
-use crate::time::Nanos;
+use crate::time::{Hz, Nanos};
 use crate::tunable::{self, TunableError, View};
 
 /// Any of the elevators.
 #[derive(Clone, Debug)]
 pub enum AnyElevator {
+    /// [`Linus24`].
+    Linus24(Linus24),
     /// [`Noop`].
     Noop(Noop),
+    /// [`Deadline`].
+    Deadline(Deadline),
+    /// [`MqDeadline`].
+    MqDeadline(MqDeadline),
+    /// [`Anticipatory`].
+    Anticipatory(Anticipatory),
+    /// [`Cfq1`].
+    Cfq1(Cfq1),
+    /// [`Cfq2`].
+    Cfq2(Cfq2),
+    /// [`Cfq3`].
+    Cfq3(Cfq3),
+    /// [`ClookHsfs`].
+    ClookHsfs(ClookHsfs),
+    /// [`NoScheduler`].
+    None(NoScheduler),
+    /// [`Kyber`].
+    Kyber(Kyber),
+    /// [`BfqLite`].
+    BfqLite(BfqLite),
 }
 
 macro_rules! each {
     ($any:expr, $one:ident => $call:expr) => {
         match $any {
+            AnyElevator::Linus24($one) => $call,
             AnyElevator::Noop($one) => $call,
+            AnyElevator::Deadline($one) => $call,
+            AnyElevator::MqDeadline($one) => $call,
+            AnyElevator::Anticipatory($one) => $call,
+            AnyElevator::Cfq1($one) => $call,
+            AnyElevator::Cfq2($one) => $call,
+            AnyElevator::Cfq3($one) => $call,
+            AnyElevator::ClookHsfs($one) => $call,
+            AnyElevator::None($one) => $call,
+            AnyElevator::Kyber($one) => $call,
+            AnyElevator::BfqLite($one) => $call,
         }
     };
 }
@@ -39,7 +80,7 @@ impl AnyElevator {
 
     /// Whether this is no scheduler at all, so that requests take the driver's tags directly.
     pub const fn is_none(&self) -> bool {
-        false
+        matches!(self, Self::None(_))
     }
 
     /// A tunable's value by its name.
@@ -59,6 +100,14 @@ impl Elevator for AnyElevator {
 
     fn set_row(&mut self, row: usize, value: u64) {
         each!(self, one => one.set_row(row, value));
+    }
+
+    fn set_hz(&mut self, hz: Hz) {
+        each!(self, one => one.set_hz(hz));
+    }
+
+    fn raises_requests(&self) -> Option<u32> {
+        each!(self, one => one.raises_requests())
     }
 
     fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {

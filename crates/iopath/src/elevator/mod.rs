@@ -5,7 +5,21 @@
 //! in the requests ([`crate::list`], [`crate::tree`]) and its own numbers in [`crate::request::Private`], so that no call allocates.
 
 mod any;
+mod best;
+mod mean;
 mod names;
+mod sorted;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub mod anticipatory;
+pub mod bfq;
+pub mod cfq;
+pub mod clook;
+pub mod deadline;
+pub mod kyber;
+pub mod linus24;
+pub mod none;
 pub mod noop;
 
 pub use any::AnyElevator;
@@ -16,7 +30,7 @@ use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
 use crate::task::TaskId;
-use crate::time::Nanos;
+use crate::time::{Hz, Nanos};
 use crate::tunable::View;
 
 /// The elevator's answer to "what next".
@@ -65,6 +79,14 @@ pub trait Elevator {
 
     /// Sets a row of the table; the value is within its range.
     fn set_row(&mut self, _row: usize, _value: u64) {}
+
+    /// Ticks per second of the kernel, for those that count in jiffies; told once, before the first bio.
+    fn set_hz(&mut self, _hz: Hz) {}
+
+    /// The size that it gives the pools of 2.6, where it does (the first two CFQs).
+    fn raises_requests(&self) -> Option<u32> {
+        None
+    }
 
     /// The request that a bio would be added to. The queue checks limits and [`Elevator::allows`] afterwards.
     fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate;

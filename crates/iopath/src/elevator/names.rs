@@ -1,8 +1,16 @@
 //! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel's version selects the rules
 //! that this kernel had under that name; without one the newest rules are taken. Errors say what exists.
 
+use super::AnyElevator;
+use super::anticipatory::Anticipatory;
+use super::bfq::BfqLite;
+use super::cfq::{Cfq1, Cfq2, Cfq3};
+use super::clook::ClookHsfs;
+use super::deadline::{Deadline, Generation, MqDeadline};
+use super::kyber::Kyber;
+use super::linus24::Linus24;
+use super::none::NoScheduler;
 use super::noop::Noop;
-use super::{AnyElevator, Elevator};
 use crate::tunable::TunableError;
 
 /// An elevator cannot be had.
@@ -49,13 +57,43 @@ struct Entry {
 
 const TODAY: Version = [6, u32::MAX, u32::MAX];
 
-const ENTRIES: [Entry; 1] = [Entry {
-    name: "noop",
-    first: [2, 6, 0],
-    last: [4, 20, u32::MAX],
-    full: "noop@2.6",
-    make: || AnyElevator::Noop(Noop::default()),
-}];
+/// The end of a line of kernels, whatever its last number.
+const ANY: u32 = u32::MAX;
+
+const fn entry(
+    full: &'static str,
+    name: &'static str,
+    first: Version,
+    last: Version,
+    make: fn() -> AnyElevator,
+) -> Entry {
+    Entry { name, first, last, full, make }
+}
+
+const ENTRIES: [Entry; 14] = [
+    entry("linus24@2.4.23", "linus24", [2, 4, 0], [2, 4, ANY], || AnyElevator::Linus24(Linus24::default())),
+    entry("noop@2.6", "noop", [2, 6, 0], [4, 20, ANY], || AnyElevator::Noop(Noop::default())),
+    entry("deadline@2.6.0", "deadline", [2, 6, 0], [2, 6, 23], || {
+        AnyElevator::Deadline(Deadline::new(Generation::V2_6_0))
+    }),
+    entry("deadline@2.6.24", "deadline", [2, 6, 24], [4, 20, ANY], || {
+        AnyElevator::Deadline(Deadline::new(Generation::V2_6_24))
+    }),
+    entry("as@2.6.12", "as", [2, 6, 0], [2, 6, 32], || AnyElevator::Anticipatory(Anticipatory::default())),
+    entry("cfq1@2.6.6", "cfq", [2, 6, 6], [2, 6, 8], || AnyElevator::Cfq1(Cfq1::default())),
+    entry("cfq2@2.6.9", "cfq", [2, 6, 9], [2, 6, 12], || AnyElevator::Cfq2(Cfq2::default())),
+    entry("cfq3@2.6.13", "cfq", [2, 6, 13], [4, 20, ANY], || AnyElevator::Cfq3(Cfq3::default())),
+    entry("clook-hsfs@2007", "clook-hsfs", [0; 3], [0; 3], || AnyElevator::ClookHsfs(ClookHsfs::default())),
+    entry("none@4.11", "none", [4, 11, 0], TODAY, || AnyElevator::None(NoScheduler::default())),
+    entry("kyber@4.12", "kyber", [4, 12, 0], TODAY, || AnyElevator::Kyber(Kyber::default())),
+    entry("bfq-lite@4.12", "bfq-lite", [4, 12, 0], TODAY, || AnyElevator::BfqLite(BfqLite::default())),
+    entry("mq-deadline@4.11", "mq-deadline", [4, 11, 0], [5, 13, ANY], || {
+        AnyElevator::Deadline(Deadline::new(Generation::Mq4_11))
+    }),
+    entry("mq-deadline@5.14", "mq-deadline", [5, 14, 0], TODAY, || {
+        AnyElevator::MqDeadline(MqDeadline::default())
+    }),
+];
 
 /// The full names of all sets of rules.
 pub fn known() -> impl Iterator<Item = &'static str> {
@@ -80,7 +118,7 @@ pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
 }
 
 fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
-    if let Some(entry) = ENTRIES.iter().find(|entry| entry.full == text) {
+    if let Some(entry) = ENTRIES.iter().find(|entry| entry.full == text || entry.generation() == text) {
         return Ok(entry);
     }
     let (name, version) = text.split_once('@').map_or((text, None), |(name, version)| (name, Some(version)));
@@ -100,6 +138,12 @@ fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
 }
 
 impl Entry {
+    /// A name of its own where several generations share one: cfq1, cfq2, cfq3.
+    fn generation(&self) -> &'static str {
+        let own = self.full.split('@').next().unwrap_or_default();
+        if own == self.name { self.full } else { own }
+    }
+
     fn range(&self) -> String {
         if self.last == TODAY {
             format!("{} and later", shown(self.first))
@@ -129,12 +173,34 @@ fn version_of(text: &str) -> Option<Version> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elevator::Elevator;
 
     #[test]
     fn every_full_name_makes_the_elevator_of_that_name() {
         for full in known() {
             assert_eq!(by_name(full).map(|elevator| elevator.name()), Ok(full));
         }
+    }
+
+    #[test]
+    fn a_kernels_version_selects_its_rules() {
+        let named = |text: &str| by_name(text).map(|elevator| elevator.name());
+        assert_eq!(named("deadline@2.6.5"), Ok("deadline@2.6.0"));
+        assert_eq!(named("deadline@2.6.24-rc8"), Ok("deadline@2.6.24"));
+        assert_eq!(named("deadline"), Ok("deadline@2.6.24"));
+        assert_eq!(named("cfq@2.6.6-rc3"), Ok("cfq1@2.6.6"));
+        assert_eq!(named("cfq2"), Ok("cfq2@2.6.9"));
+        assert_eq!(named("cfq@3.10"), Ok("cfq3@2.6.13"));
+        assert_eq!(named("mq-deadline@6.18"), Ok("mq-deadline@5.14"));
+        assert_eq!(named("linus24@2.4.25"), Ok("linus24@2.4.23"));
+        assert_eq!(named("clook-hsfs"), Ok("clook-hsfs@2007"));
+    }
+
+    #[test]
+    fn tunables_are_set_by_name() {
+        let elevator = by_name("deadline@2.6.0, fifo_batch=8,read_expire = 100").unwrap();
+        assert_eq!((elevator.get("fifo_batch"), elevator.get("read_expire")), (Some(8), Some(100)));
+        assert!(by_name("deadline,fifo_batch=0").unwrap_err().to_string().contains("outside 1 to"));
     }
 
     #[test]
@@ -149,6 +215,8 @@ mod tests {
             "noop has no version \"6.1\"; it has 2.6.0 to 4.20"
         );
         assert!(by_name("noop@x").is_err());
+        let cfq = by_name("cfq@2.6.5").unwrap_err().to_string();
+        assert!(cfq.ends_with("it has 2.6.6 to 2.6.8, 2.6.9 to 2.6.12, 2.6.13 to 4.20"), "{cfq}");
         assert!(by_name("noop,batch").unwrap_err().to_string().contains("fifo_batch=8"));
     }
 }

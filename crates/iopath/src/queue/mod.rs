@@ -71,7 +71,13 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue.
-    pub fn new(elevator: AnyElevator, rules: Rules) -> Self {
+    pub fn new(mut elevator: AnyElevator, mut rules: Rules) -> Self {
+        elevator.set_hz(rules.hz);
+        if let (PoolRule::PerDirection { requests }, Some(raised)) =
+            (&mut rules.pool, elevator.raises_requests())
+        {
+            *requests = raised;
+        }
         let bare = elevator.is_none();
         Self {
             requests: Requests::new(rules.capacity()),
@@ -226,10 +232,11 @@ impl Queue {
     /// # Errors
     /// Requests are under way that the old elevator must see complete; the new one is given back. (The kernel freezes the queue for
     /// a change and so waits for them.)
-    pub fn change_elevator(&mut self, now: Nanos, mut elevator: AnyElevator) -> Result<(), AnyElevator> {
+    pub fn change_elevator(&mut self, now: Nanos, mut elevator: AnyElevator) -> Result<(), Box<AnyElevator>> {
         if self.started > 0 || self.parked.is_some() {
-            return Err(elevator);
+            return Err(Box::new(elevator));
         }
+        elevator.set_hz(self.rules.hz);
         while let Some(slot) = self.elevator.drain(&mut self.requests) {
             self.requests.set_stage(slot, Stage::Waiting);
             self.requests[slot].private = Default::default();

@@ -2,7 +2,7 @@
 //! a plug holds them back, whether a request is picked before the device has a place. Presets for 2.4, 2.6 and today.
 
 use crate::limits::Limits;
-use crate::time::Nanos;
+use crate::time::{Hz, Nanos};
 
 /// How many requests there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,31 +65,39 @@ pub struct Rules {
     /// Whether the driver picks a request before it has a place for it: the request can no longer grow and is next. True for
     /// tagged devices (2.6's SCSI and cciss, today's block layer), false for IDE.
     pub parks: bool,
+    /// Ticks per second, for elevators that count in jiffies.
+    pub hz: Hz,
 }
 
 impl Rules {
     /// 2.4 with an IDE disk: 128 requests, a plug that opens when someone waits.
     pub const fn linux24(limits: Limits) -> Self {
         let plug = PlugRule::Queue { requests: 0, after: Nanos::NEVER };
-        Self { limits, pool: PoolRule::Shared { requests: 128 }, plug, parks: false }
+        Self { limits, pool: PoolRule::Shared { requests: 128 }, plug, parks: false, hz: Hz::LINUX_24 }
     }
 
     /// 2.6 with a device that takes one request after another: 128 requests per direction, a plug of 4 requests or 3 ms.
     pub const fn linux26(limits: Limits) -> Self {
         let plug = PlugRule::Queue { requests: 4, after: Nanos::from_millis(3) };
-        Self { limits, pool: PoolRule::PerDirection { requests: 128 }, plug, parks: false }
+        Self { limits, pool: PoolRule::PerDirection { requests: 128 }, plug, parks: false, hz: Hz::LINUX_26 }
     }
 
     /// Today: driver tags, twice as many for the elevator (at most 256), a plug per task.
     pub const fn today(limits: Limits, driver_tags: u32) -> Self {
         let scheduler = if driver_tags < 128 { driver_tags * 2 } else { 256 };
         let pool = PoolRule::Tags { driver: driver_tags, scheduler };
-        Self { limits, pool, plug: PlugRule::Task { requests: 32, sectors: 256 }, parks: true }
+        Self {
+            limits,
+            pool,
+            plug: PlugRule::Task { requests: 32, sectors: 256 },
+            parks: true,
+            hz: Hz::LINUX_26,
+        }
     }
 
     /// A file system that calls the driver itself (HSFS): no pool, no plug.
     pub const fn bare(limits: Limits) -> Self {
-        Self { limits, pool: PoolRule::Unlimited, plug: PlugRule::None, parks: false }
+        Self { limits, pool: PoolRule::Unlimited, plug: PlugRule::None, parks: false, hz: Hz::LINUX_26 }
     }
 
     /// With this many requests or, today, tags of the elevator.
@@ -107,6 +115,13 @@ impl Rules {
     #[must_use]
     pub const fn parking(mut self) -> Self {
         self.parks = true;
+        self
+    }
+
+    /// With another clock tick.
+    #[must_use]
+    pub const fn with_hz(mut self, hz: Hz) -> Self {
+        self.hz = hz;
         self
     }
 

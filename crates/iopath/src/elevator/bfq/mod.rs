@@ -1,0 +1,456 @@
+//! `bfq-lite`: BFQ (4.12 and later) without its extras, and named so in reports. Each task has a queue of synchronous requests, asynchronous
+//! ones share a queue per priority; a queue is served until its budget of sectors or its time is used up or it has nothing left, and
+//! the next is the one with the earliest virtual finish among those whose virtual start has come.
+//!
+//! Left out: weight raising for interactive and soft real-time tasks, joining the queues of cooperating tasks, injection, groups, and the
+//! charge by time for slow queues.
+
+mod budget;
+mod fair;
+
+use super::best::BestLane;
+use super::mean::Mean;
+use super::sorted::{self, BackSeek};
+use super::{Elevator, Pick};
+use crate::bio::Bio;
+use crate::limits::Limits;
+use crate::merge::{Candidate, MergeKind};
+use crate::request::{Requests, Slot};
+use crate::task::{IoClass, TaskId};
+use crate::time::Nanos;
+use crate::tunable::{Tunable, Tunables, Unit, View};
+use budget::{Budgets, Ended};
+use fair::Share;
+
+const FIFO_EXPIRE_SYNC: usize = 0;
+const FIFO_EXPIRE_ASYNC: usize = 1;
+const TIMEOUT_SYNC: usize = 2;
+const SLICE_IDLE: usize = 3;
+const BACK_SEEK_MAX: usize = 4;
+const BACK_SEEK_PENALTY: usize = 5;
+const MAX_BUDGET: usize = 6;
+
+const LONGEST_MS: u64 = 3_600_000;
+
+const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
+    Tunable { name, unit, default, min, max, doc }
+}
+
+static TABLE: [Tunable; 7] = [
+    row(
+        "fifo_expire_sync",
+        Unit::Millis,
+        125,
+        1,
+        LONGEST_MS,
+        "a synchronous request older than this goes first in its queue's turn",
+    ),
+    row("fifo_expire_async", Unit::Millis, 250, 1, LONGEST_MS, "the same for asynchronous ones"),
+    row("timeout_sync", Unit::Millis, 124, 1, LONGEST_MS, "longest turn of a queue"),
+    row("slice_idle", Unit::Millis, 8, 0, LONGEST_MS, "how long the disk is kept idle for a task; 0: never"),
+    row("back_seek_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
+    row("back_seek_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
+    row(
+        "max_budget",
+        Unit::Sectors,
+        0,
+        0,
+        1 << 32,
+        "largest budget; 0: what the device transfers in timeout_sync, 16384 until learned",
+    ),
+];
+
+/// A task whose requests lie further apart than this is not idled for, in sectors.
+const SEEKY: u64 = 8 * 1024;
+/// Asynchronous queues: one per level of two classes, and one for the idle class.
+const SHARED: usize = 17;
+
+/// A queue of requests.
+#[derive(Clone, Debug)]
+struct Queued {
+    requests: BestLane,
+    share: Share,
+    sync: bool,
+    class: IoClass,
+    busy: bool,
+    with_device: u32,
+    budget: u64,
+    looked_at_age: bool,
+    think: Mean,
+    seek: Mean,
+    last_completion: Option<Nanos>,
+    last_end: Option<u64>,
+}
+
+impl Queued {
+    fn new(sync: bool, class: IoClass, level: u8) -> Self {
+        Self {
+            requests: BestLane::default(),
+            share: Share::new(level),
+            sync,
+            class,
+            busy: false,
+            with_device: 0,
+            budget: 0,
+            looked_at_age: false,
+            think: Mean::default(),
+            seek: Mean::default(),
+            last_completion: None,
+            last_end: None,
+        }
+    }
+
+    fn is_seeky(&self) -> bool {
+        self.seek.believed().is_some_and(|seek| seek > SEEKY)
+    }
+}
+
+/// The queue whose turn it is.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    key: u16,
+    since: Nanos,
+    served: u64,
+    /// The disk is kept idle until then.
+    idle_until: Option<Nanos>,
+}
+
+/// BFQ without its extras.
+#[derive(Clone, Debug)]
+pub struct BfqLite {
+    tunables: Tunables<7>,
+    /// The shared asynchronous queues, then one per task.
+    queues: Vec<Queued>,
+    /// Queues with requests, in no order.
+    busy: Vec<u16>,
+    turn: Option<Turn>,
+    /// Virtual time, in sectors per weight.
+    virtual_now: u64,
+    budgets: Budgets,
+    head: u64,
+    waiting: usize,
+    turns: u64,
+    exhausted: u64,
+    timeouts: u64,
+    idles: u64,
+    idle_hits: u64,
+}
+
+impl Default for BfqLite {
+    fn default() -> Self {
+        let shared = |n: usize| match n {
+            0..8 => Queued::new(false, IoClass::RealTime, n as u8),
+            8..16 => Queued::new(false, IoClass::BestEffort, n as u8 - 8),
+            _ => Queued::new(false, IoClass::Idle, 7),
+        };
+        Self {
+            tunables: Tunables::new(&TABLE),
+            queues: (0..SHARED).map(shared).collect(),
+            busy: Vec::new(),
+            turn: None,
+            virtual_now: 0,
+            budgets: Budgets::default(),
+            head: 0,
+            waiting: 0,
+            turns: 0,
+            exhausted: 0,
+            timeouts: 0,
+            idles: 0,
+            idle_hits: 0,
+        }
+    }
+}
+
+impl BfqLite {
+    fn back(&self) -> BackSeek {
+        BackSeek { max: self.tunables[BACK_SEEK_MAX] * 2, penalty: self.tunables[BACK_SEEK_PENALTY] }
+    }
+
+    fn timeout(&self) -> Nanos {
+        Nanos::from_millis(self.tunables[TIMEOUT_SYNC])
+    }
+
+    fn key(requests: &Requests, task: TaskId, sync: bool) -> u16 {
+        if sync {
+            return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
+        }
+        let info = requests.task(task);
+        match info.class {
+            IoClass::RealTime => u16::from(info.level),
+            IoClass::BestEffort => 8 + u16::from(info.level),
+            IoClass::Idle => 16,
+        }
+    }
+
+    fn worth_idling(&self, queue: &Queued) -> bool {
+        let idle = self.tunables[SLICE_IDLE] * 1_000_000;
+        let quick = queue.think.believed().is_none_or(|think| think <= idle);
+        queue.sync && idle > 0 && queue.class != IoClass::Idle && quick && !queue.is_seeky()
+    }
+
+    /// The queue's turn is over: it is charged, its budget follows how it went, and if it has more it waits for another turn.
+    fn end_turn(&mut self, now: Nanos, requests: &Requests, how: Ended) {
+        let Some(turn) = self.turn.take() else { return };
+        let queue = &mut self.queues[usize::from(turn.key)];
+        queue.looked_at_age = false;
+        queue.share.charge(turn.served);
+        let seeky = queue.is_seeky();
+        if queue.sync && !seeky {
+            let fixed = self.tunables[MAX_BUDGET];
+            self.budgets.learn(
+                fixed,
+                turn.served,
+                now - turn.since,
+                Nanos::from_millis(self.tunables[TIMEOUT_SYNC]),
+            );
+        }
+        queue.budget = self.budgets.next(queue.budget, turn.served, how, seeky);
+        if queue.busy {
+            let least = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
+            queue.budget = queue.budget.max(least);
+            queue.share.wait_again(queue.budget);
+        }
+        match how {
+            Ended::Exhausted => self.exhausted += 1,
+            Ended::Timeout => self.timeouts += 1,
+            Ended::Idle | Ended::Empty => {}
+        }
+    }
+
+    /// The next queue: the best class, and in it the earliest virtual finish among those whose start has come.
+    fn begin_turn(&mut self, now: Nanos) -> Option<u16> {
+        let class = self.busy.iter().map(|&key| self.queues[usize::from(key)].class).min()?;
+        let shares = || {
+            let queues = self.busy.iter().map(|&key| (key, &self.queues[usize::from(key)]));
+            queues.filter(|(_, queue)| queue.class == class).map(|(key, queue)| (key, queue.share))
+        };
+        let earliest = shares().map(|(_, share)| share.start).min()?;
+        let virtual_now = self.virtual_now.max(earliest);
+        let key = fair::first(shares(), virtual_now)?;
+        self.virtual_now = virtual_now;
+        self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
+        self.turns += 1;
+        Some(key)
+    }
+
+    /// The queue whose turn it is, or when to ask again.
+    fn select(&mut self, now: Nanos, requests: &Requests) -> Result<u16, Pick> {
+        let Some(turn) = self.turn else { return self.begin_turn(now).ok_or(Pick::Nothing) };
+        let queue = &self.queues[usize::from(turn.key)];
+        let how = if queue.busy {
+            let next = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
+            if now >= turn.since + self.timeout() {
+                Ended::Timeout
+            } else if turn.served + next > queue.budget {
+                Ended::Exhausted
+            } else {
+                return Ok(turn.key);
+            }
+        } else {
+            match turn.idle_until {
+                Some(until) if now < until => return Err(Pick::NotBefore(until)),
+                Some(_) => Ended::Idle,
+                // Its last request is with the device: its next one may be close to it.
+                None if queue.with_device > 0 && self.worth_idling(queue) => return Err(Pick::Nothing),
+                None => Ended::Empty,
+            }
+        };
+        self.end_turn(now, requests, how);
+        self.begin_turn(now).ok_or(Pick::Nothing)
+    }
+
+    fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
+        let queue = &mut self.queues[usize::from(key)];
+        let expired = !queue.looked_at_age && queue.requests.lane.expired(requests, now);
+        queue.looked_at_age = true;
+        if expired { queue.requests.lane.oldest() } else { queue.requests.best() }
+    }
+
+    fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
+        let cap = 2 * self.tunables[SLICE_IDLE] * 1_000_000;
+        let (sector, end) = (requests[slot].sector(), requests[slot].end());
+        let queue = &mut self.queues[usize::from(key)];
+        if let Some(completed) = queue.last_completion {
+            queue.think.add((now - completed).0.min(cap), 128);
+        }
+        if let Some(last) = queue.last_end {
+            queue.seek.add_distance(last.abs_diff(sector));
+        }
+        queue.last_end = Some(end);
+    }
+
+    fn wake(&mut self, key: u16) {
+        let (virtual_now, fresh) = (self.virtual_now, self.budgets.initial());
+        let queue = &mut self.queues[usize::from(key)];
+        if queue.busy {
+            return;
+        }
+        queue.busy = true;
+        self.busy.push(key);
+        if queue.budget == 0 {
+            queue.budget = fresh;
+        }
+        if self.turn.is_none_or(|turn| turn.key != key) {
+            queue.share.wake(virtual_now, queue.budget);
+        }
+    }
+
+    fn empty(&mut self, key: u16) {
+        let queue = &mut self.queues[usize::from(key)];
+        if queue.requests.is_empty() {
+            queue.busy = false;
+            self.busy.retain(|&other| other != key);
+        }
+    }
+
+    /// Virtual time passes with the service given, the slower the more want it.
+    fn serve(&mut self, key: u16, sectors: u64) {
+        let own = self.queues[usize::from(key)].share.weight;
+        let others = self.busy.iter().filter(|&&other| other != key);
+        let weights: u64 = others.map(|&other| self.queues[usize::from(other)].share.weight).sum();
+        self.virtual_now += fair::virtual_length(sectors, own + weights);
+        if let Some(turn) = &mut self.turn {
+            turn.served += sectors;
+        }
+    }
+}
+
+impl Elevator for BfqLite {
+    fn name(&self) -> &'static str {
+        "bfq-lite@4.12"
+    }
+
+    fn tunables(&self) -> View<'_> {
+        self.tunables.view()
+    }
+
+    fn set_row(&mut self, row: usize, value: u64) {
+        self.tunables.set(row, value);
+        self.budgets.fix(self.tunables[MAX_BUDGET]);
+    }
+
+    fn merge_candidate(
+        &mut self,
+        _now: Nanos,
+        requests: &Requests,
+        _limits: &Limits,
+        bio: &Bio,
+    ) -> Candidate {
+        let own = self.queues.get(usize::from(Self::key(requests, bio.task(), bio.is_sync())));
+        own.map_or(Candidate::None, |queue| sorted::candidate(&queue.requests.lane.tree, requests, bio, true))
+    }
+
+    fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
+        requests[slot].private.queue == Self::key(requests, bio.task(), bio.is_sync())
+    }
+
+    fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
+        let (head, back) = (self.head, self.back());
+        let queue = &mut self.queues[usize::from(requests[slot].private.queue)];
+        queue.requests.merged(requests, slot, kind, head, back);
+    }
+
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        self.queues[usize::from(requests[slot].private.queue)].requests.lane.neighbour(requests, slot, kind)
+    }
+
+    fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
+        let (head, back) = (self.head, self.back());
+        let queue = &mut self.queues[usize::from(requests[gone].private.queue)];
+        queue.requests.joined(requests, kept, gone, head, back);
+        self.waiting -= 1;
+    }
+
+    fn joins_on_insert(&self) -> bool {
+        true
+    }
+
+    fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let (task, sync) = (requests[slot].task(), requests[slot].is_sync());
+        let key = Self::key(requests, task, sync);
+        while self.queues.len() <= usize::from(key) {
+            self.queues.push(Queued::new(true, IoClass::BestEffort, 4));
+        }
+        requests[slot].private.queue = key;
+        if sync {
+            let info = requests.task(task);
+            self.observe(now, requests, slot, key);
+            let queue = &mut self.queues[usize::from(key)];
+            queue.class = info.class;
+            queue.share.set_level(info.level);
+        }
+        let expire = self.tunables[if sync { FIFO_EXPIRE_SYNC } else { FIFO_EXPIRE_ASYNC }];
+        let (head, back) = (self.head, self.back());
+        let queue = &mut self.queues[usize::from(key)];
+        queue.requests.insert(requests, slot, now + Nanos::from_millis(expire), head, back);
+        self.waiting += 1;
+        self.wake(key);
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.key == key) {
+            self.idle_hits += u64::from(turn.idle_until.take().is_some());
+        }
+    }
+
+    fn next(&mut self, now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
+        let key = match self.select(now, requests) {
+            Ok(key) => key,
+            Err(pick) => return pick,
+        };
+        let Some(slot) = self.choose(now, requests, key) else { return Pick::Nothing };
+        let sectors = u64::from(requests[slot].sectors());
+        self.head = requests[slot].end();
+        let (head, back) = (self.head, self.back());
+        self.queues[usize::from(key)].requests.remove(requests, slot, head, back);
+        self.queues[usize::from(key)].with_device += 1;
+        self.serve(key, sectors);
+        self.empty(key);
+        self.waiting -= 1;
+        Pick::Request(slot)
+    }
+
+    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let queue = &mut self.queues[usize::from(key)];
+        queue.with_device -= 1;
+        if queue.sync {
+            queue.last_completion = Some(now);
+        }
+        let idle = Nanos::from_millis(self.tunables[SLICE_IDLE]);
+        let queue = &self.queues[usize::from(key)];
+        let idles = !queue.busy && queue.with_device == 0 && self.worth_idling(queue);
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.key == key && idles) {
+            turn.idle_until = Some(now + idle);
+            self.idles += 1;
+        }
+    }
+
+    fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
+        self.turn = None;
+        let &key = self.busy.last()?;
+        let slot = self.queues[usize::from(key)].requests.drain(requests)?;
+        self.empty(key);
+        self.waiting -= 1;
+        Some(slot)
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
+        for &key in &self.busy {
+            self.queues[usize::from(key)].requests.lane.tree.iter(requests).for_each(&mut *each);
+        }
+    }
+
+    fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        each("turns", self.turns);
+        each("exhausted", self.exhausted);
+        each("timeouts", self.timeouts);
+        each("idles", self.idles);
+        each("idle_hits", self.idle_hits);
+    }
+}
+
+#[cfg(test)]
+#[path = "bfq_tests.rs"]
+mod tests;

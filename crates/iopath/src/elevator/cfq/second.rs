@@ -1,0 +1,548 @@
+//! CFQ of 2.6.9 to 2.6.12 (rules read in 2.6.12-rc2): the processes are ordered by the service that they have used, which fades within
+//! seconds; each gives one request per pass, in the first pass only those that have nothing under way. The next request of
+//! a process is the one nearest to the head.
+//!
+//! Read in the source and kept: the queues of ages are indexed by "synchronous" when filled and by "write" when looked at, so that
+//! asynchronous requests expire after the shorter time. Left out: keys other than the process (pgid, uid, gid).
+
+use super::LONGEST_MS;
+use crate::bio::Bio;
+use crate::elevator::sorted::{self, BackSeek};
+use crate::elevator::{Elevator, Held, MayQueue, Pick};
+use crate::limits::Limits;
+use crate::list::List;
+use crate::merge::{Candidate, MergeKind, touches};
+use crate::request::{Requests, Slot, Stage};
+use crate::time::{Hz, Nanos};
+use crate::tree::Tree;
+use crate::tunable::{Tunable, Tunables, Unit, View};
+
+const QUANTUM: usize = 0;
+const QUEUED: usize = 1;
+const FIFO_EXPIRE_R: usize = 2;
+const FIFO_EXPIRE_W: usize = 3;
+const FIFO_BATCH_EXPIRE: usize = 4;
+const BACK_MAX: usize = 5;
+const BACK_PENALTY: usize = 6;
+
+static TABLE: [Tunable; 7] = [
+    row("quantum", Unit::Requests, 4, 1, 1 << 20, "passes go on until this many requests are dispatched"),
+    row("queued", Unit::Requests, 8, 1, 1 << 20, "requests that each process may always have"),
+    row(
+        "fifo_expire_r",
+        Unit::Millis,
+        500,
+        1,
+        LONGEST_MS,
+        "an asynchronous request older than this may go first",
+    ),
+    row(
+        "fifo_expire_w",
+        Unit::Millis,
+        5000,
+        1,
+        LONGEST_MS,
+        "a synchronous request older than this may go first",
+    ),
+    row("fifo_batch_expire", Unit::Millis, 125, 0, LONGEST_MS, "ages are looked at once per this time"),
+    row("back_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
+    row("back_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
+];
+
+const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
+    Tunable { name, unit, default, min, max, doc }
+}
+
+/// What the pool is raised to.
+const REQUESTS: u32 = 1024;
+/// Most requests of one process and direction.
+const MOST_QUEUED: u32 = REQUESTS / 16;
+/// With this many in the device it counts as tagged: then requests are counted instead of their times.
+const TAGGED_FROM: u32 = 4;
+
+#[derive(Clone, Debug, Default)]
+struct Process {
+    tree: Tree,
+    /// Asynchronous, synchronous.
+    ages: [List; 2],
+    best: Option<Slot>,
+    allocated: [u32; 2],
+    in_flight: u32,
+    busy: bool,
+    service_start: Option<u64>,
+    service_used: u64,
+    last_age_served: u64,
+}
+
+/// CFQ of 2.6.9.
+#[derive(Clone, Debug)]
+pub struct Cfq2 {
+    tunables: Tunables<7>,
+    hz: Hz,
+    processes: Vec<Process>,
+    /// Processes with requests, the least served first.
+    busy: Vec<u16>,
+    /// The busy list as it was when a pass began.
+    pass: Vec<u16>,
+    dispatch: List,
+    last_sector: u64,
+    in_device: u32,
+    tagged: bool,
+    waiting: usize,
+    expired: u64,
+}
+
+impl Default for Cfq2 {
+    fn default() -> Self {
+        Self {
+            tunables: Tunables::new(&TABLE),
+            hz: Hz::default(),
+            processes: Vec::new(),
+            busy: Vec::new(),
+            pass: Vec::new(),
+            dispatch: List::default(),
+            last_sector: 0,
+            in_device: 0,
+            tagged: false,
+            waiting: 0,
+            expired: 0,
+        }
+    }
+}
+
+impl Cfq2 {
+    fn back(&self) -> BackSeek {
+        BackSeek { max: self.tunables[BACK_MAX] * 2, penalty: self.tunables[BACK_PENALTY] }
+    }
+
+    fn second(&self) -> u64 {
+        self.hz.jiffies_of_millis(1000)
+    }
+
+    /// Behind those that have used less; before its equals.
+    fn sort(&mut self, key: u16) {
+        self.busy.retain(|&other| other != key);
+        let used = self.processes[usize::from(key)].service_used;
+        let less = |&other: &u16| self.processes[usize::from(other)].service_used < used;
+        let at = self.busy.iter().rposition(less).map_or(0, |at| at + 1);
+        self.busy.insert(at, key);
+    }
+
+    /// Used service fades when a process has not been served for a second.
+    fn fade(&mut self, key: u16, jiffies: u64, divisor: u64) -> bool {
+        let second = self.second();
+        let process = &mut self.processes[usize::from(key)];
+        let old = process.service_start.is_some_and(|start| jiffies > start + second);
+        if old {
+            process.service_used /= divisor;
+        }
+        old
+    }
+
+    fn enter(&mut self, jiffies: u64, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let (head, back) = (self.last_sector, self.back());
+        let process = &mut self.processes[usize::from(key)];
+        process.tree.insert(requests, slot);
+        process.best = sorted::nearer(requests, head, back, process.best, Some(slot));
+        if !process.busy {
+            process.busy = true;
+            self.fade(key, jiffies, 8);
+            self.sort(key);
+        }
+    }
+
+    /// Out of its process's tree, and out of the busy list with the last one.
+    fn leave(&mut self, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let (head, back) = (self.last_sector, self.back());
+        let process = &mut self.processes[usize::from(key)];
+        if process.best == Some(slot) {
+            process.best = sorted::next_of(&process.tree, requests, slot, head, back);
+        }
+        process.tree.remove(requests, slot);
+        if process.tree.is_empty() {
+            process.busy = false;
+            self.busy.retain(|&other| other != key);
+        }
+    }
+
+    fn fill(&mut self, jiffies: u64, requests: &mut Requests) {
+        let (mut moved, mut first) = (0, true);
+        while !self.busy.is_empty() {
+            self.pass.clone_from(&self.busy);
+            let mut still_busy = false;
+            for at in 0..self.pass.len() {
+                let key = self.pass[at];
+                if first && self.processes[usize::from(key)].in_flight > 0 {
+                    continue;
+                }
+                still_busy |= self.dispatch_one(jiffies, requests, key);
+                moved += 1;
+            }
+            if moved >= self.tunables[QUANTUM] || !(still_busy || first) {
+                return;
+            }
+            first = false;
+        }
+    }
+
+    /// Moves a request of a process to the dispatch list; says whether the process has more.
+    fn dispatch_one(&mut self, jiffies: u64, requests: &mut Requests, key: u16) -> bool {
+        let expired = self.expired_of(jiffies, requests, key);
+        self.expired += u64::from(expired.is_some());
+        let Some(slot) = expired.or(self.processes[usize::from(key)].best) else { return false };
+        self.last_sector = requests[slot].end();
+        self.leave(requests, slot);
+        let kind = usize::from(requests[slot].is_sync());
+        let process = &mut self.processes[usize::from(key)];
+        process.ages[kind].remove(requests, slot);
+        process.in_flight += 1;
+        requests.set_stage(slot, Stage::Parked);
+        self.insert_sorted(requests, slot);
+        self.processes[usize::from(key)].busy
+    }
+
+    fn expired_of(&mut self, jiffies: u64, requests: &Requests, key: u16) -> Option<Slot> {
+        let tick = |row| self.hz.jiffies_of_millis(self.tunables[row]);
+        let (interval, expires) = (tick(FIFO_BATCH_EXPIRE), [tick(FIFO_EXPIRE_R), tick(FIFO_EXPIRE_W)]);
+        let process = &mut self.processes[usize::from(key)];
+        if jiffies < process.last_age_served + interval {
+            return None;
+        }
+        let old = |(list, expire): (&List, u64)| {
+            list.first().filter(|&slot| jiffies > requests[slot].private.count as u64 + expire)
+        };
+        let found = process.ages.iter().zip(expires).find_map(old)?;
+        process.last_age_served = jiffies;
+        Some(found)
+    }
+
+    /// Meant as a one-way sweep from the last sector on; since that is set to the end of the very request before it is inserted,
+    /// requests that go back are appended, too.
+    fn insert_sorted(&mut self, requests: &mut Requests, slot: Slot) {
+        let sector = requests[slot].sector();
+        let mut place = None;
+        for other in self.dispatch.iter_back(requests) {
+            let its = requests[other].sector();
+            if sector > its {
+                place = Some(other);
+                break;
+            }
+            if its > self.last_sector && sector < self.last_sector {
+                self.last_sector = sector;
+                place = Some(other);
+                break;
+            }
+        }
+        match place {
+            Some(other) => self.dispatch.insert_after(requests, other, slot),
+            None => self.dispatch.push_front(requests, slot),
+        }
+    }
+
+    fn account_start(&mut self, jiffies: u64, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let process = &mut self.processes[usize::from(key)];
+        process.service_start.get_or_insert(jiffies);
+        if self.tagged {
+            if self.fade(key, jiffies, 10) {
+                self.processes[usize::from(key)].service_start = Some(jiffies);
+            }
+            self.processes[usize::from(key)].service_used += 1;
+            self.resort(key);
+        }
+        requests[slot].private.due = self.hz.moment(jiffies);
+        self.in_device += 1;
+        self.tagged |= self.in_device >= TAGGED_FROM;
+    }
+
+    fn account_end(&mut self, jiffies: u64, key: u16, started: u64) {
+        self.in_device -= 1;
+        if !self.tagged {
+            if self.fade(key, jiffies, 8) {
+                self.processes[usize::from(key)].service_start = Some(jiffies);
+            }
+            self.processes[usize::from(key)].service_used += jiffies - started;
+            self.resort(key);
+        }
+    }
+
+    fn resort(&mut self, key: u16) {
+        let Some(at) = self.busy.iter().position(|&other| other == key) else { return };
+        let used = |at: usize| self.processes[usize::from(self.busy[at])].service_used;
+        let ordered =
+            (at == 0 || used(at - 1) <= used(at)) && (at + 1 == self.busy.len() || used(at) <= used(at + 1));
+        if !ordered {
+            self.sort(key);
+        }
+    }
+}
+
+impl Elevator for Cfq2 {
+    fn name(&self) -> &'static str {
+        "cfq2@2.6.9"
+    }
+
+    fn tunables(&self) -> View<'_> {
+        self.tunables.view()
+    }
+
+    fn set_row(&mut self, row: usize, value: u64) {
+        self.tunables.set(row, value);
+    }
+
+    fn set_hz(&mut self, hz: Hz) {
+        self.hz = hz;
+    }
+
+    fn raises_requests(&self) -> Option<u32> {
+        Some(REQUESTS)
+    }
+
+    fn merge_candidate(
+        &mut self,
+        _now: Nanos,
+        requests: &Requests,
+        _limits: &Limits,
+        bio: &Bio,
+    ) -> Candidate {
+        let behind = |&key: &u16| {
+            let slot = self.processes[usize::from(key)].tree.ending_at(requests, bio.sector())?;
+            (touches(requests, slot, bio) == Some(MergeKind::Back)).then_some(Candidate::Back(slot))
+        };
+        if let Some(found) = self.busy.iter().find_map(behind) {
+            return found;
+        }
+        let own = self.processes.get(usize::from(requests.task(bio.task()).process));
+        own.map_or(Candidate::None, |process| sorted::candidate(&process.tree, requests, bio, true))
+    }
+
+    fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
+        if kind == MergeKind::Back {
+            return;
+        }
+        let (head, back) = (self.last_sector, self.back());
+        let process = &mut self.processes[usize::from(requests[slot].private.queue)];
+        if process.best == Some(slot) {
+            process.best = sorted::next_of(&process.tree, requests, slot, head, back);
+        }
+        process.tree.remove(requests, slot);
+        process.tree.insert(requests, slot);
+        process.best = sorted::nearer(requests, head, back, process.best, Some(slot));
+    }
+
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        let tree = &self.processes[usize::from(requests[slot].private.queue)].tree;
+        match kind {
+            MergeKind::Back => tree.after(requests, slot),
+            MergeKind::Front => tree.before(requests, slot),
+        }
+    }
+
+    fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
+        let (kind, way) = (usize::from(requests[gone].is_sync()), requests[gone].op().direction());
+        let since = requests[gone].private.count;
+        let key = requests[gone].private.queue;
+        self.leave(requests, gone);
+        let process = &mut self.processes[usize::from(key)];
+        process.allocated[way] -= 1;
+        if since < requests[kept].private.count {
+            requests[kept].private.count = since;
+            process.ages[kind].remove(requests, kept);
+            process.ages[kind].insert_before(requests, gone, kept);
+        }
+        process.ages[kind].remove(requests, gone);
+        self.waiting -= 1;
+    }
+
+    fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let jiffies = self.hz.jiffies(now);
+        let key = requests.task(requests[slot].task()).process;
+        requests[slot].private.queue = key;
+        requests[slot].private.count = jiffies as i64;
+        if self.processes.len() <= usize::from(key) {
+            self.processes.resize(usize::from(key) + 1, Process::default());
+        }
+        let (kind, way) = (usize::from(requests[slot].is_sync()), requests[slot].op().direction());
+        let process = &mut self.processes[usize::from(key)];
+        process.allocated[way] += 1;
+        process.ages[kind].push_back(requests, slot);
+        self.enter(jiffies, requests, slot);
+        self.waiting += 1;
+    }
+
+    fn next(&mut self, now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
+        let jiffies = self.hz.jiffies(now);
+        if self.dispatch.is_empty() {
+            self.fill(jiffies, requests);
+        }
+        let Some(slot) = self.dispatch.pop_front(requests) else { return Pick::Nothing };
+        self.account_start(jiffies, requests, slot);
+        self.waiting -= 1;
+        Pick::Request(slot)
+    }
+
+    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let started = self.hz.jiffies(requests[slot].private.due);
+        let process = &mut self.processes[usize::from(key)];
+        process.in_flight -= 1;
+        process.allocated[requests[slot].op().direction()] -= 1;
+        self.account_end(self.hz.jiffies(now), key, started);
+    }
+
+    fn may_queue(&mut self, _now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
+        let Some(own) = self.processes.get(usize::from(requests.task(bio.task()).process)) else {
+            return MayQueue::Yes;
+        };
+        let allocated = u64::from(own.allocated[bio.op().direction()]);
+        let always = self.tunables[QUEUED];
+        if allocated < always {
+            return MayQueue::Must;
+        }
+        let most = u64::from(MOST_QUEUED);
+        let share = if self.busy.is_empty() { most } else { u64::from(held.limit) / self.busy.len() as u64 };
+        let limit = if share < always { always } else { share.min(most) };
+        if allocated >= limit { MayQueue::No } else { MayQueue::Yes }
+    }
+
+    fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
+        let slot = match self.dispatch.pop_front(requests) {
+            Some(slot) => {
+                self.processes[usize::from(requests[slot].private.queue)].in_flight -= 1;
+                slot
+            }
+            None => {
+                let &key = self.busy.first()?;
+                let slot = self.processes[usize::from(key)].tree.first(requests)?;
+                self.leave(requests, slot);
+                let kind = usize::from(requests[slot].is_sync());
+                self.processes[usize::from(key)].ages[kind].remove(requests, slot);
+                slot
+            }
+        };
+        let process = &mut self.processes[usize::from(requests[slot].private.queue)];
+        process.allocated[requests[slot].op().direction()] -= 1;
+        self.waiting -= 1;
+        Some(slot)
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
+        self.dispatch.iter(requests).for_each(&mut *each);
+        for &key in &self.busy {
+            self.processes[usize::from(key)].tree.iter(requests).for_each(&mut *each);
+        }
+    }
+
+    fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        each("expired", self.expired);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::elevator::testing::Bench;
+
+    #[test]
+    fn each_process_gives_one_request_per_pass_nearest_to_the_head() {
+        let mut bench = Bench::new("cfq2");
+        for n in 0..3 {
+            bench.read_by(0, 1000 + 100 * n);
+            bench.read_by(1, 9000 + 100 * n);
+        }
+        // Equal service: the one that became busy last is first. The insert into the dispatch list compares with the end of the
+        // request that it inserts, so that it keeps the order of the passes, not that of the sectors.
+        assert_eq!(bench.serve_n(4), [9000, 1000, 9100, 1100]);
+        assert_eq!(bench.order(), [9200, 1200]);
+    }
+
+    #[test]
+    fn who_has_used_the_device_longer_waits() {
+        let mut bench = Bench::new("cfq2,quantum=1");
+        bench.read_by(0, 1000);
+        let id = bench.start().unwrap();
+        bench.after(50).done(id);
+        bench.read_by(1, 9000);
+        bench.read_by(0, 2000);
+        // Among equals the last to come would have been first.
+        assert_eq!(bench.order(), [9000, 2000]);
+    }
+
+    #[test]
+    fn used_service_fades_within_seconds() {
+        let mut bench = Bench::new("cfq2,quantum=1");
+        for (task, millis) in [(0, 50), (1, 8)] {
+            bench.read_by(task, 1000 + 10_000 * u64::from(task));
+            let id = bench.start().unwrap();
+            bench.after(millis).done(id);
+        }
+        bench.after(2000);
+        bench.read_by(1, 9000);
+        bench.read_by(0, 2000);
+        assert_eq!(bench.order(), [9000, 2000], "50/8 jiffies are still more than 8/8");
+        let mut bench = Bench::new("cfq2,quantum=1");
+        bench.read_by(0, 1000);
+        let id = bench.start().unwrap();
+        bench.after(7).done(id);
+        bench.after(2000).read_by(1, 9000);
+        bench.read_by(0, 2000);
+        assert_eq!(bench.order(), [2000, 9000], "7/8 of a jiffy is none");
+    }
+
+    #[test]
+    fn only_those_with_nothing_under_way_in_the_first_pass() {
+        let mut bench = Bench::new("cfq2,quantum=1");
+        bench.read_by(0, 1000);
+        let first = bench.start().unwrap();
+        bench.read_by(0, 1100);
+        bench.read_by(1, 9000);
+        assert_eq!(bench.serve(), Some(9000));
+        assert_eq!(bench.serve(), Some(1100), "nobody else");
+        bench.done(first);
+    }
+
+    #[test]
+    fn asynchronous_requests_expire_first() {
+        let mut bench = Bench::new("cfq2,quantum=1");
+        bench.write(100);
+        bench.after(400);
+        bench.read(50_000);
+        bench.read(60_000);
+        bench.serve();
+        bench.after(200);
+        bench.serve();
+        assert!(bench.counter("expired") <= 1);
+        let mut bench = Bench::new("cfq2,quantum=1");
+        bench.read(50_000);
+        bench.serve();
+        bench.write(10);
+        bench.read(50_100);
+        bench.after(501);
+        assert_eq!(bench.serve(), Some(10), "a write after 500 ms");
+        bench.read(50_200);
+        bench.read(5);
+        bench.after(501);
+        assert_eq!(bench.serve(), Some(5));
+    }
+
+    #[test]
+    fn a_process_always_has_eight_requests_and_at_most_64() {
+        use crate::elevator::by_name;
+        use crate::queue::{Queue, Rules, Submitted};
+        use crate::{Bio, Limits, Nanos, Op};
+        let mut queue = Queue::new(by_name("cfq2").unwrap(), Rules::linux26(Limits::IDE_26).unplugged());
+        let mut taken = 0;
+        for n in 0..200 {
+            taken += usize::from(matches!(
+                queue.submit(Nanos::ZERO, Bio::new(Op::Read, 100 * n, 8)),
+                Submitted::Queued(_)
+            ));
+        }
+        assert_eq!(taken, 64);
+    }
+}

@@ -1,0 +1,483 @@
+//! CFQ with time slices, 2.6.13 to 4.20: each task has a queue of synchronous requests, asynchronous ones share a queue per priority. Queues
+//! are served one after the other for a slice of time; while the active queue's task thinks, the disk is kept idle for it, unless
+//! it thinks too long or seeks too far.
+//!
+//! Left out: groups and group_idle, low_latency with target_latency, queues of cooperating tasks joined into one, and the tree per workload
+//! type of 2.6.33 and later.
+
+use super::LONGEST_MS;
+use crate::bio::Bio;
+use crate::elevator::best::BestLane;
+use crate::elevator::mean::Mean;
+use crate::elevator::sorted::{self, BackSeek};
+use crate::elevator::{Elevator, Pick};
+use crate::limits::Limits;
+use crate::merge::{Candidate, MergeKind};
+use crate::request::{Requests, Slot};
+use crate::task::{IoClass, TaskId};
+use crate::time::Nanos;
+use crate::tunable::{Tunable, Tunables, Unit, View};
+
+const QUANTUM: usize = 0;
+const FIFO_EXPIRE_SYNC: usize = 1;
+const FIFO_EXPIRE_ASYNC: usize = 2;
+const SLICE_SYNC: usize = 3;
+const SLICE_ASYNC: usize = 4;
+const SLICE_ASYNC_RQ: usize = 5;
+const SLICE_IDLE: usize = 6;
+const BACK_SEEK_MAX: usize = 7;
+const BACK_SEEK_PENALTY: usize = 8;
+
+const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
+    Tunable { name, unit, default, min, max, doc }
+}
+
+static TABLE: [Tunable; 9] = [
+    row(
+        "quantum",
+        Unit::Requests,
+        4,
+        1,
+        1 << 20,
+        "most requests of a queue with the device while others wait (later 8)",
+    ),
+    row(
+        "fifo_expire_sync",
+        Unit::Millis,
+        125,
+        1,
+        LONGEST_MS,
+        "a synchronous request older than this goes first in its slice",
+    ),
+    row("fifo_expire_async", Unit::Millis, 250, 1, LONGEST_MS, "the same for asynchronous ones"),
+    row(
+        "slice_sync",
+        Unit::Millis,
+        100,
+        1,
+        LONGEST_MS,
+        "slice at priority 4; 20 % more per step up, less per step down",
+    ),
+    row("slice_async", Unit::Millis, 40, 1, LONGEST_MS, "the same for asynchronous queues"),
+    row(
+        "slice_async_rq",
+        Unit::Requests,
+        2,
+        1,
+        1 << 20,
+        "measure of most requests in an asynchronous slice (16 at priority 4)",
+    ),
+    row(
+        "slice_idle",
+        Unit::Millis,
+        8,
+        0,
+        LONGEST_MS,
+        "how long the disk is kept idle for a task (10 at first); 0: never",
+    ),
+    row("back_seek_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
+    row("back_seek_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
+];
+
+/// A task whose requests lie further apart than this is not idled for, in sectors.
+const SEEKY: u64 = 8 * 1024;
+/// Asynchronous queues: one per level of two classes, and one for the idle class.
+const SHARED: usize = 17;
+
+/// A queue of requests.
+#[derive(Clone, Debug)]
+struct Turn {
+    requests: BestLane,
+    sync: bool,
+    class: IoClass,
+    level: u8,
+    busy: bool,
+    with_device: u32,
+    /// In this slice.
+    dispatched: u32,
+    looked_at_age: bool,
+    think: Mean,
+    seek: Mean,
+    last_completion: Option<Nanos>,
+    last_end: Option<u64>,
+}
+
+impl Turn {
+    fn new(sync: bool, class: IoClass, level: u8) -> Self {
+        Self {
+            requests: BestLane::default(),
+            sync,
+            class,
+            level,
+            busy: false,
+            with_device: 0,
+            dispatched: 0,
+            looked_at_age: false,
+            think: Mean::default(),
+            seek: Mean::default(),
+            last_completion: None,
+            last_end: None,
+        }
+    }
+}
+
+/// CFQ with time slices.
+#[derive(Clone, Debug)]
+pub struct Cfq3 {
+    tunables: Tunables<9>,
+    /// The shared asynchronous queues, then one per task.
+    turns: Vec<Turn>,
+    /// Queues with requests in the order of their turns.
+    round: Vec<u16>,
+    active: Option<u16>,
+    /// `None`: the slice has not begun, since nothing of it has been completed.
+    slice_end: Option<Nanos>,
+    /// The disk is kept idle until then.
+    idle_until: Option<Nanos>,
+    head: u64,
+    async_with_device: u32,
+    waiting: usize,
+    slices: u64,
+    idles: u64,
+    idle_hits: u64,
+    preempted: u64,
+}
+
+impl Default for Cfq3 {
+    fn default() -> Self {
+        let shared = |n: usize| match n {
+            0..8 => Turn::new(false, IoClass::RealTime, n as u8),
+            8..16 => Turn::new(false, IoClass::BestEffort, n as u8 - 8),
+            _ => Turn::new(false, IoClass::Idle, 7),
+        };
+        Self {
+            tunables: Tunables::new(&TABLE),
+            turns: (0..SHARED).map(shared).collect(),
+            round: Vec::new(),
+            active: None,
+            slice_end: None,
+            idle_until: None,
+            head: 0,
+            async_with_device: 0,
+            waiting: 0,
+            slices: 0,
+            idles: 0,
+            idle_hits: 0,
+            preempted: 0,
+        }
+    }
+}
+
+impl Cfq3 {
+    fn back(&self) -> BackSeek {
+        BackSeek { max: self.tunables[BACK_SEEK_MAX] * 2, penalty: self.tunables[BACK_SEEK_PENALTY] }
+    }
+
+    fn idle_time(&self) -> Nanos {
+        Nanos::from_millis(self.tunables[SLICE_IDLE])
+    }
+
+    /// The queue that a task's request belongs to.
+    fn key(&self, requests: &Requests, task: TaskId, sync: bool) -> u16 {
+        if sync {
+            return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
+        }
+        let info = requests.task(task);
+        match info.class {
+            IoClass::RealTime => u16::from(info.level),
+            IoClass::BestEffort => 8 + u16::from(info.level),
+            IoClass::Idle => 16,
+        }
+    }
+
+    /// The slice of a queue: its base and a fifth more for each step of priority above 4, less below.
+    fn slice(&self, turn: &Turn) -> Nanos {
+        let base = self.tunables[if turn.sync { SLICE_SYNC } else { SLICE_ASYNC }] as i64 * 1_000_000;
+        Nanos((base + base / 5 * (4 - i64::from(turn.level))).max(1) as u64)
+    }
+
+    /// Most requests in an asynchronous slice.
+    fn async_share(&self, turn: &Turn) -> u64 {
+        let base = self.tunables[SLICE_ASYNC_RQ];
+        2 * (base + base * (7 - u64::from(turn.level)))
+    }
+
+    fn most_with_device(&self, turn: &Turn) -> u32 {
+        if turn.class == IoClass::Idle { 1 } else { self.tunables[QUANTUM] as u32 }
+    }
+
+    /// The place of a queue in the round: behind its class, or before it if it preempts.
+    fn join_round(&mut self, key: u16, first: bool) {
+        self.round.retain(|&other| other != key);
+        let class = self.turns[usize::from(key)].class;
+        let before = |&other: &u16| {
+            let its = self.turns[usize::from(other)].class;
+            if first { its < class } else { its <= class }
+        };
+        let at = self.round.iter().position(|other| !before(other)).unwrap_or(self.round.len());
+        self.round.insert(at, key);
+    }
+
+    /// The active queue's turn is over.
+    fn end_slice(&mut self) {
+        self.idle_until = None;
+        let Some(key) = self.active.take() else { return };
+        let turn = &mut self.turns[usize::from(key)];
+        (turn.dispatched, turn.looked_at_age) = (0, false);
+        if turn.busy {
+            self.join_round(key, false);
+        }
+    }
+
+    fn activate(&mut self) -> Option<u16> {
+        let &key = self.round.first()?;
+        self.active = Some(key);
+        self.slice_end = None;
+        self.slices += 1;
+        Some(key)
+    }
+
+    /// Whether the disk may be kept idle for a queue.
+    fn worth_idling(&self, turn: &Turn) -> bool {
+        let idle = self.tunables[SLICE_IDLE] * 1_000_000;
+        turn.sync
+            && idle > 0
+            && turn.class != IoClass::Idle
+            && turn.think.believed().is_none_or(|think| think <= idle)
+            && turn.seek.believed().is_none_or(|seek| seek <= SEEKY)
+    }
+
+    /// The queue whose turn it is, or when to ask again.
+    fn select(&mut self, now: Nanos) -> Result<u16, Pick> {
+        let Some(key) = self.active else { return self.activate().ok_or(Pick::Nothing) };
+        let turn = &self.turns[usize::from(key)];
+        let used = self.slice_end.is_some_and(|end| now >= end)
+            || (!turn.sync && u64::from(turn.dispatched) >= self.async_share(turn));
+        if !used {
+            if turn.busy {
+                return Ok(key);
+            }
+            if let Some(until) = self.idle_until.filter(|&until| now < until) {
+                return Err(Pick::NotBefore(until));
+            }
+            // Its last request is with the device: its next one may be close to it.
+            if turn.with_device > 0 && self.worth_idling(turn) {
+                return Err(Pick::Nothing);
+            }
+        }
+        self.end_slice();
+        self.activate().ok_or(Pick::Nothing)
+    }
+
+    /// The next request of a queue: the oldest if it is due, looked at once per slice; else the nearest.
+    fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
+        let turn = &mut self.turns[usize::from(key)];
+        let expired = !turn.looked_at_age && turn.requests.lane.expired(requests, now);
+        turn.looked_at_age = true;
+        if expired { turn.requests.lane.oldest() } else { turn.requests.best() }
+    }
+
+    fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
+        let cap = Nanos(2 * self.idle_time().0);
+        let (sector, end) = (requests[slot].sector(), requests[slot].end());
+        let turn = &mut self.turns[usize::from(key)];
+        if let Some(completed) = turn.last_completion {
+            turn.think.add((now - completed).0.min(cap.0), 128);
+        }
+        if let Some(last) = turn.last_end {
+            turn.seek.add_distance(last.abs_diff(sector));
+        }
+        turn.last_end = Some(end);
+    }
+
+    /// Whether a new request ends the turn of the active queue: real time does, synchronous does to asynchronous, and while the disk
+    /// is idle what is close to the head does.
+    fn preempts(&self, requests: &Requests, slot: Slot, key: u16) -> bool {
+        let Some(active) = self.active.filter(|&active| active != key) else { return false };
+        let (new, old) = (&self.turns[usize::from(key)], &self.turns[usize::from(active)]);
+        if new.class != old.class {
+            return new.class < old.class;
+        }
+        if new.sync != old.sync {
+            return new.sync;
+        }
+        let close = old.seek.believed().unwrap_or(SEEKY).min(SEEKY);
+        self.idle_until.is_some() && self.head.abs_diff(requests[slot].sector()) <= close
+    }
+
+    /// Takes a request out of its queue; an empty one leaves the round.
+    fn leave(&mut self, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let (head, back) = (self.head, self.back());
+        let turn = &mut self.turns[usize::from(key)];
+        turn.requests.remove(requests, slot, head, back);
+        self.empty(key);
+    }
+
+    fn empty(&mut self, key: u16) {
+        let turn = &mut self.turns[usize::from(key)];
+        if turn.requests.is_empty() {
+            turn.busy = false;
+            self.round.retain(|&other| other != key);
+        }
+    }
+}
+
+impl Elevator for Cfq3 {
+    fn name(&self) -> &'static str {
+        "cfq3@2.6.13"
+    }
+
+    fn tunables(&self) -> View<'_> {
+        self.tunables.view()
+    }
+
+    fn set_row(&mut self, row: usize, value: u64) {
+        self.tunables.set(row, value);
+    }
+
+    fn merge_candidate(
+        &mut self,
+        _now: Nanos,
+        requests: &Requests,
+        _limits: &Limits,
+        bio: &Bio,
+    ) -> Candidate {
+        let own = self.turns.get(usize::from(self.key(requests, bio.task(), bio.is_sync())));
+        own.map_or(Candidate::None, |turn| sorted::candidate(&turn.requests.lane.tree, requests, bio, true))
+    }
+
+    fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
+        requests[slot].private.queue == self.key(requests, bio.task(), bio.is_sync())
+    }
+
+    fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
+        let (head, back) = (self.head, self.back());
+        let turn = &mut self.turns[usize::from(requests[slot].private.queue)];
+        turn.requests.merged(requests, slot, kind, head, back);
+    }
+
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        self.turns[usize::from(requests[slot].private.queue)].requests.lane.neighbour(requests, slot, kind)
+    }
+
+    fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
+        let (head, back) = (self.head, self.back());
+        let turn = &mut self.turns[usize::from(requests[gone].private.queue)];
+        turn.requests.joined(requests, kept, gone, head, back);
+        self.waiting -= 1;
+    }
+
+    fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let (task, sync) = (requests[slot].task(), requests[slot].is_sync());
+        let key = self.key(requests, task, sync);
+        while self.turns.len() <= usize::from(key) {
+            self.turns.push(Turn::new(true, IoClass::BestEffort, 4));
+        }
+        let info = requests.task(task);
+        requests[slot].private.queue = key;
+        if sync {
+            self.observe(now, requests, slot, key);
+            let turn = &mut self.turns[usize::from(key)];
+            (turn.class, turn.level) = (info.class, info.level);
+        }
+        let expire = self.tunables[if sync { FIFO_EXPIRE_SYNC } else { FIFO_EXPIRE_ASYNC }];
+        let (head, back) = (self.head, self.back());
+        let turn = &mut self.turns[usize::from(key)];
+        turn.requests.insert(requests, slot, now + Nanos::from_millis(expire), head, back);
+        self.waiting += 1;
+        if !turn.busy {
+            turn.busy = true;
+            self.join_round(key, false);
+        }
+        if self.active == Some(key) {
+            self.idle_hits += u64::from(self.idle_until.take().is_some());
+        } else if self.preempts(requests, slot, key) {
+            self.preempted += 1;
+            self.end_slice();
+            self.join_round(key, true);
+        }
+    }
+
+    fn next(&mut self, now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
+        let key = match self.select(now) {
+            Ok(key) => key,
+            Err(pick) => return pick,
+        };
+        let turn = &self.turns[usize::from(key)];
+        let alone = self.round.len() == 1;
+        if turn.with_device >= self.most_with_device(turn) && !alone {
+            return Pick::Nothing;
+        }
+        // What was written behind must be out of the way before the disk is kept for one task.
+        if self.worth_idling(turn) && self.async_with_device > 0 && turn.sync {
+            return Pick::Nothing;
+        }
+        let Some(slot) = self.choose(now, requests, key) else { return Pick::Nothing };
+        self.head = requests[slot].end();
+        self.leave(requests, slot);
+        let turn = &mut self.turns[usize::from(key)];
+        turn.with_device += 1;
+        turn.dispatched += 1;
+        self.async_with_device += u32::from(!turn.sync);
+        self.waiting -= 1;
+        Pick::Request(slot)
+    }
+
+    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let turn = &mut self.turns[usize::from(key)];
+        turn.with_device -= 1;
+        if turn.sync {
+            turn.last_completion = Some(now);
+        } else {
+            self.async_with_device -= 1;
+        }
+        if self.active != Some(key) {
+            return;
+        }
+        let slice = self.slice(&self.turns[usize::from(key)]);
+        let end = *self.slice_end.get_or_insert(now + slice);
+        let turn = &self.turns[usize::from(key)];
+        if now < end && !turn.busy && turn.with_device == 0 && self.worth_idling(turn) {
+            self.idle_until = Some(now + self.idle_time());
+            self.idles += 1;
+        }
+    }
+
+    fn task_exited(&mut self, _now: Nanos, requests: &mut Requests, task: TaskId) {
+        if self.active == Some(self.key(requests, task, true)) {
+            self.idle_until = None;
+        }
+    }
+
+    fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
+        (self.active, self.idle_until) = (None, None);
+        let &key = self.round.first()?;
+        let slot = self.turns[usize::from(key)].requests.drain(requests)?;
+        self.empty(key);
+        self.waiting -= 1;
+        Some(slot)
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
+        for &key in &self.round {
+            self.turns[usize::from(key)].requests.lane.tree.iter(requests).for_each(&mut *each);
+        }
+    }
+
+    fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        each("slices", self.slices);
+        each("idles", self.idles);
+        each("idle_hits", self.idle_hits);
+        each("preempted", self.preempted);
+    }
+}
+
+#[cfg(test)]
+#[path = "slices_tests.rs"]
+mod tests;
