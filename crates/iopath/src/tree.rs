@@ -19,6 +19,9 @@ pub struct Tree {
     len: usize,
 }
 
+/// No request that merges is longer: 32 MiB.
+const LONGEST: u64 = 1 << 16;
+
 /// Multiplication by a large odd number scatters consecutive places over all priorities.
 const fn priority(slot: Slot) -> u32 {
     (slot.index() as u32).wrapping_add(1).wrapping_mul(0x9e37_79b1)
@@ -146,13 +149,51 @@ impl Tree {
         found
     }
 
+    /// The last one that starts below a sector and the first one at it or beyond, in one search.
+    fn around(&self, requests: &Requests, sector: u64) -> (Option<Slot>, Option<Slot>) {
+        let (mut at, mut below, mut beyond) = (self.root, None, None);
+        while let Some(node) = at {
+            let request = &requests[node];
+            if request.sector() < sector {
+                below = Some(node);
+                at = request.tree.right;
+            } else {
+                beyond = Some(node);
+                at = request.tree.left;
+            }
+        }
+        (below, beyond)
+    }
+
     /// One that ends where `sector` begins. Overlapping requests can hide one another from a search by start; a few are looked
     /// at, which finds what a hash of ends finds unless five overlap.
     pub fn ending_at(&self, requests: &Requests, sector: u64) -> Option<Slot> {
-        let mut at = self.last_below(requests, sector)?;
+        self.ends_there(requests, self.last_below(requests, sector), sector)
+    }
+
+    /// One that ends where `sector` begins and one that starts where `end` is, in one search.
+    pub fn touching(&self, requests: &Requests, sector: u64, end: u64) -> (Option<Slot>, Option<Slot>) {
+        let (below, mut beyond) = self.around(requests, sector);
+        let behind = self.ends_there(requests, below, sector);
+        while let Some(slot) = beyond {
+            let start = requests[slot].sector();
+            if start >= end {
+                return (behind, Some(slot).filter(|_| start == end));
+            }
+            beyond = self.after(requests, slot);
+        }
+        (behind, None)
+    }
+
+    fn ends_there(&self, requests: &Requests, last_below: Option<Slot>, sector: u64) -> Option<Slot> {
+        let mut at = last_below?;
         for _ in 0..4 {
-            if requests[at].end() == sector {
+            let request = &requests[at];
+            if request.end() == sector {
                 return Some(at);
+            }
+            if sector - request.sector() > LONGEST {
+                return None; // whatever starts even lower ends lower, too
             }
             at = self.before(requests, at)?;
         }
@@ -292,6 +333,16 @@ mod tests {
         assert_eq!(tree.ending_at(&requests, 13), None);
         assert_eq!(tree.starting_at(&requests, 32).map(|slot| requests[slot].end()), Some(40));
         assert_eq!(tree.starting_at(&requests, 31), None);
+        let touching = |sector, end| {
+            let (before, behind) = tree.touching(&requests, sector, end);
+            (before.map(|slot| requests[slot].sector()), behind.map(|slot| requests[slot].sector()))
+        };
+        assert_eq!(touching(16, 32), (Some(0), Some(32)));
+        assert_eq!(
+            (touching(17, 31), touching(40, 48), touching(2, 4)),
+            ((None, None), (Some(32), None), (None, Some(4)))
+        );
+        assert_eq!(touching(3, 32), (None, Some(32)), "past one that lies within");
         assert_eq!(sectors(&tree, &requests), [0, 4, 32]);
     }
 }

@@ -23,7 +23,7 @@ pub mod none;
 pub mod noop;
 
 pub use any::AnyElevator;
-pub use names::{NameError, by_name, known};
+pub use names::{NameError, by_name, kernels, known};
 
 use crate::bio::Bio;
 use crate::limits::Limits;

@@ -100,6 +100,11 @@ pub fn known() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.full)
 }
 
+/// The kernels that had the rules of a full name, in words; `None` if there are none of this name.
+pub fn kernels(full: &str) -> Option<String> {
+    ENTRIES.iter().find(|entry| entry.full == full).map(Entry::range)
+}
+
 /// Makes an elevator.
 ///
 /// # Errors
@@ -145,17 +150,25 @@ impl Entry {
     }
 
     fn range(&self) -> String {
-        if self.last == TODAY {
+        if self.last == [0; 3] {
+            "HSFS of Solaris, 2007".to_string()
+        } else if self.last == TODAY {
             format!("{} and later", shown(self.first))
+        } else if self.last == [self.first[0], self.first[1], ANY] {
+            shown(self.last)
         } else {
             format!("{} to {}", shown(self.first), shown(self.last))
         }
     }
 }
 
-fn shown(version: Version) -> String {
-    let known = version.iter().take_while(|&&part| part != u32::MAX).map(u32::to_string);
-    known.collect::<Vec<_>>().join(".")
+/// "2.6.24", "5.14", "2.4".
+fn shown([major, minor, last]: Version) -> String {
+    if last == ANY || major > 2 && last == 0 {
+        format!("{major}.{minor}")
+    } else {
+        format!("{major}.{minor}.{last}")
+    }
 }
 
 /// "2.6.24" or "6.18"; a missing last number is 0, and so is anything behind a dash ("2.6.6-rc3").

@@ -79,18 +79,16 @@ impl Lane {
 
 /// The request of a tree that a bio touches: one that ends where it begins, else one that begins where it ends.
 pub(crate) fn candidate(tree: &Tree, requests: &Requests, bio: &Bio, front_too: bool) -> Candidate {
-    if let Some(slot) = tree.ending_at(requests, bio.sector())
+    let (before, behind) = tree.touching(requests, bio.sector(), bio.end());
+    if let Some(slot) = before
         && touches(requests, slot, bio) == Some(MergeKind::Back)
     {
         return Candidate::Back(slot);
     }
-    if front_too
-        && let Some(slot) = tree.starting_at(requests, bio.end())
-        && touches(requests, slot, bio) == Some(MergeKind::Front)
-    {
-        return Candidate::Front(slot);
+    match behind.filter(|&slot| front_too && touches(requests, slot, bio) == Some(MergeKind::Front)) {
+        Some(slot) => Candidate::Front(slot),
+        None => Candidate::None,
     }
-    Candidate::None
 }
 
 /// How far the head goes back for a request, and how much dearer that is than going ahead.

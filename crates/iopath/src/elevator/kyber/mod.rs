@@ -117,10 +117,10 @@ impl Kyber {
 
     fn dispatch_current(&mut self, requests: &mut Requests) -> Option<Slot> {
         let domain = &mut self.domains[self.current];
-        let slot = domain.first(requests)?;
         if domain.used >= domain.tokens {
-            return None;
+            return None; // not collected either, so that they may still grow
         }
+        let slot = domain.first(requests)?;
         domain.used += 1;
         domain.collected.remove(requests, slot);
         self.batching += 1;
