@@ -57,11 +57,14 @@ pub struct Linus24 {
     list: List,
     /// Found by the scan for the bio at hand.
     place: Place,
+    /// What lies behind this one will have been overtaken. A promoted read is charged as if it had been sorted, and one that finds
+    /// no place among the sorted costs nobody anything.
+    charged: Option<Slot>,
 }
 
 impl Default for Linus24 {
     fn default() -> Self {
-        Self { tunables: Tunables::new(&TABLE), list: List::default(), place: Place::Tail }
+        Self { tunables: Tunables::new(&TABLE), list: List::default(), place: Place::Tail, charged: None }
     }
 }
 
@@ -128,11 +131,11 @@ impl Elevator for Linus24 {
             match touches(requests, slot, bio).filter(|_| short) {
                 // If the segments turn out to be too many, the bio becomes a request right beside.
                 Some(MergeKind::Back) => {
-                    self.place = Place::After(slot);
+                    (self.place, self.charged) = (Place::After(slot), Some(slot));
                     return Candidate::Back(slot);
                 }
                 Some(MergeKind::Front) if !exhausted => {
-                    self.place = Place::Before(slot);
+                    (self.place, self.charged) = (Place::Before(slot), Some(slot));
                     return Candidate::Front(slot);
                 }
                 _ => {}
@@ -143,7 +146,7 @@ impl Elevator for Linus24 {
         }
         let promote = bio.op().is_read() && !read_seen && self.tunables[MAX_BOMB_SEGMENTS] > 0;
         let place = if promote { self.promoted(requests, sorted) } else { sorted };
-        self.place = place.map_or(Place::Tail, Place::After);
+        (self.place, self.charged) = (place.map_or(Place::Tail, Place::After), sorted);
         Candidate::None
     }
 
@@ -156,6 +159,7 @@ impl Elevator for Linus24 {
             requests[slot].private.count -= 1;
         }
         self.overtake(requests, slot);
+        (self.place, self.charged) = (Place::Tail, None);
     }
 
     fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
@@ -174,23 +178,25 @@ impl Elevator for Linus24 {
     fn insert(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
         let row = if requests[slot].op().is_read() { READ_LATENCY } else { WRITE_LATENCY };
         requests[slot].private.count = self.tunables[row] as i64;
+        if let Some(charged) = self.charged.take() {
+            self.overtake(requests, charged);
+        }
         match std::mem::take(&mut self.place) {
             Place::Tail => self.list.push_back(requests, slot),
             Place::After(member) => self.list.insert_after(requests, member, slot),
             Place::Before(member) => self.list.insert_before(requests, member, slot),
         }
-        self.overtake(requests, slot);
     }
 
     fn next(&mut self, _now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
-        self.place = Place::Tail;
+        (self.place, self.charged) = (Place::Tail, None);
         self.list.pop_front(requests).map_or(Pick::Nothing, Pick::Request)
     }
 
     fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
-        self.place = Place::Tail;
+        (self.place, self.charged) = (Place::Tail, None);
         self.list.pop_front(requests)
     }
 
@@ -275,6 +281,19 @@ mod tests {
         }
         unmoved.read(8500);
         assert_eq!(unmoved.waiting()[8], 8500);
+    }
+
+    #[test]
+    fn promotion_is_not_charged() {
+        let mut bench = Bench::new("linus24,write_latency=1");
+        for n in 1..10 {
+            bench.write(1000 * n);
+        }
+        bench.read(20_000);
+        assert_eq!(bench.waiting()[4], 20_000);
+        // Had the five behind it been charged, nothing could be sorted in before them.
+        bench.write(6500);
+        assert_eq!(bench.waiting()[7], 6500);
     }
 
     #[test]

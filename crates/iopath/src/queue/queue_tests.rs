@@ -71,7 +71,11 @@ fn the_plug_of_26_opens_by_time_by_number_or_when_someone_waits() {
     let mut queue = queue(Rules::linux26(Limits::IDE_26));
     queue.submit(ms(0), read(0));
     assert_eq!(queue.next(ms(1), 1), Next::NotBefore(ms(3)));
-    assert!(matches!(queue.next(ms(3), 1), Next::Request(_)));
+    let Next::Request(id) = queue.next(ms(3), 1) else { panic!() };
+    queue.submit(ms(3), read(5000));
+    assert!(!queue.is_plugged(), "a disk that is busy is not plugged");
+    queue.completed(ms(4), id, |_| {});
+    assert_eq!(sectors(&mut queue, ms(4)), [(5000, 8)]);
     for n in 0..4 {
         assert_eq!(queue.next(ms(4), 1), if n == 0 { Next::Nothing } else { Next::NotBefore(ms(7)) });
         queue.submit(ms(4), read(100 * n));

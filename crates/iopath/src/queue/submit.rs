@@ -152,7 +152,9 @@ impl Queue {
             self.insert(now, slot);
             return;
         };
-        if self.elevator.waiting() == 0 && self.parked.is_none() {
+        // A driver that takes one request after another leaves it on the queue until it is done: the queue is not empty then.
+        let served = self.started > 0 && !self.rules.parks;
+        if self.elevator.waiting() == 0 && self.parked.is_none() && !served {
             self.plugged_until = Some(now + after);
         }
         self.insert(now, slot);

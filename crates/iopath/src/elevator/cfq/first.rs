@@ -37,6 +37,8 @@ static TABLE: [Tunable; 2] = [
 
 /// What the pool is raised to.
 const REQUESTS: u32 = 8192;
+/// Most requests of one process and direction: what the pool was before.
+const MOST_QUEUED: u64 = 128;
 
 #[derive(Clone, Debug, Default)]
 struct Process {
@@ -204,7 +206,7 @@ impl Elevator for Cfq1 {
         let own = self.processes.get(usize::from(requests.task(bio.task()).process));
         let (Some(own), false) = (own, self.busy.is_empty()) else { return MayQueue::Yes };
         let shared = u64::from(held.limit).saturating_sub(self.tunables[QUEUED]);
-        let limit = (shared / self.busy.len() as u64).clamp(3, u64::from(held.limit / 4).max(3));
+        let limit = (shared / self.busy.len() as u64).clamp(3, MOST_QUEUED);
         if u64::from(own.queued[bio.op().direction()]) > limit { MayQueue::No } else { MayQueue::Yes }
     }
 
@@ -294,15 +296,15 @@ mod tests {
         let rules = Rules::linux26(Limits::IDE_26).unplugged();
         let mut queue = Queue::new(by_name("cfq1").unwrap(), rules);
         let mut taken = [0; 3];
-        for n in 0..3000u64 {
+        for n in 0..300u64 {
             for task in 0..3u16 {
                 let bio = Bio::new(Op::Write, 100 * n + 30_000_000 * u64::from(task), 8).by(TaskId(task));
                 taken[usize::from(task)] +=
                     usize::from(matches!(queue.submit(Default::default(), bio), Submitted::Queued(_)));
             }
         }
-        // A quarter of 8192 and one.
-        assert_eq!(taken, [2049, 2049, 2049]);
+        // A third of 8184 would be more than the 128 that a process may have; it is refused when it has more.
+        assert_eq!(taken, [129, 129, 129]);
     }
 
     #[test]
