@@ -28,9 +28,11 @@ impl Queue {
             self.pool.give_back(bio.op(), 1);
             return Submitted::Full;
         };
-        let id = self.requests.id(slot);
-        self.enter(now, bio.task(), slot);
-        Submitted::Queued(id)
+        match self.enter(now, bio.task(), slot) {
+            kept if kept == slot => Submitted::Queued(self.requests.id(slot)),
+            // Joined at once: the request that was looked at first could not take it, the one before it can.
+            kept => Submitted::Merged { request: self.requests.id(kept), kind: MergeKind::Back },
+        }
     }
 
     /// A task begins to gather its requests. Without effect where plugs are the queue's.
@@ -129,15 +131,13 @@ impl Queue {
         true
     }
 
-    /// A new request goes into its task's plug or to the elevator.
-    fn enter(&mut self, now: Nanos, task: TaskId, slot: Slot) {
+    /// A new request goes into its task's plug or to the elevator. Returns the request that it is then, or is part of.
+    fn enter(&mut self, now: Nanos, task: TaskId, slot: Slot) -> Slot {
         let PlugRule::Task { requests, sectors } = self.rules.plug else {
-            self.enter_plugged_queue(now, slot);
-            return;
+            return self.enter_plugged_queue(now, slot);
         };
         let Some(plug) = self.plugs.open(task) else {
-            self.insert(now, slot);
-            return;
+            return self.insert(now, slot);
         };
         let long = plug.list.last().is_some_and(|last| self.requests[last].sectors() >= sectors);
         if long || plug.list.len() >= requests as usize {
@@ -145,22 +145,23 @@ impl Queue {
         }
         self.requests.set_stage(slot, Stage::Plugged);
         self.plugs.push(&mut self.requests, task, slot);
+        slot
     }
 
-    fn enter_plugged_queue(&mut self, now: Nanos, slot: Slot) {
+    fn enter_plugged_queue(&mut self, now: Nanos, slot: Slot) -> Slot {
         let PlugRule::Queue { requests, after } = self.rules.plug else {
-            self.insert(now, slot);
-            return;
+            return self.insert(now, slot);
         };
         // A driver that takes one request after another leaves it on the queue until it is done: the queue is not empty then.
         let served = self.started > 0 && !self.rules.parks;
         if self.elevator.waiting() == 0 && self.parked.is_none() && !served {
             self.plugged_until = Some(now + after);
         }
-        self.insert(now, slot);
+        let kept = self.insert(now, slot);
         if requests > 0 && self.waiting() >= requests as usize {
             self.plugged_until = None;
         }
+        kept
     }
 
     /// The requests of a task's plug go to the elevator, in the order in which they were made.
@@ -171,19 +172,20 @@ impl Queue {
         }
     }
 
-    fn insert(&mut self, now: Nanos, slot: Slot) {
+    fn insert(&mut self, now: Nanos, slot: Slot) -> Slot {
         self.elevator.insert(now, &mut self.requests, slot);
         if self.elevator.joins_on_insert()
             && let Some(before) = self.elevator.neighbour(&self.requests, slot, MergeKind::Front)
             && self.join(now, before, slot)
         {
             self.last_merge = Some(self.requests.id(before));
-            return;
+            return before;
         }
         let stale =
             self.last_merge.and_then(|id| self.requests.get(id)).is_none_or(|r| r.stage() != Stage::Waiting);
         if stale {
             self.last_merge = Some(self.requests.id(slot));
         }
+        slot
     }
 }
