@@ -39,6 +39,7 @@ pub mod pages;
 pub mod queue;
 pub mod readahead;
 pub mod request;
+mod slot;
 pub mod task;
 pub mod time;
 pub mod tree;

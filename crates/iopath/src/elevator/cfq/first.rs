@@ -186,6 +186,7 @@ impl Elevator for Cfq1 {
         requests[slot].private.queue = key;
         if self.processes.len() <= usize::from(key) {
             self.processes.resize(usize::from(key) + 1, Process::default());
+            self.busy.reserve(self.processes.len());
         }
         self.enter(requests, slot);
         self.waiting += 1;

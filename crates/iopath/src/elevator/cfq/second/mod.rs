@@ -5,6 +5,9 @@
 //! Read in the source and kept: the queues of ages are indexed by "synchronous" when filled and by "write" when looked at, so that
 //! asynchronous requests expire after the shorter time. Left out: keys other than the process (pgid, uid, gid).
 
+mod dispatch;
+mod service;
+
 use super::LONGEST_MS;
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, BackSeek};
@@ -12,7 +15,7 @@ use crate::elevator::{Elevator, Held, MayQueue, Pick};
 use crate::limits::Limits;
 use crate::list::List;
 use crate::merge::{Candidate, MergeKind, touches};
-use crate::request::{Requests, Slot, Stage};
+use crate::request::{Requests, Slot};
 use crate::time::{Hz, Nanos};
 use crate::tree::Tree;
 use crate::tunable::{Tunable, Tunables, Unit, View};
@@ -115,30 +118,6 @@ impl Cfq2 {
         BackSeek { max: self.tunables[BACK_MAX] * 2, penalty: self.tunables[BACK_PENALTY] }
     }
 
-    fn second(&self) -> u64 {
-        self.hz.jiffies_of_millis(1000)
-    }
-
-    /// Behind those that have used less; before its equals.
-    fn sort(&mut self, key: u16) {
-        self.busy.retain(|&other| other != key);
-        let used = self.processes[usize::from(key)].service_used;
-        let less = |&other: &u16| self.processes[usize::from(other)].service_used < used;
-        let at = self.busy.iter().rposition(less).map_or(0, |at| at + 1);
-        self.busy.insert(at, key);
-    }
-
-    /// Used service fades when a process has not been served for a second.
-    fn fade(&mut self, key: u16, jiffies: u64, divisor: u64) -> bool {
-        let second = self.second();
-        let process = &mut self.processes[usize::from(key)];
-        let old = process.service_start.is_some_and(|start| jiffies > start + second);
-        if old {
-            process.service_used /= divisor;
-        }
-        old
-    }
-
     fn enter(&mut self, jiffies: u64, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let (head, back) = (self.last_sector, self.back());
@@ -164,117 +143,6 @@ impl Cfq2 {
         if process.tree.is_empty() {
             process.busy = false;
             self.busy.retain(|&other| other != key);
-        }
-    }
-
-    fn fill(&mut self, jiffies: u64, requests: &mut Requests) {
-        let (mut moved, mut first) = (0, true);
-        while !self.busy.is_empty() {
-            self.pass.clone_from(&self.busy);
-            let mut still_busy = false;
-            for at in 0..self.pass.len() {
-                let key = self.pass[at];
-                if first && self.processes[usize::from(key)].in_flight > 0 {
-                    continue;
-                }
-                still_busy |= self.dispatch_one(jiffies, requests, key);
-                moved += 1;
-            }
-            if moved >= self.tunables[QUANTUM] || !(still_busy || first) {
-                return;
-            }
-            first = false;
-        }
-    }
-
-    /// Moves a request of a process to the dispatch list; says whether the process has more.
-    fn dispatch_one(&mut self, jiffies: u64, requests: &mut Requests, key: u16) -> bool {
-        let expired = self.expired_of(jiffies, requests, key);
-        self.expired += u64::from(expired.is_some());
-        let Some(slot) = expired.or(self.processes[usize::from(key)].best) else { return false };
-        self.last_sector = requests[slot].end();
-        self.leave(requests, slot);
-        let kind = usize::from(requests[slot].is_sync());
-        let process = &mut self.processes[usize::from(key)];
-        process.ages[kind].remove(requests, slot);
-        process.in_flight += 1;
-        requests.set_stage(slot, Stage::Parked);
-        self.insert_sorted(requests, slot);
-        self.processes[usize::from(key)].busy
-    }
-
-    fn expired_of(&mut self, jiffies: u64, requests: &Requests, key: u16) -> Option<Slot> {
-        let tick = |row| self.hz.jiffies_of_millis(self.tunables[row]);
-        let (interval, expires) = (tick(FIFO_BATCH_EXPIRE), [tick(FIFO_EXPIRE_R), tick(FIFO_EXPIRE_W)]);
-        let process = &mut self.processes[usize::from(key)];
-        if jiffies < process.last_age_served + interval {
-            return None;
-        }
-        let old = |(list, expire): (&List, u64)| {
-            list.first().filter(|&slot| jiffies > requests[slot].private.count as u64 + expire)
-        };
-        let found = process.ages.iter().zip(expires).find_map(old)?;
-        process.last_age_served = jiffies;
-        Some(found)
-    }
-
-    /// Meant as a one-way sweep from the last sector on; since that is set to the end of the very request before it is inserted,
-    /// requests that go back are appended, too.
-    fn insert_sorted(&mut self, requests: &mut Requests, slot: Slot) {
-        let sector = requests[slot].sector();
-        let mut place = None;
-        for other in self.dispatch.iter_back(requests) {
-            let its = requests[other].sector();
-            if sector > its {
-                place = Some(other);
-                break;
-            }
-            if its > self.last_sector && sector < self.last_sector {
-                self.last_sector = sector;
-                place = Some(other);
-                break;
-            }
-        }
-        match place {
-            Some(other) => self.dispatch.insert_after(requests, other, slot),
-            None => self.dispatch.push_front(requests, slot),
-        }
-    }
-
-    fn account_start(&mut self, jiffies: u64, requests: &mut Requests, slot: Slot) {
-        let key = requests[slot].private.queue;
-        let process = &mut self.processes[usize::from(key)];
-        process.service_start.get_or_insert(jiffies);
-        if self.tagged {
-            if self.fade(key, jiffies, 10) {
-                self.processes[usize::from(key)].service_start = Some(jiffies);
-            }
-            self.processes[usize::from(key)].service_used += 1;
-            self.resort(key);
-        }
-        requests[slot].private.due = self.hz.moment(jiffies);
-        self.in_device += 1;
-        self.tagged |= self.in_device >= TAGGED_FROM;
-    }
-
-    fn account_end(&mut self, jiffies: u64, key: u16, started: u64) {
-        self.in_device -= 1;
-        if !self.tagged {
-            if self.fade(key, jiffies, 8) {
-                self.processes[usize::from(key)].service_start = Some(jiffies);
-            }
-            self.processes[usize::from(key)].service_used += jiffies - started;
-            self.resort(key);
-        }
-    }
-
-    fn resort(&mut self, key: u16) {
-        let Some(at) = self.busy.iter().position(|&other| other == key) else { return };
-        let used = |at: usize| self.processes[usize::from(self.busy[at])].service_used;
-        let ordered =
-            (at == 0 || used(at - 1) <= used(at)) && (at + 1 == self.busy.len() || used(at) <= used(at + 1));
-        if !ordered {
-            self.sort(key);
         }
     }
 }
@@ -363,6 +231,8 @@ impl Elevator for Cfq2 {
         requests[slot].private.count = jiffies as i64;
         if self.processes.len() <= usize::from(key) {
             self.processes.resize(usize::from(key) + 1, Process::default());
+            self.busy.reserve(self.processes.len());
+            self.pass.reserve(self.processes.len());
         }
         let (kind, way) = (usize::from(requests[slot].is_sync()), requests[slot].op().direction());
         let process = &mut self.processes[usize::from(key)];
@@ -445,104 +315,5 @@ impl Elevator for Cfq2 {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::elevator::testing::Bench;
-
-    #[test]
-    fn each_process_gives_one_request_per_pass_nearest_to_the_head() {
-        let mut bench = Bench::new("cfq2");
-        for n in 0..3 {
-            bench.read_by(0, 1000 + 100 * n);
-            bench.read_by(1, 9000 + 100 * n);
-        }
-        // Equal service: the one that became busy last is first. The insert into the dispatch list compares with the end of the
-        // request that it inserts, so that it keeps the order of the passes, not that of the sectors.
-        assert_eq!(bench.serve_n(4), [9000, 1000, 9100, 1100]);
-        assert_eq!(bench.order(), [9200, 1200]);
-    }
-
-    #[test]
-    fn who_has_used_the_device_longer_waits() {
-        let mut bench = Bench::new("cfq2,quantum=1");
-        bench.read_by(0, 1000);
-        let id = bench.start().unwrap();
-        bench.after(50).done(id);
-        bench.read_by(1, 9000);
-        bench.read_by(0, 2000);
-        // Among equals the last to come would have been first.
-        assert_eq!(bench.order(), [9000, 2000]);
-    }
-
-    #[test]
-    fn used_service_fades_within_seconds() {
-        let mut bench = Bench::new("cfq2,quantum=1");
-        for (task, millis) in [(0, 50), (1, 8)] {
-            bench.read_by(task, 1000 + 10_000 * u64::from(task));
-            let id = bench.start().unwrap();
-            bench.after(millis).done(id);
-        }
-        bench.after(2000);
-        bench.read_by(1, 9000);
-        bench.read_by(0, 2000);
-        assert_eq!(bench.order(), [9000, 2000], "50/8 jiffies are still more than 8/8");
-        let mut bench = Bench::new("cfq2,quantum=1");
-        bench.read_by(0, 1000);
-        let id = bench.start().unwrap();
-        bench.after(7).done(id);
-        bench.after(2000).read_by(1, 9000);
-        bench.read_by(0, 2000);
-        assert_eq!(bench.order(), [2000, 9000], "7/8 of a jiffy is none");
-    }
-
-    #[test]
-    fn only_those_with_nothing_under_way_in_the_first_pass() {
-        let mut bench = Bench::new("cfq2,quantum=1");
-        bench.read_by(0, 1000);
-        let first = bench.start().unwrap();
-        bench.read_by(0, 1100);
-        bench.read_by(1, 9000);
-        assert_eq!(bench.serve(), Some(9000));
-        assert_eq!(bench.serve(), Some(1100), "nobody else");
-        bench.done(first);
-    }
-
-    #[test]
-    fn asynchronous_requests_expire_first() {
-        let mut bench = Bench::new("cfq2,quantum=1");
-        bench.write(100);
-        bench.after(400);
-        bench.read(50_000);
-        bench.read(60_000);
-        bench.serve();
-        bench.after(200);
-        bench.serve();
-        assert!(bench.counter("expired") <= 1);
-        let mut bench = Bench::new("cfq2,quantum=1");
-        bench.read(50_000);
-        bench.serve();
-        bench.write(10);
-        bench.read(50_100);
-        bench.after(501);
-        assert_eq!(bench.serve(), Some(10), "a write after 500 ms");
-        bench.read(50_200);
-        bench.read(5);
-        bench.after(501);
-        assert_eq!(bench.serve(), Some(5));
-    }
-
-    #[test]
-    fn a_process_always_has_eight_requests_and_at_most_64() {
-        use crate::elevator::by_name;
-        use crate::queue::{Queue, Rules, Submitted};
-        use crate::{Bio, Limits, Nanos, Op};
-        let mut queue = Queue::new(by_name("cfq2").unwrap(), Rules::linux26(Limits::IDE_26).unplugged());
-        let mut taken = 0;
-        for n in 0..200 {
-            taken += usize::from(matches!(
-                queue.submit(Nanos::ZERO, Bio::new(Op::Read, 100 * n, 8)),
-                Submitted::Queued(_)
-            ));
-        }
-        assert_eq!(taken, 64);
-    }
-}
+#[path = "second_tests.rs"]
+mod tests;

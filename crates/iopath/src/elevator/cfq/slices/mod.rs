@@ -5,6 +5,8 @@
 //! Left out: groups and group_idle, low_latency with target_latency, queues of cooperating tasks joined into one, and the tree per workload
 //! type of 2.6.33 and later.
 
+mod turns;
+
 use super::LONGEST_MS;
 use crate::bio::Bio;
 use crate::elevator::best::BestLane;
@@ -190,121 +192,6 @@ impl Cfq3 {
         }
     }
 
-    /// The slice of a queue: its base and a fifth more for each step of priority above 4, less below.
-    fn slice(&self, turn: &Turn) -> Nanos {
-        let base = self.tunables[if turn.sync { SLICE_SYNC } else { SLICE_ASYNC }] as i64 * 1_000_000;
-        Nanos((base + base / 5 * (4 - i64::from(turn.level))).max(1) as u64)
-    }
-
-    /// Most requests in an asynchronous slice.
-    fn async_share(&self, turn: &Turn) -> u64 {
-        let base = self.tunables[SLICE_ASYNC_RQ];
-        2 * (base + base * (7 - u64::from(turn.level)))
-    }
-
-    fn most_with_device(&self, turn: &Turn) -> u32 {
-        if turn.class == IoClass::Idle { 1 } else { self.tunables[QUANTUM] as u32 }
-    }
-
-    /// The place of a queue in the round: behind its class, or before it if it preempts.
-    fn join_round(&mut self, key: u16, first: bool) {
-        self.round.retain(|&other| other != key);
-        let class = self.turns[usize::from(key)].class;
-        let before = |&other: &u16| {
-            let its = self.turns[usize::from(other)].class;
-            if first { its < class } else { its <= class }
-        };
-        let at = self.round.iter().position(|other| !before(other)).unwrap_or(self.round.len());
-        self.round.insert(at, key);
-    }
-
-    /// The active queue's turn is over.
-    fn end_slice(&mut self) {
-        self.idle_until = None;
-        let Some(key) = self.active.take() else { return };
-        let turn = &mut self.turns[usize::from(key)];
-        (turn.dispatched, turn.looked_at_age) = (0, false);
-        if turn.busy {
-            self.join_round(key, false);
-        }
-    }
-
-    fn activate(&mut self) -> Option<u16> {
-        let &key = self.round.first()?;
-        self.active = Some(key);
-        self.slice_end = None;
-        self.slices += 1;
-        Some(key)
-    }
-
-    /// Whether the disk may be kept idle for a queue.
-    fn worth_idling(&self, turn: &Turn) -> bool {
-        let idle = self.tunables[SLICE_IDLE] * 1_000_000;
-        turn.sync
-            && idle > 0
-            && turn.class != IoClass::Idle
-            && turn.think.believed().is_none_or(|think| think <= idle)
-            && turn.seek.believed().is_none_or(|seek| seek <= SEEKY)
-    }
-
-    /// The queue whose turn it is, or when to ask again.
-    fn select(&mut self, now: Nanos) -> Result<u16, Pick> {
-        let Some(key) = self.active else { return self.activate().ok_or(Pick::Nothing) };
-        let turn = &self.turns[usize::from(key)];
-        let used = self.slice_end.is_some_and(|end| now >= end)
-            || (!turn.sync && u64::from(turn.dispatched) >= self.async_share(turn));
-        if !used {
-            if turn.busy {
-                return Ok(key);
-            }
-            if let Some(until) = self.idle_until.filter(|&until| now < until) {
-                return Err(Pick::NotBefore(until));
-            }
-            // Its last request is with the device: its next one may be close to it.
-            if turn.with_device > 0 && self.worth_idling(turn) {
-                return Err(Pick::Nothing);
-            }
-        }
-        self.end_slice();
-        self.activate().ok_or(Pick::Nothing)
-    }
-
-    /// The next request of a queue: the oldest if it is due, looked at once per slice; else the nearest.
-    fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
-        let turn = &mut self.turns[usize::from(key)];
-        let expired = !turn.looked_at_age && turn.requests.lane.expired(requests, now);
-        turn.looked_at_age = true;
-        if expired { turn.requests.lane.oldest() } else { turn.requests.best() }
-    }
-
-    fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
-        let cap = Nanos(2 * self.idle_time().0);
-        let (sector, end) = (requests[slot].sector(), requests[slot].end());
-        let turn = &mut self.turns[usize::from(key)];
-        if let Some(completed) = turn.last_completion {
-            turn.think.add((now - completed).0.min(cap.0), 128);
-        }
-        if let Some(last) = turn.last_end {
-            turn.seek.add_distance(last.abs_diff(sector));
-        }
-        turn.last_end = Some(end);
-    }
-
-    /// Whether a new request ends the turn of the active queue: real time does, synchronous does to asynchronous, and while the disk
-    /// is idle what is close to the head does.
-    fn preempts(&self, requests: &Requests, slot: Slot, key: u16) -> bool {
-        let Some(active) = self.active.filter(|&active| active != key) else { return false };
-        let (new, old) = (&self.turns[usize::from(key)], &self.turns[usize::from(active)]);
-        if new.class != old.class {
-            return new.class < old.class;
-        }
-        if new.sync != old.sync {
-            return new.sync;
-        }
-        let close = old.seek.believed().unwrap_or(SEEKY).min(SEEKY);
-        self.idle_until.is_some() && self.head.abs_diff(requests[slot].sector()) <= close
-    }
-
     /// Takes a request out of its queue; an empty one leaves the round.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
@@ -373,6 +260,7 @@ impl Elevator for Cfq3 {
         let key = self.key(requests, task, sync);
         while self.turns.len() <= usize::from(key) {
             self.turns.push(Turn::new(true, IoClass::BestEffort, 4));
+            self.round.reserve(self.turns.len());
         }
         let info = requests.task(task);
         requests[slot].private.queue = key;

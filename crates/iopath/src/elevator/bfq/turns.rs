@@ -1,0 +1,128 @@
+//! The turns of `bfq-lite`: whose it is, how it ends, what it costs, and which request goes in it.
+
+use super::budget::Ended;
+use super::fair;
+use super::{BfqLite, MAX_BUDGET, SLICE_IDLE, TIMEOUT_SYNC, Turn};
+use crate::elevator::Pick;
+use crate::request::{Requests, Slot};
+use crate::time::Nanos;
+
+impl BfqLite {
+    /// The queue's turn is over: it is charged, its budget follows how it went, and if it has more it waits for another turn.
+    fn end_turn(&mut self, now: Nanos, requests: &Requests, how: Ended) {
+        let Some(turn) = self.turn.take() else { return };
+        let queue = &mut self.queues[usize::from(turn.key)];
+        queue.looked_at_age = false;
+        queue.share.charge(turn.served);
+        let seeky = queue.is_seeky();
+        if queue.sync && !seeky {
+            let fixed = self.tunables[MAX_BUDGET];
+            self.budgets.learn(
+                fixed,
+                turn.served,
+                now - turn.since,
+                Nanos::from_millis(self.tunables[TIMEOUT_SYNC]),
+            );
+        }
+        queue.budget = self.budgets.next(queue.budget, turn.served, how, seeky);
+        if queue.busy {
+            let least = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
+            queue.budget = queue.budget.max(least);
+            queue.share.wait_again(queue.budget);
+        }
+        match how {
+            Ended::Exhausted => self.exhausted += 1,
+            Ended::Timeout => self.timeouts += 1,
+            Ended::Idle | Ended::Empty => {}
+        }
+    }
+
+    /// The next queue: the best class, and in it the earliest virtual finish among those whose start has come.
+    fn begin_turn(&mut self, now: Nanos) -> Option<u16> {
+        let class = self.busy.iter().map(|&key| self.queues[usize::from(key)].class).min()?;
+        let shares = || {
+            let queues = self.busy.iter().map(|&key| (key, &self.queues[usize::from(key)]));
+            queues.filter(|(_, queue)| queue.class == class).map(|(key, queue)| (key, queue.share))
+        };
+        let earliest = shares().map(|(_, share)| share.start).min()?;
+        let virtual_now = self.virtual_now.max(earliest);
+        let key = fair::first(shares(), virtual_now)?;
+        self.virtual_now = virtual_now;
+        self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
+        self.turns += 1;
+        Some(key)
+    }
+
+    /// The queue whose turn it is, or when to ask again.
+    pub(super) fn select(&mut self, now: Nanos, requests: &Requests) -> Result<u16, Pick> {
+        let Some(turn) = self.turn else { return self.begin_turn(now).ok_or(Pick::Nothing) };
+        let queue = &self.queues[usize::from(turn.key)];
+        let how = if queue.busy {
+            let next = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
+            if now >= turn.since + self.timeout() {
+                Ended::Timeout
+            } else if turn.served + next > queue.budget {
+                Ended::Exhausted
+            } else {
+                return Ok(turn.key);
+            }
+        } else {
+            match turn.idle_until {
+                Some(until) if now < until => return Err(Pick::NotBefore(until)),
+                Some(_) => Ended::Idle,
+                // Its last request is with the device: its next one may be close to it.
+                None if queue.with_device > 0 && self.worth_idling(queue) => return Err(Pick::Nothing),
+                None => Ended::Empty,
+            }
+        };
+        self.end_turn(now, requests, how);
+        self.begin_turn(now).ok_or(Pick::Nothing)
+    }
+
+    pub(super) fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
+        let queue = &mut self.queues[usize::from(key)];
+        let expired = !queue.looked_at_age && queue.requests.lane.expired(requests, now);
+        queue.looked_at_age = true;
+        if expired { queue.requests.lane.oldest() } else { queue.requests.best() }
+    }
+
+    pub(super) fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
+        let cap = 2 * self.tunables[SLICE_IDLE] * 1_000_000;
+        let (sector, end) = (requests[slot].sector(), requests[slot].end());
+        let queue = &mut self.queues[usize::from(key)];
+        if let Some(completed) = queue.last_completion {
+            queue.think.add((now - completed).0.min(cap), 128);
+        }
+        if let Some(last) = queue.last_end {
+            queue.seek.add_distance(last.abs_diff(sector));
+        }
+        queue.last_end = Some(end);
+    }
+
+    pub(super) fn wake(&mut self, key: u16) {
+        let (virtual_now, fresh) = (self.virtual_now, self.budgets.initial());
+        let queue = &mut self.queues[usize::from(key)];
+        if queue.busy {
+            return;
+        }
+        queue.busy = true;
+        self.busy.push(key);
+        if queue.budget == 0 {
+            queue.budget = fresh;
+        }
+        if self.turn.is_none_or(|turn| turn.key != key) {
+            queue.share.wake(virtual_now, queue.budget);
+        }
+    }
+
+    /// Virtual time passes with the service given, the slower the more want it.
+    pub(super) fn serve(&mut self, key: u16, sectors: u64) {
+        let own = self.queues[usize::from(key)].share.weight;
+        let others = self.busy.iter().filter(|&&other| other != key);
+        let weights: u64 = others.map(|&other| self.queues[usize::from(other)].share.weight).sum();
+        self.virtual_now += fair::virtual_length(sectors, own + weights);
+        if let Some(turn) = &mut self.turn {
+            turn.served += sectors;
+        }
+    }
+}

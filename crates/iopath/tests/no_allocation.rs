@@ -1,0 +1,90 @@
+//! No call allocates: once the queue has seen its largest backlog and every task, a long run of submissions, dispatches and completions
+//! asks the allocator for nothing, under every elevator and under the rules of every kernel.
+
+use fathom_iopath::{Bio, Limits, Nanos, Next, Op, Queue, Rules, Submitted, TaskId, elevator};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    /// Allocations of this thread; the test harness has others.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator with the arguments as they came; counting touches no memory of the heap.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises about the layout are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: `place` came from `System` with this layout.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+struct Run {
+    queue: Queue,
+    now: Nanos,
+    drawn: u64,
+    depth: usize,
+    in_device: Vec<fathom_iopath::RequestId>,
+}
+
+impl Run {
+    fn steps(&mut self, n: u64) {
+        for _ in 0..n {
+            self.drawn =
+                self.drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let draw = self.drawn >> 33;
+            let op = if draw.is_multiple_of(3) { Op::Write } else { Op::Read };
+            let bio = Bio::new(op, draw / 16 % 4096 * 8, 8).by(TaskId((draw % 16) as u16));
+            if self.queue.submit(self.now, bio) == Submitted::Full {
+                self.queue.let_in(self.now, bio.task());
+            }
+            self.queue.start_plug(bio.task());
+            if draw.is_multiple_of(5) {
+                self.queue.unplug(self.now);
+                self.queue.finish_plug(self.now, bio.task());
+            }
+            self.drive();
+        }
+    }
+
+    fn drive(&mut self) {
+        while let Next::Request(id) = self.queue.next(self.now, (self.depth - self.in_device.len()) as u32) {
+            self.in_device.push(id);
+        }
+        self.now += Nanos::from_micros(700);
+        if self.in_device.len() == self.depth {
+            let id = self.in_device.remove(0);
+            assert!(self.queue.completed(self.now, id, |_| {}));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_allocated_once_the_queue_is_warm() {
+    for name in elevator::known() {
+        for (rules, depth) in [
+            (Rules::linux24(Limits::IDE_24), 1),
+            (Rules::linux26(Limits::IDE_26), 1),
+            (Rules::today(Limits::LOOP_618, 32), 32),
+        ] {
+            let queue = Queue::new(elevator::by_name(name).expect("it exists"), rules);
+            let mut run =
+                Run { queue, now: Nanos::ZERO, drawn: 1, depth, in_device: Vec::with_capacity(depth) };
+            run.steps(20_000);
+            let before = COUNT.with(Cell::get);
+            run.steps(20_000);
+            let during = COUNT.with(Cell::get) - before;
+            assert_eq!(during, 0, "{name} with {:?}", rules.pool);
+        }
+    }
+}
