@@ -20,6 +20,7 @@ enum Step {
     Unplug { task: u16 },
     Plug { task: u16 },
     Exit { task: u16 },
+    Follow { which: usize },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -37,6 +38,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0u16..6).prop_map(|task| Step::Unplug { task }),
         1 => (0u16..6).prop_map(|task| Step::Plug { task }),
         1 => (3u16..6).prop_map(|task| Step::Exit { task }),
+        1 => (0usize..40).prop_map(|which| Step::Follow { which }),
     ];
     prop::collection::vec(step, 1..160)
 }
@@ -106,6 +108,7 @@ impl Run {
                 }
                 Step::Plug { task } => self.queue.start_plug(TaskId(task)),
                 Step::Exit { task } => self.queue.task_exited(self.now, TaskId(task)),
+                Step::Follow { which } => self.follow(which),
             }
             self.feed_device();
             self.check();
@@ -147,6 +150,19 @@ impl Run {
                     return Some(until);
                 }
             }
+        }
+    }
+
+    /// The device takes some request that waits, whatever the elevator thinks of it.
+    fn follow(&mut self, which: usize) {
+        let waits = |stage| matches!(stage, Stage::Waiting | Stage::Parked | Stage::Plugged);
+        let waiting = self.queue.requests().iter().filter(|(_, request)| waits(request.stage()));
+        let Some((slot, _)) = waiting.take(which + 1).last() else { return };
+        let id = self.queue.requests().id(slot);
+        if self.in_device.len() < self.depth && self.queue.follow(self.now, id) {
+            assert!(!self.queue.follow(self.now, id), "it has been started");
+            self.check_limits(id);
+            self.in_device.push_back(id);
         }
     }
 

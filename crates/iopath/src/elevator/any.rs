@@ -146,6 +146,10 @@ impl Elevator for AnyElevator {
         each!(self, one => one.next(now, requests, limits, free_tags))
     }
 
+    fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        each!(self, one => one.taken(now, requests, slot));
+    }
+
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         each!(self, one => one.completed(now, requests, slot));
     }

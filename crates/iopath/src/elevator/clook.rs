@@ -150,6 +150,11 @@ impl Elevator for ClookHsfs {
         Pick::Request(first)
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.last = Some(requests[slot].sector());
+        self.lane.remove(requests, slot);
+    }
+
     fn completed(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
         if requests[slot].private.mark == LOCKED {
             self.locked = false;

@@ -193,6 +193,11 @@ impl Elevator for Linus24 {
         self.list.pop_front(requests).map_or(Pick::Nothing, Pick::Request)
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        (self.place, self.charged) = (Place::Tail, None);
+        self.list.remove(requests, slot);
+    }
+
     fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {

@@ -121,6 +121,10 @@ pub trait Elevator {
     /// The next request for the device, which has `free_tags` places (0: it will be parked until one is free).
     fn next(&mut self, now: Nanos, requests: &mut Requests, limits: &Limits, free_tags: u32) -> Pick;
 
+    /// The device takes this one of the waiting requests, whatever would have been chosen: it leaves the elevator's lists, and the
+    /// elevator goes on as if it had chosen it. For following the trace of a real kernel step by step.
+    fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
+
     /// The device is done with it; its place is freed right after.
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
 

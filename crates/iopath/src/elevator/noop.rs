@@ -50,6 +50,10 @@ impl Elevator for Noop {
         self.list.pop_front(requests).map_or(Pick::Nothing, Pick::Request)
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.list.remove(requests, slot);
+    }
+
     fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {

@@ -134,6 +134,28 @@ impl Queue {
         }
     }
 
+    /// The device starts this request, whatever the elevator would have chosen: for following the trace of a real kernel step by step
+    /// (clone the queue and ask the clone's [`Queue::next`] first, to compare). False, and nothing happens, if no request of this name
+    /// waits. A plug of its task is handed over first, and the queue's opens.
+    pub fn follow(&mut self, now: Nanos, id: RequestId) -> bool {
+        if let Some(request) = self.requests.get(id).filter(|request| request.stage() == Stage::Plugged) {
+            self.flush(now, request.task());
+        }
+        self.plugged_until = None;
+        match self.requests.get(id).map(Request::stage) {
+            None | Some(Stage::Free | Stage::Plugged | Stage::Started) => return false,
+            Some(Stage::Waiting | Stage::Parked) => {}
+        }
+        if self.parked == Some(id.slot) {
+            self.parked = None;
+        } else {
+            self.elevator.taken(now, &mut self.requests, id.slot);
+        }
+        self.requests.set_stage(id.slot, Stage::Started);
+        self.started += 1;
+        true
+    }
+
     fn start(&mut self, slot: Slot) -> Next {
         debug_assert_ne!(self.requests[slot].stage(), Stage::Started, "no request is started twice");
         self.parked = None;

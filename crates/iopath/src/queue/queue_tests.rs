@@ -175,6 +175,21 @@ fn a_request_that_is_joined_as_it_enters_has_the_name_of_the_one_it_joined() {
 }
 
 #[test]
+fn a_trace_is_followed_whatever_the_elevator_would_do() {
+    let mut queue = Queue::new(elevator::by_name("mq-deadline").unwrap(), Rules::bare(Limits::CCISS));
+    let ids: Vec<RequestId> = [500, 100, 300]
+        .map(|sector| match queue.submit(ms(0), read(sector)) {
+            Submitted::Queued(id) => id,
+            other => panic!("{other:?}"),
+        })
+        .to_vec();
+    assert_eq!(queue.clone().next(ms(0), 1), Next::Request(ids[1]));
+    assert!(queue.follow(ms(0), ids[2]) && !queue.follow(ms(0), ids[2]));
+    assert_eq!(queue.next(ms(0), 1), Next::Request(ids[0]), "on from where the kernel went");
+    assert_eq!(queue.in_flight(), 2);
+}
+
+#[test]
 fn another_elevator_takes_over_what_waits() {
     let mut queue = queue(Rules::bare(Limits::CCISS));
     queue.submit(ms(0), read(0));

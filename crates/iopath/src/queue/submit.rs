@@ -165,7 +165,7 @@ impl Queue {
     }
 
     /// The requests of a task's plug go to the elevator, in the order in which they were made.
-    fn flush(&mut self, now: Nanos, task: TaskId) {
+    pub(super) fn flush(&mut self, now: Nanos, task: TaskId) {
         while let Some(slot) = self.plugs.pop(&mut self.requests, task) {
             self.requests.set_stage(slot, Stage::Waiting);
             self.insert(now, slot);

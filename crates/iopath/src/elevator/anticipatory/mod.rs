@@ -283,6 +283,13 @@ impl Elevator for Anticipatory {
         }
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.batches += u64::from(self.batch != Self::kind(requests, slot));
+        self.batch = Self::kind(requests, slot);
+        self.changing = false;
+        self.take(requests, slot);
+    }
+
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let jiffies = self.hz.jiffies(now);
         let kind = Self::kind(requests, slot);

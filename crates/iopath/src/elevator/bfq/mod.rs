@@ -20,7 +20,7 @@ use crate::request::{Requests, Slot};
 use crate::task::{IoClass, TaskId};
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
-use budget::Budgets;
+use budget::{Budgets, Ended};
 use fair::Share;
 
 const FIFO_EXPIRE_SYNC: usize = 0;
@@ -189,6 +189,19 @@ impl BfqLite {
         queue.sync && idle > 0 && queue.class != IoClass::Idle && quick && !queue.is_seeky()
     }
 
+    /// Hands a request to the device.
+    fn start(&mut self, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let sectors = u64::from(requests[slot].sectors());
+        self.head = requests[slot].end();
+        let (head, back) = (self.head, self.back());
+        self.queues[usize::from(key)].requests.remove(requests, slot, head, back);
+        self.queues[usize::from(key)].with_device += 1;
+        self.serve(key, sectors);
+        self.empty(key);
+        self.waiting -= 1;
+    }
+
     fn empty(&mut self, key: u16) {
         let queue = &mut self.queues[usize::from(key)];
         if queue.requests.is_empty() {
@@ -280,15 +293,18 @@ impl Elevator for BfqLite {
             Err(pick) => return pick,
         };
         let Some(slot) = self.choose(now, requests, key) else { return Pick::Nothing };
-        let sectors = u64::from(requests[slot].sectors());
-        self.head = requests[slot].end();
-        let (head, back) = (self.head, self.back());
-        self.queues[usize::from(key)].requests.remove(requests, slot, head, back);
-        self.queues[usize::from(key)].with_device += 1;
-        self.serve(key, sectors);
-        self.empty(key);
-        self.waiting -= 1;
+        self.start(requests, slot);
         Pick::Request(slot)
+    }
+
+    fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        if self.turn.is_none_or(|turn| turn.key != key) {
+            self.end_turn(now, requests, Ended::Empty);
+            self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
+            self.turns += 1;
+        }
+        self.start(requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {

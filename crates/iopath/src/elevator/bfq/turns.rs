@@ -9,7 +9,7 @@ use crate::time::Nanos;
 
 impl BfqLite {
     /// The queue's turn is over: it is charged, its budget follows how it went, and if it has more it waits for another turn.
-    fn end_turn(&mut self, now: Nanos, requests: &Requests, how: Ended) {
+    pub(super) fn end_turn(&mut self, now: Nanos, requests: &Requests, how: Ended) {
         let Some(turn) = self.turn.take() else { return };
         let queue = &mut self.queues[usize::from(turn.key)];
         queue.looked_at_age = false;

@@ -201,6 +201,15 @@ impl Elevator for Cfq1 {
         Pick::Request(slot)
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        if requests[slot].stage() == Stage::Parked {
+            self.dispatch.remove(requests, slot);
+        } else {
+            self.leave(requests, slot);
+        }
+        self.waiting -= 1;
+    }
+
     fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     fn may_queue(&mut self, _now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {

@@ -186,6 +186,19 @@ impl Elevator for Deadline {
         Pick::Request(slot)
     }
 
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        let way = self.lane_of(requests, slot);
+        if self.continued(requests) != Some(slot) {
+            self.batching = 0;
+            self.batches += 1;
+            match way {
+                READ => self.starved += u64::from(!self.lanes[WRITE].is_empty()),
+                _ => self.starved = 0,
+            }
+        }
+        self.take(requests, slot);
+    }
+
     fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {

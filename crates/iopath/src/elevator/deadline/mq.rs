@@ -124,10 +124,16 @@ impl MqDeadline {
         if request.private.due - self.expire(way) > latest_start {
             return None;
         }
+        self.start(requests, slot);
+        Some(slot)
+    }
+
+    fn start(&mut self, requests: &mut Requests, slot: Slot) {
+        let request = &requests[slot];
+        let (class, way) = (usize::from(request.private.queue), request.op().direction());
         self.batching += 1;
         self.classes[class].latest[way] = request.sector();
         self.classes[class].lanes[way].remove(requests, slot);
-        Some(slot)
     }
 
     /// A request of a lower class that has waited too long.
@@ -216,6 +222,22 @@ impl Elevator for MqDeadline {
             }
         }
         Pick::Nothing
+    }
+
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        let class = usize::from(requests[slot].private.queue);
+        let way = requests[slot].op().direction();
+        let goes_on = self.batching < self.tunables[FIFO_BATCH]
+            && self.following(requests, class, self.last_way) == Some(slot);
+        if !goes_on {
+            (self.last_way, self.batching) = (way, 0);
+            self.batches += 1;
+            match way {
+                READ => self.starved += u64::from(!self.classes[class].lanes[WRITE].is_empty()),
+                _ => self.starved = 0,
+            }
+        }
+        self.start(requests, slot);
     }
 
     fn completed(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {

@@ -115,6 +115,16 @@ impl Kyber {
         });
     }
 
+    fn leave(&mut self, requests: &mut Requests, slot: Slot) {
+        let request = &requests[slot];
+        let (domain, cpu) = (Self::domain_of(request.op()), usize::from(request.cpu()));
+        let list = match request.private.mark {
+            COLLECTED => &mut self.domains[domain].collected,
+            _ => &mut self.domains[domain].of_cpu[cpu],
+        };
+        list.remove(requests, slot);
+    }
+
     fn dispatch_current(&mut self, requests: &mut Requests) -> Option<Slot> {
         let domain = &mut self.domains[self.current];
         if domain.used >= domain.tokens {
@@ -177,13 +187,7 @@ impl Elevator for Kyber {
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {
-        let request = &requests[gone];
-        let (domain, cpu) = (Self::domain_of(request.op()), usize::from(request.cpu()));
-        let list = match request.private.mark {
-            COLLECTED => &mut self.domains[domain].collected,
-            _ => &mut self.domains[domain].of_cpu[cpu],
-        };
-        list.remove(requests, gone);
+        self.leave(requests, gone);
         self.waiting -= 1;
     }
 
@@ -199,6 +203,19 @@ impl Elevator for Kyber {
         requests[slot].private.due = now;
         self.waiting -= 1;
         Pick::Request(slot)
+    }
+
+    fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.adjust(now);
+        let domain = Self::domain_of(requests[slot].op());
+        if domain != self.current {
+            (self.current, self.batching) = (domain, 0);
+        }
+        self.batching += 1;
+        self.domains[domain].used += 1;
+        self.leave(requests, slot);
+        requests[slot].private.due = now;
+        self.waiting -= 1;
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {

@@ -30,15 +30,20 @@ impl Cfq2 {
         let expired = self.expired_of(jiffies, requests, key);
         self.expired += u64::from(expired.is_some());
         let Some(slot) = expired.or(self.processes[usize::from(key)].best) else { return false };
-        self.last_sector = requests[slot].end();
-        self.leave(requests, slot);
-        let kind = usize::from(requests[slot].is_sync());
-        let process = &mut self.processes[usize::from(key)];
-        process.ages[kind].remove(requests, slot);
-        process.in_flight += 1;
+        self.move_out(requests, slot);
         requests.set_stage(slot, Stage::Parked);
         self.insert_sorted(requests, slot);
         self.processes[usize::from(key)].busy
+    }
+
+    /// Out of its process's tree and queue of ages: it is under way.
+    pub(super) fn move_out(&mut self, requests: &mut Requests, slot: Slot) {
+        self.last_sector = requests[slot].end();
+        self.leave(requests, slot);
+        let kind = usize::from(requests[slot].is_sync());
+        let process = &mut self.processes[usize::from(requests[slot].private.queue)];
+        process.ages[kind].remove(requests, slot);
+        process.in_flight += 1;
     }
 
     fn expired_of(&mut self, jiffies: u64, requests: &Requests, key: u16) -> Option<Slot> {

@@ -15,7 +15,7 @@ use crate::elevator::{Elevator, Held, MayQueue, Pick};
 use crate::limits::Limits;
 use crate::list::List;
 use crate::merge::{Candidate, MergeKind, touches};
-use crate::request::{Requests, Slot};
+use crate::request::{Requests, Slot, Stage};
 use crate::time::{Hz, Nanos};
 use crate::tree::Tree;
 use crate::tunable::{Tunable, Tunables, Unit, View};
@@ -251,6 +251,16 @@ impl Elevator for Cfq2 {
         self.account_start(jiffies, requests, slot);
         self.waiting -= 1;
         Pick::Request(slot)
+    }
+
+    fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        if requests[slot].stage() == Stage::Parked {
+            self.dispatch.remove(requests, slot);
+        } else {
+            self.move_out(requests, slot);
+        }
+        self.account_start(self.hz.jiffies(now), requests, slot);
+        self.waiting -= 1;
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {

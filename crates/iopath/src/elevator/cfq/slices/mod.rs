@@ -192,6 +192,18 @@ impl Cfq3 {
         }
     }
 
+    /// Hands a request to the device.
+    fn start(&mut self, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        self.head = requests[slot].end();
+        self.leave(requests, slot);
+        let turn = &mut self.turns[usize::from(key)];
+        turn.with_device += 1;
+        turn.dispatched += 1;
+        self.async_with_device += u32::from(!turn.sync);
+        self.waiting -= 1;
+    }
+
     /// Takes a request out of its queue; an empty one leaves the round.
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
@@ -302,14 +314,19 @@ impl Elevator for Cfq3 {
             return Pick::Nothing;
         }
         let Some(slot) = self.choose(now, requests, key) else { return Pick::Nothing };
-        self.head = requests[slot].end();
-        self.leave(requests, slot);
-        let turn = &mut self.turns[usize::from(key)];
-        turn.with_device += 1;
-        turn.dispatched += 1;
-        self.async_with_device += u32::from(!turn.sync);
-        self.waiting -= 1;
+        self.start(requests, slot);
         Pick::Request(slot)
+    }
+
+    fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        if self.active != Some(key) {
+            self.end_slice();
+            (self.active, self.slice_end) = (Some(key), None);
+            self.slices += 1;
+        }
+        self.idle_until = None;
+        self.start(requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
