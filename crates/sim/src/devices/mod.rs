@@ -1,9 +1,23 @@
 //! What lies below a block queue. A device is told when commands arrive and is asked when it next has something to say; time is
 //! passed in, it has no clock. Each kind is one file; the event loop knows only [`Device`].
 
+mod any;
+pub mod array;
 mod constant;
+mod curve;
+pub mod disk;
+pub mod optical;
+pub mod profile;
+pub mod ssd;
 
+#[cfg(test)]
+mod acceptance_tests;
+#[cfg(test)]
+mod testing;
+
+pub use any::AnyDevice;
 pub use constant::Constant;
+pub use profile::{DeviceProfile, NAMES, ProfileError, by_name};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 512;
@@ -17,7 +31,7 @@ pub struct Command {
     pub write: bool,
     /// First sector of 512 bytes.
     pub sector: u64,
-    /// Sectors, at least 1.
+    /// Sectors. 0 with `write` is a flush: it is done when every write that was done before it is on the medium.
     pub sectors: u32,
     /// Entries of its scatter list.
     pub segments: u16,
@@ -28,6 +42,18 @@ impl Command {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.sector + u64::from(self.sectors)
+    }
+
+    /// Whether it is a flush.
+    #[must_use]
+    pub fn is_flush(&self) -> bool {
+        self.write && self.sectors == 0
+    }
+
+    /// Its data in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.sectors) * SECTOR_BYTES
     }
 }
 

@@ -1,0 +1,59 @@
+//! One type for all devices, so that whoever builds one from a profile needs no box and the hot path no virtual call.
+
+use super::array::Array;
+use super::disk::Disk;
+use super::optical::Optical;
+use super::ssd::Ssd;
+use super::{Command, Constant, Counters, Device};
+
+/// A device of any kind.
+pub enum AnyDevice {
+    /// A constant time for each command.
+    Constant(Constant),
+    /// A single disk.
+    Disk(Box<Disk>),
+    /// Disks behind a controller.
+    Array(Box<Array>),
+    /// A CD or DVD drive.
+    Optical(Box<Optical>),
+    /// Flash.
+    Ssd(Box<Ssd>),
+}
+
+macro_rules! each {
+    ($self:expr, $device:ident => $body:expr) => {
+        match $self {
+            AnyDevice::Constant($device) => $body,
+            AnyDevice::Disk($device) => $body,
+            AnyDevice::Array($device) => $body,
+            AnyDevice::Optical($device) => $body,
+            AnyDevice::Ssd($device) => $body,
+        }
+    };
+}
+
+impl Device for AnyDevice {
+    fn capacity_sectors(&self) -> u64 {
+        each!(self, device => device.capacity_sectors())
+    }
+
+    fn depth(&self) -> u32 {
+        each!(self, device => device.depth())
+    }
+
+    fn submit(&mut self, now: u64, command: Command) {
+        each!(self, device => device.submit(now, command));
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        each!(self, device => device.next_event())
+    }
+
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
+        each!(self, device => device.advance(now, done));
+    }
+
+    fn counters(&self) -> Counters {
+        each!(self, device => device.counters())
+    }
+}

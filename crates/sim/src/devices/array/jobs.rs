@@ -1,0 +1,196 @@
+//! Work on stripes: a job is a list of stripes to be written, some of them at the same time, or a set of reads. Each stripe is read, if its
+//! plan says so, and then written; two writes to one stripe never run at once, for they would spoil its parity.
+
+use super::dirty::Leaving;
+use super::layout::{Extent, Layout};
+use super::members::Members;
+use super::plan::{self, Plan};
+use crate::devices::Command;
+use std::collections::VecDeque;
+
+/// What a job is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A read of the host.
+    Read(Command),
+    /// Commands past the cache: tags and sectors.
+    Past(Vec<(u32, u32)>),
+    /// So many sectors leave the cache.
+    Destage(u64),
+}
+
+/// Stripes to be written as one access to each member, or parts of one.
+#[derive(Clone, Debug)]
+enum Piece {
+    Full(u64, u64),
+    Part(u64, Vec<(u64, u64)>),
+}
+
+impl Piece {
+    fn stripes(&self) -> std::ops::Range<u64> {
+        match self {
+            Self::Full(first, count) => *first..first + count,
+            Self::Part(stripe, _) => *stripe..stripe + 1,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Job {
+    kind: Kind,
+    pieces: VecDeque<Piece>,
+    at_once: u32,
+    running: u32,
+}
+
+/// A piece that is being worked on.
+#[derive(Debug)]
+struct Running {
+    job: usize,
+    stripes: std::ops::Range<u64>,
+    /// Accesses that are going on.
+    left: u32,
+    /// To be written when they are done.
+    writes: Vec<Extent>,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    jobs: Vec<Option<Job>>,
+    running: Vec<Option<Running>>,
+    count: usize,
+}
+
+fn place<T>(slots: &mut Vec<Option<T>>, value: T) -> usize {
+    match slots.iter().position(Option::is_none) {
+        Some(at) => {
+            slots[at] = Some(value);
+            at
+        }
+        None => {
+            slots.push(Some(value));
+            slots.len() - 1
+        }
+    }
+}
+
+impl Jobs {
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a stripe is being worked on.
+    pub fn is_busy(&self, stripe: u64) -> bool {
+        self.running.iter().flatten().any(|running| running.stripes.contains(&stripe))
+    }
+
+    /// Reads extents.
+    pub fn start_read(&mut self, now: u64, kind: Kind, extents: &[Extent], members: &mut Members) {
+        self.count += 1;
+        let job = place(&mut self.jobs, Job { kind, pieces: VecDeque::new(), at_once: 0, running: 1 });
+        let left = extents.len() as u32;
+        let owner = place(&mut self.running, Running { job, stripes: 0..0, left, writes: Vec::new() });
+        for &extent in extents {
+            members.ask(now, extent, false, owner as u32);
+        }
+    }
+
+    /// Puts stripes with what is written of them on the list; `at_once` of them at the same time, 0 is all.
+    pub fn start_write(&mut self, kind: Kind, stripes: VecDeque<(u64, Vec<(u64, u64)>)>, at_once: u32) {
+        self.count += 1;
+        let pieces = stripes.into_iter().map(|(stripe, runs)| Piece::Part(stripe, runs)).collect();
+        place(&mut self.jobs, Job { kind, pieces, at_once, running: 0 });
+    }
+
+    /// Puts what leaves the cache on the list; returns its sectors.
+    pub fn start_destage(&mut self, leaving: Leaving, stripe_sectors: u64) -> u64 {
+        self.count += 1;
+        let (piece, sectors) = match leaving {
+            Leaving::Full(first, count) => (Piece::Full(first, count), count * stripe_sectors),
+            Leaving::Part(stripe, runs) => {
+                let sectors = runs.iter().map(|(from, to)| to - from).sum();
+                (Piece::Part(stripe, runs), sectors)
+            }
+        };
+        let kind = Kind::Destage(sectors);
+        place(&mut self.jobs, Job { kind, pieces: VecDeque::from([piece]), at_once: 1, running: 0 });
+        sectors
+    }
+
+    /// Begins every piece that may begin.
+    pub fn go_on(&mut self, now: u64, layout: &Layout, reconstruct: bool, members: &mut Members) {
+        for at in 0..self.jobs.len() {
+            while let Some(piece) = self.next_piece(at) {
+                let plan = match &piece {
+                    Piece::Full(first, count) => plan::of_full_stripes(layout, *first, *count),
+                    Piece::Part(stripe, runs) => plan::of_stripe(layout, *stripe, runs, reconstruct),
+                };
+                self.begin(now, at, piece.stripes(), plan, members);
+            }
+        }
+    }
+
+    fn next_piece(&mut self, at: usize) -> Option<Piece> {
+        let job = self.jobs[at].as_ref()?;
+        if job.at_once > 0 && job.running >= job.at_once {
+            return None;
+        }
+        let stripes = job.pieces.front()?.stripes();
+        if stripes.into_iter().any(|stripe| self.is_busy(stripe)) {
+            return None;
+        }
+        let job = self.jobs[at].as_mut()?;
+        job.running += 1;
+        job.pieces.pop_front()
+    }
+
+    fn begin(
+        &mut self,
+        now: u64,
+        job: usize,
+        stripes: std::ops::Range<u64>,
+        plan: Plan,
+        members: &mut Members,
+    ) {
+        let write_now = plan.reads.is_empty();
+        let (first, then) = if write_now { (plan.writes, Vec::new()) } else { (plan.reads, plan.writes) };
+        let running = Running { job, stripes, left: first.len() as u32, writes: then };
+        let owner = place(&mut self.running, running);
+        for extent in first {
+            members.ask(now, extent, write_now, owner as u32);
+        }
+    }
+
+    /// An access is done; returns what its job was for, if that was the last of it.
+    pub fn access_done(&mut self, now: u64, owner: u32, members: &mut Members) -> Option<Kind> {
+        let slot = &mut self.running[owner as usize];
+        let running = slot.as_mut()?;
+        running.left -= 1;
+        if running.left > 0 {
+            return None;
+        }
+        if !running.writes.is_empty() {
+            let writes = std::mem::take(&mut running.writes);
+            running.left = writes.len() as u32;
+            for extent in writes {
+                members.ask(now, extent, true, owner);
+            }
+            return None;
+        }
+        let job = running.job;
+        *slot = None;
+        self.piece_done(job)
+    }
+
+    fn piece_done(&mut self, at: usize) -> Option<Kind> {
+        let job = self.jobs[at].as_mut()?;
+        job.running -= 1;
+        if job.running > 0 || !job.pieces.is_empty() {
+            return None;
+        }
+        self.count -= 1;
+        self.jobs[at].take().map(|job| job.kind)
+    }
+}

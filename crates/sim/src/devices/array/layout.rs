@@ -1,0 +1,195 @@
+//! Where a sector of an array lies on its members: levels 0, 1, 5 (left-symmetric) and 10, in stripes of one unit on each member.
+
+/// How members hold the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+pub enum Level {
+    /// Units in turns, nothing twice.
+    #[serde(rename = "raid0")]
+    Raid0,
+    /// Every member holds all.
+    #[serde(rename = "raid1")]
+    Raid1,
+    /// One unit of each stripe is the parity of the others.
+    #[serde(rename = "raid5")]
+    Raid5,
+    /// Units in turns over pairs.
+    #[serde(rename = "raid10")]
+    Raid10,
+}
+
+/// Sectors in which mirrored data are looked at; it has no stripes.
+const MIRROR_UNIT: u64 = 2048;
+
+/// An array's layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    level: Level,
+    members: u64,
+    unit: u64,
+    stripes: u64,
+}
+
+/// A run of sectors on one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Which member.
+    pub member: usize,
+    /// First sector there.
+    pub sector: u64,
+    /// How many.
+    pub sectors: u64,
+}
+
+/// A run of sectors of one unit: offsets inside the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which unit of the stripe's data.
+    pub index: u64,
+    /// First offset.
+    pub from: u64,
+    /// One behind the last.
+    pub to: u64,
+}
+
+impl Layout {
+    /// A layout over members of a size in sectors; `None` if the level needs more or an even number of members, or the unit is 0.
+    #[must_use]
+    pub fn new(level: Level, members: u64, unit_sectors: u64, member_sectors: u64) -> Option<Self> {
+        let fits = match level {
+            Level::Raid0 => members >= 1,
+            Level::Raid1 => members >= 2,
+            Level::Raid5 => members >= 3,
+            Level::Raid10 => members >= 4 && members.is_multiple_of(2),
+        };
+        let unit = if level == Level::Raid1 { MIRROR_UNIT } else { unit_sectors };
+        let stripes = member_sectors.checked_div(unit)?;
+        (fits && stripes > 0).then_some(Self { level, members, unit, stripes })
+    }
+
+    /// How members hold the data.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Sectors of a unit.
+    #[must_use]
+    pub fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Units of data in a stripe.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        match self.level {
+            Level::Raid0 => self.members,
+            Level::Raid1 => 1,
+            Level::Raid5 => self.members - 1,
+            Level::Raid10 => self.members / 2,
+        }
+    }
+
+    /// Sectors of data in a stripe.
+    #[must_use]
+    pub fn stripe_sectors(&self) -> u64 {
+        self.width() * self.unit
+    }
+
+    /// Sectors in all.
+    #[must_use]
+    pub fn capacity_sectors(&self) -> u64 {
+        self.stripes * self.stripe_sectors()
+    }
+
+    /// The member with the parity of a stripe.
+    fn parity(&self, stripe: u64) -> u64 {
+        self.members - 1 - stripe % self.members
+    }
+
+    /// Members that hold a unit of a stripe's data, the first of them and how many follow it.
+    #[must_use]
+    pub fn holders(&self, stripe: u64, index: u64) -> std::ops::Range<usize> {
+        let first = match self.level {
+            Level::Raid0 => index,
+            Level::Raid1 => return 0..self.members as usize,
+            Level::Raid5 => (self.parity(stripe) + 1 + index) % self.members,
+            Level::Raid10 => return 2 * index as usize..2 * index as usize + 2,
+        };
+        first as usize..first as usize + 1
+    }
+
+    /// A part of a unit on a member.
+    #[must_use]
+    pub fn extent(&self, stripe: u64, part: Part, member: usize) -> Extent {
+        Extent { member, sector: stripe * self.unit + part.from, sectors: part.to - part.from }
+    }
+
+    /// Offsets of a stripe's parity on its member; `None` where there is none.
+    #[must_use]
+    pub fn parity_extent(&self, stripe: u64, from: u64, to: u64) -> Option<Extent> {
+        (self.level == Level::Raid5).then(|| Extent {
+            member: self.parity(stripe) as usize,
+            sector: stripe * self.unit + from,
+            sectors: to - from,
+        })
+    }
+
+    /// The parts of a stripe that a run of its data (offsets inside the stripe) covers.
+    pub fn parts(&self, from: u64, to: u64) -> impl Iterator<Item = Part> + use<> {
+        let unit = self.unit;
+        (from / unit..to.div_ceil(unit)).map(move |index| Part {
+            index,
+            from: from.max(index * unit) - index * unit,
+            to: to.min((index + 1) * unit) - index * unit,
+        })
+    }
+
+    /// The stripes that a run of sectors covers, each with its offsets inside the stripe.
+    pub fn stripes(&self, sector: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
+        let size = self.stripe_sectors();
+        (sector / size..end.div_ceil(size)).map(move |stripe| {
+            (stripe, sector.max(stripe * size) - stripe * size, end.min((stripe + 1) * size) - stripe * size)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn left_symmetric_parity_moves_left_and_data_follow_it() {
+        let raid = Layout::new(Level::Raid5, 4, 128, 12_800).unwrap();
+        let row = |stripe| (0..3).map(|index| raid.holders(stripe, index).start).collect::<Vec<_>>();
+        assert_eq!(row(0), [0, 1, 2]);
+        assert_eq!(row(1), [3, 0, 1]);
+        assert_eq!(row(2), [2, 3, 0]);
+        assert_eq!(raid.parity_extent(1, 0, 128), Some(Extent { member: 2, sector: 128, sectors: 128 }));
+        assert_eq!(raid.capacity_sectors(), 3 * 12_800);
+    }
+
+    #[test]
+    fn runs_are_cut_into_stripes_and_parts() {
+        let raid = Layout::new(Level::Raid5, 4, 128, 12_800).unwrap();
+        assert_eq!(raid.stripes(300, 1000).collect::<Vec<_>>(), [(0, 300, 384), (1, 0, 384), (2, 0, 232)]);
+        let parts: Vec<_> = raid.parts(100, 300).collect();
+        assert_eq!(parts[0], Part { index: 0, from: 100, to: 128 });
+        assert_eq!(parts[2], Part { index: 2, from: 0, to: 44 });
+    }
+
+    #[test]
+    fn mirrors_hold_everything_twice() {
+        let pairs = Layout::new(Level::Raid10, 4, 128, 12_800).unwrap();
+        assert_eq!((pairs.holders(9, 1), pairs.width()), (2..4, 2));
+        let mirror = Layout::new(Level::Raid1, 3, 0, 20_480).unwrap();
+        assert_eq!((mirror.holders(0, 0), mirror.capacity_sectors()), (0..3, 20_480));
+    }
+
+    #[test]
+    fn levels_need_their_members() {
+        assert!(Layout::new(Level::Raid5, 2, 128, 12_800).is_none());
+        assert!(Layout::new(Level::Raid10, 5, 128, 12_800).is_none());
+        assert!(Layout::new(Level::Raid0, 2, 0, 12_800).is_none());
+        assert!(Layout::new(Level::Raid0, 2, 128, 100).is_none());
+    }
+}

@@ -1,0 +1,102 @@
+//! The disks of an array: accesses queue at each, at most as many are outstanding as it takes, and come back by number.
+
+use super::layout::Extent;
+use crate::devices::disk::Disk;
+use crate::devices::{Command, Counters, Device};
+use std::collections::VecDeque;
+
+/// Disks with their queues.
+pub struct Members {
+    disks: Vec<Disk>,
+    queues: Vec<VecDeque<Command>>,
+    outstanding: Vec<u32>,
+    /// What was asked for by each access that is going on, and the numbers that are free.
+    owners: Vec<u32>,
+    free: Vec<u32>,
+    done: Vec<u32>,
+}
+
+impl Members {
+    /// Disks, all alike.
+    #[must_use]
+    pub fn new(disk: &Disk, count: usize) -> Self {
+        Self {
+            disks: vec![disk.clone(); count],
+            queues: vec![VecDeque::new(); count],
+            outstanding: vec![0; count],
+            owners: Vec::new(),
+            free: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// Asks for an access; `owner` is given back when it is done.
+    pub fn ask(&mut self, now: u64, extent: Extent, write: bool, owner: u32) {
+        let tag = self.free.pop().unwrap_or_else(|| {
+            self.owners.push(0);
+            (self.owners.len() - 1) as u32
+        });
+        self.owners[tag as usize] = owner;
+        let sectors = extent.sectors as u32;
+        self.queues[extent.member].push_back(Command {
+            tag,
+            write,
+            sector: extent.sector,
+            sectors,
+            segments: 1,
+        });
+        self.feed(now, extent.member);
+    }
+
+    fn feed(&mut self, now: u64, member: usize) {
+        let disk = &mut self.disks[member];
+        while self.outstanding[member] < disk.depth()
+            && let Some(command) = self.queues[member].pop_front()
+        {
+            self.outstanding[member] += 1;
+            disk.submit(now, command);
+        }
+    }
+
+    /// Which of some members reaches a sector soonest: with fewest accesses waiting, then by the way of its arm.
+    #[must_use]
+    pub fn nearest(&self, among: std::ops::Range<usize>, sector: u64) -> usize {
+        let load = |m: usize| self.queues[m].len() as u32 + self.outstanding[m];
+        let first = among.start;
+        among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m)).unwrap_or(first)
+    }
+
+    /// When a disk has something to say, ns.
+    #[must_use]
+    pub fn next_event(&self) -> Option<u64> {
+        self.disks.iter().filter_map(Disk::next_event).min()
+    }
+
+    /// Time has come to `now`; owners of accesses that are done are added.
+    pub fn advance(&mut self, now: u64, owners: &mut Vec<u32>) {
+        for member in 0..self.disks.len() {
+            if self.disks[member].next_event().is_none_or(|at| at > now) {
+                continue;
+            }
+            self.disks[member].advance(now, &mut self.done);
+            for tag in self.done.drain(..) {
+                owners.push(self.owners[tag as usize]);
+                self.free.push(tag);
+                self.outstanding[member] -= 1;
+            }
+            self.feed(now, member);
+        }
+    }
+
+    /// What all disks did together.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let mut all = Counters::default();
+        for c in self.disks.iter().map(Disk::counters) {
+            all.seek_ns += c.seek_ns;
+            all.rotation_ns += c.rotation_ns;
+            all.transfer_ns += c.transfer_ns;
+        }
+        all
+    }
+}

@@ -1,0 +1,143 @@
+//! A drive's read buffer: segments that keep what was read last, and look-ahead. After a read the drive goes on reading until something
+//! else is asked of it or the segment is full; a command for sectors that are on their way waits for them.
+
+use super::mechanism::Mechanism;
+
+/// A run of sectors in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    first: u64,
+    end: u64,
+    used: u64,
+}
+
+/// Reading that goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ahead {
+    segment: usize,
+    /// A sector that begins to pass at `at`, ns; both move on by tracks.
+    sector: u64,
+    at: u64,
+    /// It stops before this one.
+    limit: u64,
+}
+
+/// What the buffer says to a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// All of it is there.
+    Hit,
+    /// It will be there at this time, ns.
+    OnItsWay(u64),
+    /// The mechanism has to fetch it from this sector on; what lies before is there.
+    Miss(u64),
+}
+
+/// The read buffer.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    segments: Vec<Segment>,
+    segment_sectors: u64,
+    look_ahead: bool,
+    ahead: Option<Ahead>,
+    clock: u64,
+}
+
+impl Buffer {
+    /// So many segments of so many sectors; without segments there is no look-ahead.
+    #[must_use]
+    pub fn new(segments: usize, segment_sectors: u64, look_ahead: bool) -> Self {
+        let empty = Segment { first: 0, end: 0, used: 0 };
+        let segments = if segment_sectors == 0 { 0 } else { segments };
+        Self { segments: vec![empty; segments], segment_sectors, look_ahead, ahead: None, clock: 0 }
+    }
+
+    /// Brings the segment that is being filled up to date and returns the sector over which the heads are, if it is being filled.
+    pub fn run(&mut self, now: u64, mechanism: &Mechanism) -> Option<u64> {
+        let ahead = self.ahead.as_mut()?;
+        let (sector, at, reached) = mechanism.reached(ahead.at, ahead.sector, ahead.limit, now);
+        (ahead.sector, ahead.at) = (sector, at);
+        let segment = &mut self.segments[ahead.segment];
+        segment.end = segment.end.max(reached);
+        segment.first = segment.first.max(segment.end.saturating_sub(self.segment_sectors));
+        Some(reached)
+    }
+
+    /// Looks a read up. Sectors that are ahead of the heads by no more than `patience` sectors are worth waiting for.
+    pub fn find(&mut self, now: u64, sector: u64, end: u64, patience: u64, mechanism: &Mechanism) -> Found {
+        let reached = self.run(now, mechanism);
+        self.clock += 1;
+        let known = self.segments.iter().position(|s| s.first <= sector && sector < s.end);
+        if let Some(at) = known {
+            self.segments[at].used = self.clock;
+        }
+        let behind = known.map_or(sector, |at| self.segments[at].end);
+        // Reading that has stopped is on its way to nothing.
+        let Some(ahead) = self.ahead.filter(|ahead| reached.is_some_and(|reached| reached < ahead.limit))
+        else {
+            return if end <= behind { Found::Hit } else { Found::Miss(behind) };
+        };
+        let first = self.segments[ahead.segment].first;
+        let near = reached.is_some_and(|reached| sector >= first && sector <= reached + patience);
+        if near {
+            // What it goes on reading is measured from here.
+            let limit = ahead.limit.max(self.limit(end, mechanism));
+            self.ahead = Some(Ahead { limit, ..ahead });
+            self.segments[ahead.segment].used = self.clock;
+        }
+        match near {
+            _ if end <= behind => Found::Hit,
+            true => Found::OnItsWay(mechanism.passed_at(ahead.at, ahead.sector, end - ahead.sector)),
+            false => Found::Miss(behind),
+        }
+    }
+
+    fn limit(&self, end: u64, mechanism: &Mechanism) -> u64 {
+        (end + self.segment_sectors).min(mechanism.geometry().capacity_sectors())
+    }
+
+    /// The mechanism has read a run that ended to pass at `at`, ns: it is kept, and reading goes on behind it.
+    pub fn read(&mut self, at: u64, sector: u64, end: u64, mechanism: &Mechanism) {
+        self.ahead = None;
+        if self.segments.is_empty() {
+            return;
+        }
+        self.clock += 1;
+        let first = sector.max(end.saturating_sub(self.segment_sectors));
+        let joined = self.segments.iter().position(|s| s.first <= first && first <= s.end && s.end > s.first);
+        let oldest = || (0..self.segments.len()).min_by_key(|&n| self.segments[n].used).unwrap_or(0);
+        let segment = joined.unwrap_or_else(oldest);
+        let first = if joined.is_some() { self.segments[segment].first } else { first };
+        let first = first.max(end.saturating_sub(self.segment_sectors));
+        self.segments[segment] = Segment { first, end, used: self.clock };
+        let limit = self.limit(end, mechanism);
+        if self.look_ahead && limit > end {
+            let at = mechanism.follows_at(at, end);
+            self.ahead = Some(Ahead { segment, sector: end, at, limit });
+        }
+    }
+
+    /// The mechanism is wanted for something else.
+    pub fn stop(&mut self) {
+        self.ahead = None;
+    }
+
+    /// Sectors are written: what the buffer has of them is no longer true.
+    pub fn forget(&mut self, sector: u64, end: u64) {
+        for (n, segment) in self.segments.iter_mut().enumerate() {
+            let filling = self.ahead.filter(|ahead| ahead.segment == n);
+            let last = filling.map_or(segment.end, |ahead| ahead.limit);
+            if sector >= last || end <= segment.first {
+                continue;
+            }
+            if filling.is_some() {
+                self.ahead = None;
+            }
+            if sector > segment.first {
+                segment.end = segment.end.min(sector);
+            } else {
+                *segment = Segment { first: 0, end: 0, used: 0 };
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a disk does with a command before its mechanism is asked: understands it, settles it from the read buffer or the write cache, or
+//! puts it on the list of what the mechanism has to do.
+
+use super::{Access, Disk, Flush, Found, Stage, Waiting};
+use crate::devices::Command;
+
+impl Disk {
+    pub(super) fn start_electronics(&mut self, now: u64) {
+        if self.electronics.is_some() {
+            return;
+        }
+        if let Some(command) = self.arrived.pop_front() {
+            let until = now + self.rules.overhead_ns;
+            self.counters.overhead_ns += self.rules.overhead_ns;
+            self.busy(now, until);
+            self.electronics = Some((until, Stage::Overhead, command));
+        }
+    }
+
+    /// A command is understood: what happens to it?
+    pub(super) fn decide(&mut self, now: u64, command: Command, done: &mut Vec<u32>) {
+        if command.is_flush() {
+            let number = self.cache.last_number();
+            self.flushes.push_back(Flush { tag: command.tag, since: now, number });
+            self.finish_flushes(done);
+        } else if command.write {
+            self.buffer.forget(command.sector, command.end());
+            self.decide_write(now, command);
+        } else {
+            self.decide_read(now, command);
+        }
+    }
+
+    fn decide_write(&mut self, now: u64, command: Command) {
+        let sectors = u64::from(command.sectors);
+        if !self.cache.takes(sectors) {
+            self.wait(now, command);
+        } else if self.no_room.is_empty() && self.cache.has_room(sectors) {
+            self.take(now, command);
+        } else {
+            let target = self.mechanism.target(command.sector);
+            self.no_room.push_back(Waiting { command, since: now, target });
+        }
+    }
+
+    /// Puts a command on the mechanism's list.
+    fn wait(&mut self, now: u64, command: Command) {
+        let target = self.mechanism.target(command.sector);
+        self.waiting.push(Waiting { command, since: now, target });
+    }
+
+    /// The write cache takes a write.
+    pub(super) fn take(&mut self, now: u64, command: Command) {
+        self.counters.cached_writes += 1;
+        self.cache.keep(command.sector, u64::from(command.sectors), &self.mechanism);
+        self.over_the_bus(now, command);
+    }
+
+    fn over_the_bus(&mut self, now: u64, command: Command) {
+        let bus_ns = self.bus_ns(u64::from(command.sectors));
+        self.counters.overhead_ns += bus_ns;
+        self.busy(now, now + bus_ns);
+        self.electronics = Some((now + bus_ns, Stage::Bus, command));
+    }
+
+    fn decide_read(&mut self, now: u64, command: Command) {
+        if self.cache.covers(command.sector, command.end()) {
+            self.counters.read_hits += 1;
+            self.over_the_bus(now, command);
+            return;
+        }
+        match self.find(now, command) {
+            Found::Hit => {
+                self.counters.read_hits += 1;
+                self.over_the_bus(now, command);
+            }
+            Found::OnItsWay(at) if self.access.is_none() => self.join(now, command, at),
+            Found::OnItsWay(_) | Found::Miss(_) => self.wait(now, command),
+        }
+    }
+
+    pub(super) fn find(&mut self, now: u64, command: Command) -> Found {
+        // Up to a track ahead of the heads, waiting is no longer than going there.
+        let patience = self.mechanism.geometry().place(command.sector).per_track;
+        self.buffer.find(now, command.sector, command.end(), patience, &self.mechanism)
+    }
+
+    /// A read waits for what is being read ahead.
+    pub(super) fn join(&mut self, now: u64, command: Command, at: u64) {
+        self.counters.read_hits += 1;
+        let until = at.max(now + self.bus_ns(u64::from(command.sectors)));
+        self.counters.transfer_ns += until - now;
+        self.busy(now, until);
+        self.access = Some((until, Access::Read(command, None)));
+    }
+}

@@ -1,0 +1,205 @@
+//! Where a sector is: cylinder, head and angle. Sectors run along a track, then over the heads of a cylinder, then to the next cylinder;
+//! outer zones have more sectors on a track. Tracks are skewed so that a switch costs no turn.
+
+/// Sectors are more on outer tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Zone {
+    first_sector: u64,
+    sectors_per_track: u64,
+    first_cylinder: u64,
+}
+
+/// A disk's layout.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    zones: Vec<Zone>,
+    heads: u64,
+    turn_ns: u64,
+    capacity_sectors: u64,
+    cylinders: u64,
+    head_skew_ns: u64,
+    /// From the first head of a cylinder to the first of the next.
+    cylinder_turn_ns: u64,
+}
+
+/// What a layout is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GeometryRules {
+    /// Sectors of 512 bytes in all.
+    pub capacity_sectors: u64,
+    /// Surfaces.
+    pub heads: u64,
+    /// Zones of equally many cylinders.
+    pub zones: u64,
+    /// Sectors on a track of the outermost zone; those between fall evenly.
+    pub outer_sectors_per_track: u64,
+    /// Sectors on a track of the innermost zone.
+    pub inner_sectors_per_track: u64,
+    /// Time of a turn, ns.
+    pub turn_ns: u64,
+    /// Time from one head to the next, ns.
+    pub head_switch_ns: u64,
+    /// Time from the last head of a cylinder to the first of the next, ns.
+    pub cylinder_switch_ns: u64,
+}
+
+/// A sector's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From the outside.
+    pub cylinder: u64,
+    /// Surface.
+    pub head: u64,
+    /// Sector of the track.
+    pub sector: u64,
+    /// Sectors on this track.
+    pub per_track: u64,
+}
+
+/// The skew is longer than the switch by this much, so that rounding to whole nanoseconds never costs a turn.
+const SKEW_SLACK_NS: u64 = 1_000;
+
+impl Geometry {
+    /// Lays out zones; every count is at least 1 and `outer` at least `inner`.
+    #[must_use]
+    pub fn new(rules: GeometryRules) -> Self {
+        let (heads, count) = (rules.heads.max(1), rules.zones.max(1));
+        let (outer, inner) = (rules.outer_sectors_per_track.max(1), rules.inner_sectors_per_track.max(1));
+        let steps = (count - 1).max(1);
+        let per_track = |zone: u64| outer - (outer.saturating_sub(inner)) * zone / steps;
+        let all: u64 = (0..count).map(per_track).sum();
+        let cylinders_per_zone = rules.capacity_sectors.div_ceil(heads * all).max(1);
+        let mut zones = Vec::with_capacity(count as usize);
+        let mut first_sector = 0;
+        for zone in 0..count {
+            zones.push(Zone {
+                first_sector,
+                sectors_per_track: per_track(zone),
+                first_cylinder: zone * cylinders_per_zone,
+            });
+            first_sector += cylinders_per_zone * heads * per_track(zone);
+        }
+        let head_skew_ns = rules.head_switch_ns + SKEW_SLACK_NS;
+        let cylinder_skew_ns = rules.cylinder_switch_ns + SKEW_SLACK_NS;
+        Self {
+            zones,
+            heads,
+            turn_ns: rules.turn_ns.max(1),
+            capacity_sectors: rules.capacity_sectors,
+            cylinders: count * cylinders_per_zone,
+            head_skew_ns,
+            cylinder_turn_ns: (heads - 1) * head_skew_ns + cylinder_skew_ns,
+        }
+    }
+
+    /// Sectors in all.
+    #[must_use]
+    pub fn capacity_sectors(&self) -> u64 {
+        self.capacity_sectors
+    }
+
+    /// Cylinders in all.
+    #[must_use]
+    pub fn cylinders(&self) -> u64 {
+        self.cylinders
+    }
+
+    /// Time of a turn, ns.
+    #[must_use]
+    pub fn turn_ns(&self) -> u64 {
+        self.turn_ns
+    }
+
+    /// Where a sector is; a sector behind the end is taken for the last.
+    #[must_use]
+    pub fn place(&self, sector: u64) -> Place {
+        let sector = sector.min(self.capacity_sectors.saturating_sub(1));
+        let after = self.zones.partition_point(|zone| zone.first_sector <= sector);
+        let zone = self.zones[after - 1];
+        let inside = sector - zone.first_sector;
+        let track = inside / zone.sectors_per_track;
+        Place {
+            cylinder: zone.first_cylinder + track / self.heads,
+            head: track % self.heads,
+            sector: inside % zone.sectors_per_track,
+            per_track: zone.sectors_per_track,
+        }
+    }
+
+    /// The angle at which the sector numbered `place.sector + plus` of the track begins, as the time since the turn began, ns. May be a
+    /// turn for the end of the last one.
+    fn along_ns(&self, place: Place, plus: u64) -> u64 {
+        (place.sector + plus) * self.turn_ns / place.per_track
+    }
+
+    /// When, within a turn, a sector comes under its head, ns.
+    #[must_use]
+    pub fn angle_ns(&self, place: Place) -> u64 {
+        let skew = place.cylinder * self.cylinder_turn_ns + place.head * self.head_skew_ns;
+        (skew + self.along_ns(place, 0)) % self.turn_ns
+    }
+
+    /// Time that `sectors` of a track take, beginning at a place, ns.
+    #[must_use]
+    pub fn span_ns(&self, place: Place, sectors: u64) -> u64 {
+        self.along_ns(place, sectors) - self.along_ns(place, 0)
+    }
+
+    /// Whole sectors that pass in a time, beginning at the start of a place.
+    #[must_use]
+    pub fn passed(&self, place: Place, ns: u64) -> u64 {
+        (u128::from(ns) * u128::from(place.per_track) / u128::from(self.turn_ns)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Geometry {
+        Geometry::new(GeometryRules {
+            capacity_sectors: 10_000,
+            heads: 2,
+            zones: 3,
+            outer_sectors_per_track: 100,
+            inner_sectors_per_track: 60,
+            turn_ns: 6_000_000,
+            head_switch_ns: 600_000,
+            cylinder_switch_ns: 900_000,
+        })
+    }
+
+    #[test]
+    fn sectors_run_along_tracks_heads_and_cylinders() {
+        let disk = small();
+        let at = |sector| {
+            let p = disk.place(sector);
+            (p.cylinder, p.head, p.sector, p.per_track)
+        };
+        assert_eq!(at(0), (0, 0, 0, 100));
+        assert_eq!(at(99), (0, 0, 99, 100));
+        assert_eq!(at(100), (0, 1, 0, 100));
+        assert_eq!(at(200), (1, 0, 0, 100));
+        // 10000 / (2 * 240) = 20.8, so 21 cylinders a zone.
+        assert_eq!(at(4200), (21, 0, 0, 80));
+        assert_eq!(at(1 << 40), at(9999));
+        assert_eq!(disk.cylinders(), 63);
+    }
+
+    #[test]
+    fn every_sector_has_a_place_of_its_own() {
+        let disk = small();
+        let places: std::collections::BTreeSet<_> =
+            (0..10_000).map(|s| disk.place(s)).map(|p| (p.cylinder, p.head, p.sector)).collect();
+        assert_eq!(places.len(), 10_000);
+    }
+
+    #[test]
+    fn the_next_track_begins_a_switch_later() {
+        let disk = small();
+        let (end, next) = (disk.angle_ns(disk.place(99)) + 60_000, disk.angle_ns(disk.place(100)));
+        assert_eq!(next, (end + 601_000) % 6_000_000);
+        assert_eq!(disk.span_ns(disk.place(90), 10), 600_000);
+        assert_eq!(disk.passed(disk.place(0), 119_999), 1);
+    }
+}

@@ -1,0 +1,311 @@
+//! A single disk: electronics that take one command after the other, a mechanism that serves one access at a time, a read buffer with
+//! look-ahead, a write cache, and with a queue of commands the choice among them.
+//!
+//! ```text
+//! submit ─▶ electronics (overhead; bus for what the buffer or the write cache settles) ─▶ waiting ─▶ mechanism ─▶ done
+//! ```
+
+mod buffer;
+#[cfg(test)]
+mod disk_tests;
+mod electronics;
+mod geometry;
+mod mechanism;
+mod rules;
+#[cfg(test)]
+pub(super) mod testing;
+mod write_cache;
+
+pub use buffer::{Buffer, Found};
+pub use geometry::{Geometry, GeometryRules, Place};
+pub use mechanism::{Mechanism, Positioning, Target};
+pub use rules::DiskRules;
+pub use write_cache::{DestageOrder, WriteCache, WriteCacheRules};
+
+use super::{Command, Counters, Device, SECTOR_BYTES};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    command: Command,
+    since: u64,
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flush {
+    tag: u32,
+    since: u64,
+    /// The last write it waits for.
+    number: u64,
+}
+
+/// What the electronics do.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Understanding a command.
+    Overhead,
+    /// Moving the data of a command that needs no mechanism.
+    Bus,
+}
+
+/// What the mechanism does.
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    /// With the moment at which its last sector has passed; `None` if look-ahead was joined, which goes on.
+    Read(Command, Option<u64>),
+    Write(Command),
+    Destage,
+}
+
+/// A disk.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    rules: DiskRules,
+    mechanism: Mechanism,
+    buffer: Buffer,
+    cache: WriteCache,
+    arrived: VecDeque<Command>,
+    electronics: Option<(u64, Stage, Command)>,
+    /// Commands for the mechanism.
+    waiting: Vec<Waiting>,
+    /// Writes for which the write cache has no room.
+    no_room: VecDeque<Waiting>,
+    flushes: VecDeque<Flush>,
+    access: Option<(u64, Access)>,
+    /// When nothing was asked of the drive any more.
+    quiet_since: u64,
+    busy_until: u64,
+    counters: Counters,
+}
+
+impl Disk {
+    /// A disk at rest, heads outside.
+    #[must_use]
+    pub fn new(rules: DiskRules, mechanism: Mechanism) -> Self {
+        let buffer = Buffer::new(rules.segments, rules.segment_bytes / SECTOR_BYTES, rules.look_ahead);
+        Self {
+            rules,
+            mechanism,
+            buffer,
+            cache: WriteCache::new(rules.write_cache),
+            arrived: VecDeque::new(),
+            electronics: None,
+            waiting: Vec::new(),
+            no_room: VecDeque::new(),
+            flushes: VecDeque::new(),
+            access: None,
+            quiet_since: 0,
+            busy_until: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Arm, heads and surfaces.
+    #[must_use]
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// Cylinders from the heads to a sector, for those who may choose between disks.
+    #[must_use]
+    pub fn distance(&self, sector: u64) -> u64 {
+        self.mechanism.distance(sector)
+    }
+
+    fn bus_ns(&self, sectors: u64) -> u64 {
+        let ns = u128::from(sectors * SECTOR_BYTES) * 1_000_000_000;
+        ns.checked_div(u128::from(self.rules.bus_bytes_per_s)).unwrap_or(0) as u64
+    }
+
+    /// Notes that something works from `from` to `to`; starts never go back.
+    fn busy(&mut self, from: u64, to: u64) {
+        self.counters.busy_ns += to.saturating_sub(from.max(self.busy_until));
+        self.busy_until = self.busy_until.max(to);
+    }
+
+    /// Gives the mechanism something to do if it has nothing.
+    fn start_access(&mut self, now: u64) {
+        if self.access.is_some() {
+            return;
+        }
+        let without_room = self.no_room.front().map(|w| w.since);
+        let flush = self.flushes.front().map(|f| f.since);
+        let oldest_waiting = self.waiting.iter().map(|w| w.since).min();
+        let destage_first = match (without_room.into_iter().chain(flush).min(), oldest_waiting) {
+            (Some(wanted), Some(waiting)) => wanted < waiting,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => self.idle_at().is_some_and(|at| at <= now),
+        };
+        if destage_first && self.start_destage(now) {
+            return;
+        }
+        if let Some(at) = self.choose(now) {
+            let Waiting { command, .. } = self.waiting.remove(at);
+            self.start_command(now, command);
+        }
+    }
+
+    fn start_destage(&mut self, now: u64) -> bool {
+        self.heads_stop(now);
+        let Some((sector, sectors)) = self.cache.next(now, &self.mechanism) else { return false };
+        let until = self.move_and_pass(now, sector, sectors, true);
+        self.counters.destage_ns += until - now;
+        self.access = Some((until, Access::Destage));
+        true
+    }
+
+    /// Which command the mechanism serves next: what has waited too long, or what is reached soonest.
+    fn choose(&self, now: u64) -> Option<usize> {
+        let candidates = || self.waiting.iter().enumerate();
+        let (oldest, first) = candidates().min_by_key(|(_, w)| (w.since, w.command.tag))?;
+        if self.rules.queue_depth <= 1 || now - first.since >= self.rules.age_limit_ns {
+            return Some(oldest);
+        }
+        let mut best = (u64::MAX, oldest);
+        for (at, waiting) in candidates() {
+            if let Some(ns) = self.mechanism.sooner_than(now, waiting.target, waiting.command.write, best.0) {
+                best = (ns, at);
+            }
+        }
+        Some(best.1)
+    }
+
+    fn start_command(&mut self, now: u64, command: Command) {
+        let mut from = command.sector;
+        // Another command may have brought some of it in the meantime.
+        if !command.write {
+            match self.find(now, command) {
+                Found::Hit => return self.join(now, command, now),
+                Found::OnItsWay(at) => return self.join(now, command, at),
+                Found::Miss(behind) => from = behind,
+            }
+        }
+        self.heads_stop(now);
+        let end = self.move_and_pass(now, from, command.end() - from, command.write);
+        let until = end.max(now + self.bus_ns(u64::from(command.sectors)));
+        self.busy(now, until);
+        let access = if command.write { Access::Write(command) } else { Access::Read(command, Some(end)) };
+        self.access = Some((until, access));
+    }
+
+    /// Look-ahead ends; the heads are where it had come to.
+    fn heads_stop(&mut self, now: u64) {
+        if let Some(sector) = self.buffer.run(now, &self.mechanism) {
+            self.mechanism.stands_at(sector);
+        }
+        self.buffer.stop();
+    }
+
+    /// The arm moves and a run of sectors passes; returns when.
+    fn move_and_pass(&mut self, now: u64, sector: u64, sectors: u64, write: bool) -> u64 {
+        let way = self.mechanism.positioning(now, sector, write);
+        let from = now + way.total_ns();
+        let end = self.mechanism.passed_at(from, sector, sectors);
+        self.counters.seek_ns += way.seek_ns;
+        self.counters.rotation_ns += way.rotation_ns;
+        self.counters.transfer_ns += end - from;
+        self.busy(now, end);
+        self.mechanism.stands_at((sector + sectors).saturating_sub(1));
+        end
+    }
+
+    fn finish_access(&mut self, now: u64, access: Access, done: &mut Vec<u32>) {
+        match access {
+            Access::Read(command, passed_at) => {
+                if let Some(at) = passed_at {
+                    self.buffer.read(at, command.sector, command.end(), &self.mechanism);
+                }
+                done.push(command.tag);
+            }
+            Access::Write(command) => done.push(command.tag),
+            Access::Destage => {
+                self.cache.written();
+                self.finish_flushes(done);
+                self.let_in(now);
+            }
+        }
+    }
+
+    /// Writes that found no room try again.
+    fn let_in(&mut self, now: u64) {
+        while self.electronics.is_none()
+            && let Some(&Waiting { command, .. }) = self.no_room.front()
+            && self.cache.has_room(u64::from(command.sectors))
+        {
+            self.no_room.pop_front();
+            self.take(now, command);
+        }
+    }
+
+    fn finish_flushes(&mut self, done: &mut Vec<u32>) {
+        while let Some(&Flush { tag, number, .. }) = self.flushes.front()
+            && self.cache.clean_up_to(number)
+        {
+            self.flushes.pop_front();
+            done.push(tag);
+        }
+    }
+
+    fn nothing_asked(&self) -> bool {
+        self.arrived.is_empty()
+            && self.electronics.is_none()
+            && self.waiting.is_empty()
+            && self.no_room.is_empty()
+    }
+
+    /// When it begins to write back by itself.
+    fn idle_at(&self) -> Option<u64> {
+        let quiet = self.nothing_asked() && self.access.is_none() && self.cache.waits();
+        quiet.then(|| self.quiet_since + self.cache.idle_ns())
+    }
+
+    /// Does what can be begun at `now`.
+    fn settle(&mut self, now: u64) {
+        self.let_in(now);
+        self.start_electronics(now);
+        self.start_access(now);
+    }
+}
+
+impl Device for Disk {
+    fn capacity_sectors(&self) -> u64 {
+        self.mechanism.geometry().capacity_sectors()
+    }
+
+    fn depth(&self) -> u32 {
+        self.rules.queue_depth.max(1)
+    }
+
+    fn submit(&mut self, now: u64, command: Command) {
+        self.arrived.push_back(command);
+        self.settle(now);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let electronics = self.electronics.map(|(at, ..)| at);
+        let access = self.access.map(|(at, _)| at);
+        [electronics, access, self.idle_at()].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
+        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+            if let Some((_, access)) = self.access.take_if(|(due, _)| *due <= at) {
+                self.finish_access(at, access, done);
+                self.quiet_since = at;
+            } else if let Some((_, stage, command)) = self.electronics.take_if(|(due, ..)| *due <= at) {
+                match stage {
+                    Stage::Overhead => self.decide(at, command, done),
+                    Stage::Bus => done.push(command.tag),
+                }
+                self.quiet_since = at;
+            }
+            self.settle(at);
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}

@@ -1,0 +1,208 @@
+//! A drive's write cache: writes that were told done and are not on the medium yet. Which goes next is first come first served, or the
+//! one that is reached soonest; an older write to the same sectors always goes first.
+
+use super::mechanism::{Mechanism, Target};
+use std::collections::VecDeque;
+
+/// In which order it is written back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DestageOrder {
+    /// As it came.
+    Fifo,
+    /// What is reached soonest.
+    ShortestFirst,
+}
+
+/// Its size and habits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteCacheRules {
+    /// Bytes it holds; 0 is none.
+    pub bytes: u64,
+    /// Commands it holds.
+    pub commands: usize,
+    /// Order of writing back.
+    pub order: DestageOrder,
+    /// How long nothing must be asked of the drive before it writes back by itself, ns.
+    pub idle_ns: u64,
+}
+
+/// A write that waits for the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Counts writes; flushes are measured by it.
+    pub number: u64,
+    /// First sector.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u64,
+    target: Target,
+}
+
+impl Held {
+    fn end(&self) -> u64 {
+        self.sector + self.sectors
+    }
+
+    fn overlaps(&self, sector: u64, end: u64) -> bool {
+        self.sector < end && sector < self.end()
+    }
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct WriteCache {
+    rules: WriteCacheRules,
+    held: VecDeque<Held>,
+    /// What is being written back right now.
+    leaving: Vec<Held>,
+    sectors: u64,
+    number: u64,
+}
+
+impl WriteCache {
+    /// An empty one.
+    #[must_use]
+    pub fn new(rules: WriteCacheRules) -> Self {
+        Self { rules, held: VecDeque::new(), leaving: Vec::new(), sectors: 0, number: 0 }
+    }
+
+    /// Whether writes of this length can go through it at all.
+    #[must_use]
+    pub fn takes(&self, sectors: u64) -> bool {
+        self.rules.commands > 0 && sectors * 512 <= self.rules.bytes
+    }
+
+    /// Whether there is room now.
+    #[must_use]
+    pub fn has_room(&self, sectors: u64) -> bool {
+        let commands = self.held.len() + self.leaving.len();
+        commands < self.rules.commands && (self.sectors + sectors) * 512 <= self.rules.bytes
+    }
+
+    /// Keeps a write; `has_room` was asked.
+    pub fn keep(&mut self, sector: u64, sectors: u64, mechanism: &Mechanism) {
+        self.number += 1;
+        // A write to the same sectors again takes the place of the one that waits.
+        if let Some(held) = self.held.iter_mut().find(|h| (h.sector, h.sectors) == (sector, sectors)) {
+            held.number = self.number;
+            return;
+        }
+        let target = mechanism.target(sector);
+        self.held.push_back(Held { number: self.number, sector, sectors, target });
+        self.sectors += sectors;
+    }
+
+    /// Whether it holds all of a read.
+    #[must_use]
+    pub fn covers(&self, sector: u64, end: u64) -> bool {
+        self.held.iter().chain(&self.leaving).any(|h| h.sector <= sector && end <= h.end())
+    }
+
+    /// Whether anything waits to be written back.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Nothing that was kept up to `number` is off the medium.
+    #[must_use]
+    pub fn clean_up_to(&self, number: u64) -> bool {
+        self.held.iter().chain(&self.leaving).all(|h| h.number > number)
+    }
+
+    /// The number of the last write kept.
+    #[must_use]
+    pub fn last_number(&self) -> u64 {
+        self.number
+    }
+
+    /// How long nothing must be asked before it writes back, ns.
+    #[must_use]
+    pub fn idle_ns(&self) -> u64 {
+        self.rules.idle_ns
+    }
+
+    /// Takes out what is written back next, with everything that directly follows it: (sector, sectors).
+    pub fn next(&mut self, now: u64, mechanism: &Mechanism) -> Option<(u64, u64)> {
+        let at = self.choose(now, mechanism)?;
+        let first = self.held.remove(at)?;
+        self.leaving.push(first);
+        let mut end = first.end();
+        while let Some(at) = self.held.iter().position(|h| h.sector == end && self.blocked_by(h).is_none()) {
+            let Some(next) = self.held.remove(at) else { break };
+            self.leaving.push(next);
+            end = next.end();
+        }
+        Some((first.sector, end - first.sector))
+    }
+
+    fn choose(&self, now: u64, mechanism: &Mechanism) -> Option<usize> {
+        let oldest = (0..self.held.len()).min_by_key(|&at| self.held[at].number)?;
+        if self.rules.order == DestageOrder::Fifo {
+            return Some(oldest);
+        }
+        let mut best = (u64::MAX, oldest);
+        for (at, held) in self.held.iter().enumerate() {
+            if let Some(ns) = mechanism.sooner_than(now, held.target, true, best.0) {
+                best = (ns, at);
+            }
+        }
+        let mut chosen = best.1;
+        while let Some(older) = self.blocked_by(&self.held[chosen]) {
+            chosen = older;
+        }
+        Some(chosen)
+    }
+
+    /// An older write to some of the same sectors, which has to go first.
+    fn blocked_by(&self, held: &Held) -> Option<usize> {
+        self.held.iter().position(|h| h.number < held.number && h.overlaps(held.sector, held.end()))
+    }
+
+    /// What was taken out is on the medium.
+    pub fn written(&mut self) {
+        self.sectors -= self.leaving.iter().map(|h| h.sectors).sum::<u64>();
+        self.leaving.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::small_disk;
+    use super::*;
+
+    fn cache(order: DestageOrder) -> WriteCache {
+        WriteCache::new(WriteCacheRules { bytes: 64 * 512, commands: 4, order, idle_ns: 0 })
+    }
+
+    #[test]
+    fn it_is_full_by_bytes_or_by_commands() {
+        let mechanism = small_disk().mechanism().clone();
+        let mut cache = cache(DestageOrder::Fifo);
+        assert!(cache.takes(64) && !cache.takes(65));
+        cache.keep(0, 60, &mechanism);
+        assert!(cache.has_room(4) && !cache.has_room(5));
+        cache.keep(100, 1, &mechanism);
+        cache.keep(200, 1, &mechanism);
+        cache.keep(200, 1, &mechanism);
+        assert!(cache.has_room(1), "the second write of the same took its place");
+        cache.keep(300, 1, &mechanism);
+        assert!(!cache.has_room(1));
+    }
+
+    #[test]
+    fn neighbours_leave_together_and_older_writes_first() {
+        let mechanism = small_disk().mechanism().clone();
+        let mut cache = cache(DestageOrder::ShortestFirst);
+        cache.keep(90_000, 8, &mechanism);
+        cache.keep(90_004, 8, &mechanism);
+        cache.keep(90_012, 4, &mechanism);
+        assert_eq!(cache.next(0, &mechanism), Some((90_000, 8)));
+        assert!(cache.covers(90_000, 90_008) && cache.covers(90_013, 90_016));
+        cache.written();
+        assert_eq!(cache.next(0, &mechanism), Some((90_004, 12)));
+        assert!(!cache.clean_up_to(3));
+        cache.written();
+        assert!(cache.clean_up_to(3) && !cache.waits());
+    }
+}

@@ -1,0 +1,193 @@
+//! Devices as TOML texts in which every value says where it comes from: read, checked, and built. Those that are shipped stand in
+//! `profiles/device`; a file of one's own has the same form (docs/formats/device.md).
+
+mod array;
+mod disk;
+mod error;
+mod optical;
+mod shipped;
+mod ssd;
+
+pub use array::{ArrayProfile, Bypass};
+pub use disk::DiskProfile;
+pub use error::ProfileError;
+pub use optical::OpticalProfile;
+pub use shipped::{NAMES, text};
+pub use ssd::{ConstantProfile, SsdProfile};
+
+use super::AnyDevice;
+use crate::sources::Tally;
+use error::Reader;
+use serde::Deserialize;
+
+/// A device's profile.
+#[derive(Clone, Debug)]
+pub struct DeviceProfile {
+    /// What it is, for people.
+    pub about: String,
+    /// Name or file.
+    pub name: String,
+    /// Where its values come from; those of an array's disks are among them.
+    pub tally: Tally,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Constant(ConstantProfile),
+    Disk(DiskProfile),
+    Array(ArrayProfile, Box<DiskProfile>),
+    Optical(OpticalProfile),
+    Ssd(SsdProfile),
+}
+
+/// What every profile begins with.
+#[derive(Deserialize)]
+struct Head {
+    kind: String,
+    about: String,
+}
+
+const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\" or \"constant\"";
+
+/// A profile that is shipped.
+///
+/// # Errors
+/// There is none of this name; the error lists those there are.
+pub fn by_name(name: &str) -> Result<DeviceProfile, ProfileError> {
+    let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
+    DeviceProfile::parse(name, text)
+}
+
+impl DeviceProfile {
+    /// Reads a profile; `name` is for messages.
+    ///
+    /// # Errors
+    /// The text is not TOML, lacks a value or has one that cannot be, with line and column.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+        let reader = Reader { name, text };
+        let table: toml::Table = text.parse().map_err(|e| reader.toml(&e))?;
+        let head: Head = reader.read(text)?;
+        let mut tally = Tally::of(&table);
+        let kind = match head.kind.as_str() {
+            "constant" => Kind::Constant(ConstantProfile::parse(&reader)?),
+            "disk" => Kind::Disk(DiskProfile::parse(&reader)?),
+            "optical" => Kind::Optical(OpticalProfile::parse(&reader)?),
+            "ssd" => Kind::Ssd(SsdProfile::parse(&reader)?),
+            "array" => {
+                let array = ArrayProfile::parse(&reader)?;
+                let disk = array.disk(&reader)?;
+                tally = tally + Tally::of(&disk_text(&array)?);
+                array.layout(&reader, &disk)?;
+                Kind::Array(array, Box::new(disk))
+            }
+            other => return Err(reader.value("kind", &format!("{other:?}"), KINDS)),
+        };
+        Ok(Self { about: head.about, name: name.to_string(), tally, kind })
+    }
+
+    /// The device, at rest.
+    ///
+    /// # Errors
+    /// None for a profile that was read: all that can fail is looked at there.
+    pub fn build(&self) -> Result<AnyDevice, ProfileError> {
+        Ok(match &self.kind {
+            Kind::Constant(profile) => AnyDevice::Constant(profile.build()),
+            Kind::Disk(profile) => AnyDevice::Disk(Box::new(profile.build(&self.reader())?)),
+            Kind::Array(array, disk) => AnyDevice::Array(Box::new(array.build(&self.reader(), disk)?)),
+            Kind::Optical(profile) => AnyDevice::Optical(Box::new(profile.build(&self.reader())?)),
+            Kind::Ssd(profile) => AnyDevice::Ssd(Box::new(profile.build())),
+        })
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { name: &self.name, text: "" }
+    }
+
+    /// Whether it is a disk, for those who ask for one by name.
+    fn into_disk(self) -> Option<DiskProfile> {
+        match self.kind {
+            Kind::Disk(profile) => Some(profile),
+            _ => None,
+        }
+    }
+}
+
+fn disk_text(array: &ArrayProfile) -> Result<toml::Table, ProfileError> {
+    let name = array.disk_name();
+    let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
+    text.parse().map_err(|e| Reader { name, text }.toml(&e))
+}
+
+/// Milliseconds as whole nanoseconds.
+fn ns_of_ms(ms: f64) -> u64 {
+    (ms * 1e6 + 0.5) as u64
+}
+
+/// Microseconds as whole nanoseconds.
+fn ns_of_us(us: f64) -> u64 {
+    (us * 1e3 + 0.5) as u64
+}
+
+/// MB/s, powers of ten as in data sheets, as bytes/s.
+fn bytes_of_mb(mb: f64) -> u64 {
+    (mb * 1e6 + 0.5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{closed, read, write};
+    use super::super::{Device, SECTOR_BYTES};
+    use super::*;
+
+    #[test]
+    fn every_shipped_profile_is_read_built_and_works() {
+        for name in NAMES {
+            let profile = by_name(name).unwrap();
+            assert!(!profile.about.is_empty());
+            let mut device = profile.build().unwrap();
+            assert!(device.capacity_sectors() * SECTOR_BYTES >= 1 << 30, "{name}");
+            let last = device.capacity_sectors() - 8;
+            let done =
+                closed(&mut device, &[read(0, 0, 8), write(1, last, 8), read(2, last, 8), write(3, 0, 0)], 1);
+            assert!(done.iter().all(|&at| at > 0 && at < 10_000_000_000), "{name}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn every_value_has_a_source() {
+        for name in NAMES {
+            let table: toml::Table = text(name).unwrap().parse().unwrap();
+            let values = count_values(&toml::Value::Table(table.clone())) as u32;
+            let t = Tally::of(&table);
+            let sourced = t.datasheet + t.measured + t.fitted + t.guessed;
+            assert!(sourced >= 3 && sourced == values, "{name}: {sourced} of {values} values have a source");
+        }
+    }
+
+    fn count_values(value: &toml::Value) -> usize {
+        match value {
+            toml::Value::Table(t) if t.contains_key("value") => 1,
+            toml::Value::Table(t) => t.values().map(count_values).sum(),
+            toml::Value::Array(a) => a.iter().map(count_values).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn errors_tell_line_and_column() {
+        let text = text("scsi-10k-72g").unwrap();
+        let error = |text: &str| DeviceProfile::parse("mine.toml", text).unwrap_err().to_string();
+        let wrong = text.replacen("heads = { value = 4", "heads = { value = 0", 1);
+        let message = error(&wrong);
+        let line = 1 + wrong.lines().position(|l| l.starts_with("heads")).unwrap();
+        assert!(message.starts_with(&format!("mine.toml:{line}:1: geometry.heads is 0")), "{message}");
+        let message = error(&text.replacen("rpm = ", "rmp = ", 1));
+        assert!(message.contains("rmp") && message.starts_with("mine.toml:"), "{message}");
+        let message = error("kind = \"tape\"\nabout = \"x\"\n");
+        assert!(message.starts_with("mine.toml:1:1: kind is \"tape\"; expected \"disk\""), "{message}");
+        let message = error("kind = disk\n");
+        assert!(message.starts_with("mine.toml:1:8: "), "{message}");
+        assert!(by_name("quantum").unwrap_err().to_string().contains("deskstar-60gxp"));
+    }
+}

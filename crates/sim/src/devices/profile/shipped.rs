@@ -1,0 +1,33 @@
+//! The devices that are shipped.
+
+/// Their names.
+pub const NAMES: [&str; 9] = [
+    "deskstar-60gxp",
+    "scsi-10k-72g",
+    "sata-7200-ncq",
+    "smartarray-6i-h1",
+    "smartarray-6i-h2",
+    "dvd",
+    "ssd-generic",
+    "ncsa-2005",
+    "constant",
+];
+
+/// Their texts, in the order of the names.
+const TEXTS: [&str; 9] = [
+    include_str!("../../../profiles/device/deskstar-60gxp.toml"),
+    include_str!("../../../profiles/device/scsi-10k-72g.toml"),
+    include_str!("../../../profiles/device/sata-7200-ncq.toml"),
+    include_str!("../../../profiles/device/smartarray-6i-h1.toml"),
+    include_str!("../../../profiles/device/smartarray-6i-h2.toml"),
+    include_str!("../../../profiles/device/dvd.toml"),
+    include_str!("../../../profiles/device/ssd-generic.toml"),
+    include_str!("../../../profiles/device/ncsa-2005.toml"),
+    include_str!("../../../profiles/device/constant.toml"),
+];
+
+/// The text of a shipped device.
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
+    NAMES.iter().position(|&known| known == name).map(|at| TEXTS[at])
+}

@@ -1,0 +1,102 @@
+//! Dies and channels with the moments at which they are free: reading is sense, then channel; programming is channel, then program; of
+//! several planes one page each is done at once, which is reckoned as a share of the time for each page.
+
+use super::map::Cleaned;
+
+/// The numbers of the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashRules {
+    /// Channels; at least 1.
+    pub channels: u32,
+    /// Dies on each; at least 1.
+    pub dies_per_channel: u32,
+    /// Planes of each; at least 1.
+    pub planes: u32,
+    /// Bytes of a page; at least 4096.
+    pub page_bytes: u32,
+    /// Sensing a page, ns.
+    pub read_ns: u64,
+    /// Programming a page, ns.
+    pub program_ns: u64,
+    /// Erasing a block, ns.
+    pub erase_ns: u64,
+    /// Of a channel.
+    pub channel_bytes_per_s: u64,
+}
+
+/// When everything is free.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    rules: FlashRules,
+    die_free: Vec<u64>,
+    channel_free: Vec<u64>,
+    next_die: u64,
+    programmed: u64,
+}
+
+impl Flash {
+    /// All free.
+    #[must_use]
+    pub fn new(rules: FlashRules) -> Self {
+        let channels = rules.channels.max(1) as usize;
+        let dies = channels * rules.dies_per_channel.max(1) as usize;
+        Self { rules, die_free: vec![0; dies], channel_free: vec![0; channels], next_die: 0, programmed: 0 }
+    }
+
+    /// Pages programmed.
+    #[must_use]
+    pub fn programmed(&self) -> u64 {
+        self.programmed
+    }
+
+    fn places(&self, die: u64) -> (usize, usize) {
+        let die = die % self.die_free.len() as u64;
+        (die as usize, (die % self.channel_free.len() as u64) as usize)
+    }
+
+    fn channel_ns(&self, bytes: u64) -> u64 {
+        (bytes * 1_000_000_000).checked_div(self.rules.channel_bytes_per_s).unwrap_or(0)
+    }
+
+    /// Reads some bytes of a page; returns when they are out.
+    pub fn read(&mut self, from: u64, die: u64, bytes: u64) -> u64 {
+        let (die, channel) = self.places(die);
+        self.die_free[die] = self.die_free[die].max(from) + self.rules.read_ns;
+        let out = self.die_free[die].max(self.channel_free[channel]) + self.channel_ns(bytes);
+        self.channel_free[channel] = out;
+        out
+    }
+
+    /// Programs a page on the next die; returns when that is done.
+    pub fn program(&mut self, from: u64) -> u64 {
+        let die = self.next_die;
+        self.next_die += 1;
+        self.program_on(from, die)
+    }
+
+    fn program_on(&mut self, from: u64, die: u64) -> u64 {
+        let (die, channel) = self.places(die);
+        let loaded = self.channel_free[channel].max(from) + self.channel_ns(u64::from(self.rules.page_bytes));
+        self.channel_free[channel] = loaded;
+        let program_ns = self.rules.program_ns / u64::from(self.rules.planes.max(1));
+        self.die_free[die] = self.die_free[die].max(loaded) + program_ns;
+        self.programmed += 1;
+        self.die_free[die]
+    }
+
+    /// Does what a write of the page map led to; returns when it is done.
+    pub fn clean(&mut self, from: u64, cleaned: &Cleaned) -> u64 {
+        let mut ready = from;
+        for _ in 0..cleaned.pages_read {
+            ready = ready.max(self.read(from, cleaned.die, u64::from(self.rules.page_bytes)));
+        }
+        for _ in 0..cleaned.pages_programmed {
+            ready = ready.max(self.program_on(from, cleaned.die));
+        }
+        if cleaned.blocks_erased > 0 {
+            let (die, _) = self.places(cleaned.die);
+            self.die_free[die] += self.rules.erase_ns * cleaned.blocks_erased;
+        }
+        ready
+    }
+}

@@ -1,0 +1,313 @@
+//! Flash behind channels: pages are read and programmed by dies, several at once; a buffer answers writes before they are programmed. Not
+//! calibrated to any product.
+//!
+//! Commands reserve dies, channels and the host's link in the order in which they come. What is written goes round over the dies like a log;
+//! what is read comes from the die that its address names, or, with garbage collection on, from where the page map says it is.
+
+mod flash;
+mod map;
+
+pub use flash::{Flash, FlashRules};
+pub use map::{Cleaned, PageMap, SLOT_SECTORS};
+
+use super::{Command, Counters, Device, SECTOR_BYTES};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The numbers of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SsdRules {
+    /// Dies, channels and their times.
+    pub flash: FlashRules,
+    /// Sectors of 512 bytes that the host sees.
+    pub capacity_sectors: u64,
+    /// Commands at once.
+    pub depth: u32,
+    /// Of the controller, for each command, ns.
+    pub overhead_ns: u64,
+    /// Of the host's link; 0: no limit.
+    pub host_bytes_per_s: u64,
+    /// Writes that are answered before they are programmed; 0: none.
+    pub buffer_bytes: u64,
+    /// Pages programmed for a hundred pages written, where garbage is not collected in the model.
+    pub write_amplification_percent: u32,
+    /// Flash beyond the capacity in percent; 0: garbage is not collected in the model.
+    pub over_provisioning_percent: u32,
+    /// Pages of a block, for garbage collection.
+    pub pages_per_block: u32,
+}
+
+/// A drive.
+#[derive(Clone, Debug)]
+pub struct Ssd {
+    rules: SsdRules,
+    flash: Flash,
+    map: Option<PageMap>,
+    link_free: u64,
+    /// Bytes of a page that is not full yet.
+    filling: u64,
+    /// Hundredths of pages that write amplification has earned.
+    extra: u64,
+    /// What leaves the buffer, when.
+    leaving: BinaryHeap<Reverse<(u64, u64)>>,
+    buffered: u64,
+    done: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    sequence: u64,
+    counters: Counters,
+    busy_until: u64,
+}
+
+impl Ssd {
+    /// A drive. With garbage collection it is full of old data from the start, so that what is measured is its steady state.
+    #[must_use]
+    pub fn new(rules: SsdRules) -> Self {
+        let collects = rules.over_provisioning_percent > 0;
+        let map = collects.then(|| {
+            let slots = u64::from(rules.flash.page_bytes) / SECTOR_BYTES / SLOT_SECTORS;
+            PageMap::full(
+                rules.capacity_sectors.div_ceil(SLOT_SECTORS),
+                rules.over_provisioning_percent,
+                slots.max(1),
+                u64::from(rules.pages_per_block),
+                u64::from(rules.flash.channels * rules.flash.dies_per_channel),
+            )
+        });
+        Self {
+            rules,
+            flash: Flash::new(rules.flash),
+            map,
+            link_free: 0,
+            filling: 0,
+            extra: 0,
+            leaving: BinaryHeap::new(),
+            buffered: 0,
+            done: BinaryHeap::new(),
+            sequence: 0,
+            counters: Counters::default(),
+            busy_until: 0,
+        }
+    }
+
+    /// Pages programmed so far, those of garbage collection and write amplification among them.
+    #[must_use]
+    pub fn programmed_pages(&self) -> u64 {
+        self.flash.programmed()
+    }
+
+    fn link(&mut self, from: u64, bytes: u64) -> u64 {
+        let ns = u128::from(bytes) * 1_000_000_000;
+        let ns = ns.checked_div(u128::from(self.rules.host_bytes_per_s)).unwrap_or(0) as u64;
+        self.link_free = self.link_free.max(from) + ns;
+        self.link_free
+    }
+
+    fn read(&mut self, from: u64, command: Command) -> u64 {
+        let page = u64::from(self.rules.flash.page_bytes) / SECTOR_BYTES;
+        let mut ready = from;
+        let mut sector = command.sector;
+        while sector < command.end() {
+            let end = ((sector / page + 1) * page).min(command.end());
+            let die = match &self.map {
+                Some(map) => map.die_of(sector / SLOT_SECTORS),
+                None => sector / page,
+            };
+            ready = ready.max(self.flash.read(from, die, (end - sector) * SECTOR_BYTES));
+            sector = end;
+        }
+        self.counters.transfer_ns += ready - from;
+        self.link(ready, command.bytes())
+    }
+
+    fn write(&mut self, from: u64, command: Command) -> u64 {
+        let arrived = self.link(from, command.bytes());
+        let accepted = self.make_room(arrived, command.bytes());
+        let programmed = self.program(accepted, command);
+        if self.rules.buffer_bytes >= command.bytes() {
+            self.buffered += command.bytes();
+            self.leaving.push(Reverse((programmed, command.bytes())));
+            self.counters.cached_writes += 1;
+            accepted
+        } else {
+            programmed
+        }
+    }
+
+    /// When the buffer has room for so many bytes.
+    fn make_room(&mut self, from: u64, bytes: u64) -> u64 {
+        let mut at = from;
+        while let Some(&Reverse((leaves, size))) = self.leaving.peek() {
+            if leaves > at && self.buffered + bytes <= self.rules.buffer_bytes {
+                break;
+            }
+            self.leaving.pop();
+            self.buffered -= size;
+            at = at.max(leaves);
+        }
+        at
+    }
+
+    /// Programs pages as they become full; a page that stays open counts as programmed with the next.
+    fn program(&mut self, from: u64, command: Command) -> u64 {
+        let mut ready = from;
+        if let Some(map) = &mut self.map {
+            for slot in command.sector / SLOT_SECTORS..command.end().div_ceil(SLOT_SECTORS) {
+                let cleaned = map.write(slot);
+                ready = ready.max(self.flash.clean(from, &cleaned));
+            }
+            return ready;
+        }
+        let page = u64::from(self.rules.flash.page_bytes);
+        self.filling += command.bytes();
+        while self.filling >= page {
+            self.filling -= page;
+            ready = ready.max(self.flash.program(from));
+            self.extra += u64::from(self.rules.write_amplification_percent.saturating_sub(100));
+            while self.extra >= 100 {
+                self.extra -= 100;
+                self.flash.program(from);
+            }
+        }
+        ready
+    }
+
+    /// When everything that was written is programmed.
+    fn flush(&mut self, from: u64) -> u64 {
+        let mut ready = from;
+        if self.filling > 0 {
+            self.filling = 0;
+            ready = ready.max(self.flash.program(from));
+        }
+        while let Some(Reverse((leaves, size))) = self.leaving.pop() {
+            ready = ready.max(leaves);
+            self.buffered -= size;
+        }
+        ready
+    }
+}
+
+impl Device for Ssd {
+    fn capacity_sectors(&self) -> u64 {
+        self.rules.capacity_sectors
+    }
+
+    fn depth(&self) -> u32 {
+        self.rules.depth.max(1)
+    }
+
+    fn submit(&mut self, now: u64, command: Command) {
+        let from = now + self.rules.overhead_ns;
+        self.counters.overhead_ns += self.rules.overhead_ns;
+        let at = if command.is_flush() {
+            self.flush(from)
+        } else if command.write {
+            self.write(from, command)
+        } else {
+            self.read(from, command)
+        };
+        self.counters.busy_ns += at.saturating_sub(now.max(self.busy_until));
+        self.busy_until = self.busy_until.max(at);
+        self.done.push(Reverse((at, self.sequence, command.tag)));
+        self.sequence += 1;
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.done.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
+        while self.next_event().is_some_and(|at| at <= now) {
+            if let Some(Reverse((_, _, tag))) = self.done.pop() {
+                done.push(tag);
+            }
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{closed, numbers, read, write};
+    use super::*;
+
+    const US: u64 = 1_000;
+
+    fn rules() -> SsdRules {
+        SsdRules {
+            flash: FlashRules {
+                channels: 4,
+                dies_per_channel: 2,
+                planes: 1,
+                page_bytes: 16384,
+                read_ns: 50 * US,
+                program_ns: 600 * US,
+                erase_ns: 3000 * US,
+                channel_bytes_per_s: 819_200_000,
+            },
+            capacity_sectors: 1 << 17,
+            depth: 64,
+            overhead_ns: 5 * US,
+            host_bytes_per_s: 3_200_000_000,
+            buffer_bytes: 1 << 20,
+            write_amplification_percent: 100,
+            over_provisioning_percent: 0,
+            pages_per_block: 64,
+        }
+    }
+
+    #[test]
+    fn a_read_is_overhead_sense_channel_and_link() {
+        let done = closed(&mut Ssd::new(rules()), &[read(0, 0, 8)], 1);
+        assert_eq!(done, [5 * US + 50 * US + 5 * US + 1280]);
+    }
+
+    #[test]
+    fn dies_work_at_the_same_time() {
+        let spread: Vec<_> = (0..8).map(|n| read(0, n * 32, 8)).collect();
+        let same: Vec<_> = (0..8).map(|n| read(0, n * 32 * 8, 8)).collect();
+        let end = |commands: &[Command]| *closed(&mut Ssd::new(rules()), commands, 8).iter().max().unwrap();
+        assert!(end(&same) > 5 * end(&spread), "{} {}", end(&same), end(&spread));
+    }
+
+    #[test]
+    fn the_buffer_answers_until_it_is_full() {
+        let commands: Vec<_> = (0..256).map(|n| write(0, n * 32, 32)).collect();
+        let done = closed(&mut Ssd::new(rules()), &commands, 1);
+        assert!(done[40] < 500 * US, "{}", done[40]);
+        // Eight dies of 16 KiB in 600 us and the channel's 20 us.
+        let rate = 128 * 16384 * 1_000_000_000 / (done[255] - done[127]);
+        assert!(rate > 200_000_000 && rate < 230_000_000, "{rate}");
+    }
+
+    #[test]
+    fn a_flush_waits_for_the_programs() {
+        let done = closed(&mut Ssd::new(rules()), &[write(0, 0, 8), write(0, 0, 0)], 1);
+        assert!(done[1] - done[0] >= 600 * US);
+    }
+
+    #[test]
+    fn write_amplification_costs_programs() {
+        let mut ssd = Ssd::new(SsdRules { write_amplification_percent: 250, ..rules() });
+        let commands: Vec<_> = (0..100).map(|n| write(0, n * 32, 32)).collect();
+        closed(&mut ssd, &commands, 1);
+        assert_eq!(ssd.programmed_pages(), 250);
+    }
+
+    #[test]
+    fn garbage_collection_makes_random_writes_dearer_than_writes_in_order() {
+        let amplification = |random: bool| {
+            let mut ssd = Ssd::new(SsdRules { over_provisioning_percent: 15, ..rules() });
+            let slots = (1 << 17) / 8;
+            let places: Vec<u64> =
+                if random { numbers(slots, 60_000, 4) } else { (0..60_000).map(|n| n % slots).collect() };
+            let commands: Vec<_> = places.iter().map(|&slot| write(0, slot * 8, 8)).collect();
+            closed(&mut ssd, &commands, 32);
+            ssd.programmed_pages() * 100 * 4 / 60_000
+        };
+        let (random, ordered) = (amplification(true), amplification(false));
+        assert!(ordered < 130, "{ordered}");
+        assert!(random > 200 && random < 900, "{random}");
+    }
+}
