@@ -115,7 +115,7 @@ impl Array {
         } else if self.goes_past(command) {
             self.transfer(now, u64::from(command.sectors), Transfer::PastCache(command));
         } else if self.no_room.is_empty() && self.has_room(command) {
-            self.to_cache(now, command);
+            self.enter_cache(now, command);
         } else {
             self.no_room.push_back(command);
         }
@@ -136,7 +136,7 @@ impl Array {
         held + u64::from(command.sectors) <= self.write_cache_sectors()
     }
 
-    fn to_cache(&mut self, now: u64, command: Command) {
+    fn enter_cache(&mut self, now: u64, command: Command) {
         self.promised_sectors += u64::from(command.sectors);
         self.transfer(now, u64::from(command.sectors), Transfer::ToCache(command));
     }
@@ -269,7 +269,7 @@ impl Array {
     fn settle(&mut self, now: u64) {
         while let Some(&command) = self.no_room.front().filter(|command| self.has_room(**command)) {
             self.no_room.pop_front();
-            self.to_cache(now, command);
+            self.enter_cache(now, command);
         }
         self.start_firmware(now);
         self.start_past(now);
@@ -324,7 +324,8 @@ impl Device for Array {
                 self.member_done(at, owner, done);
             }
             self.owners = owners;
-            while let Some((_, what)) = self.transfers.pop_front_if(|(due, _)| *due <= at) {
+            while let Some(&(_, what)) = self.transfers.front().filter(|(due, _)| *due <= at) {
+                self.transfers.pop_front();
                 self.transferred(at, what, done);
             }
             if let Some((_, command)) = self.firmware.take_if(|(due, _)| *due <= at) {
