@@ -22,6 +22,7 @@ use std::path::PathBuf;
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
   fathom compare --sweep last            is it faster, by how much, and is that more than noise?
+  fathom history nightly.toml            since when is it slower, and what changed there?
   fathom import mail.txt                 figures of other programs, out of any text
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
   fathom doctor /mnt/data                what on this machine would spoil a measurement there
@@ -116,6 +117,8 @@ pub enum Command {
     Watch(WatchDevice),
     /// Did it get slower? Two sides of runs, judged figure by figure, with an exit code for CI
     Compare(crate::commands::compare::line::Compare),
+    /// When did it get slower, and what changed there? A workload's figures through all of its runs
+    History(crate::commands::history::line::History),
     /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
     #[command(
         after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be
@@ -337,12 +340,24 @@ pub struct Import {
     /// Only outputs of this program
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<ImportKind>,
+    /// What the columns of tables that people wrote are [default: as their heads look, and it is said]
+    #[arg(long, value_name = "WHAT")]
+    pub columns: Option<ImportColumns>,
     /// Say what was found and keep nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Also list the lines that are prose
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What the columns of a table are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImportColumns {
+    /// A system each (a factor): runs of different names
+    Systems,
+    /// One system measured again (replicates): runs of one name
+    Repeats,
 }
 
 /// Programs whose outputs can be imported.

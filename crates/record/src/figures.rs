@@ -62,7 +62,7 @@ pub fn of(run: &Run) -> Vec<Series> {
         for r in phase.repetitions.iter().filter(|r| r.error().is_none()) {
             let mut add = |metric: &str, unit: &str, better, value, count| {
                 let value = Value { phase: phase.seq, repetition: r.n, value, count };
-                push(&mut all, &cell, metric, unit, better, value);
+                add_to(&mut all, &cell, metric, unit, better, value);
             };
             if r.figures.is_empty() {
                 measured(phase, r, &mut add);
@@ -78,9 +78,13 @@ pub fn of(run: &Run) -> Vec<Series> {
 /// The cell of a phase.
 #[must_use]
 pub fn cell(phase: &Phase) -> Cell {
-    let mut axes = phase.axes.clone();
+    Cell { operation: phase.name.clone(), axes: without_remarks(phase.axes.clone()), direct: phase.direct }
+}
+
+/// Coordinates without the tags that are none.
+pub(crate) fn without_remarks(mut axes: Axes) -> Axes {
     axes.tags.retain(|key, _| !REMARKS.contains(&key.as_str()));
-    Cell { operation: phase.name.clone(), axes, direct: phase.direct }
+    axes
 }
 
 type Add<'a> = &'a mut dyn FnMut(&str, &str, Option<bool>, f64, Option<u64>);
@@ -103,7 +107,15 @@ fn measured(phase: &Phase, r: &Repetition, add: Add) {
     }
 }
 
-fn push(all: &mut Vec<Series>, cell: &Cell, metric: &str, unit: &str, better: Option<bool>, value: Value) {
+/// Adds a value to the series of its cell and figure.
+pub(crate) fn add_to(
+    all: &mut Vec<Series>,
+    cell: &Cell,
+    metric: &str,
+    unit: &str,
+    better: Option<bool>,
+    value: Value,
+) {
     // A figure that a program printed twice in one repetition is two figures.
     let taken = |s: &Series| {
         s.values.last().is_some_and(|v| (v.phase, v.repetition) == (value.phase, value.repetition))

@@ -24,6 +24,8 @@ pub struct Row {
     pub printed: String,
     /// The value in fathom's own units: "54.5 MiB/s", "2.15 s".
     pub value: String,
+    /// The same in base units.
+    pub number: f64,
     /// "higher", "lower", or nothing.
     pub better: &'static str,
     /// Line of the text.
@@ -39,6 +41,7 @@ impl Row {
             name: clean(&figure.name),
             printed: clean(&figure.printed),
             value: value(figure),
+            number: figure.value,
             better: match figure.higher_is_better {
                 Some(true) => "higher",
                 Some(false) => "lower",
@@ -126,6 +129,7 @@ mod tests {
                 name: "latency avg".into(),
                 printed: "2.5 ms/op".into(),
                 value: "2.50 ms".into(),
+                number: 2.5e6,
                 better: "lower",
                 line: 8
             }

@@ -2,10 +2,11 @@
 //! Markdown summary and a page of terminal text. It measures nothing, opens no store and prints nothing; it returns text or
 //! writes the one file it is told to.
 //!
-//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds what is
+//! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds (and `band` says) what is
 //! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
-//! serve them all; `comparison` divides two runs, `compared` judges two sides, `sweep` draws many of one workload under different settings.
+//! serve them all; `comparison` divides two runs, `compared` judges two sides, `history` all runs of one workload, `sweep` draws many of one workload under different settings.
 
+pub mod band;
 pub mod block;
 pub mod colour;
 pub mod compared;
@@ -13,6 +14,7 @@ pub mod comparison;
 pub mod conduct;
 pub mod counters;
 pub mod finding;
+pub mod history;
 pub mod html;
 pub mod imported;
 pub mod latency;
@@ -40,11 +42,12 @@ pub mod xlsx;
 #[path = "../tests/support/samples.rs"]
 mod samples;
 
+pub use band::{Band, Cause};
 pub use comparison::Comparison;
 pub use machine::{Machine, Reference};
 pub use operations::Breakdown;
 pub use parallel::Parallel;
-pub use regimes::{Band, Kind, Mapped};
+pub use regimes::{Kind, Mapped};
 pub use story::Story;
 pub use streams::Streams;
 pub use surface::{Cell, Does, Quantity, Surface};

@@ -58,6 +58,12 @@ impl Machine {
         self.caches.last().map(|c| c.bytes)
     }
 
+    /// Whether its files are another machine's, by NFS.
+    #[must_use]
+    pub fn is_networked(&self) -> bool {
+        self.filesystem.as_deref().is_some_and(|f| f.to_ascii_lowercase().starts_with("nfs"))
+    }
+
     /// Cache sizes and memory, ascending.
     #[must_use]
     pub fn references(&self) -> Vec<Reference> {

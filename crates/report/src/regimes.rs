@@ -4,7 +4,8 @@
 //! the rows changes. Each band is then named from its cells' own origin; within the page cache a band whose files fit the
 //! last-level cache is called CPU cache.
 
-use crate::{Cell, Machine, Quantity, Surface};
+use crate::band::sizes;
+use crate::{Band, Cause, Cell, Machine, Quantity, Surface};
 use fathom_compare::{Settings, Summary, segments, summary::median};
 use fathom_record::{Phase, Regime, Run};
 use std::ops::Range;
@@ -110,32 +111,6 @@ impl From<Regime> for Kind {
     }
 }
 
-/// Why a band begins where it does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cause {
-    /// Throughput changed by this factor.
-    Throughput(f64),
-    /// The measured origin changed while throughput stayed near.
-    Origin,
-}
-
-/// Neighbouring file sizes that belong to one regime.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Band {
-    /// Rows of the surface.
-    pub rows: Range<usize>,
-    /// What serves them.
-    pub kind: Kind,
-    /// Smallest file size in it.
-    pub from_bytes: u64,
-    /// Largest file size in it.
-    pub to_bytes: u64,
-    /// Throughput of its cells, bytes/s.
-    pub rates: Summary,
-    /// Why it does not belong to the band before; `None` for the first.
-    pub begins_by: Option<Cause>,
-}
-
 /// The bands of a surface of throughput, smallest files first. A ratio has none.
 #[must_use]
 pub fn bands(surface: &Surface, machine: &Machine) -> Vec<Band> {
@@ -159,7 +134,9 @@ pub fn bands(surface: &Surface, machine: &Machine) -> Vec<Band> {
         });
         let (from_bytes, to_bytes) = (surface.file_bytes[range.start], surface.file_bytes[range.end - 1]);
         let kind = named(majority(surface, range.clone()), to_bytes, machine);
-        bands.push(Band { rows: range, kind, from_bytes, to_bytes, rates, begins_by });
+        let sizes = (kind == Kind::Unknown).then(|| sizes(from_bytes, to_bytes, machine)).flatten();
+        let over_network = machine.is_networked();
+        bands.push(Band { rows: range, kind, from_bytes, to_bytes, rates, begins_by, sizes, over_network });
     }
     bands
 }

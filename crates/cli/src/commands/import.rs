@@ -2,9 +2,9 @@
 //! lines, and of every line that looks like figures and was not understood that it is so.
 
 use crate::exit::{self, Usage};
-use crate::line::{Common, Import, ImportKind};
+use crate::line::{Common, Import, ImportColumns, ImportKind};
 use crate::{console, state};
-use fathom_dialects::import::{Imported, Kind, import};
+use fathom_dialects::import::{Columns, Imported, Kind, import_told};
 use fathom_record::store::new_run_id;
 use fathom_record::{Run, Store};
 use std::io::Read as _;
@@ -25,7 +25,7 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
     let mut store = if options.dry_run { None } else { Some(state::store(common.store.as_deref())?) };
     let mut nothing = false;
     for (name, bytes) in &texts {
-        let imported = import(name, bytes, options.kind.map(kind));
+        let imported = import_told(name, bytes, options.kind.map(kind), options.columns.map(columns));
         keep(options, name, imported, &mut ids, store.as_mut(), &mut nothing)?;
     }
     if let Some(store) = store {
@@ -144,6 +144,13 @@ fn ranges(lines: &[u64]) -> String {
     }
     let words = ranges.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
     words.collect::<Vec<_>>().join(", ")
+}
+
+fn columns(columns: ImportColumns) -> Columns {
+    match columns {
+        ImportColumns::Systems => Columns::Systems,
+        ImportColumns::Repeats => Columns::Repeats,
+    }
 }
 
 fn kind(kind: ImportKind) -> Kind {

@@ -5,6 +5,7 @@ pub mod compare;
 mod doctor;
 mod export;
 pub mod filebench;
+pub mod history;
 mod import;
 pub mod iozone;
 mod list;
@@ -59,6 +60,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Sweep(o) => sweep::run(&o, &common),
         Command::Watch(o) => watch::run(&o),
         Command::Compare(o) => compare::run(&o, &common),
+        Command::History(o) => history::run(&o, &common),
         Command::Import(o) => import::run(&o, &common),
         Command::Report(o) => report::run(&o, &common),
         Command::List(o) => list::run(&o, &common),

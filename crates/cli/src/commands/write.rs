@@ -3,6 +3,7 @@
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_record::Run;
+use fathom_report::svg::Picture;
 use std::path::{Path, PathBuf};
 
 /// The endings, for messages.
@@ -59,6 +60,22 @@ fn pictures(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<Pat
     if pictures.is_empty() {
         return Err(Usage("these runs hold nothing that could be drawn".into()).into());
     }
+    put(pictures, replace)
+}
+
+/// The same of pictures that are there: one goes to the file itself, several to files named after what they show.
+pub fn pictures_to(pictures: Vec<Picture>, path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let several = pictures.len() > 1;
+    let name =
+        |p: &Picture| if several { path.with_extension(format!("{}.svg", p.slug)) } else { path.to_owned() };
+    let pictures: Vec<(PathBuf, Picture)> = pictures.into_iter().map(|p| (name(&p), p)).collect();
+    if pictures.is_empty() {
+        return Err(Usage("there are too few runs for a picture".into()).into());
+    }
+    put(pictures, replace)
+}
+
+fn put(pictures: Vec<(PathBuf, Picture)>, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     for (name, _) in pictures.iter().filter(|_| !replace) {
         must_not_exist(name, FORCE)?;
     }

@@ -2,6 +2,7 @@
 //! records are made here with the figures of the specification's examples.
 
 mod gate;
+mod json_schema;
 mod refused;
 mod schema;
 mod sides;

@@ -4,6 +4,9 @@ mod cold;
 mod direct;
 mod documented;
 mod extents;
+mod history;
+#[path = "../compare/json_schema.rs"]
+mod json_schema;
 mod kept;
 mod statements;
 mod traces;

@@ -23,3 +23,29 @@ fn a_file_that_is_not_there_keeps_nothing_of_the_others() {
         .expect_stderr("gone.txt cannot be read");
     assert!(ids(&fathom).is_empty());
 }
+
+#[test]
+fn it_is_said_what_columns_were_taken_for_and_who_imports_decides() {
+    let fathom = with_mail();
+    let table = |heads: &str| {
+        format!("Throughput in MB/s:\n\ntest {heads}\n-----------------\nread 100 102\nwrite 50 51\n")
+    };
+    std::fs::write(fathom.work().join("systems.txt"), table("rc8 rc9")).expect("a text");
+    std::fs::write(fathom.work().join("repeats.txt"), table("run1 run2")).expect("a text");
+    let labels = || -> Vec<String> {
+        let listed = fathom.run(["list", "--json"]).expect_code(0).stdout;
+        let runs: serde_json::Value = serde_json::from_str(&listed).unwrap_or_default();
+        runs.as_array().into_iter().flatten().filter_map(|r| Some(r["label"].as_str()?.to_owned())).collect()
+    };
+    let _ = fathom.run(["import", "systems.txt"]).expect_code(0).expect_stdout(
+        "rows are cells, columns taken for systems, one value a cell (rc8, rc9); --columns repeats if they are one system measured again",
+    );
+    assert_eq!(labels(), ["rc8", "rc9"]);
+    let guessed = fathom.run(["import", "repeats.txt"]).expect_code(0);
+    let _ = guessed.expect_stdout("columns taken for repeats of one system by their heads (run1, run2)");
+    let all = labels();
+    assert_eq!(all[2], all[3], "one name: {all:?}");
+    let told = fathom.run(["import", "--columns", "systems", "repeats.txt"]).expect_code(0);
+    let _ = told.expect_stdout("columns are systems, as told (run1, run2)");
+    assert_eq!(labels()[4..], ["run1", "run2"]);
+}

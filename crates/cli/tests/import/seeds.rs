@@ -32,4 +32,24 @@ fn the_five_documents_are_imported_whole() {
     for part in ["IOzone on heping", "IOzone on eirene", "random read", "Second run divided by the first"] {
         assert!(page.contains(part), "{part}");
     }
+    // Cells show rates, bands what their sizes allow, and the fall of the NFS client beyond its memory is marked.
+    assert!(!page.contains(">2e8<"), "bytes per second as a ratio");
+    let mib = |text: &str| page.contains(text);
+    assert!(mib(
+        "origin unknown, files larger than memory: files of 2 GiB, median 44.0 MiB/s; NFS knee 0.28×"
+    ));
+    assert!(mib("origin unknown, files fit memory, small ones L2"));
+    // The same by compare: both hosts drawn beside their ratio, and 1872 ratios summed up by operation.
+    let outcome = fathom.run(["compare", &ids[all - 2], &ids[all - 1], "-o", "compared.html"]).expect_code(0);
+    let outcome = outcome
+        .expect_stdout("Single runs: no interval can be given; 3 quads or more would allow a verdict.");
+    assert!(
+        outcome.stdout.lines().any(|l| l.starts_with("write: throughput") && l.contains("  144  ")),
+        "{}",
+        outcome.stdout
+    );
+    let page = std::fs::read_to_string(fathom.work().join("compared.html")).expect("a page");
+    for part in ["Local</p>", "NFS</p>", "NFS knee 0.28×", "read: throughput, B over A"] {
+        assert!(page.contains(part), "{part}");
+    }
 }

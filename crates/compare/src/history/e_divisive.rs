@@ -1,15 +1,24 @@
 //! E-divisive: the split of a series at which the energy distance between both sides is largest, tested by permuting the series, then
 //! the same in both parts.
 //!
-//! At a split t of a segment of length T, `Q(t) = t (T-t) / T (2 mean|x-y| - mean|x-x'| - mean|y-y'|)`, means over pairs. Running sums make
-//! all splits of one series cost O(T^2). Where neighbours resemble each other (lag-1 autocorrelation of the residuals above 0.2),
+//! At a split t of a segment of length T, `Q(t) = t (T-t) / T (2 mean|x-y| - mean|x-x'| - mean|y-y'|)`, means over pairs. All splits of one
+//! order cost O(T log T) (`energy`). Where neighbours resemble each other (lag-1 autocorrelation of the residuals above 0.2),
 //! permuting single points would find drift to be change, so blocks of points are permuted.
+//!
+//! Work is bounded: a segment of more than [`POINTS_PERMUTED`] / permutations points gets fewer permutations, 199 at least, at which the
+//! rates of false and found changes are those of 999 (the test of the rates in `history` runs with 199).
 
+use super::energy::{Distances, Workspace};
 use crate::numbers::mean;
 use crate::seeded::Draws;
 use crate::series::lag1;
 use crate::unusable::{Unusable, finite};
 use std::ops::Range;
+
+/// Points that are permuted for one segment, all permutations together, unless its 199 need more: 999 for segments up to 1000 points.
+pub const POINTS_PERMUTED: usize = 1_000_000;
+/// Permutations of a segment of any length.
+const FEWEST_PERMUTATIONS: usize = 199;
 
 /// How changes are searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +29,8 @@ pub struct Search {
     pub alpha: f64,
     /// Permutations per segment.
     pub permutations: usize,
+    /// Points that are permuted for one segment; longer ones get fewer permutations. `usize::MAX` bounds nothing.
+    pub most_permuted: usize,
     /// Points in a block where blocks are permuted.
     pub block: usize,
     /// Where chance begins; stored with the result.
@@ -30,7 +41,34 @@ impl Search {
     /// Segments of three, 999 permutations, alpha 0.01.
     #[must_use]
     pub const fn seeded(seed: u64) -> Self {
-        Self { min_segment: 3, alpha: 0.01, permutations: 999, block: 5, seed }
+        Self {
+            min_segment: 3,
+            alpha: 0.01,
+            permutations: 999,
+            most_permuted: POINTS_PERMUTED,
+            block: 5,
+            seed,
+        }
+    }
+
+    /// Permutations of a segment of so many points.
+    #[must_use]
+    pub fn permutations_of(&self, points: usize) -> usize {
+        let affordable = self.most_permuted / points.max(1);
+        self.permutations.min(affordable.max(FEWEST_PERMUTATIONS))
+    }
+
+    /// The shortest series in which any change can pass the test: of a clean step at t only the orders that keep both sides together reach
+    /// its Q, 2 of C(n, t). `None` if there are too few permutations for the level.
+    #[must_use]
+    pub fn fewest_points(&self) -> Option<usize> {
+        if 1.0 / (self.permutations + 1) as f64 > self.alpha + 1e-12 {
+            return None;
+        }
+        let shortest = self.min_segment.max(2);
+        let orders = |n: usize, t: usize| (1..=t).map(|i| (n - t + i) as f64 / i as f64).product::<f64>();
+        // C(n, n/2) is the most there are; beyond 64 points any level that permutations reach is reached.
+        (2 * shortest..=64).find(|n| 2.0 / orders(*n, n / 2) <= self.alpha).or(Some(64.max(2 * shortest)))
     }
 }
 
@@ -46,6 +84,8 @@ pub struct Split {
     pub q: f64,
     /// `(1 + as large among permutations) / (1 + permutations)`.
     pub p: f64,
+    /// Permutations of the segment that was split.
+    pub permutations: usize,
 }
 
 /// What the search found.
@@ -104,57 +144,43 @@ fn tested(
     draws: &mut Draws,
 ) -> Option<Split> {
     let part = &values[segment.clone()];
-    let (t, q) = best(&statistics(part, how.min_segment))?;
-    let mut pieces: Vec<&[f64]> = part.chunks(block).collect();
+    if part.len() < 2 * how.min_segment {
+        return None;
+    }
+    let distances = Distances::of(part);
+    let mut workspace = Workspace::default();
+    let mut order: Vec<u32> = (0..part.len() as u32).collect();
+    let (t, q) = distances.best(&order, how.min_segment, &mut workspace)?;
+    let mut pieces: Vec<&[u32]> = Vec::new();
+    let places = order.clone();
+    pieces.extend(places.chunks(block));
     // A sum in another order may differ in its last digits.
     let limit = q - q.abs() * 1e-9;
+    let permutations = how.permutations_of(part.len());
     // Stops as soon as the test cannot pass any more.
-    let most = (how.alpha * (how.permutations + 1) as f64 + 1e-9) as usize;
+    let most = (how.alpha * (permutations + 1) as f64 + 1e-9) as usize;
     let mut as_large = 0;
-    for _ in 0..how.permutations {
+    for _ in 0..permutations {
         draws.shuffle(&mut pieces);
-        let permuted = best(&statistics(&pieces.concat(), how.min_segment));
+        order.clear();
+        pieces.iter().for_each(|piece| order.extend_from_slice(piece));
+        let permuted = distances.best(&order, how.min_segment, &mut workspace);
         as_large += usize::from(permuted.is_some_and(|(_, q)| q >= limit));
         if as_large + 1 > most {
             return None;
         }
     }
-    let p = (1 + as_large) as f64 / (how.permutations + 1) as f64;
-    Some(Split { index: segment.start + t, q, p })
-}
-
-fn best(statistics: &[(usize, f64)]) -> Option<(usize, f64)> {
-    // Of equals the first.
-    statistics.iter().rev().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+    let p = (1 + as_large) as f64 / (permutations + 1) as f64;
+    Some(Split { index: segment.start + t, q, p, permutations })
 }
 
 /// Q of every split that leaves both sides long enough, with its t; empty if there is none.
 #[must_use]
 pub fn statistics(values: &[f64], min_segment: usize) -> Vec<(usize, f64)> {
-    let n = values.len();
-    let min_segment = min_segment.max(2);
-    if n < 2 * min_segment {
-        return Vec::new();
-    }
-    // Distances of each point to those before it and to those after it.
-    let to_earlier: Vec<f64> =
-        (0..n).map(|i| values[..i].iter().map(|v| (v - values[i]).abs()).sum()).collect();
-    let to_later: Vec<f64> =
-        (0..n).map(|i| values[i + 1..].iter().map(|v| (v - values[i]).abs()).sum()).collect();
-    let (mut left, mut right, mut between) = (0.0, to_later.iter().sum::<f64>(), 0.0);
-    let mut found = Vec::with_capacity(n);
-    for t in 1..=n - min_segment {
-        // Point t - 1 moves to the left side.
-        left += to_earlier[t - 1];
-        right -= to_later[t - 1];
-        between += to_later[t - 1] - to_earlier[t - 1];
-        if t >= min_segment {
-            let (m, k) = (t as f64, (n - t) as f64);
-            let pairs = |n: f64| n * (n - 1.0) / 2.0;
-            let distance = 2.0 * between / (m * k) - left / pairs(m) - right / pairs(k);
-            found.push((t, m * k / (m + k) * distance));
-        }
-    }
+    let order: Vec<u32> = (0..values.len() as u32).collect();
+    let mut found = Vec::new();
+    Distances::of(values)
+        .each_split(&order, min_segment.max(2), &mut Workspace::default(), |t, q| found.push((t, q)));
     found
 }
 
@@ -217,6 +243,28 @@ mod tests {
         let wave: Vec<f64> = (0..60).map(|i| (f64::from(i) / 4.0).sin()).collect();
         let found = search(&wave, &Search::seeded(5)).expect("60 points");
         assert!(found.blocks && found.splits.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn long_segments_get_fewer_permutations() {
+        let how = Search::seeded(1);
+        let of = [6, 2000, 4000, 10_000, 1_000_000].map(|points| how.permutations_of(points));
+        assert_eq!(of, [999, 500, 250, 199, 199]);
+        let unbounded = Search { most_permuted: usize::MAX, ..how };
+        assert_eq!(unbounded.permutations_of(1_000_000), 999);
+        assert_eq!(Search { permutations: 99, ..how }.permutations_of(1_000_000), 99);
+    }
+
+    #[test]
+    fn the_fewest_points_can_just_show_a_clean_step() {
+        let how = Search { permutations: 9999, most_permuted: usize::MAX, ..Search::seeded(1) };
+        let step = |n: usize| (0..n).map(|i| f64::from(u8::from(i >= n / 2))).collect::<Vec<f64>>();
+        let found = |n: usize| search(&step(n), &how).expect("points").splits.len();
+        let fewest = how.fewest_points().expect("permutations enough");
+        assert_eq!((fewest, found(fewest - 1), found(fewest)), (10, 0, 1));
+        assert_eq!(Search { min_segment: 7, ..how }.fewest_points(), Some(14));
+        assert_eq!(Search { permutations: 50, ..how }.fewest_points(), None);
+        assert_eq!(Search { permutations: 99, ..how }.fewest_points(), Some(10));
     }
 
     proptest! {

@@ -96,7 +96,7 @@ pub fn critical(m: usize, n: usize, alpha: f64) -> Option<(usize, f64)> {
 
 /// The rank of the shift's interval nearest to `confidence`, and what it attains. Large groups: by the normal approximation.
 pub(crate) fn interval_rank(m: usize, n: usize, confidence: f64) -> (usize, f64) {
-    let levels = levels(m, n).unwrap_or_else(|| approximate_levels(m, n));
+    let Some(levels) = levels(m, n) else { return approximate_rank(m, n, confidence) };
     let distance = |level: f64| (1.0 - level - confidence).abs();
     let best = levels.into_iter().enumerate().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
     best.map_or((0, 0.0), |(c, level)| (c, 1.0 - level))
@@ -123,12 +123,24 @@ fn levels(m: usize, n: usize) -> Option<Vec<f64>> {
     )
 }
 
-fn approximate_levels(m: usize, n: usize) -> Vec<f64> {
+/// Two-sided level of c by the normal approximation.
+fn approximate_level(m: usize, n: usize, c: usize) -> f64 {
     let pairs = (m * n) as f64;
     let spread = (pairs * (m + n + 1) as f64 / 12.0).sqrt();
-    (0..(m * n).div_ceil(2))
-        .map(|c| 2.0 * Normal::standard().cdf((c as f64 + 0.5 - pairs / 2.0) / spread))
-        .collect()
+    2.0 * Normal::standard().cdf((c as f64 + 0.5 - pairs / 2.0) / spread)
+}
+
+/// The c whose level is nearest: levels rise with c, so it is one of two neighbours.
+fn approximate_rank(m: usize, n: usize, confidence: f64) -> (usize, f64) {
+    let level = |c: usize| approximate_level(m, n, c);
+    let distance = |c: &usize| (1.0 - level(*c) - confidence).abs();
+    let (mut low, mut high) = (0, (m * n).div_ceil(2).saturating_sub(1));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if level(middle) < 1.0 - confidence { low = middle + 1 } else { high = middle }
+    }
+    let c = if low > 0 && distance(&(low - 1)) <= distance(&low) { low - 1 } else { low };
+    (c, 1.0 - level(c))
 }
 
 #[cfg(test)]
@@ -195,8 +207,13 @@ mod tests {
         near(tied.p, 0.134169);
         assert_eq!(mann_whitney(&[1.0; 3], &[1.0; 3]).expect("groups").p, 1.0);
         assert!(mann_whitney(&[], &[1.0]).is_err());
-        let (exact, approximate) = (levels(40, 40).expect("exact"), approximate_levels(40, 40));
-        assert!(exact.iter().zip(&approximate).all(|(e, a)| (e - a).abs() < 5e-3));
+        let exact = levels(40, 40).expect("exact");
+        assert!(exact.iter().enumerate().all(|(c, e)| (e - approximate_level(40, 40, c)).abs() < 5e-3));
+        let by_all = (0..800).min_by(|a, b| {
+            let distance = |c: usize| (0.05 - approximate_level(40, 40, c)).abs();
+            distance(*a).total_cmp(&distance(*b))
+        });
+        assert_eq!(by_all, Some(approximate_rank(40, 40, 0.95).0));
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 //! the parameters of a workload told before, and what is known of the host it ran on.
 
 use super::Block;
+use super::columns::Columns;
 use super::lines::Lines;
 use serde_json::{Value, json};
 
@@ -60,6 +61,8 @@ pub(super) struct Context {
     /// (name, value), as told so far.
     pub(super) parameters: Vec<(String, String)>,
     hosts: Vec<Host>,
+    /// What the columns of tables are, where that was told.
+    pub(super) columns: Option<Columns>,
 }
 
 impl Context {
@@ -70,6 +73,7 @@ impl Context {
             of_line: Vec::with_capacity(lines.len()),
             parameters: Vec::new(),
             hosts: Vec::new(),
+            columns: None,
         };
         for n in 0..lines.len() {
             if let Some(heading) = context.changed(lines, n) {

@@ -7,6 +7,7 @@
 
 mod cell;
 mod classify;
+mod columns;
 mod context;
 mod dd;
 mod doubts;
@@ -26,6 +27,7 @@ mod units;
 #[cfg(test)]
 mod tests;
 
+pub use columns::Columns;
 use context::Context;
 use fathom_record::{Run, Source};
 use lines::Lines;
@@ -152,12 +154,19 @@ type Parser = fn(&Lines, usize, &Context) -> Option<Block>;
 /// fio is a log of; `only` limits it to one program.
 #[must_use]
 pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
+    import_told(name, bytes, only, None)
+}
+
+/// The same where it is known what the columns of tables are.
+#[must_use]
+pub fn import_told(name: &str, bytes: &[u8], only: Option<Kind>, columns: Option<Columns>) -> Imported {
     let text = match crate::iozone::worksheet::read(bytes) {
         Ok(sheet) => iozone::sheet_as_text(&sheet),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
     };
     let lines = Lines::new(&text);
     let mut context = Context::of(&lines, name);
+    context.columns = columns;
     let mut imported = Imported::default();
     let mut left = Vec::new();
     let mut at = 0;

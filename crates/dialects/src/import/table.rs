@@ -3,6 +3,7 @@
 //! the parameters of a workload; one of memories and caches tells of hosts. What the values are is said by the sentence before.
 
 use super::cell::{figure, run};
+use super::columns::Columns;
 use super::context::{Context, Host, is_rule};
 use super::lines::{Lines, leading, number, unit as word_of};
 use super::units::{Prefix, Unit, unit};
@@ -138,17 +139,21 @@ fn columns_as_runs(
     context: &Context,
 ) -> Block {
     let meaning = Meaning::of(lines, at);
+    let (columns_are, words) = Columns::of(heads, context.columns);
     let mut runs = Vec::new();
     for (head, values) in heads.iter().zip(columns) {
         let phases: Vec<Phase> = values.iter().map(|v| meaning.cell(v, context)).collect();
         let mut run: Run = run("table", "a table".into(), phases);
-        run.label = (*head).into();
+        // Repeats have one name: that of the heading, or of the table.
+        if columns_are == Columns::Systems {
+            run.label = (*head).into();
+        }
         if !run.phases.is_empty() {
             runs.push(run);
         }
     }
     let what = format!(
-        "a table of {} columns ({})",
+        "a table of {} columns ({}), rows are cells, {words}",
         runs.len(),
         if meaning.name.is_empty() { "no unit found" } else { meaning.name }
     );

@@ -130,7 +130,7 @@ impl Store {
 }
 
 /// The writer's columns: the host at one place, the other four in a row at another.
-fn writer(row: &Row, host: usize, rest: usize) -> rusqlite::Result<Writer> {
+pub(super) fn writer(row: &Row, host: usize, rest: usize) -> rusqlite::Result<Writer> {
     Ok(Writer {
         host: row.get(host)?,
         boot_id: row.get(rest)?,

@@ -24,6 +24,8 @@ mod latency;
 mod list;
 mod load;
 mod op_log;
+mod past;
+mod past_figures;
 mod place;
 mod process;
 mod schema;
@@ -33,6 +35,7 @@ mod write_phase;
 pub use error::StoreError;
 pub use id::new_run_id;
 pub use list::{Filter, RunSummary};
+pub use past::{Past, PastRun, name_of_text};
 pub use schema::SCHEMA_VERSION;
 
 use rusqlite::{Connection, OpenFlags};

@@ -40,14 +40,18 @@ pub struct Difference {
     pub b: String,
 }
 
+/// What an environment tells that does not change by itself, by name.
+pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> {
+    let leaves = environment_leaves(environment).into_iter().filter(|(name, _)| !is_passing(name));
+    leaves
+        .map(|(name, value)| (name.strip_prefix(SETTINGS).map_or(name.clone(), str::to_owned), value))
+        .collect()
+}
+
 /// Differences of the environments.
 pub(super) fn of_environment(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
     between(a, b, |run| {
-        let leaves = environment_leaves(&run.environment).into_iter();
-        let mut all: Vec<(String, String)> = leaves
-            .filter(|(name, _)| !is_passing(name))
-            .map(|(name, value)| (name.strip_prefix(SETTINGS).unwrap_or(&name).to_owned(), value))
-            .collect();
+        let mut all = lasting(&run.environment);
         all.push(("fathom version".into(), run.version.clone()));
         all
     })

@@ -70,9 +70,22 @@ pub(super) fn is_usual(series: &Series, all: &[Series]) -> bool {
     }
     match series.metric.as_str() {
         names::THROUGHPUT | names::TIME => true,
-        names::OPERATIONS => !all.iter().any(|s| s.cell == series.cell && s.metric == names::THROUGHPUT),
+        names::OPERATIONS => !all.iter().any(|s| {
+            s.cell == series.cell
+                && s.metric == names::THROUGHPUT
+                && !is_coarse(s.values.iter().map(|v| v.value))
+        }),
         _ => series.higher_is_better.is_some() && !has_usual(series, all),
     }
+}
+
+/// Whether a throughput has one digit at most: Filebench prints tenths of MB/s, so that ten small reads a second are "0.1mb/s" or none at
+/// all. Then operations per second say more.
+pub(super) fn is_coarse(mut bytes_per_s: impl Iterator<Item = f64>) -> bool {
+    bytes_per_s.all(|v| {
+        let tenths = v / (0.1 * 1_048_576.0);
+        (-0.5..9.5).contains(&tenths) && (tenths - tenths.round()).abs() < 1e-6
+    })
 }
 
 /// Whether a cell has one of the figures that all programs have.
@@ -84,7 +97,7 @@ fn has_usual(series: &Series, all: &[Series]) -> bool {
 }
 
 /// The place of a figure among those that a cell can be quoted by, smallest first; `None` if it cannot.
-pub(super) fn quoted(metric: &str) -> Option<u8> {
+pub(crate) fn quoted(metric: &str) -> Option<u8> {
     match metric {
         names::THROUGHPUT => Some(0),
         names::OPERATIONS => Some(1),

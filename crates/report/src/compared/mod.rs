@@ -18,9 +18,11 @@ mod layout;
 mod metric;
 mod notices;
 mod samples;
+mod singles;
 mod text;
 
 pub use differences::Difference;
+pub(crate) use differences::lasting;
 pub use family::{Family, MANY};
 pub use gate::{Gate, Outcome};
 pub use github::github;
@@ -29,13 +31,21 @@ pub use judge::{Effect, Method, Row, Word};
 pub use junit::junit;
 pub use layout::Design;
 pub use metric::Metric;
+pub(crate) use metric::quoted as is_quoted;
 pub use notices::Notice;
+pub(crate) use notices::spelled;
+pub(crate) use samples::merged;
+pub(crate) use singles::singles;
 pub use text::text;
 pub(crate) use text::{cells, side as side_words};
 
+use crate::{Machine, Mapped};
 use fathom_compare::verdict::Rules;
 use fathom_record::Run;
 use serde::Serialize;
+
+/// Cells of single runs that are told one by one.
+const MOST_SINGLES: usize = 60;
 
 /// The field `schema` of the JSON.
 pub const SCHEMA: &str = "fathom-compare 1";
@@ -109,6 +119,26 @@ pub struct Compared {
     pub only_a: Vec<String>,
     /// Cells that A does not have.
     pub only_b: Vec<String>,
+    /// The surfaces of both sides, where each is one run: the page draws them beside their ratio.
+    #[serde(skip)]
+    pub(crate) surfaces: [Surfaces; 2],
+}
+
+/// The surfaces of a run, and the machine it ran on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surfaces {
+    pub(crate) machine: Machine,
+    pub(crate) mapped: Vec<Mapped>,
+}
+
+impl Surfaces {
+    /// Of a side that is one run; of others none.
+    fn of(side: &Side<'_>) -> Self {
+        match side.runs.as_slice() {
+            [run] => Self { machine: Machine::of(run), mapped: Mapped::of_run(run) },
+            _ => Self::default(),
+        }
+    }
 }
 
 impl Compared {
@@ -137,6 +167,7 @@ impl Compared {
             workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,
             only_b: taken.only_b,
+            surfaces: [a, b].map(Surfaces::of),
             rows,
             families,
         }

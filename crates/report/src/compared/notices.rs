@@ -2,14 +2,15 @@
 //! what ran before them, sides that were served by different things, a first cell that alone read the disk, runs that did not end well.
 //! Nothing is left out of a comparison for it.
 
-use super::Side;
 use super::factors::Factors;
 use super::layout::{Design, Layout};
 use super::samples::{Sample, Taken};
+use super::{MOST_SINGLES, Side};
 use crate::units as form;
 use fathom_compare::levels::two_levels;
 use fathom_compare::order_effect::off_neighbours;
 use fathom_compare::outliers::outliers;
+use fathom_compare::paired::geometric_mean;
 use fathom_compare::quads::{self, carry_over::carry_over};
 use fathom_compare::series::lag1;
 use fathom_compare::summary::median;
@@ -25,7 +26,7 @@ const UNEQUAL_SHARE: f64 = 0.1;
 /// Something to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// What kind: "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status", "doubt".
+    /// What kind: "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status", "doubt".
     pub code: &'static str,
     /// The cell it is about, if it is about one.
     pub cell: Option<String>,
@@ -35,7 +36,7 @@ pub struct Notice {
 
 /// Every notice, of the whole comparison first.
 pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, rules: &Rules) -> Vec<Notice> {
-    let mut found: Vec<Notice> = order(layout).into_iter().collect();
+    let mut found: Vec<Notice> = order(layout).into_iter().chain(means(layout, taken)).collect();
     for (letter, side) in [("A", a), ("B", b)] {
         found.extend(side.runs.iter().filter_map(|run| ended_badly(letter, run)));
         found.extend(contradictions(letter, side));
@@ -60,7 +61,7 @@ pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, ru
 type Add<'a> = &'a mut dyn FnMut(&'static str, String);
 
 /// A value in its unit.
-pub(super) fn spelled(value: f64, unit: &str) -> String {
+pub(crate) fn spelled(value: f64, unit: &str) -> String {
     match unit {
         units::BYTES_PER_S => form::rate(value),
         units::OPS_PER_S => form::ops_rate(value),
@@ -76,6 +77,36 @@ fn short(value: f64) -> String {
     let digits = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 9) };
     let text = format!("{value:.*}", digits as usize);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Single runs of several cells: the geometric mean of their ratios, figure by figure. Where some cells are controls of others, they are no
+/// sample of one thing.
+fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
+    let quoted: Vec<&Sample> = taken.samples.iter().filter(|s| s.headline).collect();
+    let direct = quoted.iter().filter(|s| s.place.cell.direct).count();
+    let controlled = direct > 0 && direct < quoted.len();
+    if layout.design != Design::Single || controlled || quoted.len() > MOST_SINGLES {
+        return Vec::new();
+    }
+    let mut figures: Vec<&str> = quoted.iter().map(|s| s.metric.as_str()).collect();
+    figures.dedup();
+    let mean = |figure: &&str| {
+        let of = |s: &&&Sample| s.metric == **figure && s.of_side(layout, quads::Side::A).len() == 1;
+        let ratio = |s: &&Sample| {
+            let (a, b) = (s.of_side(layout, quads::Side::A), s.of_side(layout, quads::Side::B));
+            Some(b.first()? / a.first()?)
+        };
+        let ratios: Vec<f64> = quoted.iter().filter(of).filter_map(ratio).collect();
+        let mean = geometric_mean(&ratios).ok().filter(|_| ratios.len() > 1)?;
+        let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+        let sentence = format!(
+            "{figure}: the geometric mean of the {} ratios B/A is {mean:.4} (they are {low:.4} to {high:.4}). Cells are different systems and no \
+             repeats: it tells of all of them together, and nothing of the noise of a run",
+            ratios.len()
+        );
+        Some(Notice { code: "geometric-mean", cell: None, sentence })
+    };
+    figures.iter().filter_map(mean).collect()
 }
 
 /// Quads whose order nobody drew.

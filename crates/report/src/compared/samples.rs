@@ -11,7 +11,8 @@ use fathom_compare::quads;
 use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::figures::{self, Cell, Series};
-use fathom_record::{Histogram, OpKind, Phase, Run};
+use fathom_record::imported::names;
+use fathom_record::{Histogram, Phase, Run};
 use std::collections::BTreeMap;
 
 /// A cell as it is compared: what the run says, and which settings of a sweep it was measured under.
@@ -106,11 +107,12 @@ pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metri
         let mut names: Vec<String> = Vec::new();
         for sample in alone.iter().filter(|s| has(s, side)) {
             let title = sample.place.title();
-            let name = if samples.iter().any(|s| s.place == sample.place) {
-                format!("{title}: {}", sample.metric)
-            } else {
-                title
-            };
+            let has_cell = samples.iter().any(|s| s.place == sample.place);
+            // Looked at on one side only, because its throughput is coarse there: the other has them, too.
+            if has_cell && sample.metric == names::OPERATIONS {
+                continue;
+            }
+            let name = if has_cell { format!("{title}: {}", sample.metric) } else { title };
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -180,13 +182,15 @@ fn value(unit: &Unit, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> 
         [one] => Some((one.value, one.count)),
         // Percentiles are never averaged: the latencies of all repetitions are taken together.
         several => match metric::kind_of(&series.metric).filter(|_| several[0].count.is_some()) {
-            Some(op) => merged(run, op, &series.metric, several),
+            Some(_) => merged(run, &series.metric, several),
             None => median(&several.iter().map(|v| v.value).collect::<Vec<f64>>()).map(|m| (m, None)),
         },
     }
 }
 
-fn merged(run: &Run, op: OpKind, metric: &str, values: &[&figures::Value]) -> Option<(f64, Option<u64>)> {
+/// A percentile of the latencies of several repetitions taken together, and how many operations it stands on.
+pub(crate) fn merged(run: &Run, metric: &str, values: &[&figures::Value]) -> Option<(f64, Option<u64>)> {
+    let op = metric::kind_of(metric)?;
     let p: f64 = metric::percentile(metric)?.1[1..].parse().ok()?;
     let mut all = Histogram::default();
     for value in values {
@@ -197,10 +201,15 @@ fn merged(run: &Run, op: OpKind, metric: &str, values: &[&figures::Value]) -> Op
     Some((all.percentile_ns(p)? as f64, Some(all.count())))
 }
 
+/// The place of a figure by which a cell is quoted if it has no other.
+const LAST: u8 = 5;
+
 /// Each cell is quoted by the first of its figures that one can be quoted by.
 fn mark_headlines(samples: &mut [Sample]) {
     for i in 0..samples.len() {
-        let rank = |s: &Sample| metric::quoted(&s.metric);
+        let coarse =
+            |s: &Sample| s.metric == names::THROUGHPUT && metric::is_coarse(s.values.iter().map(|v| v.1));
+        let rank = |s: &Sample| if coarse(s) { Some(LAST) } else { metric::quoted(&s.metric) };
         let of_cell: Vec<usize> =
             (0..samples.len()).filter(|j| samples[*j].place == samples[i].place).collect();
         let best = of_cell.into_iter().min_by_key(|j| (rank(&samples[*j]).unwrap_or(u8::MAX), *j));

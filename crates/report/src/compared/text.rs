@@ -21,8 +21,13 @@ pub fn text(compared: &Compared) -> String {
     let _ = writeln!(text, "A  {}", side(&compared.a));
     let _ = writeln!(text, "B  {}", side(&compared.b));
     let _ = writeln!(text, "measured as {}\n", compared.design_words);
-    text += &table(compared);
-    text += &sentences(compared);
+    match super::singles(compared) {
+        Some(singles) => text += &by_operation(&singles),
+        None => {
+            text += &table(compared);
+            text += &sentences(compared);
+        }
+    }
     for family in compared.families.iter().filter(|f| f.cells >= MANY && f.p.is_some()) {
         let _ = writeln!(text, "\n{}: {}", family.metric, family.sentence);
     }
@@ -79,6 +84,25 @@ fn shown(compared: &Compared) -> Vec<&Row> {
             || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
     };
     compared.rows.iter().filter(told).collect()
+}
+
+/// Many cells of single runs, a line an operation.
+fn by_operation(singles: &[super::singles::Singles]) -> String {
+    let width = singles.iter().map(|s| s.operation.width() + s.metric.width() + 2).max().unwrap_or(0);
+    let mut text = format!("{:width$}  cells  B/A median    lowest   highest\n", "operation: figure");
+    for s in singles {
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>5}  {:>10.4}  {:>8.4}  {:>8.4}",
+            format!("{}: {}", s.operation, s.metric),
+            s.ratios.n,
+            s.ratios.median,
+            s.ratios.min,
+            s.ratios.max
+        );
+    }
+    text += "\nSingle runs: no interval can be given; 3 quads or more would allow a verdict. --json and the page have every cell.\n";
+    text
 }
 
 fn table(compared: &Compared) -> String {

@@ -5,7 +5,8 @@ use super::{
     Page, surfaces,
     table::{Table, folded, heads},
 };
-use crate::compared::{Compared, Difference, Gate, Outcome, Row, Word, cells, side_words};
+use crate::compared::Surfaces;
+use crate::compared::{Compared, Difference, Gate, Outcome, Row, Word, cells, side_words, singles};
 use crate::surface::{Cell, Does, Quantity, Surface};
 use crate::{Machine, Mapped, colour::Scale, svg::escape};
 use fathom_record::Regime;
@@ -51,6 +52,9 @@ fn one(page: &mut Page, compared: &Compared) {
 
 /// The sentences of the figures that cells are quoted by, those of changes first, and of all cells together.
 fn said(compared: &Compared) -> Vec<String> {
+    if let Some(singles) = singles(compared) {
+        return singles.iter().map(|s| s.sentence()).collect();
+    }
     let changed = |r: &&Row| matches!(r.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect);
     let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
     let mut order: Vec<&Row> = quoted.iter().copied().filter(changed).collect();
@@ -84,7 +88,12 @@ fn table(page: &mut Page, compared: &Compared) {
         table.row(&head, &rest);
     }
     page.heading(3, "Figures");
-    page.body.push_str(&table.finish());
+    if singles(compared).is_some() {
+        let summary = format!("The ratios of all {} figures", compared.rows.len());
+        page.body.push_str(&folded(&summary, &table.finish()));
+    } else {
+        page.body.push_str(&table.finish());
+    }
 }
 
 /// The ratios over file and record size, one picture for each operation.
@@ -101,11 +110,32 @@ fn drawn(page: &mut Page, compared: &Compared) {
         }
     }
     for (title, rows) in groups.into_iter().filter(|g| g.1.len() > 1) {
+        sides(page, compared, title.split(": ").next().unwrap_or_default());
         let surface = surface(title, &rows);
         let Some(scale) = Scale::of(&surface) else { continue };
         page.heading(3, &surface.title);
         let machine = Machine::default();
         surfaces::captioned(page, &Mapped::of(surface, &machine), &machine, &scale, CAPTION);
+    }
+}
+
+/// The surfaces of both sides of one operation, in one colour scale, where each side is one run that has it.
+fn sides(page: &mut Page, compared: &Compared, operation: &str) {
+    let [a, b] = &compared.surfaces;
+    let find = |side: &'_ Surfaces| side.mapped.iter().position(|m| m.surface.title == operation);
+    let (Some(of_a), Some(of_b)) = (find(a), find(b)) else { return };
+    let both = [(a, of_a, "A", &compared.a.name), (b, of_b, "B", &compared.b.name)];
+    let Some(scale) = Scale::of_all(&both.map(|(side, i, ..)| side.mapped[i].surface.clone())) else {
+        return;
+    };
+    page.heading(3, operation);
+    for (side, i, letter, name) in both {
+        let told = match &side.machine.filesystem {
+            Some(filesystem) => format!("{letter}: {name}, {filesystem}"),
+            None => format!("{letter}: {name}"),
+        };
+        let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", escape(&told));
+        surfaces::captioned(page, &side.mapped[i], &side.machine, &scale, "");
     }
 }
 

@@ -21,6 +21,11 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         return;
     }
     page.heading(level, "Figures as printed");
+    let columns: Vec<(&str, &[CellRows])> =
+        all.iter().map(|(v, _, cells)| (v.story.title.as_str(), cells.as_slice())).collect();
+    if let Some(table) = joint(&columns) {
+        page.body.push_str(&table);
+    }
     for (view, source, cells) in all {
         whose(page, shown, view);
         let _ = writeln!(page.body, "<p class=\"note\">{}.</p>", escape(&source));
@@ -33,6 +38,41 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
             }
         }
     }
+}
+
+/// Runs whose cells hold one figure each, such as the columns of one table: the table again, with ratios to the first that has a cell.
+fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
+    let single = runs.iter().flat_map(|r| r.1).all(|c| c.rows.len() == 1);
+    let figure = &runs.first()?.1.first()?.rows.first()?.name;
+    let one_figure = runs.iter().flat_map(|r| r.1).flat_map(|c| &c.rows).all(|row| row.name == *figure);
+    if runs.len() < 2 || !single || !one_figure {
+        return None;
+    }
+    let mut titles: Vec<&str> = Vec::new();
+    for cell in runs.iter().flat_map(|r| r.1) {
+        if !titles.contains(&cell.title.as_str()) {
+            titles.push(&cell.title);
+        }
+    }
+    let mut head = heads(&["Cell"]);
+    head.extend(runs.iter().map(|r| r.0.to_owned()));
+    let caption = format!("{figure}, and below it the ratio to the first column that has the cell");
+    let mut table = Table::new(&caption, &head);
+    for title in titles {
+        let mut first: Option<f64> = None;
+        let cell = |(_, cells): &(&str, &[CellRows])| {
+            let Some(row) = cells.iter().find(|c| c.title == title).and_then(|c| c.rows.first()) else {
+                return "<span class=\"none\">–</span>".to_owned();
+            };
+            let base = *first.get_or_insert(row.number);
+            let ratio =
+                if base > 0.0 { format!("<small>{:.4}</small>", row.number / base) } else { String::new() };
+            format!("{}{ratio}", escape(&row.value))
+        };
+        let cells: Vec<String> = runs.iter().map(cell).collect();
+        table.row(title, &cells);
+    }
+    Some(table.finish())
 }
 
 fn table(cell: &CellRows) -> String {

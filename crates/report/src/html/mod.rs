@@ -3,13 +3,14 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod block;
 mod blocks;
 mod compared;
 mod conduct;
 mod environment;
+mod history;
 mod imported;
 mod operations;
 mod overview;
@@ -21,6 +22,7 @@ mod trust;
 
 pub use compared::page as comparison_page;
 pub(crate) use environment::leaves as environment_leaves;
+pub use history::page as history_page;
 
 use crate::{
     Machine, Story,

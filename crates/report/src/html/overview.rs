@@ -132,6 +132,11 @@ fn main_figures(page: &mut Page, story: &Story, several: bool) {
         return;
     }
     let kinds = story.kinds();
+    // Tests that were timed and no more have no throughput to show.
+    let nothing = |f: &FigureRow| f.ops.is_none() && f.error.is_none();
+    if kinds.is_empty() && story.figures.iter().all(nothing) {
+        return;
+    }
     let caption = if several {
         format!("Main figures of {}: median throughput by what served it", clean(&story.title))
     } else {

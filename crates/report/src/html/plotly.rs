@@ -2,7 +2,7 @@
 //! the theme is in it; the script adds those, and again when the theme changes. Plotly reads titles and texts as its own small
 //! HTML; no user string is among them (titles stay outside the figure, in the page).
 
-use crate::{Band, regimes::Cause};
+use crate::{Band, Cause};
 use crate::{Machine, Mapped, Quantity, colour::Scale, svg::surface_ticks, units};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Valu
         "text": texts,
         "xText": surface.record_bytes.iter().map(|b| units::bytes_short(*b)).collect::<Vec<_>>(),
         "yText": surface.file_bytes.iter().map(|b| units::bytes_short(*b)).collect::<Vec<_>>(),
-        "regimes": (0..surface.file_bytes.len()).map(|i| mapped.band_of(i).map(|b| b.kind.words())).collect::<Vec<_>>(),
+        "regimes": (0..surface.file_bytes.len()).map(|i| mapped.band_of(i).map(Band::words)).collect::<Vec<_>>(),
         "zPlaces": z_places,
         "zText": z_texts,
         "colours": scale.stops(),
@@ -66,6 +66,9 @@ fn borders(mapped: &Mapped, scale: &Scale) -> Vec<Value> {
 /// "page cache → device from 512 MiB"; within one regime the change itself: "device 3.10× from 256 KiB".
 fn border_name(before: &Band, after: &Band) -> String {
     let from = units::bytes(after.from_bytes);
+    if let Some(knee) = after.knee() {
+        return format!("{knee} from {from}: {}", after.words());
+    }
     match after.begins_by {
         Some(Cause::Throughput(factor)) if before.kind == after.kind => {
             format!("{} {} from {from}", after.kind.words(), units::ratio(factor))

@@ -238,7 +238,7 @@ fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
 }
 
 /// A table of text.
-fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
+pub(crate) fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", heads.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(heads.len()));
     for row in rows {
@@ -248,7 +248,7 @@ fn text_table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
 }
 
 /// Text that stays text: HTML, table bars, code marks and emphasis lose their meaning.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in clean(text).chars() {
         match c {

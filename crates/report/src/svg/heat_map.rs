@@ -52,8 +52,8 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
         text(&mut body, LEFT - 6.0, y(i) + ROW / 2.0 + 3.8, Anchor::End, "e", &units::bytes_short(file));
         for (j, cell) in row.iter().enumerate() {
             if let Some(cell) = cell {
-                let sizes = (file, surface.record_bytes[j]);
-                draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, sizes, scale);
+                let told = Told { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
+                draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, told, scale);
                 if differs(mapped, i, cell) {
                     let (x, y) = (grid.x(j) + 0.5, y(i) + 0.5);
                     let _ = writeln!(
@@ -75,6 +75,13 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     Some(Picture::new(&slug, &title, description(mapped), WIDTH, height, body))
 }
 
+/// What a cell is a cell of: file and record size, and what its value is.
+#[derive(Clone, Copy)]
+struct Told {
+    sizes: (u64, u64),
+    quantity: Quantity,
+}
+
 struct Grid {
     cell: f64,
     columns: f64,
@@ -94,14 +101,21 @@ fn y(row: usize) -> f64 {
     TOP + row as f64 * ROW
 }
 
-fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, sizes: (u64, u64), scale: &Scale) {
+fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: Told, scale: &Scale) {
     let ground = scale.colour(cell.value);
-    let (short, long) = match cell.ops_per_s {
-        Some(ops) => (
+    let sizes = told.sizes;
+    let (short, long) = match (told.quantity, cell.ops_per_s) {
+        (Quantity::BytesPerSecond, Some(ops)) => (
             units::rate_short(cell.value),
             format!("{}, {}, {}", units::rate(cell.value), units::ops_rate(ops), origin_words(cell)),
         ),
-        None => (ratio_short(cell.value), format!("{} ({})", units::ratio(cell.value), origin_words(cell))),
+        // Of an imported table operations are not told.
+        (Quantity::BytesPerSecond, None) => {
+            (units::rate_short(cell.value), format!("{}, {}", units::rate(cell.value), origin_words(cell)))
+        }
+        (Quantity::Ratio, _) => {
+            (ratio_short(cell.value), format!("{} ({})", units::ratio(cell.value), origin_words(cell)))
+        }
     };
     let _ = writeln!(
         out,
@@ -148,7 +162,7 @@ fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
             out,
             "<g><title>{}</title><rect x=\"{right:.1}\" y=\"{:.1}\" width=\"{STRIPE}\" height=\"{:.1}\" class=\"{}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"band\">{}</text></g>",
-            band.kind.words(),
+            band.words(),
             top + 1.0,
             bottom - top - 2.0,
             band.kind.class(),
@@ -159,6 +173,10 @@ fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
         if band.rows.start > 0 {
             line(out, (LEFT, top), (grid.right(), top), "halo");
             line(out, (LEFT, top), (right + STRIPE, top), "regime");
+            if let Some(knee) = band.knee() {
+                // Below the border: the name of a cache or memory that ends here stands on it.
+                text(out, right + STRIPE + 4.0, top + 14.0, Anchor::Start, "s", &knee.replace("NFS ", ""));
+            }
         }
     }
 }
@@ -258,7 +276,8 @@ fn band_words(band: &crate::Band) -> String {
     } else {
         format!("files {} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes))
     };
-    format!("{}: {files}, median {}", band.kind.words(), units::rate(band.rates.median))
+    let knee = band.knee().map_or(String::new(), |k| format!("; {k}"));
+    format!("{}: {files}, median {}{knee}", band.words(), units::rate(band.rates.median))
 }
 
 fn description(mapped: &Mapped) -> String {
@@ -270,7 +289,7 @@ fn description(mapped: &Mapped) -> String {
 }
 
 /// Long titles are cut: SVG does not wrap.
-pub(super) fn shortened(title: &str, most: usize) -> String {
+pub(crate) fn shortened(title: &str, most: usize) -> String {
     if title.chars().count() <= most {
         return title.to_string();
     }

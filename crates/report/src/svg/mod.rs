@@ -20,6 +20,7 @@ pub use block::{depths, device_latency, seeks, sizes};
 pub use block_series::block_series;
 pub use cache::cache_course;
 pub use heat_map::heat_map;
+pub(crate) use heat_map::shortened;
 pub use kind_series::{kind_series, sync_series};
 pub use latency::{latency, operations};
 pub use latency_series::{latency_series, p99_ns, sync_latency_series};
@@ -52,7 +53,14 @@ pub struct Picture {
 }
 
 impl Picture {
-    fn new(slug: &str, title: &str, description: String, width: f64, height: f64, body: String) -> Self {
+    pub(crate) fn new(
+        slug: &str,
+        title: &str,
+        description: String,
+        width: f64,
+        height: f64,
+        body: String,
+    ) -> Self {
         Self { slug: slugged(slug), title: title.to_string(), description, width, height, body }
     }
 
@@ -146,7 +154,7 @@ pub fn of_device(
 }
 
 /// A survey has tests of one name in several stages; the second becomes "surface-write-2".
-fn number_equal_slugs(pictures: &mut [Picture]) {
+pub(crate) fn number_equal_slugs(pictures: &mut [Picture]) {
     let mut seen = std::collections::HashMap::<String, u32>::new();
     for picture in pictures {
         let times = seen.entry(picture.slug.clone()).or_default();
@@ -185,7 +193,7 @@ fn slugged(title: &str) -> String {
 
 /// How a label stands to its point.
 #[derive(Clone, Copy)]
-enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -202,7 +210,7 @@ impl Anchor {
 }
 
 /// A label. Writing to a `String` cannot fail, so the results of `write!` are let go here and below.
-fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str, words: &str) {
+pub(crate) fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str, words: &str) {
     let _ = writeln!(
         out,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{}\" class=\"{class}\">{}</text>",
@@ -212,7 +220,7 @@ fn text(out: &mut String, x: f64, y: f64, anchor: Anchor, class: &str, words: &s
 }
 
 /// A straight line.
-fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
+pub(crate) fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
     let _ = writeln!(
         out,
         "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" class=\"{class}\"/>",

@@ -48,6 +48,12 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
         }
     }
     body.push_str("</g>\n");
+    // Last: the strips in front would cover them.
+    for band in &mapped.bands {
+        if let Some((knee, (x, y))) = band.knee().zip(side_of(&view, surface, band.rows.start)) {
+            text(&mut body, x + 5.0, y + 4.0, Anchor::Start, "s", &knee);
+        }
+    }
     key(&mut body, mapped);
     let slug = format!(
         "surface {}{}",
@@ -61,10 +67,11 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
         .iter()
         .map(|b| {
             format!(
-                " {} from {} to {} files.",
-                b.kind.words(),
+                " {} from {} to {} files{}.",
+                b.words(),
                 units::bytes(b.from_bytes),
-                units::bytes(b.to_bytes)
+                units::bytes(b.to_bytes),
+                b.knee().map_or(String::new(), |k| format!(", {k}"))
             )
         })
         .collect();
@@ -196,6 +203,15 @@ fn strip(out: &mut String, view: &View, surface: &Surface, row: usize) {
             colour::hex(view.scale.colour_at(middle))
         );
     }
+}
+
+/// Where the border before a row ends, at the side of the large records.
+fn side_of(view: &View, surface: &Surface, row: usize) -> Option<(f64, f64)> {
+    let before = row.checked_sub(1)?;
+    let both =
+        |column: &usize| Some((view.point(surface, before, *column)?, view.point(surface, row, *column)?));
+    let (a, b) = (0..surface.record_bytes.len()).rev().find_map(|c| both(&c))?;
+    Some(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0))
 }
 
 /// The border of a regime, half way between two rows, lying on the surface.

@@ -473,7 +473,7 @@ fn sparklines(page: &mut Page, run: &Run, layout: usize) {
 }
 
 /// Cuts to a display width, marking the cut.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_string();
     }

@@ -78,7 +78,7 @@ fn asked(options: &Compare) -> Result<Asked, Usage> {
 }
 
 /// "1%", "0.5 %", "0.01": a share above 0 and below 1.
-fn share(option: &str, text: &str) -> Result<f64, Usage> {
+pub(super) fn share(option: &str, text: &str) -> Result<f64, Usage> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(percent) => (percent.trim(), 100.0),
         None => (text.trim(), 1.0),

@@ -7,6 +7,7 @@ mod cost;
 mod in_parts;
 mod killed;
 mod list;
+mod past;
 mod queries;
 mod refusals;
 mod round_trip;

@@ -1,0 +1,170 @@
+//! The past of one workload out of the store: the figures of its runs, and what changed in their environments.
+
+use super::identity::Group;
+use super::{choose, line::History};
+use fathom_record::figures::Series;
+use fathom_record::store::PastRun;
+use fathom_record::{Run, Store};
+use fathom_report::compared::{Metric, RunTold};
+use fathom_report::history::{Course, Found, Given, Input, Latest, Listed, choose as chosen, value};
+
+/// All of it.
+pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::Result<Input> {
+    let (counted, left_out) = group.parted();
+    let (runs, without_time) = choose::runs(counted, options)?;
+    let metrics: Vec<Metric> = options.figure.iter().map(|f| Metric::of_word(f)).collect();
+    Ok(Input {
+        workload: group.workload.clone(),
+        left_out,
+        without_time,
+        events: events(store, &runs)?,
+        series: series(store, &runs, &metrics, options.cell.as_deref())?,
+        runs: runs.into_iter().map(told).collect(),
+    })
+}
+
+/// A run as it is told.
+pub fn told(run: &PastRun) -> RunTold {
+    let source = run.source.as_ref();
+    RunTold {
+        id: run.id.clone(),
+        label: run.label.clone(),
+        started_at: run.started_at.clone(),
+        source: source.map(|s| format!("{}, lines {} to {}", s.file, s.first_line, s.last_line)),
+    }
+}
+
+fn events(store: &Store, runs: &[&PastRun]) -> anyhow::Result<Vec<fathom_report::history::Event>> {
+    let mut course = Course::default();
+    store.each_environment(runs.iter().map(|r| r.id.as_str()), |number, environment| {
+        course.see(environment.as_ref(), &beside(runs[number]));
+    })?;
+    Ok(course.events())
+}
+
+/// Facts of a run that do not stand in its environment.
+fn beside(run: &PastRun) -> Vec<(&'static str, String)> {
+    let mut all = vec![("label", run.label.clone())];
+    match &run.source {
+        Some(source) => {
+            all.push(("program", source.program.clone()));
+            all.push(("file", source.file.clone()));
+        }
+        None => {
+            all.push(("fathom version", run.version.clone()));
+            all.push(("directory", run.directory.clone()));
+            all.push(("command line", without_outputs(&run.argv)));
+        }
+    }
+    all
+}
+
+/// The command line without the program's own place and the files it writes, which are new every time.
+fn without_outputs(argv: &[String]) -> String {
+    let mut words = Vec::new();
+    let mut rest = argv.iter().skip(1);
+    while let Some(word) = rest.next() {
+        if word == "-o" || word == "--output" || word == "--store" {
+            let _ = rest.next();
+        } else if !word.starts_with("--output=") && !word.starts_with("--store=") {
+            words.push(word.as_str());
+        }
+    }
+    words.join(" ")
+}
+
+fn series(
+    store: &Store,
+    runs: &[&PastRun],
+    metrics: &[Metric],
+    cell: Option<&str>,
+) -> anyhow::Result<Vec<Given>> {
+    let ids: Vec<&str> = runs.iter().map(|r| r.id.as_str()).collect();
+    // Without a choice cells are quoted by rates, times or what another program printed, and by no latency unless there is nothing else.
+    let latencies =
+        metrics.iter().any(|m| !matches!(m, Metric::Throughput | Metric::Operations | Metric::Time));
+    let figures = store.figures_of(&ids, latencies)?;
+    let mut all: Vec<Given> = Vec::new();
+    for (number, of_run) in figures.iter().enumerate() {
+        // A run is loaded only where a percentile of several repetitions needs its histograms.
+        let mut whole: Option<Run> = None;
+        let mut hint = 0;
+        for series in chosen(of_run, metrics) {
+            let mut found = value(series, None);
+            if found == Found::InHistograms {
+                if whole.is_none() {
+                    whole = Some(store.load(ids[number])?);
+                }
+                found = value(series, whole.as_ref());
+            }
+            enter(&mut all, &mut hint, series, number, found);
+        }
+    }
+    if let Some(text) = cell {
+        let text = text.to_lowercase();
+        all.retain(|given| given.title().to_lowercase().contains(&text));
+    }
+    Ok(all)
+}
+
+/// Enters a run's value. The search begins where the last one ended: runs have their figures in the same order.
+fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, found: Found) {
+    // A figure that one run has twice is two figures: the second goes with the second of the others.
+    let free = |g: &Given| g.is_of(series) && g.values.last().is_none_or(|v| v.0 != run);
+    let from = (*hint).min(all.len());
+    let places = (from..all.len()).chain(0..from);
+    let at = places.into_iter().find(|i| free(&all[*i])).unwrap_or_else(|| {
+        all.push(Given::empty(series));
+        all.len() - 1
+    });
+    *hint = at + 1;
+    match found {
+        Found::Value(value) => all[at].values.push((run, value)),
+        Found::TooFewOperations => all[at].too_few_operations += 1,
+        Found::InHistograms | Found::Nothing => {}
+    }
+}
+
+/// The lines of the list, with the figures of the latest runs.
+pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>> {
+    let parted: Vec<_> = groups.iter().map(Group::parted).collect();
+    let ids: Vec<&str> = parted.iter().filter_map(|(runs, _)| runs.last().map(|r| r.id.as_str())).collect();
+    let mut figures = store.figures_of(&ids, false)?.into_iter();
+    let line = |(group, (runs, left_out)): (&Group<'_>, &(Vec<&PastRun>, Vec<(String, usize)>))| {
+        let figures = if runs.is_empty() { None } else { figures.next() };
+        Listed {
+            workload: group.workload.clone(),
+            runs: runs.len(),
+            left_out: left_out.iter().map(|l| l.1).sum(),
+            first: runs.first().map(|r| told(r)),
+            last: runs.last().map(|r| told(r)),
+            latest: figures.and_then(|f| latest(&f)),
+        }
+    };
+    Ok(groups.iter().zip(&parted).map(line).collect())
+}
+
+fn latest(figures: &[Series]) -> Option<Latest> {
+    let quoted = chosen(figures, &[]);
+    let first = quoted.first()?;
+    let Found::Value(value) = value(first, None) else { return None };
+    Some(Latest {
+        figure: format!("{}: {}", Given::empty(first).title(), first.metric),
+        value,
+        unit: first.unit.clone(),
+        further: quoted.len() - 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_outputs;
+
+    #[test]
+    fn files_that_are_written_are_no_setting() {
+        let words = |line: &str| without_outputs(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(words("/a/fathom run w.toml -o page-17.html --cold"), "run w.toml --cold");
+        assert_eq!(words("fathom run --store=x.db w.toml --output=y"), "run w.toml");
+        assert_eq!(words("fathom"), "");
+    }
+}

@@ -1,0 +1,140 @@
+//! `fathom history`: a workload's figures through its runs, and what changed where they changed. `line` holds the options, `identity` says which
+//! runs are of one workload, `choose` which of them are meant, `gather` takes their figures and environments out of the store, and
+//! `fathom_report::history` judges and draws them; here is the way between these and the exit code.
+
+mod choose;
+mod gather;
+mod identity;
+pub mod line;
+
+use super::compare::share;
+use super::write;
+use crate::exit::{self, Usage};
+use crate::line::Common;
+use crate::{console, state};
+use anyhow::Context as _;
+use fathom_compare::history::e_divisive::Search;
+use fathom_report::compared::Outcome;
+use fathom_report::history::{self, Asked, Gate};
+use line::History;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
+    let asked = asked(options)?;
+    let form = options.output.as_deref().map(Form::of).transpose()?;
+    if let Some(path) = &options.output {
+        write::must_be_free(path, options.force)?;
+    }
+    let store = state::store(common.store.as_deref())?;
+    let past = store.past()?;
+    let groups = identity::groups(&past);
+    let Some(word) = &options.workload else {
+        list(options, &gather::listed(&store, &groups)?, store.path());
+        return Ok(ExitCode::SUCCESS);
+    };
+    let group = choose::group(word, &groups, &past)?;
+    let input = gather::past_of(&store, group, options)?;
+    let found = history::History::of(&input, &asked);
+    let gate = options.gate.then(|| Gate::of(&found));
+    if options.json {
+        let listed = gather::listed(&store, std::slice::from_ref(group))?;
+        console::out(&history::json(&listed, Some(&found), gate.as_ref()));
+    } else {
+        console::out(&history::text(&found, console::width()));
+        if let Some(gate) = &gate {
+            console::out(&format!("\n{}\n", gate.sentence));
+        }
+    }
+    if let (Some(path), Some(form)) = (&options.output, form) {
+        keep(path, form, &found, gate.as_ref(), options.force)?;
+    }
+    Ok(ExitCode::from(match gate.map(|g| g.outcome) {
+        Some(Outcome::Regression) => exit::CHECK,
+        Some(Outcome::NotEnoughData) => exit::UNDECIDED,
+        Some(Outcome::Passed) | None => exit::DONE,
+    }))
+}
+
+fn list(options: &History, all: &[history::Listed], store: &Path) {
+    if options.json {
+        console::out(&history::json(all, None, None));
+    } else if all.is_empty() {
+        console::note(&format!("no runs in {} yet; `fathom survey` makes the first", store.display()));
+    } else {
+        console::out(&history::list(all));
+    }
+}
+
+fn asked(options: &History) -> Result<Asked, Usage> {
+    let mut search = Search::seeded(options.seed);
+    if options.min_segment < 2 {
+        return Err(Usage(format!(
+            "--min-segment {}: a level of a single run cannot be told from an outlier; at least 2 are needed",
+            options.min_segment
+        )));
+    }
+    search.min_segment = options.min_segment;
+    if let Some(permutations) = options.permutations {
+        search.permutations = permutations;
+        // Who names a number wants that number, whatever it costs.
+        search.most_permuted = usize::MAX;
+        if search.fewest_points().is_none() {
+            return Err(Usage(format!(
+                "--permutations {permutations}: with fewer than 99 no change can reach the level of 1 %"
+            )));
+        }
+    }
+    if options.last == Some(0) {
+        return Err(Usage("--last 0: at least one run is needed".into()));
+    }
+    Ok(Asked { search, threshold: share("--threshold", &options.threshold)?, overview: options.pelt })
+}
+
+/// What is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Html,
+    Markdown,
+    Svg,
+    Csv,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self, Usage> {
+        Ok(match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("html" | "htm") => Self::Html,
+            Some("md") => Self::Markdown,
+            Some("svg") => Self::Svg,
+            Some("csv") => Self::Csv,
+            _ => {
+                return Err(Usage(format!(
+                    "--output {}: the ending says what is written; it is one of .html .md .svg .csv, and --json prints JSON",
+                    path.display()
+                )));
+            }
+        })
+    }
+}
+
+fn keep(
+    path: &Path,
+    form: Form,
+    found: &history::History,
+    gate: Option<&Gate>,
+    replace: bool,
+) -> anyhow::Result<()> {
+    let text = match form {
+        Form::Html => fathom_report::html::history_page(found, gate),
+        Form::Markdown => history::markdown(found),
+        Form::Csv => history::csv(found),
+        Form::Svg => {
+            let files = write::pictures_to(history::pictures(found), path, replace)?;
+            write::tell(&files);
+            return Ok(());
+        }
+    };
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    write::tell(&[path.to_owned()]);
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! All runs of the store by what was asked of them, for histories: what tells one workload from another, without any figures, workers or
+//! histograms, so that ten thousand runs are read in a moment. Their figures are in `past_figures`, read for the runs that are meant.
+
+use super::Store;
+use super::bits::{digest, uint};
+use super::error::{StoreError, explain};
+use super::list::{status, writer};
+use super::load::{Failure, json};
+use super::process::Life;
+use crate::{Source, Status};
+use rusqlite::Row;
+use std::collections::HashMap;
+
+/// A run of the past, without what was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastRun {
+    /// The run's id.
+    pub id: String,
+    /// Its label.
+    pub label: String,
+    /// The language of its workload.
+    pub dialect: String,
+    /// RFC 3339 with offset; of an imported run as far as its text tells, else empty.
+    pub started_at: String,
+    /// How it ended, as stored.
+    pub status: Status,
+    /// Stored as running, but its process is gone.
+    pub killed: bool,
+    /// fathom's version.
+    pub version: String,
+    /// The command line as typed.
+    pub argv: Vec<String>,
+    /// Directory it ran in.
+    pub directory: String,
+    /// Which of [`Past::workloads`] was executed.
+    pub workload: i64,
+    /// The host, as its environment says.
+    pub host: Option<String>,
+    /// Where the file system it ran on was mounted.
+    pub mount_point: Option<String>,
+    /// The settings of a sweep it was made under, as JSON.
+    pub sweep_settings: Option<String>,
+    /// The text it was imported from (without the lines that were not understood).
+    pub source: Option<Source>,
+}
+
+impl PastRun {
+    /// The word for how it ended: the stored status, or "killed".
+    #[must_use]
+    pub fn status_word(&self) -> &'static str {
+        if self.killed { "killed" } else { self.status.word() }
+    }
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// In the order of their ids, which is that in which they were made or imported.
+    pub runs: Vec<PastRun>,
+    /// The executed workloads, in the native format, each once.
+    pub workloads: HashMap<i64, String>,
+}
+
+impl Store {
+    /// Reads them.
+    pub fn past(&self) -> Result<Past, StoreError> {
+        let unreadable = |run: &str, failure| match failure {
+            Failure::Database(e) => explain(&self.path, e),
+            Failure::Content(what) => StoreError::Unreadable { run: run.to_owned(), what },
+        };
+        let failed = |e| explain(&self.path, e);
+        let connection = self.connection()?;
+        let mut past = Past::default();
+        // A document is parsed once for its three words; of two equal ones only the first.
+        let mut statement = connection
+            .prepare_cached(
+                "SELECT run.id, label, dialect, started_at, status, version, argv, directory, workload_id, host, boot_id,
+                     pid_namespace, pid, pid_started_ticks, doc ->> '$.hostname' AS place_host,
+                     doc ->> '$.filesystem.mount_point' AS mount_point, doc -> '$.sweep.settings' AS settings,
+                     source.file, source.program, source.first_line, source.last_line
+                 FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
+                 ORDER BY run.id",
+            )
+            .map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let id: String = row.get(0).map_err(failed)?;
+            past.runs.push(run(row).map_err(|f| unreadable(&id, f))?);
+        }
+        let mut statement = connection.prepare_cached("SELECT id, model FROM workload").map_err(failed)?;
+        let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
+        past.workloads = rows.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(past)
+    }
+
+    /// Calls `see` for each of these runs, in this order, with the number of the run and its environment; of a run that has the very
+    /// document of the one before it with `None`.
+    pub fn each_environment<'i>(
+        &self,
+        ids: impl IntoIterator<Item = &'i str>,
+        mut see: impl FnMut(usize, Option<serde_json::Value>),
+    ) -> Result<(), StoreError> {
+        let failed = |e| explain(&self.path, e);
+        let mut statement = self
+            .connection()?
+            .prepare_cached(
+                "SELECT environment.id, doc FROM run JOIN environment ON environment.id = environment_id WHERE run.id = ?1",
+            )
+            .map_err(failed)?;
+        let mut before = None;
+        for (number, id) in ids.into_iter().enumerate() {
+            let (document, text): (i64, String) =
+                statement.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
+            if before.replace(document) == Some(document) {
+                see(number, None);
+                continue;
+            }
+            let value = serde_json::from_str(&text).map_err(|e| StoreError::Unreadable {
+                run: id.to_owned(),
+                what: format!("the environment ({e})"),
+            })?;
+            see(number, Some(value));
+        }
+        Ok(())
+    }
+}
+
+fn run(row: &Row) -> Result<PastRun, Failure> {
+    let status = status(&row.get::<_, String>(4)?);
+    let killed = status == Status::Running && writer(row, 9, 10)?.life() == Life::Gone;
+    let argv: String = row.get(6)?;
+    let source = match row.get::<_, Option<String>>(17)? {
+        None => None,
+        Some(file) => Some(Source {
+            file,
+            program: row.get(18)?,
+            first_line: uint(row.get(19)?),
+            last_line: uint(row.get(20)?),
+            not_understood: Vec::new(),
+        }),
+    };
+    Ok(PastRun {
+        id: row.get(0)?,
+        label: row.get(1)?,
+        dialect: row.get(2)?,
+        started_at: row.get(3)?,
+        status,
+        killed,
+        version: row.get(5)?,
+        argv: json("argv", &argv)?,
+        directory: row.get(7)?,
+        workload: row.get(8)?,
+        host: row.get(14)?,
+        mount_point: row.get(15)?,
+        sweep_settings: row.get(16)?,
+        source,
+    })
+}
+
+/// A short name for a text: equal texts have equal names, and two of a store's workloads hardly ever share one.
+#[must_use]
+pub fn name_of_text(text: &str) -> String {
+    digest(text)[24..].to_owned()
+}

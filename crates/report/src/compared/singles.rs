@@ -1,0 +1,48 @@
+//! Many cells of single runs, operation by operation: of two whole tables a ratio for every cell would be read by nobody. What the cells of an
+//! operation have in common is their range and median; nothing is claimed of them.
+
+use super::{Compared, Design, MOST_SINGLES};
+use fathom_compare::Summary;
+
+/// The ratios of one figure of one operation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Singles {
+    /// The operation: "random read, O_DIRECT".
+    pub(crate) operation: String,
+    /// The figure.
+    pub(crate) metric: String,
+    /// B over A of its cells.
+    pub(crate) ratios: Summary,
+}
+
+/// All of them, in order of first appearance; `None` unless there are many cells of single runs.
+pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
+    if compared.design != Design::Single || compared.rows.len() <= MOST_SINGLES {
+        return None;
+    }
+    let mut groups: Vec<(String, &str, Vec<f64>)> = Vec::new();
+    for row in &compared.rows {
+        let Some(ratio) = row.ratio() else { continue };
+        let operation =
+            if row.direct { format!("{}, O_DIRECT", row.operation) } else { row.operation.clone() };
+        match groups.iter_mut().find(|g| g.0 == operation && g.1 == row.metric) {
+            Some(group) => group.2.push(ratio),
+            None => groups.push((operation, &row.metric, vec![ratio])),
+        }
+    }
+    let of = |(operation, metric, ratios): (String, &str, Vec<f64>)| {
+        Some(Singles { operation, metric: metric.to_owned(), ratios: Summary::of(&ratios)? })
+    };
+    Some(groups.into_iter().filter_map(of).collect())
+}
+
+impl Singles {
+    /// "write: throughput: B/A of 144 cells is 0.0552 to 0.690, median 0.121."
+    pub(crate) fn sentence(&self) -> String {
+        let Summary { n, min, median, max, .. } = &self.ratios;
+        format!(
+            "{}: {}: B/A of {n} cells is {min:.4} to {max:.4}, median {median:.4}. Single runs: no interval can be given.",
+            self.operation, self.metric
+        )
+    }
+}

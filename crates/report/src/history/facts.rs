@@ -1,0 +1,123 @@
+//! What changed in the environment from run to run: the lasting facts of a run (kernel, fathom's version, devices and their queues, file
+//! system and mount options, processors, limits, settings, label) held against those of the run before it. What changes by itself (time,
+//! free memory, load) is no fact; a fact that one of two documents does not know is no change.
+
+use crate::compared::lasting;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A fact that is new in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the run.
+    pub run: usize,
+    /// Its name: "kernel", "devices.0.scheduler".
+    pub name: String,
+    /// What it was.
+    pub from: String,
+    /// What it is.
+    pub to: String,
+}
+
+/// The environments of runs, seen one after the other; only the last one is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    seen: usize,
+    last: BTreeMap<String, String>,
+    environment: Vec<(String, String)>,
+    events: Vec<Event>,
+}
+
+impl Course {
+    /// The next run: its environment (`None`: the very document of the run before), and facts that stand beside it.
+    pub fn see(&mut self, environment: Option<&Value>, beside: &[(&str, String)]) {
+        if let Some(environment) = environment {
+            self.environment = lasting(environment);
+        }
+        let mut now: BTreeMap<String, String> = self.environment.iter().cloned().collect();
+        now.extend(beside.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        if self.seen > 0 {
+            for (name, to) in &now {
+                match self.last.get(name) {
+                    Some(from) if from != to => self.push(name, from.clone(), to),
+                    None if is_of_a_part(name) => self.push(name, "none".into(), to),
+                    _ => {}
+                }
+            }
+            let gone = self.last.iter().filter(|(name, _)| is_of_a_part(name) && !now.contains_key(*name));
+            let gone: Vec<(String, String)> = gone.map(|(n, v)| (n.clone(), v.clone())).collect();
+            for (name, from) in gone {
+                self.push(&name, from, "none");
+            }
+        }
+        self.last = now;
+        self.seen += 1;
+    }
+
+    fn push(&mut self, name: &str, from: String, to: &str) {
+        self.events.push(Event { run: self.seen, name: name.into(), from, to: to.into() });
+    }
+
+    /// What changed, in order of runs, of each run what matters most first.
+    #[must_use]
+    pub fn events(mut self) -> Vec<Event> {
+        self.events.sort_by_key(|e| (e.run, rank(&e.name)));
+        self.events
+    }
+}
+
+/// A device that came or went has a name that came or went; of other facts an older fathom may not have known.
+fn is_of_a_part(name: &str) -> bool {
+    name.starts_with("devices.") && name.ends_with(".name")
+}
+
+/// What a reader suspects first.
+fn rank(name: &str) -> usize {
+    const FIRST: [&str; 9] = [
+        "label",
+        "kernel",
+        "fathom version",
+        "command line",
+        "program",
+        "filesystem",
+        "devices",
+        "vm",
+        "cpu",
+    ];
+    let begins = |prefix: &str| name == prefix || name.starts_with(&format!("{prefix}."));
+    FIRST.iter().position(|p| begins(p)).unwrap_or(FIRST.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_lasts_and_both_know_is_a_change() {
+        let environment = |kernel: &str, free: u64, scheduler: &str| json!({"kernel": kernel, "memory": {"free_bytes": free}, "devices": [{"name": "sda", "scheduler": scheduler}]});
+        let mut course = Course::default();
+        let label = |l: &str| [("label", l.to_owned())];
+        course.see(Some(&environment("6.1", 5, "none")), &label("a"));
+        course.see(Some(&environment("6.1", 6, "bfq")), &label("a"));
+        course.see(None, &label("b"));
+        let mut more = environment("6.2", 6, "bfq");
+        more["cpu"] = json!({"governor": "powersave"});
+        more["devices"].as_array_mut().expect("devices").push(json!({"name": "sdb", "scheduler": "none"}));
+        course.see(Some(&more), &label("b"));
+        course.see(Some(&environment("6.2", 6, "bfq")), &label("b"));
+        let told: Vec<(usize, String, String, String)> =
+            course.events().into_iter().map(|e| (e.run, e.name, e.from, e.to)).collect();
+        let of = |run: usize, name: &str, from: &str, to: &str| (run, name.into(), from.into(), to.into());
+        assert_eq!(
+            told,
+            [
+                of(1, "devices.0.scheduler", "none", "bfq"),
+                of(2, "label", "a", "b"),
+                of(3, "kernel", "6.1", "6.2"),
+                of(3, "devices.1.name", "none", "sdb"),
+                of(4, "devices.1.name", "sdb", "none"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! A known history through all of it: judged, put into words and written in every form.
+
+use super::samples::{RATES, event, given, history, input, run};
+use super::*;
+use crate::compared::Outcome;
+use fathom_record::imported::units;
+
+#[test]
+fn a_change_is_found_with_what_differs_there() {
+    let found = history();
+    let series = &found.series[0];
+    assert_eq!(series.changes.len(), 1);
+    let change = &series.changes[0];
+    assert_eq!((change.first_new, change.verdict), (12, Word::Worse));
+    assert_eq!(
+        (change.last_old.id.as_str(), change.first_new_run.id.as_str()),
+        (run(11).id.as_str(), run(12).id.as_str())
+    );
+    let differs: Vec<&str> = change.differs.iter().map(|d| d.name.as_str()).collect();
+    assert_eq!(differs, ["label", "kernel"]);
+    let nearby: Vec<&str> = change.nearby.iter().map(|a| a.what.name.as_str()).collect();
+    assert_eq!(nearby, ["cpu.governor"]);
+    let apart: Vec<(usize, &str)> =
+        series.environment.iter().map(|a| (a.first_new, a.what.name.as_str())).collect();
+    assert_eq!(apart, [(5, "devices.0.scheduler")]);
+    let far: Vec<usize> = (0..24).filter(|i| series.points[*i].outlier).collect();
+    assert_eq!(far, [8], "kept and named");
+    assert_eq!((series.segments[0].runs, series.segments[1].runs), (12, 12));
+    assert_eq!(
+        series.overview.as_deref().map(<[usize]>::len),
+        Some(series.overview.as_ref().map_or(0, Vec::len))
+    );
+    let gate = Gate::of(&found);
+    assert_eq!(gate.outcome, Outcome::Regression);
+    assert!(
+        gate.sentence.contains("1 of 1 figure is worse than the one before by 1 % or more"),
+        "{}",
+        gate.sentence
+    );
+}
+
+#[test]
+fn nothing_recorded_is_said_to_be_nothing() {
+    let mut bare = input(&RATES);
+    bare.events.clear();
+    let text = text(&History::of(&bare, &Asked::default()), 80);
+    assert!(text.contains("nothing recorded changed"), "{text}");
+}
+
+#[test]
+fn lower_is_better_turns_the_words() {
+    let mut slower = input(&RATES);
+    slower.series = vec![
+        given("read p99", units::NS, Some(false), &RATES),
+        given("page faults", units::COUNT, Some(false), &RATES),
+        given("size", units::BYTES, None, &RATES),
+    ];
+    let found = History::of(&slower, &Asked::default());
+    let words: Vec<&str> =
+        found.series.iter().map(|s| s.changes[0].sentence.split_whitespace().next().unwrap_or("")).collect();
+    assert_eq!(words, ["Faster", "Better", "Lower"]);
+    assert_eq!(Gate::of(&found).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_short_history_says_how_many_runs_it_takes() {
+    let found = History::of(&input(&RATES[..7]), &Asked::default());
+    assert_eq!(found.series[0].needed, Some(10));
+    assert_eq!(
+        found.series[0].sentence,
+        "7 runs are too few: a change can be shown from 10 runs on (segments of 3 or more, level 1 %)."
+    );
+    assert_eq!(Gate::of(&found).outcome, Outcome::NotEnoughData);
+    let none = History::of(&input(&[]), &Asked::default());
+    assert!(text(&none, 80).contains("No run has a value"));
+    assert!(text(&History::of(&input(&RATES[..1]), &Asked::default()), 80).contains("1 run is too few"));
+}
+
+#[test]
+fn without_a_change_it_is_said_what_may_be_missed() {
+    let found = History::of(&input(&RATES[12..]), &Asked::default());
+    let sentence = &found.series[0].sentence;
+    assert!(
+        sentence.starts_with(
+            "No change found in 12 runs; the level is 497 MiB/s, and single runs scatter by 0.4 %."
+        ),
+        "{sentence}"
+    );
+    assert!(
+        sentence.ends_with("A step of less than about 1.2 %, or one in the last 2 runs, may be missed."),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn what_has_no_ratio_is_left_out_and_counted() {
+    let mut rates = RATES.to_vec();
+    rates[3] = 0.0;
+    rates[4] = f64::NAN;
+    let found = History::of(&input(&rates), &Asked::default());
+    let series = &found.series[0];
+    assert_eq!((series.points.len(), series.without_ratio), (22, 2));
+    // The scheduler changed between the third and the fourth point that are left.
+    assert_eq!(series.environment[0].first_new, 3);
+    assert!(
+        found.notices.iter().any(|n| n.contains("2 runs left out, whose value has no ratio")),
+        "{:?}",
+        found.notices
+    );
+}
+
+#[test]
+fn what_changes_all_the_time_is_not_listed_one_by_one() {
+    let mut restless = input(&RATES);
+    for i in 1..20 {
+        let (from, to) = (format!("b{}", i - 1), format!("b{i}"));
+        restless.events.push(event(i, "boot_id", &from, &to));
+    }
+    restless.events.sort_by_key(|e| e.run);
+    let series = &History::of(&restless, &Asked::default()).series[0];
+    assert_eq!(series.restless, [Restless { name: "boot_id".into(), changes: 19 }]);
+    assert!(series.environment.iter().all(|a| a.what.name != "boot_id"));
+    assert_eq!(
+        series.changes[0].differs.last().map(|d| d.name.as_str()),
+        Some("boot_id"),
+        "but told at a change, last"
+    );
+}
+
+#[test]
+fn there_and_back_between_two_points_is_no_change() {
+    let mut back = input(&RATES);
+    back.series[0].values.retain(|(run, _)| *run != 5);
+    back.events = vec![event(5, "kernel", "6.1", "6.2"), event(6, "kernel", "6.2", "6.1")];
+    assert!(History::of(&back, &Asked::default()).series[0].environment.is_empty());
+}
+
+#[test]
+fn many_figures_bring_false_alarms_and_a_table() {
+    let mut many = input(&RATES[12..]);
+    let calm = many.series[0].clone();
+    many.series = (0..8)
+        .map(|n| {
+            let mut series = calm.clone();
+            series.cell.axes.record_bytes = Some(4096 << n);
+            series
+        })
+        .collect();
+    let found = History::of(&many, &Asked::default());
+    assert!(found.notices.iter().any(|n| n.starts_with("8 figures were searched")), "{:?}", found.notices);
+    let text = text(&found, 80);
+    assert!(text.contains("8 figures without a change found:") && !text.contains('┤'), "{text}");
+}
+
+#[test]
+fn a_hostile_name_stays_text() {
+    let mut hostile = input(&RATES);
+    hostile.workload.name = "</script><b>\u{1b}[31m".into();
+    hostile.events[1].to = "<img src=x>|`".into();
+    let found = History::of(&hostile, &Asked::default());
+    let html = crate::html::history_page(&found, None);
+    assert!(
+        !html.contains("<b>\u{1b}") && !html.contains("<img") && html.contains("&lt;img"),
+        "markup came through"
+    );
+    assert!(!text(&found, 80).contains('\u{1b}'));
+    assert!(!markdown(&found).contains("<img"));
+    let svg = picture(&found.series[0]).expect("24 runs").standalone();
+    assert!(!svg.contains("<img") && !svg.contains("NaN"));
+}
+
+#[test]
+fn the_forms_are_as_they_were() {
+    let found = history();
+    insta::assert_snapshot!("text", text(&found, 80));
+    insta::assert_snapshot!("markdown", markdown(&found));
+    insta::assert_snapshot!("csv", csv(&found));
+    insta::assert_snapshot!("json", json(&[], Some(&found), Some(&Gate::of(&found))));
+    insta::assert_snapshot!("svg", picture(&found.series[0]).expect("24 runs").standalone());
+}
+
+#[test]
+fn a_long_history_is_drawn_in_columns() {
+    let rates: Vec<f64> = (0..4000).map(|i| 500.0 + f64::from(i * 7919 % 101) / 20.0).collect();
+    let found = History::of(&input(&rates), &Asked::default());
+    let svg = picture(&found.series[0]).expect("runs").standalone();
+    assert!(svg.len() < 120_000 && !svg.contains("<circle"), "{}", svg.len());
+    let lines = text(&found, 80);
+    assert!(lines.lines().all(|l| l.chars().count() < 220), "{lines}");
+}
+
+#[test]
+fn the_list_has_a_line_for_every_workload() {
+    let listed = Listed {
+        workload: input(&RATES).workload,
+        runs: 24,
+        left_out: 3,
+        first: Some(run(0)),
+        last: Some(run(23)),
+        latest: None,
+    };
+    let text = list(&[listed, Listed::default()]);
+    assert!(text.contains("24 (+3)  2026-10-01 02:00  2026-10-12 14:00"), "{text}");
+    assert!(text.contains("(+n): 3 runs that did not end well"), "{text}");
+}

@@ -1,0 +1,153 @@
+//! The sentences of a history. A change has its ratio, interval, p and the runs on both sides; where none was found it is said how large or how
+//! recent one may be and yet be missed; and a history that is too short says how many runs it takes.
+
+use super::{Asked, Change, Input, Series};
+use crate::compared::{RunTold, Word, spelled};
+use crate::story::clean;
+use fathom_compare::wording::{HISTORY_DRIFTS, p_value};
+use fathom_record::imported::units;
+
+/// In simulation a step of three times the scatter of single runs is seen after four new points in 95 of 100 histories.
+const SEEN: f64 = 3.0;
+
+/// "1 run", "3 runs".
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// "2026-11-21 21:05" of an RFC 3339 time; empty where there is none.
+pub(crate) fn moment(started_at: &str) -> String {
+    started_at.get(..16).unwrap_or(started_at).replace('T', " ")
+}
+
+/// "20261121T210531-1a2b3c (2026-11-21 21:05, nightly)".
+pub(crate) fn run(told: &RunTold) -> String {
+    let beside: Vec<String> =
+        [moment(&told.started_at), clean(&told.label)].into_iter().filter(|w| !w.is_empty()).collect();
+    if beside.is_empty() { told.id.clone() } else { format!("{} ({})", told.id, beside.join(", ")) }
+}
+
+/// "1.2 %"; a dash where there are too few runs.
+pub(crate) fn noise_words(noise: Option<f64>) -> String {
+    noise.map_or("-".into(), percent)
+}
+
+pub(super) fn is_of_speed(unit: &str) -> bool {
+    [units::BYTES_PER_S, units::OPS_PER_S, units::NS].contains(&unit)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share.abs() * 100.0)
+}
+
+/// "1 %", "0.5 %".
+pub(super) fn threshold(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
+}
+
+/// "Slower by 3.4 % from RUN on: ratio ..., interval; runs; p."
+pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -> String {
+    let word = match (change.verdict, is_of_speed(unit)) {
+        (Word::Better, true) => "Faster",
+        (Word::Better, false) => "Better",
+        (Word::Worse, true) => "Slower",
+        (Word::Worse, false) => "Worse",
+        _ if change.ratio > 1.0 => "Higher",
+        _ => "Lower",
+    };
+    format!(
+        "{word} by {} from {} on (ratio {:.4}, {:.1} % interval {:.4} to {:.4}; {} before and {after} after; {} by {} permutations).",
+        percent(change.ratio - 1.0),
+        run(&change.first_new_run),
+        change.ratio,
+        change.confidence * 100.0,
+        change.low,
+        change.high,
+        counted(before, "run"),
+        p_value(change.p),
+        change.permutations,
+    )
+}
+
+/// What is said of a figure as a whole.
+pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
+    let n = series.points.len();
+    let drifts = if series.drifts { format!(" {HISTORY_DRIFTS}") } else { String::new() };
+    if n == 0 {
+        return "No run has a value that a ratio can be taken of.".into();
+    }
+    if let Some(needed) = series.needed {
+        let (has, are) = (counted(n, "run"), if n == 1 { "is" } else { "are" });
+        return format!(
+            "{has} {are} too few: a change can be shown from {needed} runs on (segments of {} or more, level {}).",
+            asked.search.min_segment,
+            threshold(asked.search.alpha)
+        );
+    }
+    let Some(last) = series.segments.last() else { return String::new() };
+    let level = spelled(last.median, &series.unit);
+    if let Some(change) = series.changes.last() {
+        let times = counted(series.changes.len(), "change");
+        return format!(
+            "{times} in {}; the level is {level} since {}.{drifts}",
+            counted(n, "run"),
+            run(&change.first_new_run)
+        );
+    }
+    let recent = asked.search.min_segment.saturating_sub(1);
+    let small = last.noise.map_or(asked.threshold, |n| (SEEN * n).max(asked.threshold));
+    format!(
+        "No change found in {}; the level is {level}, and single runs scatter by {}. A step of less than about {}, or one in the last {}, may be missed.{drifts}",
+        counted(n, "run"),
+        noise_words(last.noise),
+        percent(small),
+        counted(recent, "run"),
+    )
+}
+
+/// What concerns the whole history.
+pub(super) fn notices(input: &Input, series: &[Series]) -> Vec<String> {
+    let mut all = Vec::new();
+    let left_out: usize = input.left_out.iter().map(|l| l.1).sum();
+    if left_out > 0 {
+        let each: Vec<String> = input.left_out.iter().map(|(status, n)| format!("{n} {status}")).collect();
+        all.push(format!("{} left out: {}.", counted(left_out, "run"), each.join(", ")));
+    }
+    if input.without_time > 0 {
+        all.push(format!("{} left out: their texts tell no time.", counted(input.without_time, "run")));
+    }
+    let searched = series.iter().filter(|s| s.needed.is_none()).count();
+    if searched > 5 {
+        all.push(format!(
+            "{searched} figures were searched, each at a level of 1 %: about {:.2} false changes are to be expected by chance alone.",
+            searched as f64 * 0.01
+        ));
+    }
+    if series.iter().any(|s| !s.changes.is_empty()) {
+        all.push(
+            "The interval of a change is taken after its place was chosen by the same figures: it is a little too narrow. A step is \
+             located to a run or so."
+                .into(),
+        );
+    }
+    if !input.runs.is_empty() && input.runs.iter().all(|r| r.source.is_some()) {
+        all.push("Imported runs: of their environment only what the texts tell is known.".into());
+    }
+    for s in series {
+        if s.without_ratio > 0 {
+            all.push(format!(
+                "{}: {} left out, whose value has no ratio (zero, negative or no number).",
+                s.title(),
+                counted(s.without_ratio, "run")
+            ));
+        }
+        if s.too_few_operations > 0 {
+            all.push(format!(
+                "{}: {} left out, in which the percentile stands on fewer than ten operations beyond it.",
+                s.title(),
+                counted(s.too_few_operations, "run")
+            ));
+        }
+    }
+    all
+}

@@ -1,0 +1,173 @@
+//! The page of a history: what may be said, each figure drawn through its runs, every change with what was recorded to differ there, the levels,
+//! the changes of the environment that changed nothing, and the runs.
+
+use super::{
+    Page,
+    table::{Table, folded, heads},
+};
+use crate::compared::{Difference, Outcome, spelled};
+use crate::history::{Gate, History, Series, counted, moment, noise_words, picture};
+use crate::svg::escape;
+use std::fmt::Write as _;
+
+/// Runs that are in a table, the newest; a page of ten thousand rows opens in nobody's browser.
+const MOST_RUNS: usize = 500;
+
+/// The page of one history; of a gate also what it says.
+#[must_use]
+pub fn page(history: &History, gate: Option<&Gate>) -> String {
+    let mut page = Page::default();
+    if let Some(gate) = gate {
+        let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
+        let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
+    }
+    list(&mut page, &history.notices);
+    // What changed stands first.
+    let (changed, calm): (Vec<&Series>, Vec<&Series>) =
+        history.series.iter().partition(|s| !s.changes.is_empty());
+    for series in changed.into_iter().chain(calm) {
+        one(&mut page, series);
+    }
+    let workload = &history.workload;
+    let span = match (&history.first, &history.last) {
+        (Some(first), Some(last)) => format!("{} to {}", moment(&first.started_at), moment(&last.started_at)),
+        _ => String::new(),
+    };
+    let parts = [workload.by.clone(), workload.place.clone(), counted(history.runs, "run"), span];
+    let lead: Vec<String> = parts.into_iter().filter(|p| !p.is_empty() && p != " to ").collect();
+    page.close(&format!("History of {}", workload.name), &lead.join(" · "))
+}
+
+fn one(page: &mut Page, series: &Series) {
+    page.heading(2, &series.title());
+    let _ = writeln!(page.body, "<p>{}</p>", escape(&series.sentence));
+    if let Some(picture) = picture(series) {
+        let caption = "Runs in the order they were made, a dot each (of very many, a line from the least to the largest of a few); \
+                       heavy rules are the medians of the levels, broken lines the changes.";
+        page.body.push_str("<div class=\"wide\">");
+        page.picture(&picture, caption);
+        page.body.push_str("</div>\n");
+    }
+    for (number, change) in series.changes.iter().enumerate() {
+        let _ = writeln!(page.body, "<p><strong>{}.</strong> {}</p>", number + 1, escape(&change.sentence));
+        if change.differs.is_empty() {
+            let _ = writeln!(
+                page.body,
+                "<p class=\"note\">Between {} and {} nothing recorded changed.</p>",
+                escape(&change.last_old.id),
+                escape(&change.first_new_run.id)
+            );
+        } else {
+            differences(page, "What differs across it", &change.differs);
+        }
+        let nearby: Vec<String> = change
+            .nearby
+            .iter()
+            .map(|a| {
+                format!("One run from there ({}): {}: {} -> {}", a.run.id, a.what.name, a.what.a, a.what.b)
+            })
+            .collect();
+        list(page, &nearby);
+    }
+    levels(page, series);
+    environment(page, series);
+    if let Some(overview) = &series.overview {
+        let ids: Vec<&str> = overview.iter().map(|i| series.points[*i].run.id.as_str()).collect();
+        let cuts = if ids.is_empty() { "nowhere".into() } else { format!("before {}", ids.join(", ")) };
+        let _ = writeln!(
+            page.body,
+            "<p class=\"note\">PELT, the overview without a test, cuts {}.</p>",
+            escape(&cuts)
+        );
+    }
+    runs(page, series);
+}
+
+fn list(page: &mut Page, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    page.body.push_str("<ul class=\"note\">\n");
+    for item in items {
+        let _ = writeln!(page.body, "<li>{}</li>", escape(item));
+    }
+    page.body.push_str("</ul>\n");
+}
+
+fn text(words: &str) -> String {
+    format!("<span class=\"text\">{}</span>", escape(words))
+}
+
+fn differences(page: &mut Page, caption: &str, all: &[Difference]) {
+    let mut table = Table::new(caption, &heads(&["Name", "Before", "After"]));
+    for d in all {
+        table.row(&d.name, &[text(&d.a), text(&d.b)]);
+    }
+    page.body.push_str(&table.finish());
+}
+
+fn levels(page: &mut Page, series: &Series) {
+    if series.segments.len() < 2 {
+        return;
+    }
+    let names = heads(&["From run", "Began", "Runs", "Median", "Scatter of single runs"]);
+    let mut table = Table::new("Levels", &names);
+    for segment in &series.segments {
+        let run = &series.points[segment.first].run;
+        let cells = [
+            escape(&moment(&run.started_at)),
+            segment.runs.to_string(),
+            escape(&spelled(segment.median, &series.unit)),
+            noise_words(segment.noise),
+        ];
+        table.row(&run.id, &cells);
+    }
+    page.body.push_str(&table.finish());
+}
+
+fn environment(page: &mut Page, series: &Series) {
+    if !series.environment.is_empty() {
+        let names = heads(&["From run", "Name", "Before", "After"]);
+        let mut table = Table::new("Changes of the environment without a change of the figure", &names);
+        for a in &series.environment {
+            table.row(&a.run.id, &[text(&a.what.name), text(&a.what.a), text(&a.what.b)]);
+        }
+        let summary = format!(
+            "Changes of the environment without a change of the figure ({})",
+            series.environment.len()
+        );
+        page.body.push_str(&folded(&summary, &table.finish()));
+    }
+    if !series.restless.is_empty() {
+        let each: Vec<String> =
+            series.restless.iter().map(|r| format!("{} ({} times)", r.name, r.changes)).collect();
+        let _ = writeln!(
+            page.body,
+            "<p class=\"note\">Changes too often to be listed: {}.</p>",
+            escape(&each.join(", "))
+        );
+    }
+}
+
+fn runs(page: &mut Page, series: &Series) {
+    let names = heads(&["Run", "Began", "Label", "Value", "Level", "Note"]);
+    let mut table = Table::new("Runs", &names);
+    for point in series.points.iter().rev().take(MOST_RUNS) {
+        let note = if point.outlier { "far from the others of its level" } else { "" };
+        let cells = [
+            escape(&moment(&point.run.started_at)),
+            text(&point.run.label),
+            escape(&spelled(point.value, &series.unit)),
+            (point.segment + 1).to_string(),
+            note.to_owned(),
+        ];
+        table.row(&point.run.id, &cells);
+    }
+    let n = series.points.len();
+    let newest = if n > MOST_RUNS {
+        format!(", of which the newest {MOST_RUNS} are here; --output FILE.csv has all")
+    } else {
+        String::new()
+    };
+    page.body.push_str(&folded(&format!("{}{newest}", counted(n, "run")), &table.finish()));
+}
