@@ -69,7 +69,7 @@ pub(crate) fn sizes(from_bytes: u64, to_bytes: u64, machine: &Machine) -> Option
     }
     match memory {
         Some(memory) if from_bytes > memory => Some("files larger than memory".into()),
-        Some(memory) if to_bytes > memory => Some("files up to and beyond memory".into()),
+        Some(memory) if to_bytes > memory => Some("some files beyond memory".into()),
         Some(_) if fits_cache(from_bytes) => {
             cache.map(|c| format!("files fit memory, small ones {}", c.label))
         }

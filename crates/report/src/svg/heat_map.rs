@@ -269,14 +269,19 @@ fn differs(mapped: &Mapped, row: usize, cell: &Cell) -> bool {
     mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
-/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s".
+/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s"; of what nobody knows, "files fit memory: 2 MiB to 1 GiB, median 206 MiB/s".
 fn band_words(band: &crate::Band) -> String {
+    let knee = band.knee().map_or(String::new(), |k| format!("; {k}"));
+    if let Some(sizes) = &band.sizes {
+        let (from, to) = (units::bytes(band.from_bytes), units::bytes(band.to_bytes));
+        let files = if from == to { from } else { format!("{from} to {to}") };
+        return format!("{sizes}: {files}, median {}{knee}", units::rate(band.rates.median));
+    }
     let files = if band.from_bytes == band.to_bytes {
         format!("files of {}", units::bytes(band.from_bytes))
     } else {
         format!("files {} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes))
     };
-    let knee = band.knee().map_or(String::new(), |k| format!("; {k}"));
     format!("{}: {files}, median {}{knee}", band.words(), units::rate(band.rates.median))
 }
 
