@@ -22,7 +22,7 @@ use std::path::PathBuf;
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
   fathom compare --sweep last            is it faster, by how much, and is that more than noise?
-  fathom history nightly.toml            since when is it slower, and what changed there?
+  fathom history last                    since when is it slower, and what changed there?
   fathom import mail.txt                 figures of other programs, out of any text
   fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
   fathom doctor /mnt/data                what on this machine would spoil a measurement there

@@ -25,8 +25,9 @@ Examples:
   fathom history last --figure p99 --since 2026-10-01
   fathom history last --gate --threshold 2%
 
-Exit code: 0 done, 2 bad input; with --gate: 0 the latest level is not found to be worse, 1 it is worse
-than the one before by the threshold or more, 3 too few runs to tell. docs/history.md says more.")]
+Exit code: 0 done, 2 bad input; with --gate: 0 the latest level is not found to be worse, 1 it is
+worse than the one before by the threshold or more, 3 too few runs to tell. docs/history.md says
+more.")]
 pub struct History {
     /// The workload; without it the workloads are listed
     #[arg(value_name = "WORKLOAD")]
