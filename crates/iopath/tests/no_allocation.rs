@@ -1,6 +1,7 @@
 //! No call allocates: once the queue has seen its largest backlog and every task, a long run of submissions, dispatches and completions
-//! asks the allocator for nothing, under every elevator and under the rules of every kernel.
+//! asks the allocator for nothing, under every elevator and under the rules of every kernel. Read-ahead asks for nothing at all.
 
+use fathom_iopath::readahead::{self, Call, Kind, Mark, Pages, Presence, Touch};
 use fathom_iopath::{Bio, Limits, Nanos, Next, Op, Queue, Rules, Submitted, TaskId, elevator};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -86,5 +87,60 @@ fn nothing_is_allocated_once_the_queue_is_warm() {
             let during = COUNT.with(Cell::get) - before;
             assert_eq!(during, 0, "{name} with {:?}", rules.pool);
         }
+    }
+}
+
+/// A cache of fixed size.
+struct Fixed {
+    present: Vec<bool>,
+    marks: Vec<Option<Mark>>,
+}
+
+impl Pages for Fixed {
+    fn present(&self, page: u64) -> bool {
+        self.present[page as usize]
+    }
+
+    fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, _kind: Kind) {
+        self.present[first as usize..first as usize + pages as usize].fill(true);
+        if let Some(mark) = mark {
+            self.marks[mark.page as usize] = Some(mark);
+        }
+    }
+
+    fn unmark(&mut self, mark: Mark) {
+        self.marks[mark.page as usize] = None;
+    }
+}
+
+#[test]
+fn read_ahead_allocates_nothing() {
+    const FILE_PAGES: usize = 4096;
+    for (name, _) in readahead::NAMES {
+        let policy = readahead::by_name(name).expect("it exists");
+        let mut cache = Fixed { present: vec![false; FILE_PAGES], marks: vec![None; FILE_PAGES] };
+        let mut file = policy.open();
+        let before = COUNT.with(Cell::get);
+        for n in 0..6000u64 {
+            // Streams of sixteen calls from places that jump about; pages are forgotten behind them.
+            let block = (n / 16 * 7919 + n % 16) % 1024;
+            let call = Call { offset: block * 16384, bytes: 16384, file_bytes: (FILE_PAGES * 4096) as u64 };
+            let mut reading = policy.begin_call(&mut file, call);
+            for page in call.pages() {
+                let at = page as usize;
+                let presence = if cache.present[at] { Presence::Cached } else { Presence::Absent };
+                policy.touch(
+                    &mut file,
+                    &mut reading,
+                    Touch { page, presence, mark: cache.marks[at] },
+                    &mut cache,
+                );
+            }
+            policy.end_call(&mut file, reading);
+            let gone = ((block * 4 + 1000) as usize) % (FILE_PAGES - 8);
+            cache.present[gone..gone + 8].fill(false);
+            cache.marks[gone..gone + 8].fill(None);
+        }
+        assert_eq!(COUNT.with(Cell::get) - before, 0, "{name}");
     }
 }

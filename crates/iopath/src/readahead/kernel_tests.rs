@@ -114,7 +114,8 @@ fn two_streams_through_one_file() {
 
 #[test]
 fn four_mib_windows() {
-    // 4096 KiB: what the extents of the file and the device's largest request cut is put together here.
-    let seen = stream("modern,max=1024", 0, 4096, 4096);
-    assert_eq!(seen[..4], [16, 64, 240, 960]);
+    let seen = [16, 64, 240, 960, 1792, 1024, 2048, 2048, 4096, 4096, 4096];
+    assert_eq!(stream("modern,max=1024", 0, 4096, 4096), seen);
+    let seen = [64, 256, 512, 960, 1280, 1024, 2048, 2048, 4096, 4096, 4096];
+    assert_eq!(stream("modern,max=1024", 0, 16384, 1024), seen);
 }
