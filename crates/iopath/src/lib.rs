@@ -30,6 +30,7 @@
 //! ```
 #![warn(missing_docs)]
 
+pub mod agree;
 pub mod bio;
 pub mod elevator;
 pub mod limits;

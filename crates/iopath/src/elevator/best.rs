@@ -19,6 +19,18 @@ impl BestLane {
         self.best
     }
 
+    /// This one is the next, whatever its sector.
+    pub(crate) fn prefer(&mut self, slot: Slot) {
+        self.best = Some(slot);
+    }
+
+    /// If the oldest request is due, it is the next whatever its sector.
+    pub(crate) fn prefer_expired(&mut self, requests: &Requests, now: Nanos) {
+        if self.lane.expired(requests, now) {
+            self.best = self.lane.oldest();
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.lane.is_empty()
     }

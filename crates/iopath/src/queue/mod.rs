@@ -146,14 +146,38 @@ impl Queue {
             None | Some(Stage::Free | Stage::Plugged | Stage::Started) => return false,
             Some(Stage::Waiting | Stage::Parked) => {}
         }
-        if self.parked == Some(id.slot) {
-            self.parked = None;
-        } else {
-            self.elevator.taken(now, &mut self.requests, id.slot);
+        match self.parked.take() {
+            Some(parked) if parked == id.slot => {}
+            other => {
+                if let Some(parked) = other {
+                    self.put_back(now, parked);
+                }
+                self.elevator.taken(now, &mut self.requests, id.slot);
+            }
         }
         self.requests.set_stage(id.slot, Stage::Started);
         self.started += 1;
         true
+    }
+
+    /// The request that was set aside waits again: for following a kernel that has not set it aside, as a merge with it shows.
+    pub fn unpark(&mut self, now: Nanos) {
+        if let Some(parked) = self.parked.take() {
+            self.put_back(now, parked);
+        }
+    }
+
+    /// The request that was picked before the device had a place for it.
+    pub fn parked(&self) -> Option<RequestId> {
+        self.parked.map(|slot| self.requests.id(slot))
+    }
+
+    /// What was parked here was not what the real kernel parked: it waits again, as if it were new.
+    fn put_back(&mut self, now: Nanos, slot: Slot) {
+        self.elevator.completed(now, &mut self.requests, slot);
+        self.requests.set_stage(slot, Stage::Waiting);
+        self.requests[slot].private = Default::default();
+        self.elevator.insert(now, &mut self.requests, slot);
     }
 
     fn start(&mut self, slot: Slot) -> Next {

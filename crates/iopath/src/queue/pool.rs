@@ -28,11 +28,21 @@ pub(crate) struct Pool {
     full: [bool; 2],
     congested: [bool; 2],
     batches: Vec<Batch>,
+    /// Tags that have been freed since somebody was told that there is none; `None`: nobody was.
+    freed: Option<u32>,
 }
 
 impl Pool {
     pub(crate) fn new(rule: PoolRule, bare: bool) -> Self {
-        Self { rule, bare, held: [0; 2], full: [false; 2], congested: [false; 2], batches: Vec::new() }
+        Self {
+            rule,
+            bare,
+            held: [0; 2],
+            full: [false; 2],
+            congested: [false; 2],
+            batches: Vec::new(),
+            freed: None,
+        }
     }
 
     pub(crate) fn held(&self) -> Held {
@@ -65,7 +75,7 @@ impl Pool {
                     self.take_of_direction(now, way, requests, task, elevator)
                 }
                 PoolRule::Shared { requests } => self.take_shared(requests),
-                PoolRule::Tags { .. } => self.held[0] + self.held[1] < self.limit(),
+                PoolRule::Tags { .. } => self.take_tag(),
                 PoolRule::Unlimited => true,
             };
         if given {
@@ -78,6 +88,20 @@ impl Pool {
         let given = !self.full[0] && self.held[0] + self.held[1] < requests;
         self.full[0] = !given;
         given
+    }
+
+    /// Newcomers take a tag when there is one; who has been refused sleeps until a batch of them is free.
+    fn take_tag(&mut self) -> bool {
+        let given = self.held[0] + self.held[1] < self.limit();
+        if !given && self.freed.is_none_or(|freed| freed >= self.wake_batch()) {
+            self.freed = Some(0);
+        }
+        given
+    }
+
+    /// Sleepers are woken when so many tags have been freed.
+    fn wake_batch(&self) -> u32 {
+        (self.limit() / 8).clamp(1, 8)
     }
 
     fn take_of_direction(
@@ -149,7 +173,8 @@ impl Pool {
                     self.full[way] = false;
                 }
             }
-            PoolRule::Tags { .. } | PoolRule::Unlimited => {}
+            PoolRule::Tags { .. } => self.freed = self.freed.map(|freed| freed.saturating_add(places)),
+            PoolRule::Unlimited => {}
         }
     }
 
@@ -159,7 +184,10 @@ impl Pool {
         match self.rule {
             PoolRule::Shared { requests } => !self.full[0] && self.held[0] + self.held[1] < requests,
             PoolRule::PerDirection { requests } => self.held[way] < requests,
-            PoolRule::Tags { .. } => self.held[0] + self.held[1] < self.limit(),
+            PoolRule::Tags { .. } => {
+                let woken = self.freed.is_none_or(|freed| freed >= self.wake_batch());
+                woken && self.held[0] + self.held[1] < self.limit()
+            }
             PoolRule::Unlimited => true,
         }
     }
@@ -231,6 +259,21 @@ mod tests {
         assert!(!take(&mut pool, 0, Op::Read, B) && !pool.has_room(Op::Read));
         pool.give_back(Op::Write, 1);
         assert!(take(&mut pool, 0, Op::Read, B));
+    }
+
+    #[test]
+    fn sleepers_for_a_tag_are_woken_by_the_batch() {
+        let mut pool = Pool::new(PoolRule::Tags { driver: 128, scheduler: 256 }, false);
+        while take(&mut pool, 0, Op::Read, A) {}
+        pool.give_back(Op::Read, 7);
+        assert!(!pool.has_room(Op::Read));
+        assert!(take(&mut pool, 0, Op::Read, B), "a newcomer finds one");
+        pool.give_back(Op::Read, 1);
+        assert!(pool.has_room(Op::Read));
+        let mut few = Pool::new(PoolRule::Tags { driver: 2, scheduler: 4 }, false);
+        while take(&mut few, 0, Op::Read, A) {}
+        few.give_back(Op::Read, 1);
+        assert!(few.has_room(Op::Read));
     }
 
     #[test]

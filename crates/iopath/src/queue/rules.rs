@@ -19,7 +19,7 @@ pub enum PoolRule {
         requests: u32,
     },
     /// Today: tags. With an elevator a request has one of its `scheduler` tags from its making on; without one (`none`) it has a
-    /// tag of the `driver`.
+    /// tag of the `driver`. Who found none sleeps until eight (an eighth of few) have been freed.
     Tags {
         /// Tags of the driver.
         driver: u32,

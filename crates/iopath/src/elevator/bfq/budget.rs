@@ -41,7 +41,7 @@ impl Budgets {
 
     /// A new queue's budget.
     pub(super) const fn initial(&self) -> u64 {
-        self.largest / 2
+        2 * self.largest / 3
     }
 
     const fn smallest(&self) -> u64 {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn budgets_follow_how_turns_end() {
         let budgets = Budgets::default();
-        assert_eq!(budgets.initial(), 8192);
+        assert_eq!(budgets.initial(), 10_922);
         assert_eq!(budgets.next(8192, 8192, Ended::Exhausted, false), 16_384);
         assert_eq!(budgets.next(16_384, 16_384, Ended::Timeout, false), 16_384);
         assert_eq!(budgets.next(8192, 100, Ended::Idle, false), 8192 - 2048);

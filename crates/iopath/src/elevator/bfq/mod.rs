@@ -190,13 +190,18 @@ impl BfqLite {
     }
 
     /// Hands a request to the device.
-    fn start(&mut self, requests: &mut Requests, slot: Slot) {
+    fn start(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let sectors = u64::from(requests[slot].sectors());
         self.head = requests[slot].end();
         let (head, back) = (self.head, self.back());
-        self.queues[usize::from(key)].requests.remove(requests, slot, head, back);
-        self.queues[usize::from(key)].with_device += 1;
+        let queue = &mut self.queues[usize::from(key)];
+        queue.requests.remove(requests, slot, head, back);
+        queue.with_device += 1;
+        // Ages are looked at once per turn, when its first request has gone.
+        if !std::mem::replace(&mut queue.looked_at_age, true) {
+            queue.requests.prefer_expired(requests, now);
+        }
         self.serve(key, sectors);
         self.empty(key);
         self.waiting -= 1;
@@ -292,8 +297,8 @@ impl Elevator for BfqLite {
             Ok(key) => key,
             Err(pick) => return pick,
         };
-        let Some(slot) = self.choose(now, requests, key) else { return Pick::Nothing };
-        self.start(requests, slot);
+        let Some(slot) = self.queues[usize::from(key)].requests.best() else { return Pick::Nothing };
+        self.start(now, requests, slot);
         Pick::Request(slot)
     }
 
@@ -304,7 +309,8 @@ impl Elevator for BfqLite {
             self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
             self.turns += 1;
         }
-        self.start(requests, slot);
+        self.queues[usize::from(key)].requests.prefer(slot);
+        self.start(now, requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {

@@ -79,13 +79,6 @@ impl BfqLite {
         self.begin_turn(now).ok_or(Pick::Nothing)
     }
 
-    pub(super) fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
-        let queue = &mut self.queues[usize::from(key)];
-        let expired = !queue.looked_at_age && queue.requests.lane.expired(requests, now);
-        queue.looked_at_age = true;
-        if expired { queue.requests.lane.oldest() } else { queue.requests.best() }
-    }
-
     pub(super) fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
         let cap = 2 * self.tunables[SLICE_IDLE] * 1_000_000;
         let (sector, end) = (requests[slot].sector(), requests[slot].end());

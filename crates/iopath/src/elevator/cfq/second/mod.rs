@@ -257,6 +257,7 @@ impl Elevator for Cfq2 {
         if requests[slot].stage() == Stage::Parked {
             self.dispatch.remove(requests, slot);
         } else {
+            self.processes[usize::from(requests[slot].private.queue)].best = Some(slot);
             self.move_out(requests, slot);
         }
         self.account_start(self.hz.jiffies(now), requests, slot);

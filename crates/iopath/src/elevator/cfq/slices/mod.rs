@@ -326,6 +326,7 @@ impl Elevator for Cfq3 {
             self.slices += 1;
         }
         self.idle_until = None;
+        self.turns[usize::from(key)].requests.prefer(slot);
         self.start(requests, slot);
     }
 

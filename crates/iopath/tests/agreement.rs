@@ -1,0 +1,73 @@
+//! Block traces of a running 6.18, and how far the elevators choose as it did. Recorded on a loop device over a loop device that was
+//! throttled to 400 requests a second, so that a queue forms: 800 requests of 4 KiB in adjacent pairs at random places, 512 of
+//! them submitted at a time, each by a call of its own. The driver has 128 tags; what is issued beyond is the scheduler's choice.
+//!
+//! A line of `agree/*.txt`: event (Q bio, G request made, B added behind, F added before, I issued, C completed), microseconds since the
+//! line before, CPU, what is done (R, W, S: synchronous write), first block of 4 KiB, blocks.
+
+use fathom_iopath::agree::{Agreement, Seen};
+use fathom_iopath::{Bio, Limits, Nanos, Op, Queue, Rules, elevator};
+
+fn followed(name: &str, trace: &str) -> Agreement {
+    let queue = Queue::new(elevator::by_name(name).expect("it exists"), Rules::today(Limits::LOOP_618, 128));
+    let mut agreement = Agreement::new(queue, 128);
+    // A day after the start: what counts back from now does not meet the beginning of time.
+    let mut now = Nanos::from_secs(86_400);
+    for line in trace.lines() {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let number = |at: usize| parts[at].parse::<u64>().expect("a number");
+        let (sector, sectors) = (number(4) * 8, (number(5) * 8) as u32);
+        let op = if parts[3] == "R" { Op::Read } else { Op::Write };
+        now += Nanos::from_micros(number(1));
+        let bio = Bio::new(op, sector, sectors).on(number(2) as u8);
+        agreement.see(
+            now,
+            match parts[0] {
+                "Q" => Seen::Bio(if parts[3] == "S" { bio.sync() } else { bio }),
+                "G" => Seen::Request { sector },
+                "B" | "F" => Seen::Merge { sector },
+                "I" => Seen::Issue { op, sector, sectors },
+                "C" => Seen::Complete { op, sector },
+                other => panic!("event {other:?}"),
+            },
+        );
+    }
+    agreement
+}
+
+/// Merges are exactly the kernel's, and of the choices at least this many are.
+fn agrees(name: &str, trace: &str, issued: u64, at_least: u64) {
+    let agreement = followed(name, trace);
+    let counts = agreement.counts();
+    assert_eq!((counts.merges_differ, counts.lost, counts.issued), (0, 0, issued), "{name}: {counts:?}");
+    assert_eq!(agreement.merges().bios(), counts.kernel_merges);
+    assert!(counts.same >= at_least, "{name}: {counts:?}");
+}
+
+#[test]
+fn mq_deadline_chooses_as_the_kernel() {
+    agrees("mq-deadline", include_str!("agree/mq-deadline-read.txt"), 486, 485);
+    agrees("mq-deadline", include_str!("agree/mq-deadline-mixed.txt"), 465, 461);
+}
+
+#[test]
+fn none_chooses_nothing() {
+    agrees("none", include_str!("agree/none-mixed.txt"), 800, 800);
+}
+
+#[test]
+fn kyber_chooses_as_the_kernel() {
+    agrees("kyber", include_str!("agree/kyber-read.txt"), 465, 465);
+    agrees("kyber", include_str!("agree/kyber-mixed.txt"), 488, 482);
+}
+
+#[test]
+fn bfq_lite_chooses_as_the_kernels_bfq() {
+    agrees("bfq-lite", include_str!("agree/bfq-read.txt"), 481, 470);
+}
+
+#[test]
+fn another_scheduler_would_be_noticed() {
+    let counts = *followed("kyber", include_str!("agree/mq-deadline-read.txt")).counts();
+    assert!(counts.contested_same * 10 < counts.contested, "{counts:?}");
+}
