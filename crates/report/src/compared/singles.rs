@@ -1,7 +1,7 @@
 //! Many cells of single runs, operation by operation: of two whole tables a ratio for every cell would be read by nobody. What the cells of an
 //! operation have in common is their range and median; nothing is claimed of them.
 
-use super::{Compared, Design, MOST_SINGLES};
+use super::{Compared, Design, MOST_SINGLES, Row};
 use fathom_compare::Summary;
 
 /// The ratios of one figure of one operation.
@@ -23,17 +23,28 @@ pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
     let mut groups: Vec<(String, &str, Vec<f64>)> = Vec::new();
     for row in &compared.rows {
         let Some(ratio) = row.ratio() else { continue };
-        let operation =
-            if row.direct { format!("{}, O_DIRECT", row.operation) } else { row.operation.clone() };
+        let operation = operation(row);
         match groups.iter_mut().find(|g| g.0 == operation && g.1 == row.metric) {
             Some(group) => group.2.push(ratio),
             None => groups.push((operation, &row.metric, vec![ratio])),
         }
     }
+    // Many tests of one cell each are no tables: what is told of an operation would be told of one cell.
+    if groups.len() * 3 > compared.rows.len() {
+        return None;
+    }
     let of = |(operation, metric, ratios): (String, &str, Vec<f64>)| {
         Some(Singles { operation, metric: metric.to_owned(), ratios: Summary::of(&ratios)? })
     };
     Some(groups.into_iter().filter_map(of).collect())
+}
+
+/// What tells operations apart besides sizes and streams: "all flowops, test randomread8k".
+fn operation(row: &Row) -> String {
+    let mut words = vec![row.operation.clone()];
+    words.extend(row.direct.then(|| "O_DIRECT".to_owned()));
+    words.extend(row.tags.get("test").map(|test| format!("test {test}")));
+    words.join(", ")
 }
 
 impl Singles {
