@@ -27,7 +27,8 @@ pub fn choose<'s>(all: &'s [Series], metrics: &[Metric]) -> Vec<&'s Series> {
     if !metrics.is_empty() {
         return all.iter().filter(|s| metrics.iter().any(|m| m.takes(&s.metric))).collect();
     }
-    let place = |s: &Series| is_quoted(&s.metric);
+    // A count that is neither better nor worse by being larger is the last that a cell is quoted by.
+    let place = |s: &Series| Some((s.higher_is_better.is_none(), is_quoted(&s.metric)?));
     let best = |s: &Series| all.iter().filter(|o| o.cell == s.cell).filter_map(place).min();
     let mut chosen: Vec<&Series> = Vec::new();
     for series in all {
@@ -125,6 +126,15 @@ mod tests {
             choose(&all, &metrics).iter().map(|s| s.values[0].value).collect()
         };
         assert_eq!((of(&[]), of(&["p99", "ops"]), of(&["time"])), (vec![2.0], vec![1.0, 3.0], vec![]));
+    }
+
+    #[test]
+    fn a_count_that_is_neither_better_nor_worse_quotes_no_cell_that_has_another_figure() {
+        let mut count = series("records in", &[(131_072.0, None)]);
+        count.higher_is_better = None;
+        let all = [count.clone(), series("real time", &[(190.0, None)])];
+        assert_eq!(choose(&all, &[]).iter().map(|s| s.metric.as_str()).collect::<Vec<_>>(), ["real time"]);
+        assert_eq!(choose(&[count], &[]).len(), 1);
     }
 
     #[test]
