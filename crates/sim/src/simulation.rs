@@ -15,7 +15,7 @@ use crate::stack::Stack;
 use crate::threads::{self, Pools, Setting, Slots, Together, Worked};
 use fathom_iopath::elevator::{self, NameError};
 use fathom_iopath::readahead;
-use fathom_iopath::{Elevator as _, Limits, Queue, Rules};
+use fathom_iopath::{Elevator as _, Hz, Limits, Queue, Rules};
 use fathom_record::Repetition;
 use fathom_workload::{Action, CacheState, Phase, Program, Stream, Workload};
 use std::cell::RefCell;
@@ -135,6 +135,7 @@ fn machine(setup: Setup) -> Result<Machine, SimError> {
         QueueRules::Today => Rules::today(limits, device.depth()),
         QueueRules::Bare => Rules::bare(limits),
     };
+    rules.hz = Hz::new(host.cpu.hz.get());
     let requests = host.block.requests.get();
     if requests > 0 {
         rules = rules.with_requests(requests);

@@ -92,7 +92,7 @@ fn the_kernels_of_2_4_commit_what_there_is_and_those_of_2_6_for_each_dirty_inode
     let old = run(&workload(8, 4, "", MIX), small_cache(OLD)).inside.counts;
     let new = run(&workload(8, 4, "", MIX), small_cache(NEW)).inside.counts;
     assert_eq!((old.fsyncs, new.fsyncs), (series * 8, series * 8));
-    assert!(old.commits >= series && old.commits <= 2 * series, "{}", old.commits);
+    assert!(old.commits >= series && old.commits <= 2 * series + 2, "{}", old.commits);
     assert_eq!(old.empty_commits, 0);
     assert!(new.commits > old.commits && new.empty_commits > 0, "{} {}", new.commits, new.empty_commits);
     let mut none = small_cache(NEW);

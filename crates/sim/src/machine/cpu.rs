@@ -1,46 +1,84 @@
-//! CPUs: so many, first come, first served, in slices. What a task computes it computes on one of them; time spent waiting for one is
-//! part of its latency, as on a real machine.
+//! CPUs: so many, first come, first served. Who has one keeps it until it waits for something else or its slice is over, as in a kernel
+//! that is not preempted: a thread hands in all bios of a call before another one runs. Time spent waiting for a CPU is part of a
+//! latency, as on a real machine.
 
-use super::task::TaskNumber;
+use super::task::{Park, TaskNumber};
 use super::{Event, Machine};
 use crate::event::Class;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Longest time on a CPU while others wait: what computes for longer goes to the end of the line.
+/// Longest time on a CPU while others wait for it: then it is the next one's turn.
 const SLICE_NS: u64 = 10_000_000;
 
 pub(super) struct Cpus {
     free: Cell<u32>,
     line: RefCell<VecDeque<TaskNumber>>,
+    /// Which tasks have a CPU, and for how long already.
+    holders: RefCell<Vec<(TaskNumber, u64)>>,
 }
 
 impl Cpus {
     pub fn new(count: u32) -> Self {
-        Self { free: Cell::new(count.max(1)), line: RefCell::default() }
+        Self { free: Cell::new(count.max(1)), line: RefCell::default(), holders: RefCell::default() }
     }
 }
 
 impl Machine {
     /// Computes for so long.
     pub async fn compute(&self, mut ns: u64) {
+        let task = self.task();
         while ns > 0 {
-            let slice = ns.min(SLICE_NS);
-            ns -= slice;
-            if self.cpus.free.get() > 0 {
-                self.cpus.free.set(self.cpus.free.get() - 1);
-            } else {
-                self.cpus.line.borrow_mut().push_back(self.task());
-                // Whoever leaves hands its CPU over.
-                self.park().await;
+            if !self.has_cpu(task) {
+                if self.cpus.free.get() > 0 {
+                    self.cpus.free.set(self.cpus.free.get() - 1);
+                } else {
+                    self.cpus.line.borrow_mut().push_back(task);
+                    // Whoever leaves hands its CPU over.
+                    Park::new().await;
+                }
+                self.cpus.holders.borrow_mut().push((task, 0));
             }
-            self.used_cpu(slice);
-            self.at(self.now() + slice, Class::Cpu, Event::Run(self.task()));
-            self.park().await;
-            match self.cpus.line.borrow_mut().pop_front() {
-                Some(next) => self.at(self.now(), Class::Cpu, Event::Run(next)),
-                None => self.cpus.free.set(self.cpus.free.get() + 1),
+            let used = self.held(task);
+            let piece = ns.min(SLICE_NS - used);
+            ns -= piece;
+            self.used_cpu(piece);
+            self.at(self.now() + piece, Class::Cpu, Event::Run(task));
+            Park::new().await;
+            self.hold(task, used + piece);
+            if used + piece >= SLICE_NS {
+                if self.cpus.line.borrow().is_empty() {
+                    self.hold(task, 0);
+                } else {
+                    self.leave_cpu();
+                }
             }
+        }
+    }
+
+    fn has_cpu(&self, task: TaskNumber) -> bool {
+        self.cpus.holders.borrow().iter().any(|h| h.0 == task)
+    }
+
+    fn held(&self, task: TaskNumber) -> u64 {
+        self.cpus.holders.borrow().iter().find(|h| h.0 == task).map_or(0, |h| h.1)
+    }
+
+    fn hold(&self, task: TaskNumber, ns: u64) {
+        if let Some(holder) = self.cpus.holders.borrow_mut().iter_mut().find(|h| h.0 == task) {
+            holder.1 = ns;
+        }
+    }
+
+    /// The running task gives its CPU to the next one, if it has one: it is about to wait, or has ended.
+    pub fn leave_cpu(&self) {
+        let task = self.task();
+        let mut holders = self.cpus.holders.borrow_mut();
+        let Some(at) = holders.iter().position(|h| h.0 == task) else { return };
+        holders.swap_remove(at);
+        match self.cpus.line.borrow_mut().pop_front() {
+            Some(next) => self.at(self.now(), Class::Cpu, Event::Run(next)),
+            None => self.cpus.free.set(self.cpus.free.get() + 1),
         }
     }
 }

@@ -78,6 +78,7 @@ impl<'m> Executor<'m> {
                     machine.running.set(number);
                     if job.as_mut().poll(&mut context).is_ready() {
                         self.tasks[at] = None;
+                        machine.leave_cpu();
                         self.awaited -= usize::from(awaited.contains(&at));
                     }
                 }

@@ -138,8 +138,9 @@ impl Machine {
         self.at(self.now(), Class::Submission, Event::Run(task));
     }
 
-    /// Waits until someone wakes the task.
+    /// Waits until someone wakes the task, which gives its CPU up.
     pub fn park(&self) -> Park {
+        self.leave_cpu();
         Park::new()
     }
 

@@ -60,9 +60,10 @@ impl Members {
 
     /// Which of some members reaches a sector soonest: with fewest accesses waiting, then by the way of its arm.
     #[must_use]
-    pub fn nearest(&self, among: impl Iterator<Item = usize>, sector: u64) -> Option<usize> {
+    pub fn nearest(&self, among: std::ops::Range<usize>, sector: u64) -> usize {
         let load = |m: usize| self.queues[m].len() as u32 + self.outstanding[m];
-        among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m))
+        let first = among.start;
+        among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m)).unwrap_or(first)
     }
 
     /// When a disk has something to say, ns.

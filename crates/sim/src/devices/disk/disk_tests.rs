@@ -61,6 +61,15 @@ fn a_command_for_what_is_on_its_way_waits_for_it() {
 }
 
 #[test]
+fn look_ahead_ends_when_another_command_arrives() {
+    // The second command is there at once: during its overhead nothing more is read ahead, and what follows the first is not there.
+    let mut disk = disk_of(rules(1), buffered());
+    let done = closed(&mut disk, &[read(0, 0, 10), read(1, 150_000, 10), read(2, 10, 10)], 1);
+    assert_eq!(disk.counters().read_hits, 0);
+    assert!(done[2] - done[1] > 500_000 + 600_000, "{done:?}");
+}
+
+#[test]
 fn look_ahead_ends_with_the_segment() {
     let mut disk = disk_of(rules(1), buffered());
     let done =

@@ -279,6 +279,12 @@ impl Device for Disk {
     }
 
     fn submit(&mut self, now: u64, command: Command) {
+        // Look-ahead ends when the next command arrives, not when it is understood, unless it is for what is being read: on a busy
+        // disk, where the next one is there at once, next to nothing is read ahead.
+        let goes_on = !command.write && !matches!(self.find(now, command), Found::Miss(_));
+        if !goes_on {
+            self.heads_stop(now);
+        }
         self.arrived.push_back(command);
         self.settle(now);
     }

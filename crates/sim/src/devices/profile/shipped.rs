@@ -1,4 +1,4 @@
-//! The devices that are shipped: their names and the texts of `profiles/device`, which are compiled in.
+//! The devices that are shipped.
 
 /// Their names.
 pub const NAMES: [&str; 9] = [

@@ -1,0 +1,73 @@
+//! What leaving a mechanism out, or putting another in its place, does to some cells: so that it shows which of them the agreement
+//! rests on.
+
+use super::super::{mean, side_by_side};
+use super::published::CELLS;
+use super::{Change, one};
+use crate::host::{JournalRule, Threads};
+use crate::simulation::SimError;
+use fathom_workload::Workload;
+use serde::Serialize;
+
+/// The cells that are looked at, by their position.
+pub(super) const COLUMNS: [usize; 6] = [0, 1, 2, 4, 6, 7];
+
+/// What is changed.
+pub const VARIANTS: [&str; 9] = [
+    "base",
+    "no reads of indirect blocks",
+    "2.4's commit rule everywhere",
+    "write cache that sorts (32 commands, shortest first)",
+    "write cache, first in first out",
+    "no look-ahead of the drive",
+    "CFQ keyed by thread",
+    "everything under deadline@2.6.24",
+    "everything under 2.4's elevator",
+];
+
+/// A row: seconds in the cells of `COLUMNS`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ablation {
+    /// What is changed.
+    pub variant: &'static str,
+    /// Mean over the seeds, s.
+    pub seconds: Vec<f64>,
+}
+
+fn change(variant: usize) -> Change {
+    let base = Change::default();
+    match variant {
+        1 => Change { indirect_in_memory: true, ..base },
+        2 => Change { host: Some(|h| h.filesystem.journal.value = JournalRule::Linux24), ..base },
+        3 => Change {
+            device: &[("write_cache", "kib", "2048"), ("write_cache", "order", "\"shortest-first\"")],
+            ..base
+        },
+        4 => {
+            Change { device: &[("write_cache", "kib", "2048"), ("write_cache", "order", "\"fifo\"")], ..base }
+        }
+        5 => Change { device: &[("buffer", "look_ahead", "false")], ..base },
+        6 => Change { host: Some(|h| h.cpu.threads.value = Threads::Linuxthreads), ..base },
+        7 => Change { elevator: Some("deadline@2.6.24"), ..base },
+        8 => Change { elevator: Some("linus24"), ..base },
+        _ => base,
+    }
+}
+
+/// Every variant.
+pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimError> {
+    let mut jobs = Vec::new();
+    for variant in 0..VARIANTS.len() {
+        for cell in COLUMNS {
+            jobs.extend((1..=seeds).map(|seed| (variant, cell, seed)));
+        }
+    }
+    let seconds: Vec<f64> = side_by_side(&jobs, |&(variant, cell, seed)| {
+        one(workload, &CELLS[cell], seed, &change(variant)).map(|o| o.seconds)
+    })
+    .into_iter()
+    .collect::<Result<_, _>>()?;
+    let cells: Vec<f64> = seconds.chunks(seeds as usize).map(mean).collect();
+    let rows = cells.chunks(COLUMNS.len()).zip(VARIANTS);
+    Ok(rows.map(|(seconds, variant)| Ablation { variant, seconds: seconds.to_vec() }).collect())
+}

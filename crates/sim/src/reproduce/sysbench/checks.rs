@@ -1,0 +1,188 @@
+//! The tolerances as they were stated before anything was simulated, and whether they hold.
+
+use super::super::Check;
+use super::Table;
+
+/// What was stated.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerances {
+    /// Every cell, %.
+    pub cell_percent: f64,
+    /// Root mean square over the held-out cells, %.
+    pub rms_percent: f64,
+    /// Cells whose published times lie closer together than this may change places, %.
+    pub tie_percent: f64,
+    /// Unpatched over patched, for every scheduler.
+    pub gain: (f64, f64),
+    /// Every counter, %.
+    pub counter_percent: f64,
+}
+
+impl Default for Tolerances {
+    fn default() -> Self {
+        Self {
+            cell_percent: 10.0,
+            rms_percent: 6.0,
+            tie_percent: 2.0,
+            gain: (1.3, 1.8),
+            counter_percent: 10.0,
+        }
+    }
+}
+
+/// Every check of a table.
+pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
+    let mut checks = vec![cells(table, t), rms(table, t)];
+    for kernel in ["2.6.6-rc3", "2.6.6-rc3 + patch"] {
+        checks.push(order(table, t, kernel));
+    }
+    checks.push(gain(table, t));
+    checks.push(counters(table, t));
+    checks
+}
+
+fn cells(table: &Table, t: &Tolerances) -> Check {
+    let worst = table.rows.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()));
+    let (name, error) =
+        worst.map_or((String::new(), 0.0), |r| (format!("{}, {}", r.kernel, r.scheduler), r.error_percent));
+    Check {
+        stated: format!("every cell within {} %", t.cell_percent),
+        found: format!("worst {error:+.1} % ({name})"),
+        holds: error.abs() <= t.cell_percent,
+    }
+}
+
+fn rms(table: &Table, t: &Tolerances) -> Check {
+    Check {
+        stated: format!("root mean square over the held-out cells at most {} %", t.rms_percent),
+        found: format!(
+            "{:.1} % over {}",
+            table.rms_percent,
+            table.rows.iter().filter(|r| r.distinct).count()
+        ),
+        holds: table.rms_percent <= t.rms_percent,
+    }
+}
+
+/// Pairs that are in another order than the published ones, beyond a tie.
+fn order(table: &Table, t: &Tolerances, kernel: &str) -> Check {
+    let rows: Vec<_> = table.rows.iter().filter(|r| r.kernel == kernel).collect();
+    let mut wrong = Vec::new();
+    for (n, a) in rows.iter().enumerate() {
+        for b in &rows[n + 1..] {
+            let (slow, fast) = if a.published_s > b.published_s { (a, b) } else { (b, a) };
+            let tie = (slow.published_s / fast.published_s - 1.0) * 100.0 < t.tie_percent;
+            if !tie && slow.simulated_s < fast.simulated_s {
+                wrong.push(format!("{} before {}", slow.scheduler, fast.scheduler));
+            }
+        }
+    }
+    let mut sorted = rows.clone();
+    sorted.sort_by(|a, b| a.simulated_s.total_cmp(&b.simulated_s));
+    let names: Vec<&str> = sorted.iter().map(|r| r.scheduler).collect();
+    let but = if wrong.is_empty() { String::new() } else { format!("; wrong: {}", wrong.join(", ")) };
+    Check {
+        stated: format!(
+            "schedulers of {kernel} in the published order (ties under {} % may swap)",
+            t.tie_percent
+        ),
+        found: format!("{}{but}", names.join(" < ")),
+        holds: wrong.is_empty(),
+    }
+}
+
+fn gain(table: &Table, t: &Tolerances) -> Check {
+    let of = |kernel: &'static str| table.rows.iter().filter(move |r| r.kernel == kernel);
+    let gains: Vec<f64> = of("2.6.6-rc3")
+        .filter_map(|a| {
+            let b = of("2.6.6-rc3 + patch").find(|b| b.scheduler == a.scheduler)?;
+            Some(a.simulated_s / b.simulated_s)
+        })
+        .collect();
+    let shown: Vec<String> = gains.iter().map(|g| format!("{g:.2}")).collect();
+    Check {
+        stated: format!("the patch gains a factor of {} to {} under every scheduler", t.gain.0, t.gain.1),
+        found: shown.join(", "),
+        holds: gains.len() == 4 && gains.iter().all(|g| (t.gain.0..=t.gain.1).contains(g)),
+    }
+}
+
+fn counters(table: &Table, t: &Tolerances) -> Check {
+    let worst =
+        table.counters.iter().max_by(|a, b| a.error_percent().abs().total_cmp(&b.error_percent().abs()));
+    let (name, error) =
+        worst.map_or((String::new(), 0.0), |c| (format!("{}: {}", c.setting, c.name), c.error_percent()));
+    Check {
+        stated: format!("counters of read-ahead within {} %", t.counter_percent),
+        found: format!("worst {error:+.1} % ({name})"),
+        holds: error.abs() <= t.counter_percent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Row, published::CELLS};
+    use super::*;
+
+    fn table(of: impl Fn(usize) -> f64) -> Table {
+        let rows: Vec<Row> = CELLS
+            .iter()
+            .enumerate()
+            .map(|(at, c)| Row {
+                kernel: c.kernel,
+                scheduler: c.scheduler,
+                published_s: c.published_s,
+                simulated_s: of(at),
+                deviation_s: 0.0,
+                error_percent: (of(at) / c.published_s - 1.0) * 100.0,
+                distinct: at < 9,
+                fsync_share: 0.5,
+            })
+            .collect();
+        Table {
+            seeds: 1,
+            rows,
+            rms_percent: 1.0,
+            counters: Vec::new(),
+            off_files: 0.0,
+            checks: Vec::new(),
+            freedom: Vec::new(),
+            sources: [0; 4],
+            ablations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_published_table_holds_its_own_tolerances() {
+        let checks = all(&table(|at| CELLS[at].published_s), &Tolerances::default());
+        assert!(checks.iter().all(|c| c.holds), "{checks:?}");
+    }
+
+    #[test]
+    fn a_tie_may_swap_and_nothing_else() {
+        // CFQ and noop of the patched kernel are 1.8 % apart.
+        let swapped = |a: usize, b: usize| {
+            move |at: usize| {
+                CELLS[if at == a {
+                    b
+                } else if at == b {
+                    a
+                } else {
+                    at
+                }]
+                .published_s
+            }
+        };
+        let order = |t: Table| super::order(&t, &Tolerances::default(), "2.6.6-rc3 + patch");
+        assert!(order(table(swapped(5, 8))).holds);
+        let wrong = order(table(swapped(6, 7)));
+        assert!(!wrong.holds && wrong.found.contains("wrong: deadline before anticipatory"), "{wrong:?}");
+    }
+
+    #[test]
+    fn a_cell_that_is_off_is_named() {
+        let checks =
+            all(&table(|at| CELLS[at].published_s * if at == 3 { 1.2 } else { 1.0 }), &Tolerances::default());
+        assert!(!checks[0].holds && checks[0].found.contains("+20.0 % (2.6.6-rc3, deadline)"), "{checks:?}");
+    }
+}

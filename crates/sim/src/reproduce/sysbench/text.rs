@@ -1,0 +1,126 @@
+//! The table as text, for a terminal of 100 columns.
+
+use super::published::CELLS;
+use super::{Table, ablation};
+use std::fmt::{Formatter, Result};
+
+/// Writes it.
+pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
+    let [datasheet, measured, fitted, guessed] = t.sources;
+    writeln!(
+        f,
+        "SysBench file I/O on stock linux kernels, April and May 2004: published, and simulated in virtual time"
+    )?;
+    writeln!(
+        f,
+        "(nothing here was measured). 16 threads, 3 GB in 128 files, 10000 requests of 16 KiB; seconds."
+    )?;
+    writeln!(
+        f,
+        "Values of the profiles: {datasheet} from data sheets and sources, {measured} measured, {fitted} fitted, {guessed} guessed.\n"
+    )?;
+    rows(t, f)?;
+    counters(t, f)?;
+    if !t.ablations.is_empty() {
+        ablations(t, f)?;
+    }
+    writeln!(f, "Degrees of freedom")?;
+    for line in &t.freedom {
+        wrapped(f, line)?;
+    }
+    writeln!(f, "\nStated tolerances")?;
+    for check in &t.checks {
+        writeln!(
+            f,
+            "  {:<6} {}: {}",
+            if check.holds { "holds" } else { "FAILS" },
+            check.stated,
+            check.found
+        )?;
+    }
+    Ok(())
+}
+
+fn rows(t: &Table, f: &mut Formatter<'_>) -> Result {
+    writeln!(
+        f,
+        "{:<18} {:<13} {:>10} {:>10} {:>6} {:>9}  {:<9} {:>9}",
+        "kernel", "scheduler", "published", "simulated", "sd", "error", "", "in fsync"
+    )?;
+    for r in &t.rows {
+        writeln!(
+            f,
+            "{:<18} {:<13} {:>10.4} {:>10.4} {:>6.2} {:>+7.1} %  {:<9} {:>7.0} %",
+            r.kernel,
+            r.scheduler,
+            r.published_s,
+            r.simulated_s,
+            r.deviation_s,
+            r.error_percent,
+            if r.distinct { "held out" } else { "as rc3" },
+            r.fsync_share * 100.0
+        )?;
+    }
+    writeln!(
+        f,
+        "Means of {} seeds. Root mean square of the nine distinct cells: {:.2} %.\n",
+        t.seeds, t.rms_percent
+    )
+}
+
+fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {
+    writeln!(f, "{:<28} {:<22} {:>10} {:>10} {:>9}", "read-ahead", "", "published", "simulated", "error")?;
+    for c in &t.counters {
+        let error = if c.published == 0 { String::new() } else { format!("{:+.1} %", c.error_percent()) };
+        writeln!(
+            f,
+            "{:<28} {:<22} {:>10} {:>10.1} {:>9}",
+            c.setting, c.name, c.published, c.simulated, error
+        )?;
+    }
+    wrapped(
+        f,
+        &format!(
+            "The published 127 is called the number of files; there are 128, and a file's read-ahead can come back and go off again. \
+             Ours is the number of times; that was in {:.0} files.",
+            t.off_files
+        ),
+    )?;
+    writeln!(f)
+}
+
+fn ablations(t: &Table, f: &mut Formatter<'_>) -> Result {
+    write!(f, "{:<53}", "what is changed, seconds")?;
+    for at in ablation::COLUMNS {
+        let patch = if CELLS[at].kernel.ends_with("patch") { "p-" } else { "" };
+        let name = match CELLS[at].scheduler {
+            "anticipatory" => "AS",
+            "deadline" => "dl",
+            other => other,
+        };
+        write!(f, " {:>7}", format!("{patch}{name}"))?;
+    }
+    writeln!(f)?;
+    for row in &t.ablations {
+        write!(f, "{:<53}", row.variant)?;
+        for s in &row.seconds {
+            write!(f, " {s:>7.1}")?;
+        }
+        writeln!(f)?;
+    }
+    writeln!(f)
+}
+
+fn wrapped(f: &mut Formatter<'_>, text: &str) -> Result {
+    const COLUMNS: usize = 96;
+    let mut line = String::from("-");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            writeln!(f, "  {line}")?;
+            line = " ".into();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(f, "  {line}")
+}
