@@ -109,6 +109,19 @@ fn a_dirty_read_is_a_hit() {
 }
 
 #[test]
+fn without_a_member_reads_of_it_ask_all_others() {
+    let disk = small_disk();
+    let layout = Layout::new(Level::Raid5, 4, 128, disk.capacity_sectors()).unwrap();
+    let transfer = |layout| {
+        let mut array = Array::new(PLAIN, layout, &disk, 4);
+        closed(&mut array, &[read(0, 0, 64)], 1);
+        array.counters().transfer_ns
+    };
+    assert_eq!(transfer(layout.without(1).unwrap()), transfer(layout));
+    assert_eq!(transfer(layout.without(0).unwrap()), 3 * transfer(layout));
+}
+
+#[test]
 fn mirrors_share_reads_and_double_writes() {
     let commands: Vec<_> = numbers(90_000, 200, 6).iter().map(|&s| read(0, s, 8)).collect();
     let end =
@@ -145,6 +158,7 @@ proptest! {
         coalesce_bytes in prop::sample::select(vec![0u64, 1 << 20]),
         cache_mib in 0u64..3,
         reconstruct in any::<bool>(),
+        failed in prop::option::of(0u64..4),
     ) {
         let rules_of = ArrayRules {
             battery,
@@ -162,7 +176,8 @@ proptest! {
             .collect();
         let run = || {
             let disk = disk_of(rules(5), crate::devices::disk::testing::PLAIN);
-            let layout = Layout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
+            let whole = Layout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
+            let layout = failed.and_then(|member| whole.without(member)).unwrap_or(whole);
             let mut array = Array::new(rules_of, layout, &disk, 4);
             let done = closed(&mut array, &commands, depth);
             let mut none = Vec::new();

@@ -27,6 +27,7 @@ pub struct Layout {
     members: u64,
     unit: u64,
     stripes: u64,
+    failed: Option<usize>,
 }
 
 /// A run of sectors on one member.
@@ -63,7 +64,26 @@ impl Layout {
         };
         let unit = if level == Level::Raid1 { MIRROR_UNIT } else { unit_sectors };
         let stripes = member_sectors.checked_div(unit)?;
-        (fits && stripes > 0).then_some(Self { level, members, unit, stripes })
+        (fits && stripes > 0).then_some(Self { level, members, unit, stripes, failed: None })
+    }
+
+    /// The same with a member that does not work; `None` if there is no such member or the data would be lost.
+    #[must_use]
+    pub fn without(self, member: u64) -> Option<Self> {
+        let survives = self.level != Level::Raid0 && member < self.members;
+        survives.then_some(Self { failed: Some(member as usize), ..self })
+    }
+
+    /// Whether a member works.
+    #[must_use]
+    pub fn works(&self, member: usize) -> bool {
+        self.failed != Some(member)
+    }
+
+    /// Members that work.
+    pub fn working(&self) -> impl Iterator<Item = usize> + use<> {
+        let failed = self.failed;
+        (0..self.members as usize).filter(move |&member| failed != Some(member))
     }
 
     /// How members hold the data.
@@ -106,7 +126,7 @@ impl Layout {
         self.members - 1 - stripe % self.members
     }
 
-    /// Members that hold a unit of a stripe's data, the first of them and how many follow it.
+    /// Members that hold a unit of a stripe's data, whether they work or not.
     #[must_use]
     pub fn holders(&self, stripe: u64, index: u64) -> std::ops::Range<usize> {
         let first = match self.level {
@@ -183,6 +203,14 @@ mod tests {
         assert_eq!((pairs.holders(9, 1), pairs.width()), (2..4, 2));
         let mirror = Layout::new(Level::Raid1, 3, 0, 20_480).unwrap();
         assert_eq!((mirror.holders(0, 0), mirror.capacity_sectors()), (0..3, 20_480));
+    }
+
+    #[test]
+    fn a_member_may_fail_where_data_survive_it() {
+        let raid = Layout::new(Level::Raid5, 4, 128, 12_800).unwrap().without(2).unwrap();
+        assert_eq!(raid.working().collect::<Vec<_>>(), [0, 1, 3]);
+        assert!(raid.without(4).is_none());
+        assert!(Layout::new(Level::Raid0, 4, 128, 12_800).unwrap().without(0).is_none());
     }
 
     #[test]

@@ -60,10 +60,9 @@ impl Members {
 
     /// Which of some members reaches a sector soonest: with fewest accesses waiting, then by the way of its arm.
     #[must_use]
-    pub fn nearest(&self, among: std::ops::Range<usize>, sector: u64) -> usize {
+    pub fn nearest(&self, among: impl Iterator<Item = usize>, sector: u64) -> Option<usize> {
         let load = |m: usize| self.queues[m].len() as u32 + self.outstanding[m];
-        let first = among.start;
-        among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m)).unwrap_or(first)
+        among.min_by_key(|&m| (load(m), self.disks[m].distance(sector), m))
     }
 
     /// When a disk has something to say, ns.

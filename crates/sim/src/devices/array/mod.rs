@@ -14,6 +14,7 @@ mod jobs;
 mod layout;
 mod members;
 mod plan;
+mod reads;
 mod rules;
 
 pub use layout::{Extent, Layout, Level, Part};
@@ -162,39 +163,6 @@ impl Array {
                 done.push(command.tag);
             }
         }
-    }
-
-    fn read(&mut self, now: u64, command: Command) {
-        let mut stripes = self.layout.stripes(command.sector, command.end());
-        if stripes.all(|(stripe, from, to)| self.dirty.covers(stripe, from, to)) {
-            self.counters.read_hits += 1;
-            self.transfer(now, u64::from(command.sectors), Transfer::ToHost(command.tag));
-            return;
-        }
-        let extents = self.read_extents(command);
-        self.jobs.start_read(now, Kind::Read(command), &extents, &mut self.members);
-    }
-
-    /// Where a read's data are; runs on one member that follow each other are one access.
-    fn read_extents(&self, command: Command) -> Vec<Extent> {
-        let mut extents: Vec<Extent> = Vec::new();
-        for (stripe, from, to) in self.layout.stripes(command.sector, command.end()) {
-            for part in self.layout.parts(from, to) {
-                let holders = self.layout.holders(stripe, part.index);
-                // Of mirrors the one that began the command reads on, another would have to go there first.
-                let going = extents.iter().rev().find(|e| holders.contains(&e.member)).map(|e| e.member);
-                let sector = stripe * self.layout.unit() + part.from;
-                let member = going.unwrap_or_else(|| self.members.nearest(holders, sector));
-                let extent = self.layout.extent(stripe, part, member);
-                let joined =
-                    extents.iter_mut().find(|e| e.member == member && e.sector + e.sectors == extent.sector);
-                match joined {
-                    Some(before) => before.sectors += extent.sectors,
-                    None => extents.push(extent),
-                }
-            }
-        }
-        extents
     }
 
     /// Begins what waits to go past the cache.

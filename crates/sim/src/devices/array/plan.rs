@@ -21,7 +21,7 @@ pub fn of_stripe(layout: &Layout, stripe: u64, written: &Written, reconstruct: b
     let parts: Vec<Part> = written.iter().flat_map(|&(from, to)| layout.parts(from, to)).collect();
     let mut plan = Plan::default();
     for &part in &parts {
-        let holders = layout.holders(stripe, part.index);
+        let holders = layout.holders(stripe, part.index).filter(|&member| layout.works(member));
         plan.writes.extend(holders.map(|member| layout.extent(stripe, part, member)));
     }
     if layout.level() == Level::Raid5 && !parts.is_empty() {
@@ -41,21 +41,24 @@ pub fn of_full_stripes(layout: &Layout, first: u64, stripes: u64) -> Plan {
         return plan;
     }
     // Every member has one unit of every stripe, data or parity.
-    let members = match layout.level() {
-        Level::Raid0 => layout.width(),
-        Level::Raid1 | Level::Raid5 => layout.width() + 1,
-        Level::Raid10 => 2 * layout.width(),
-    };
     let extent = |member| Extent { member, sector: first * layout.unit(), sectors: stripes * layout.unit() };
-    Plan { reads: Vec::new(), writes: (0..members as usize).map(extent).collect() }
+    Plan { reads: Vec::new(), writes: layout.working().map(extent).collect() }
 }
 
 fn add_parity(layout: &Layout, stripe: u64, parts: &[Part], reconstruct: bool, plan: &mut Plan) {
     let from = parts.iter().map(|p| p.from).min().unwrap_or(0);
     let to = parts.iter().map(|p| p.to).max().unwrap_or(0);
     let Some(parity) = layout.parity_extent(stripe, from, to) else { return };
+    if !layout.works(parity.member) {
+        return;
+    }
     let rest = untouched(layout, parts, from, to);
-    if !rest.is_empty() {
+    let is_lost = |part: &Part| !layout.works(layout.holders(stripe, part.index).start);
+    if !rest.is_empty() && parts.iter().any(is_lost) {
+        // What was there can only be had from all the others.
+        plan.reads.extend(layout.working().map(|member| Extent { member, ..parity }));
+    } else if !rest.is_empty() {
+        let reconstruct = reconstruct && !rest.iter().any(is_lost);
         let reads: Vec<Part> =
             if reconstruct && rest.len() < parts.len() + 1 { rest } else { parts.to_vec() };
         let modified = reads == parts;
@@ -119,6 +122,20 @@ mod tests {
         let plan = of_stripe(&raid5(), 0, &[(0, 256)], true);
         assert_eq!(plan.reads, [Extent { member: 2, sector: 0, sectors: 128 }]);
         assert_eq!(of_stripe(&raid5(), 0, &[(0, 256)], false).reads.len(), 3);
+    }
+
+    #[test]
+    fn with_a_failed_member_its_data_come_from_the_others() {
+        // Stripe 0 has its data on 0, 1, 2 and its parity on 3.
+        let failed = |member| raid5().without(member).unwrap();
+        let members = |extents: &[Extent]| extents.iter().map(|e| e.member).collect::<Vec<_>>();
+        let lost = of_stripe(&failed(0), 0, &[(10, 20)], true);
+        assert_eq!((members(&lost.reads), members(&lost.writes)), (vec![1, 2, 3], vec![3]));
+        let other = of_stripe(&failed(2), 0, &[(0, 256)], true);
+        assert_eq!(members(&other.reads), [0, 1, 3], "the rest cannot be read, so old data and parity");
+        let parity = of_stripe(&failed(3), 0, &[(10, 20)], true);
+        assert_eq!((parity.reads.len(), members(&parity.writes)), (0, vec![0]));
+        assert_eq!(members(&of_full_stripes(&failed(1), 0, 4).writes), [0, 2, 3]);
     }
 
     #[test]

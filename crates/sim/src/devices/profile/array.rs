@@ -35,6 +35,8 @@ pub struct MembersProfile {
     pub disk: Sourced<String>,
     /// How many.
     pub count: Sourced<u32>,
+    /// One that does not work, counted from 0. May be left out: all do.
+    pub failed: Option<Sourced<u32>>,
 }
 
 /// How data lie on the disks.
@@ -150,8 +152,13 @@ impl ArrayProfile {
         let unit = u64::from(self.layout.unit_kib.get()) * 1024 / SECTOR_BYTES;
         let count = self.members.count.get();
         let expected = "2 or more disks for raid1, 3 for raid5, 4 and an even number for raid10";
-        Layout::new(self.layout.level.get(), count.into(), unit, member_sectors)
-            .ok_or_else(|| reader.value("members.count", &count.to_string(), expected))
+        let whole = Layout::new(self.layout.level.get(), count.into(), unit, member_sectors)
+            .ok_or_else(|| reader.value("members.count", &count.to_string(), expected))?;
+        let Some(failed) = self.members.failed.as_ref().map(Sourced::get) else { return Ok(whole) };
+        let expected = "a member's number from 0, of a level that survives it";
+        whole
+            .without(failed.into())
+            .ok_or_else(|| reader.value("members.failed", &failed.to_string(), expected))
     }
 
     /// The array.

@@ -1,4 +1,4 @@
-//! The profile of a single disk.
+//! The profile of a single disk: surfaces, arm, interface, buffer and write cache, in the units of data sheets.
 
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};

@@ -193,6 +193,21 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_of_an_array_may_have_failed() {
+        let text = text("smartarray-6i-h1").unwrap();
+        let with = |n: u32| {
+            let line = format!("[members]\nfailed = {{ value = {n}, src = \"guess\" }}\n");
+            DeviceProfile::parse("mine.toml", &text.replacen("[members]\n", &line, 1))
+        };
+        assert_eq!(
+            with(3).unwrap().build().unwrap().capacity_sectors(),
+            by_name("smartarray-6i-h1").unwrap().build().unwrap().capacity_sectors()
+        );
+        let error = with(4).unwrap_err().to_string();
+        assert!(error.contains(":1: members.failed is 4; expected a member's number"), "{error}");
+    }
+
+    #[test]
     fn errors_tell_line_and_column() {
         let text = text("scsi-10k-72g").unwrap();
         let error = |text: &str| DeviceProfile::parse("mine.toml", text).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The profile of an optical drive.
+//! The profile of an optical drive: medium, zones of its spiral, sledge and interface, in the units of data sheets.
 
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};

@@ -1,4 +1,4 @@
-//! The devices that are shipped.
+//! The devices that are shipped: their names and the texts of `profiles/device`, which are compiled in.
 
 /// Their names.
 pub const NAMES: [&str; 9] = [
