@@ -27,6 +27,7 @@ The chores of the house.
   cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
   cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it
+  cargo xtask bench false-alarms  how often a comparison cries wolf, and how often it sees a change of 5 %
   cargo xtask bench observe-read-ahead  request sizes of a cold read by read_ahead_kb, counted three ways (root)
 
   test:  --no-install             install nothing; say what is missing and which tests skip
@@ -34,7 +35,9 @@ The chores of the house.
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
          --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004 5, rate 3)
-         --seconds S              length of one measurement (engine 1, sysbench 2, filebench 3, rate 5)
+                                  for false-alarms: quads of a session (3)
+         --sessions N             comparisons of each kind (false-alarms 40)
+         --seconds S              length of one measurement (engine, false-alarms 1, sysbench 2, filebench 3, rate 5)
          --case TEXT              only cases with TEXT in their name
          --file-mib N             size of the file (512)
          --json FILE              every sample, as JSON

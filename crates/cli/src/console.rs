@@ -76,3 +76,27 @@ pub fn progress(phases: u64) -> ProgressBar {
     }
     bar
 }
+
+/// "45 s", "12 min", "3.5 h".
+pub fn duration(time: std::time::Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 9.5 => format!("{s:.1} s"),
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(duration(Duration::from_millis(1340)), "1.3 s");
+        assert_eq!(duration(Duration::from_secs(45)), "45 s");
+        assert_eq!(duration(Duration::from_secs(720)), "12 min");
+        assert_eq!(duration(Duration::from_secs(12600)), "3.5 h");
+    }
+}

@@ -50,7 +50,7 @@ pub struct Common {
     /// Do not keep this run
     #[arg(long, global = true)]
     pub no_store: bool,
-    /// What a sweep says of the runs it makes
+    /// What a sweep or a comparison says of the runs it makes
     #[arg(skip)]
     pub mark: Option<crate::mark::Mark>,
     /// Set by the commands that have [`Conditions`].
@@ -116,7 +116,7 @@ pub enum Command {
   fathom watch sda --json --count 60 > minute.jsonl")]
     Watch(WatchDevice),
     /// Did it get slower? Two sides of runs, judged figure by figure, with an exit code for CI
-    Compare(crate::commands::compare::line::Compare),
+    Compare(Box<crate::commands::compare::line::Compare>),
     /// When did it get slower, and what changed there? A workload's figures through all of its runs
     History(crate::commands::history::line::History),
     /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
@@ -250,7 +250,7 @@ pub struct DropIn {
   vm.dirty_expire_centisecs, vm.dirty_writeback_centisecs, vm.vfs_cache_pressure, vm.swappiness
   fs, mkfs, mount          a file system on a loop device that fathom makes: fs=ext4,xfs,btrfs
                            mkfs='-b 1024;-b 4096'  mount='noatime;noatime,data=writeback'
-  record, file_size, queue_depth, threads, backend, direct, cache, time, workload.PATH
+  record, file_size, queue_depth, threads, backend, direct, cache, time, rate, workload.PATH
                            of a native workload file
   ANYTHING                 if {ANYTHING} stands in the arguments of a drop-in
 

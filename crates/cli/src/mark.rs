@@ -1,5 +1,5 @@
-//! What a sweep writes on the runs it makes, so that lists and reports can tell them: a label, and in the environment under which
-//! settings they ran.
+//! What a sweep or a comparison writes on the runs it makes, so that lists and reports can tell them: a label, and in the environment
+//! under which settings they ran and what place they have in the order.
 
 use fathom_record::Run;
 
@@ -8,8 +8,10 @@ use fathom_record::Run;
 pub struct Mark {
     /// Takes the place of the run's label.
     pub label: String,
-    /// Stands in the environment as `sweep`.
-    pub sweep: serde_json::Value,
+    /// Under which name it stands in the environment: "sweep", "comparison".
+    pub key: &'static str,
+    /// What stands there.
+    pub value: serde_json::Value,
 }
 
 impl Mark {
@@ -17,7 +19,7 @@ impl Mark {
     pub fn put_on(&self, run: &mut Run) {
         run.label.clone_from(&self.label);
         if let Some(environment) = run.environment.as_object_mut() {
-            environment.insert("sweep".into(), self.sweep.clone());
+            environment.insert(self.key.into(), self.value.clone());
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::single::{AgainstControls, HeadlineCheck};
 use crate::verdict::{Comparison, Settle, Verdict};
 pub use groups::groups;
 
-pub use figures::p_value;
-use figures::{effect_percent, percent, short, significant};
+use figures::{effect_percent, percent, significant};
+pub use figures::{p_value, short};
 
 /// For results that were not interleaved.
 pub const NOT_INTERLEAVED: &str =

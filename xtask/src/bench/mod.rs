@@ -5,6 +5,7 @@ mod cases;
 mod claims;
 mod dropin;
 mod engine;
+mod false_alarms;
 mod files;
 mod floor;
 mod histogram;
@@ -32,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe and observe-read-ahead";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead and false-alarms";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -43,6 +44,9 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         return dropin::filebench_files::run(root, Path::new(dir), &Options::parse(rest)?);
     }
     let options = Options::parse(rest)?;
+    if options.sessions.is_some() && name != "false-alarms" {
+        bail!(Usage(format!("`bench {name}` makes no use of --sessions.")))
+    }
     match name.as_str() {
         "iozone" => iozone::run(root, options.rounds.unwrap_or(9)),
         "engine" => engine::run(root, &options),
@@ -53,6 +57,7 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         "sysbench-2004" => sysbench_2004::run(root, &options),
         "observe" => observe::overhead(root, &options),
         "observe-read-ahead" => observe::read_ahead(root, &options),
+        "false-alarms" => false_alarms::run(root, &options),
         other => bail!(Usage(format!("There is no bench named {other:?}; there are {NAMES}."))),
     }
 }

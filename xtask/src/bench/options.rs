@@ -10,6 +10,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// Interleaved rounds; each bench has its own number when none is given.
     pub rounds: Option<usize>,
+    /// Comparisons of each kind, in the bench that counts false alarms; likewise.
+    pub sessions: Option<usize>,
     /// Length of one measurement; likewise.
     pub seconds: Option<f64>,
     /// Only cases whose name contains this.
@@ -24,7 +26,15 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: None, seconds: None, case: None, json: None, file_mib: 512, gate: false }
+        Self {
+            rounds: None,
+            sessions: None,
+            seconds: None,
+            case: None,
+            json: None,
+            file_mib: 512,
+            gate: false,
+        }
     }
 }
 
@@ -40,6 +50,7 @@ impl Options {
             };
             match word.as_str() {
                 "--rounds" => options.rounds = Some(number(word, value()?, 1..=99)?),
+                "--sessions" => options.sessions = Some(number(word, value()?, 1..=999)?),
                 "--seconds" => options.seconds = Some(seconds(value()?)?),
                 "--case" => options.case = Some(value()?.to_owned()),
                 "--json" => options.json = Some(value()?.into()),
@@ -104,9 +115,11 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let options =
-            parse("--rounds 3 --seconds 0.2 --case cached --json x.json --file-mib 64 --gate").unwrap();
+            parse("--rounds 3 --sessions 7 --seconds 0.2 --case cached --json x.json --file-mib 64 --gate")
+                .unwrap();
         let expected = Options {
             rounds: Some(3),
+            sessions: Some(7),
             seconds: Some(0.2),
             case: Some("cached".into()),
             json: Some("x.json".into()),

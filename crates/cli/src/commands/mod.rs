@@ -36,17 +36,17 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
             | Command::Sysbench(_)
             | Command::Filebench(_)
             | Command::Sweep(_)
-    );
+    ) || matches!(&line.command, Command::Compare(o) if o.measure.run);
     if common.no_store && !measures {
         return Err(Usage(
-            "--no-store belongs to the commands that measure: survey, run, sweep, iozone, sysbench, filebench"
+            "--no-store belongs to the commands that measure: survey, run, sweep, compare --run, iozone, sysbench, filebench"
                 .into(),
         )
         .into());
     }
     if common.observe.is_some() && !measures {
         return Err(Usage(
-            "--observe belongs to the commands that measure: survey, run, sweep, iozone, sysbench, filebench"
+            "--observe belongs to the commands that measure: survey, run, sweep, compare --run, iozone, sysbench, filebench"
                 .into(),
         )
         .into());

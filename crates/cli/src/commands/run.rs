@@ -82,6 +82,11 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(runs.last().map_or(ExitCode::SUCCESS, code))
 }
 
+/// What a workload does, in words.
+pub fn plan_of(workload: &Workload) -> String {
+    plan::of(workload)
+}
+
 /// Whether the engine can execute it, and where O_DIRECT is asked for, whether the files that are there can take it.
 pub fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usage> {
     engine

@@ -1,9 +1,11 @@
 //! Comparing, as a user meets it: sides by file, label, id and sweep, the gate's exit codes, what a CI reads, and bad input in words. The
 //! records are made here with the figures of the specification's examples.
 
+mod documented;
 mod gate;
 mod json_schema;
 mod refused;
+mod run;
 mod schema;
 mod sides;
 
@@ -101,4 +103,28 @@ pub fn with(runs: &[Run]) -> Fathom {
 pub fn file(fathom: &Fathom, name: &str, runs: &[Run], label: &str) {
     let text: String = runs.iter().filter(|r| r.label == label).map(export::json).collect();
     std::fs::write(fathom.work().join(name), text).expect("a file");
+}
+
+/// The same runs as a comparison stores them that measured them itself, with the noise of A against itself.
+pub fn marked(quads: &[(&str, [f64; 4])]) -> Vec<Run> {
+    let mut all = runs(quads, false);
+    for (number, run) in all.iter_mut().enumerate() {
+        let (order, _) = quads[number / 4];
+        let side = &order[number % 4..=number % 4];
+        let values: Vec<f64> = SAME.iter().flat_map(|q| q.1).collect();
+        run.label = format!("compare 20261122T115959-000000 {side}: made");
+        run.environment["comparison"] = serde_json::json!({
+            "id": "20261122T115959-000000", "part": "quads", "side": side, "run": number + 1, "quad": number / 4 + 1,
+            "place": number % 4 + 1, "order": order, "seed": 7, "settings": {}, "read_back": null,
+            "plan": {
+                "sides": ["none", "bfq"], "figure": null, "effect": 0.03, "threshold": 0.01,
+                "stopping": {"rule": "spending", "most_quads": 10, "early": 0.001, "last": 0.0095},
+                "noise": {
+                    "orders": SAME.map(|q| q.0), "most_quads": 10,
+                    "figures": [{"cell": "read", "operation": "read", "metric": "throughput", "values": values}],
+                },
+            },
+        });
+    }
+    all
 }

@@ -26,6 +26,14 @@ fn the_json_is_as_published() {
         let others = printed["comparisons"].as_array().map_or(0, Vec::len);
         assert_eq!(others, if outcome == "null" { 2 } else { 1 });
     }
+    // One that measured its runs itself.
+    let fathom = with(&crate::marked(&SLOWER));
+    let printed: Value =
+        serde_json::from_str(&fathom.run(["compare", "--of", "last", "--json"]).stdout).expect("JSON");
+    let mut found = Vec::new();
+    check(&schema, &printed, "document", &mut found);
+    assert!(found.is_empty(), "{found:#?}");
+    assert_eq!(printed["comparisons"][0]["session"]["orders"][0], "ABBA");
     let mut found = Vec::new();
     check(&schema, &serde_json::json!({"schema": "fathom-compare 2", "x": 1}), "document", &mut found);
     assert_eq!(found.len(), 3, "a wrong version, a missing list, an unknown field: {found:?}");

@@ -27,8 +27,9 @@ pub(super) fn significant(value: f64) -> String {
     format!("{value:.*}", decimals(rounded))
 }
 
-/// The same without closing zeros: 8, 2.5.
-pub(super) fn short(value: f64) -> String {
+/// Three significant digits at most, without closing zeros: 8, 2.5, 0.57.
+#[must_use]
+pub fn short(value: f64) -> String {
     trimmed(significant(value))
 }
 

@@ -25,9 +25,10 @@ const PASSING: [&str; 10] = [
     "filesystem.files_free",
 ];
 /// Beginnings of such.
-const PASSING_BELOW: [&str; 4] = ["missing.", "memory.swap_free", "sweep.", "limits.cgroup.path"];
-/// Where a sweep says under which settings a run was made.
-const SETTINGS: &str = "sweep.settings.";
+const PASSING_BELOW: [&str; 5] =
+    ["missing.", "memory.swap_free", "sweep.", "comparison.", "limits.cgroup.path"];
+/// Where a sweep or a comparison says under which settings a run was made.
+const SETTINGS: [&str; 2] = ["sweep.settings.", "comparison.settings."];
 
 /// Something that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,9 +44,7 @@ pub struct Difference {
 /// What an environment tells that does not change by itself, by name.
 pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> {
     let leaves = environment_leaves(environment).into_iter().filter(|(name, _)| !is_passing(name));
-    leaves
-        .map(|(name, value)| (name.strip_prefix(SETTINGS).map_or(name.clone(), str::to_owned), value))
-        .collect()
+    leaves.map(|(name, value)| (setting(&name).map_or(name.clone(), str::to_owned), value)).collect()
 }
 
 /// Differences of the environments.
@@ -59,7 +58,12 @@ pub(super) fn of_environment(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
 
 fn is_passing(name: &str) -> bool {
     let below = PASSING_BELOW.iter().any(|p| name.starts_with(p));
-    PASSING.contains(&name) || (below && !name.starts_with(SETTINGS))
+    PASSING.contains(&name) || (below && setting(name).is_none())
+}
+
+/// The name of a setting, if it is one.
+fn setting(name: &str) -> Option<&str> {
+    SETTINGS.iter().find_map(|prefix| name.strip_prefix(prefix))
 }
 
 /// Differences of what was asked for.

@@ -29,11 +29,11 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Decides by the figures that cells are quoted by; if figures were chosen, by all of those.
+    /// Decides by the figures that cells are quoted by, or by the one that a comparison watched; if figures were chosen, by all of those.
     #[must_use]
     pub fn of(compared: &Compared, chosen: bool) -> Self {
         let rows: Vec<usize> =
-            (0..compared.rows.len()).filter(|i| chosen || compared.rows[*i].headline).collect();
+            (0..compared.rows.len()).filter(|i| chosen || is_quoted(compared, &compared.rows[*i])).collect();
         let with = |word: Word| rows.iter().filter(|i| compared.rows[**i].verdict == word).count();
         let of = counted(rows.len());
         let worse = with(Word::Worse);
@@ -53,6 +53,10 @@ impl Gate {
         };
         Self { outcome, sentence, rows }
     }
+}
+
+fn is_quoted(compared: &Compared, row: &Row) -> bool {
+    compared.session.as_ref().map_or(row.headline, |s| s.plan.watches(row))
 }
 
 fn counted(n: usize) -> String {

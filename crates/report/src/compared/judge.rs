@@ -125,12 +125,16 @@ pub struct Row {
     pub method: Method,
     /// Whole quads, where they are the method.
     pub quads: usize,
+    /// Operations that the percentile needs in every run, where one of them has fewer.
+    pub operations_needed: Option<u64>,
     /// The size of the change.
     pub effect: Option<Effect>,
     /// Two-sided p-value.
     pub p: Option<f64>,
     /// Whether p is exact.
     pub exact: bool,
+    /// Coefficient of variation of single runs within quads, the change taken out; only where quads are the method and figures positive.
+    pub cv: Option<f64>,
     /// p, adjusted for the number of cells by Benjamini and Hochberg; only where there are several.
     pub adjusted_p: Option<f64>,
     /// The verdict.
@@ -160,9 +164,11 @@ impl Row {
             b: sample.of_side(layout, Side::B),
             method: Method::None,
             quads: 0,
+            operations_needed: sample.too_few.map(|few| few.needed),
             effect: None,
             p: None,
             exact: false,
+            cv: None,
             adjusted_p: None,
             verdict: Word::Unusable,
             sentence: String::new(),
@@ -173,6 +179,12 @@ impl Row {
     #[must_use]
     pub fn is_of_speed(&self) -> bool {
         [units::BYTES_PER_S, units::OPS_PER_S, units::NS].contains(&self.unit.as_str())
+    }
+
+    /// Whether it is a percentile that stands on too few operations.
+    #[must_use]
+    pub fn has_too_few(&self) -> bool {
+        self.verdict == Word::TooFewOperations
     }
 
     pub(super) fn names(&self) -> Names<'static> {
@@ -209,7 +221,7 @@ pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let rules = Rules { higher_is_better: row.higher_is_better.unwrap_or(true), ..*rules };
     let quads = quads_of(sample, layout);
     let judged = match &layout.design {
-        Design::Quads { random, .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, *random),
+        Design::Quads { .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, layout),
         _ if row.a.len() == 1 && row.b.len() == 1 => single(&mut row),
         design => by_groups(&mut row, &rules, design),
     };
@@ -231,14 +243,18 @@ pub(super) fn quads_of(sample: &Sample, layout: &Layout) -> Vec<Quad> {
 
 type Judged = Result<(), fathom_compare::Unusable>;
 
-fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, random: bool) -> Judged {
-    let found = verdict::compare(quads, rules)?;
+fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Judged {
+    let found = match layout.session.as_ref().and_then(|mark| mark.plan.gate(row)) {
+        Some(gate) => verdict::compare_behind_gate(quads, rules, &gate)?,
+        None => verdict::compare(quads, rules)?,
+    };
+    row.cv = found.cv;
     row.method = Method::Quads;
     row.quads = quads.len();
     (row.p, row.exact) = (Some(found.test.p), true);
     row.effect = Some(said(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
-    row.sentence = if random {
+    row.sentence = if matches!(layout.design, Design::Quads { random: true, .. }) {
         wording::comparison(&found, row.names())
     } else {
         wording::comparison_in_found_order(&found, row.names())

@@ -1,10 +1,11 @@
 //! How the runs of two sides were measured: in quads, mixed in some other way, one side after the other, or once each. A sweep wrote its
-//! blocks on its runs; of other runs the ids tell the order in which they were started. What one value stands for, a run or one
+//! blocks on its runs, a comparison that made its runs itself their quads; of other runs the ids tell the order in which they were started. What one value stands for, a run or one
 //! of its complete repetitions, is decided here.
 
 use super::Side;
+use super::session::{Part, SessionMark};
 use fathom_compare::quads;
-use fathom_record::Run;
+use fathom_record::{Run, Status};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Design {
     /// Four runs at a time, two of each side.
     Quads {
-        /// Whether the order within them was drawn at random, as a sweep does; otherwise it was found in the runs' ids.
+        /// Whether the order within them was drawn at random, as sweeps and comparisons do; otherwise it was found in the runs' ids.
         random: bool,
         /// Runs that belong to no whole quad and are left out.
         left_out: usize,
@@ -50,6 +51,8 @@ pub(super) struct Layout {
     pub(super) units: Vec<Unit>,
     /// Numbers of the units of each quad, in order.
     pub(super) quads: Vec<[usize; 4]>,
+    /// What the comparison wrote that made the runs, if one did.
+    pub(super) session: Option<SessionMark>,
 }
 
 /// What a sweep wrote on a run.
@@ -76,7 +79,48 @@ impl SweepMark {
 
 impl Layout {
     pub(super) fn of(a: &Side<'_>, b: &Side<'_>) -> Self {
-        Self::of_sweep(a, b).or_else(|| Self::of_repetitions(a, b)).unwrap_or_else(|| Self::of_times(a, b))
+        Self::of_session(a, b)
+            .or_else(|| Self::of_sweep(a, b))
+            .or_else(|| Self::of_repetitions(a, b))
+            .unwrap_or_else(|| Self::of_times(a, b))
+    }
+
+    /// Runs of one comparison that made them itself. What was interrupted or failed has no place in a quad.
+    fn of_session(a: &Side<'_>, b: &Side<'_>) -> Option<Self> {
+        let mut marked = Vec::new();
+        for (side, runs) in [(quads::Side::A, &a.runs), (quads::Side::B, &b.runs)] {
+            for (i, run) in runs.iter().enumerate() {
+                marked.push((side, i, SessionMark::of(run)?, run.status == Status::Completed));
+            }
+        }
+        let first = marked.first()?.2.clone();
+        if first.part == Part::WarmUp || marked.iter().any(|m| m.2.id != first.id || m.2.part != first.part) {
+            return None;
+        }
+        marked.sort_by_key(|m| m.2.run);
+        let mut units: Vec<Unit> = Vec::new();
+        let mut blocks: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        let (mut last, mut incomplete) = (None, BTreeSet::new());
+        for (side, i, mark, complete) in marked {
+            if !complete {
+                incomplete.insert(mark.run);
+                continue;
+            }
+            if last == Some(mark.run) {
+                // A script makes several runs at a time.
+                if let Some(unit) = units.last_mut() {
+                    unit.runs.push(i);
+                }
+                continue;
+            }
+            last = Some(mark.run);
+            blocks.entry(mark.quad).or_default().push(units.len());
+            units.push(Unit { side, runs: vec![i], repetition: None, settings: BTreeMap::new() });
+        }
+        let quads: Vec<[usize; 4]> = blocks.into_values().filter_map(|b| whole_quad(&units, &b)).collect();
+        let left_out = units.len() + incomplete.len() - 4 * quads.len();
+        let design = Design::Quads { random: true, left_out };
+        Some(Self { design, units, quads, session: Some(first) })
     }
 
     /// Runs of one sweep: its blocks are the quads.
@@ -115,7 +159,7 @@ impl Layout {
             return None;
         }
         let left_out = units.len() - 4 * quads.len();
-        Some(Self { design: Design::Quads { random: true, left_out }, units, quads })
+        Some(Self { design: Design::Quads { random: true, left_out }, units, quads, session: None })
     }
 
     /// One run of each side, each with several complete executions of its workload.
@@ -138,7 +182,8 @@ impl Layout {
                 settings: BTreeMap::new(),
             }));
         }
-        Some(Self { design: Design::Groups { mixed: false, repetitions: true }, units, quads: Vec::new() })
+        let design = Design::Groups { mixed: false, repetitions: true };
+        Some(Self { design, units, quads: Vec::new(), session: None })
     }
 
     /// Whatever else: by the order in which the runs were started, which their ids tell.
@@ -156,7 +201,7 @@ impl Layout {
             .map(|(_, side, i)| Unit { side, runs: vec![i], repetition: None, settings: BTreeMap::new() })
             .collect();
         if a.runs.len() == 1 && b.runs.len() == 1 {
-            return Self { design: Design::Single, units, quads: Vec::new() };
+            return Self { design: Design::Single, units, quads: Vec::new(), session: None };
         }
         let changes = units.windows(2).filter(|w| w[0].side != w[1].side).count();
         let mixed = known && changes > 1;
@@ -164,9 +209,10 @@ impl Layout {
         let quads: Vec<[usize; 4]> = all.chunks(4).map_while(|four| whole_quad(&units, four)).collect();
         let left_out = units.len() - 4 * quads.len();
         if mixed && !quads.is_empty() && left_out < 4 {
-            return Self { design: Design::Quads { random: false, left_out }, units, quads };
+            return Self { design: Design::Quads { random: false, left_out }, units, quads, session: None };
         }
-        Self { design: Design::Groups { mixed, repetitions: false }, units, quads: Vec::new() }
+        let design = Design::Groups { mixed, repetitions: false };
+        Self { design, units, quads: Vec::new(), session: None }
     }
 
     /// The order of each quad: "ABBA".
@@ -184,7 +230,11 @@ impl Layout {
         };
         match &self.design {
             Design::Quads { random: true, left_out } => {
-                format!("random quads, as the sweep drew them ({}){}", self.orders().join(" "), left(*left_out))
+                let drawn = match &self.session {
+                    Some(mark) => format!("drawn from seed {}", mark.seed),
+                    None => "as the sweep drew them".into(),
+                };
+                format!("random quads, {drawn} ({}){}", self.orders().join(" "), left(*left_out))
             }
             Design::Quads { random: false, left_out } => format!(
                 "quads, by the order in which the runs were started ({}){}",

@@ -2,7 +2,7 @@
 //! where the order of the runs is known to be mixed, two groups where it is not, a bare ratio where there is one run of each.
 //!
 //! `layout` finds out how the runs were measured, `samples` takes a value of every figure out of every run, `judge` hands them to
-//! the statistics of `fathom_compare`, `family` looks at many cells together, `notices` and `differences` say what else the reader has to
+//! the statistics of `fathom_compare`, `session` knows the comparisons that measured their runs themselves, `family` looks at many cells together, `notices` and `differences` say what else the reader has to
 //! know. `text` and `serde` (the published schema) show it, `gate` decides, `junit` and `github` tell a CI of it. Nothing here runs or
 //! stores anything.
 
@@ -18,6 +18,7 @@ mod layout;
 mod metric;
 mod notices;
 mod samples;
+mod session;
 mod singles;
 mod text;
 
@@ -35,9 +36,10 @@ pub(crate) use metric::quoted as is_quoted;
 pub use notices::Notice;
 pub(crate) use notices::spelled;
 pub(crate) use samples::merged;
+pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping};
 pub(crate) use singles::singles;
 pub use text::text;
-pub(crate) use text::{cells, side as side_words};
+pub(crate) use text::{cells, side as side_words, too_few};
 
 use crate::{Machine, Mapped};
 use fathom_compare::verdict::Rules;
@@ -101,6 +103,8 @@ pub struct Compared {
     pub design: Design,
     /// The same in words.
     pub design_words: String,
+    /// How the comparison went that made the runs; none if they came about in another way.
+    pub session: Option<Session>,
     /// Level of the tests.
     pub alpha: f64,
     /// Changes of a ratio below this are no verdict: 0.01 is 1 %.
@@ -146,23 +150,29 @@ impl Compared {
     #[must_use]
     pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &Asked) -> Self {
         let mut layout = layout::Layout::of(a, b);
-        let taken = samples::take(a, b, &layout, &asked.metrics);
-        let mut rows: Vec<Row> =
-            taken.samples.iter().map(|s| judge::judge(s, &layout, &asked.rules)).collect();
+        let rules = match &layout.session {
+            // The plan of the session fixed the level of its last look.
+            Some(mark) => Rules { alpha: mark.plan.stopping.level(), ..asked.rules },
+            None => asked.rules,
+        };
+        let also = layout.session.as_ref().and_then(|mark| mark.plan.metric());
+        let taken = samples::take(a, b, &layout, (&asked.metrics, also.as_ref()));
+        let mut rows: Vec<Row> = taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
         // Several runs may hold one cell each.
         if !rows.is_empty() && rows.iter().all(|r| r.a.len() < 2 && r.b.len() < 2) {
             layout.design = Design::Single;
         }
-        let families = family::look(&mut rows, &taken.samples, &layout, &asked.rules);
+        let families = family::look(&mut rows, &taken.samples, &layout, &rules);
         judge::controls(&mut rows);
         Self {
             a: Told::of(a),
             b: Told::of(b),
             design: layout.design.clone(),
             design_words: layout.words(),
-            alpha: asked.rules.alpha,
-            threshold: asked.rules.threshold,
-            notices: notices::all(a, b, &layout, &taken, &asked.rules),
+            session: layout.session.as_ref().map(|mark| Session::of(mark, layout.orders(), &rows)),
+            alpha: rules.alpha,
+            threshold: rules.threshold,
+            notices: notices::all(a, b, &layout, &taken, &rules),
             environment: differences::of_environment(a, b),
             workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,
@@ -190,4 +200,26 @@ impl Told {
 }
 
 #[cfg(test)]
+mod pitfalls;
+#[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) mod tests_of_examples {
+    //! Comparisons of known figures, for the tests of those who draw them.
+    use super::Compared;
+    use super::tests::{SLOWER, compared, sides_of};
+
+    /// The first example of the specification in so many cells.
+    pub(crate) fn slower_in_cells(cells: usize) -> Compared {
+        compared(&sides_of(&SLOWER, cells))
+    }
+
+    /// One run of each side.
+    pub(crate) fn single(a: f64, b: f64) -> Compared {
+        let [mut one, mut two] = sides_of(&[("AB", [a, b, 0.0, 0.0])], 1);
+        one.truncate(1);
+        two.truncate(1);
+        compared(&[one, two])
+    }
+}

@@ -116,7 +116,7 @@ fn order(layout: &Layout) -> Option<Notice> {
     let same = orders.len() > 1 && orders.iter().all(|o| *o == orders[0]);
     let sentence = if same {
         format!(
-            "Every quad was run in the order {}: a disturbance with that rhythm would look like a change. `fathom sweep` draws the order at random",
+            "Every quad was run in the order {}: a disturbance with that rhythm would look like a change. `fathom sweep` and `fathom compare --run` draw the order at random",
             orders[0]
         )
     } else {
@@ -176,12 +176,16 @@ fn far(letter: &str, which: quads::Side, of: (&Sample, &Layout, &Side<'_>), add:
         let (unit, value) = mine[outlier.index];
         let run = layout.units[unit].runs.first().and_then(|r| side.runs.get(*r));
         let first = if unit == 0 { "; it was the first run of all" } else { "" };
-        let doubts: Vec<&str> =
-            run.map_or(Vec::new(), |r| r.doubts.iter().take(2).map(|d| d.sentence.as_str()).collect());
+        // What most runs have to say against themselves explains none of them.
+        let common = |code: &str| {
+            2 * side.runs.iter().filter(|r| r.doubts.iter().any(|d| d.code == code)).count() > side.runs.len()
+        };
+        let own = run.into_iter().flat_map(|r| &r.doubts).filter(|d| !common(&d.code)).take(2);
+        let doubts: Vec<&str> = own.map(|d| d.sentence.as_str()).collect();
         let why = if doubts.is_empty() {
             String::new()
         } else {
-            format!("; its record says: {}", doubts.join(" "))
+            format!("; its record says: {}", doubts.join(" ").trim_end_matches('.'))
         };
         add(
             "outlier",

@@ -78,8 +78,14 @@ pub(super) struct Taken {
     pub(super) only_b: Vec<String>,
 }
 
-/// Takes the figures both sides have, in the order of the first run that has each.
-pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metric]) -> Taken {
+/// Takes the figures both sides have, in the order of the first run that has each. `wanted` are those that were chosen, and the one
+/// that is taken whatever was chosen.
+pub(super) fn take(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    layout: &Layout,
+    wanted: (&[Metric], Option<&Metric>),
+) -> Taken {
     let mut all: Vec<Sample> = Vec::new();
     let mut series: [Vec<Vec<Series>>; 2] = [a, b].map(|s| s.runs.iter().map(|r| figures::of(r)).collect());
     let factors = Factors::of(&series);
@@ -92,7 +98,7 @@ pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metri
             if side == quads::Side::A { (&a.runs, &series[0]) } else { (&b.runs, &series[1]) };
         for (number, unit) in layout.units.iter().enumerate().filter(|(_, u)| u.side == side) {
             for run in &unit.runs {
-                of_unit(number, unit, (runs[*run], &of_runs[*run]), metrics, &mut all);
+                of_unit(number, unit, (runs[*run], &of_runs[*run]), wanted, &mut all);
             }
         }
     }
@@ -124,7 +130,13 @@ pub(super) fn take(a: &Side<'_>, b: &Side<'_>, layout: &Layout, metrics: &[Metri
     Taken { samples, factors, only_a, only_b }
 }
 
-fn of_unit(number: usize, unit: &Unit, run: (&Run, &[Series]), metrics: &[Metric], all: &mut Vec<Sample>) {
+fn of_unit(
+    number: usize,
+    unit: &Unit,
+    run: (&Run, &[Series]),
+    (metrics, also): (&[Metric], Option<&Metric>),
+    all: &mut Vec<Sample>,
+) {
     let (run, series) = run;
     for s in series {
         let wanted = if metrics.is_empty() {
@@ -132,7 +144,7 @@ fn of_unit(number: usize, unit: &Unit, run: (&Run, &[Series]), metrics: &[Metric
         } else {
             metrics.iter().any(|m| m.takes(&s.metric))
         };
-        if !wanted {
+        if !wanted && !also.is_some_and(|m| m.takes(&s.metric)) {
             continue;
         }
         let Some((value, count)) = value(unit, run, s) else { continue };

@@ -14,7 +14,7 @@ pub(super) const SLOWER: [(&str, [f64; 4]); 5] = [
     ("BABA", [500.3, 514.1, 497.7, 511.9]),
 ];
 /// The same without a change.
-const SAME: [(&str, [f64; 4]); 5] = [
+pub(super) const SAME: [(&str, [f64; 4]); 5] = [
     ("ABBA", [512.4, 509.1, 513.0, 508.9]),
     ("BAAB", [511.9, 515.2, 511.0, 508.4]),
     ("ABAB", [509.7, 507.3, 513.8, 512.8]),

@@ -3,7 +3,8 @@
 
 use super::judge::{Row, Word};
 use super::notices::spelled;
-use super::{Compared, MANY, Told};
+use super::{Compared, MANY, Part, Session, Told};
+use crate::units;
 use fathom_compare::summary::median;
 use fathom_compare::wording::p_value;
 use std::fmt::Write as _;
@@ -11,6 +12,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Sentences that are printed in full; of more cells only those that say something.
 const MOST_SENTENCES: usize = 12;
+/// Figures whose scatter is told one by one.
+const MOST_SCATTERS: usize = 6;
 /// Notices that are printed, and differences of each kind.
 const MOST_NOTICES: usize = 20;
 
@@ -20,7 +23,11 @@ pub fn text(compared: &Compared) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "A  {}", side(&compared.a));
     let _ = writeln!(text, "B  {}", side(&compared.b));
-    let _ = writeln!(text, "measured as {}\n", compared.design_words);
+    let _ = writeln!(text, "measured as {}", compared.design_words);
+    if let Some(session) = &compared.session {
+        text += &measured_by(session);
+    }
+    text.push('\n');
     match super::singles(compared) {
         Some(singles) => text += &by_operation(&singles),
         None => {
@@ -56,6 +63,53 @@ pub fn text(compared: &Compared) -> String {
     text
 }
 
+/// When a comparison looked at the figures, and how far single runs scatter.
+fn measured_by(session: &Session) -> String {
+    let mut text = match session.part {
+        Part::Noise => String::new(),
+        _ => format!("planned: {}\n", session.plan.stopping.words()),
+    };
+    let alone = session.noise.len() == 1;
+    for scatter in session.noise.iter().take(MOST_SCATTERS) {
+        let of = if alone { String::new() } else { format!("{}, {}: ", scatter.cell, scatter.metric) };
+        let _ = writeln!(text, "{of}{}", scatter.sentence);
+    }
+    text
+}
+
+/// The percentiles that stand on too few operations, in one line: rows of dashes tell no more.
+pub(crate) fn too_few(compared: &Compared) -> Option<String> {
+    // By how many are needed, which is by percentile.
+    let mut percentiles: Vec<(u64, &str, Vec<&str>, usize)> = Vec::new();
+    for row in compared.rows.iter().filter(|r| r.has_too_few()) {
+        let needed = row.operations_needed.unwrap_or_default();
+        let (operation, percentile) = row.metric.rsplit_once(' ').unwrap_or((&row.metric, ""));
+        let at = match percentiles.iter().position(|p| p.0 == needed && p.1 == percentile) {
+            Some(at) => at,
+            None => {
+                percentiles.push((needed, percentile, Vec::new(), 0));
+                percentiles.len() - 1
+            }
+        };
+        let (_, _, operations, rows) = &mut percentiles[at];
+        *rows += 1;
+        if !operations.contains(&operation) {
+            operations.push(operation);
+        }
+    }
+    percentiles.sort_by_key(|p| p.0);
+    let one = |(needed, percentile, operations, rows): &(u64, &str, Vec<&str>, usize)| {
+        let cells = if *rows == operations.len() { String::new() } else { format!(", {rows} cells") };
+        format!(
+            "{percentile} of {} ({} needed in every run{cells})",
+            operations.join(", "),
+            units::count(*needed)
+        )
+    };
+    let words: Vec<String> = percentiles.iter().map(one).collect();
+    (!words.is_empty()).then(|| format!("Too few operations to compare {}.", words.join("; ")))
+}
+
 fn more(text: &mut String, all: usize) {
     if all > MOST_NOTICES {
         let _ = writeln!(text, "  and {} more; --json has them all", all - MOST_NOTICES);
@@ -83,7 +137,7 @@ fn shown(compared: &Compared) -> Vec<&Row> {
             || r.headline
             || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
     };
-    compared.rows.iter().filter(told).collect()
+    compared.rows.iter().filter(|r| !r.has_too_few()).filter(told).collect()
 }
 
 /// Many cells of single runs, a line an operation.
@@ -107,8 +161,12 @@ fn by_operation(singles: &[super::singles::Singles]) -> String {
 
 fn table(compared: &Compared) -> String {
     let rows = shown(compared);
-    if rows.is_empty() {
+    let few = too_few(compared).map_or(String::new(), |line| line + "\n");
+    if rows.is_empty() && few.is_empty() {
         return "The sides have no figure of a cell in common.\n".into();
+    }
+    if rows.is_empty() {
+        return few;
     }
     let mut lines = vec![["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"].map(String::from)];
     let mut above = "";
@@ -133,7 +191,8 @@ fn table(compared: &Compared) -> String {
         }
         let _ = writeln!(text, "{}", out.trim_end());
     }
-    let hidden = compared.rows.len() - rows.len();
+    text += &few;
+    let hidden = compared.rows.iter().filter(|r| !r.has_too_few()).count() - rows.len();
     if hidden > 0 {
         let _ = writeln!(text, "{hidden} figures without a change are not shown; --json has them all");
     }

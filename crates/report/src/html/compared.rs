@@ -5,15 +5,24 @@ use super::{
     Page, surfaces,
     table::{Table, folded, heads},
 };
-use crate::compared::Surfaces;
-use crate::compared::{Compared, Difference, Gate, Outcome, Row, Word, cells, side_words, singles};
+use crate::compared::{
+    Compared, Difference, Gate, Outcome, Part, Row, Session, Surfaces, Word, cells, side_words, singles,
+    too_few,
+};
 use crate::surface::{Cell, Does, Quantity, Surface};
-use crate::{Machine, Mapped, colour::Scale, svg::escape};
+use crate::{
+    Machine, Mapped,
+    colour::Scale,
+    svg::{self, escape},
+};
 use fathom_record::Regime;
 use std::fmt::Write as _;
 
 /// What stands below a picture of ratios.
 const CAPTION: &str = "B over A; 1 is no change.";
+
+/// Figures whose scatter is told one by one.
+const MOST_SCATTERS: usize = 6;
 
 /// The page of one or more comparisons with the same baseline; of a gate also what it says.
 #[must_use]
@@ -36,7 +45,15 @@ fn one(page: &mut Page, compared: &Compared) {
         let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
     }
     let _ = writeln!(page.body, "<p class=\"note\">Measured as {}.</p>", escape(&compared.design_words));
+    if let Some(session) = &compared.session {
+        measured_by(page, session);
+    }
     list(page, "What may be said", &said(compared));
+    // Many single runs have no intervals to be drawn.
+    if let Some(picture) = svg::forest(compared).filter(|_| singles(compared).is_none()) {
+        page.heading(3, "How large, how sure");
+        page.wide_picture(&picture, &svg::forest_caption(compared));
+    }
     table(page, compared);
     drawn(page, compared);
     let notices = compared.notices.iter().map(|n| match &n.cell {
@@ -48,6 +65,24 @@ fn one(page: &mut Page, compared: &Compared) {
     differences(page, "What was asked for", &compared.workload);
     list(page, "Only A has", &compared.only_a);
     list(page, "Only B has", &compared.only_b);
+}
+
+/// When it was looked at the figures, and how far single runs scatter.
+fn measured_by(page: &mut Page, session: &Session) {
+    let _ = writeln!(
+        page.body,
+        "<p class=\"note\">Planned before the first run: {}. Comparison {}.</p>",
+        escape(&match session.part {
+            Part::Noise => "A against itself, to find out what this machine can tell".into(),
+            _ => session.plan.stopping.words(),
+        }),
+        escape(&session.id)
+    );
+    let alone = session.noise.len() == 1;
+    for scatter in session.noise.iter().take(MOST_SCATTERS) {
+        let of = if alone { String::new() } else { format!("{}, {}: ", scatter.cell, scatter.metric) };
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&format!("{of}{}", scatter.sentence)));
+    }
 }
 
 /// The sentences of the figures that cells are quoted by, those of changes first, and of all cells together.
@@ -79,7 +114,7 @@ fn list(page: &mut Page, head: &str, items: &[String]) {
 fn table(page: &mut Page, compared: &Compared) {
     let names = heads(&["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"]);
     let mut table = Table::new("Every figure; A and B are medians over runs", &names);
-    for row in &compared.rows {
+    for row in compared.rows.iter().filter(|r| !r.has_too_few()) {
         let [head, rest @ ..] = cells(row);
         let mut rest = rest.map(|c| escape(&c).to_string());
         if matches!(row.verdict, Word::Worse | Word::Better | Word::Differs) {
@@ -93,6 +128,9 @@ fn table(page: &mut Page, compared: &Compared) {
         page.body.push_str(&folded(&summary, &table.finish()));
     } else {
         page.body.push_str(&table.finish());
+    }
+    if let Some(line) = too_few(compared) {
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&line));
     }
 }
 

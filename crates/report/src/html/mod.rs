@@ -140,6 +140,16 @@ impl Page {
         );
     }
 
+    /// The same over the width of several.
+    fn wide_picture(&mut self, picture: &svg::Picture, caption: &str) {
+        let _ = writeln!(
+            self.body,
+            "<figure class=\"wide\"><div class=\"still\">{}</div>{}</figure>",
+            picture.inline(),
+            figcaption(caption)
+        );
+    }
+
     /// A surface: the still picture, and what the script needs to make it turn.
     fn turning(&mut self, picture: &svg::Picture, data: &serde_json::Value, caption: &str) {
         self.turning += 1;

@@ -1,7 +1,10 @@
 //! `fathom compare`: two sides of runs, judged figure by figure. `line` holds the options, `sides` and `sweep` find the runs that are
-//! meant, and `fathom_report::compared` judges them and draws what came of it; here is the way between them and the exit code.
+//! meant, `of` those of a stored comparison, `run` measures both sides now; `fathom_report::compared` judges them and draws what came of
+//! it. Here is the way between them and the exit code.
 
 pub mod line;
+mod of;
+mod run;
 mod sides;
 mod sweep;
 
@@ -10,40 +13,69 @@ use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use anyhow::Context as _;
-use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome};
+use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, SessionMark};
 use line::Compare;
+use sides::Chosen;
 use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
-    let asked = asked(options)?;
-    for path in [&options.output, &options.junit].into_iter().flatten() {
-        write::must_be_free(path, options.force)?;
+    if options.measure.run {
+        return run::run(options, common);
     }
+    if options.measure.conditions.cold.is_some() {
+        return Err(
+            Usage("--cold belongs to --run: runs that are stored were made as they were".into()).into()
+        );
+    }
+    must_be_free(options)?;
+    // Before anything is looked for: a slip of the keyboard is told first.
+    let _ = asked(options, None)?;
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
+    let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
+    Ok(ExitCode::from(tell(options, &all, options.gate)?))
+}
+
+/// The threshold that a comparison was planned with, where all runs are of such.
+fn planned_threshold(chosen: &Chosen) -> Option<f64> {
+    let mut all = chosen.0.iter().flat_map(|side| &side.1).map(|r| Some(SessionMark::of(r)?.plan.threshold));
+    let first = all.next()??;
+    all.all(|t| t == Some(first)).then_some(first)
+}
+
+/// Whether the files that are to be written can be.
+fn must_be_free(options: &Compare) -> Result<(), Usage> {
+    [&options.output, &options.junit]
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| write::must_be_free(path, options.force))
+}
+
+/// Prints and writes what came of it; the answer is the exit code. `gated` is whether the gate decides over it.
+fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> {
     let gates: Vec<Gate> = all.iter().map(|c| Gate::of(c, !options.metric.is_empty())).collect();
-    let told = options.gate.then_some(gates.as_slice());
+    let told = gated.then_some(gates.as_slice());
     if options.json {
-        console::out(&compared::json(&all, told));
+        console::out(&compared::json(all, told));
     } else {
         console::out(&all.iter().map(compared::text).collect::<Vec<_>>().join("\n"));
         for gate in told.into_iter().flatten() {
             console::out(&format!("\n{}\n", gate.sentence));
         }
     }
-    if options.github {
+    if options.github && gated {
         // Where JSON is on stdout, a line of another kind would spoil it; GitHub reads both.
-        let lines = compared::github(&all, &gates);
+        let lines = compared::github(all, &gates);
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
     if let Some(path) = &options.output {
-        keep(path, &fathom_report::html::comparison_page(&all, told))?;
+        keep(path, &fathom_report::html::comparison_page(all, told))?;
     }
-    if let Some(path) = &options.junit {
-        keep(path, &compared::junit(&all, &gates))?;
+    if let Some(path) = options.junit.as_ref().filter(|_| gated) {
+        keep(path, &compared::junit(all, &gates))?;
     }
-    Ok(ExitCode::from(if options.gate { code(&gates) } else { exit::DONE }))
+    Ok(if gated { code(&gates) } else { exit::DONE })
 }
 
 fn keep(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -62,9 +94,14 @@ fn code(gates: &[Gate]) -> u8 {
     }
 }
 
-fn asked(options: &Compare) -> Result<Asked, Usage> {
+/// What is asked for; `planned` is the threshold where none was typed.
+fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
     let mut asked = Asked::default();
-    asked.rules.threshold = share("--threshold", &options.threshold)?;
+    asked.rules.threshold = match (&options.threshold, planned) {
+        (Some(text), _) => share("--threshold", text)?,
+        (None, Some(planned)) => planned,
+        (None, None) => asked.rules.threshold,
+    };
     asked.metrics = options.metric.iter().map(|m| Metric::of_word(m)).collect();
     if let Some(path) = &options.output
         && !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"))

@@ -1,7 +1,7 @@
 //! Which runs are meant: by id, by label, or in a file. Those of a sweep are sorted to their sides in `sweep`.
 
 use super::line::Compare;
-use super::sweep;
+use super::{of, sweep};
 use crate::exit::Usage;
 use crate::line::Common;
 use crate::state;
@@ -84,6 +84,9 @@ pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> 
     if let Some(id) = &options.sweep {
         return sweep::sides(id, options, runs);
     }
+    if let Some(id) = &options.of {
+        return of::sides(id, runs);
+    }
     let groups: Vec<Vec<String>> = if options.a.is_empty() {
         options.sides.iter().map(|s| vec![s.clone()]).collect()
     } else {
@@ -91,7 +94,9 @@ pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> 
     };
     if groups.len() < 2 {
         return Err(Usage(
-            "two sides are needed: fathom compare A B, or --a ID,ID --b ID,ID, or --sweep ID; `fathom list` shows the runs".into(),
+            "two sides are needed: fathom compare A B, or --a ID,ID --b ID,ID, or --sweep ID, or --of ID; `fathom list` shows the runs, and \
+             --run measures two workloads now"
+                .into(),
         )
         .into());
     }

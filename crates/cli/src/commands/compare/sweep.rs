@@ -7,12 +7,12 @@ use fathom_record::Run;
 use fathom_record::store::Filter;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the label of a sweep's run begins with.
-const LABEL: &str = "sweep ";
+/// What the label of a sweep's run begins with, its option, and what it is.
+const SWEEP: (&str, &str, &str) = ("sweep ", "--sweep", "sweep");
 
 /// The sides of a sweep.
 pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
-    let all = runs_of(id, runs)?;
+    let all = runs_of(SWEEP, id, runs)?;
     let settings = settings(&all);
     let by = by(id, options.by.as_deref(), &settings)?;
     let values = in_order(by, &settings[by], &all);
@@ -25,11 +25,16 @@ pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result
     Ok(Chosen(sides))
 }
 
-fn runs_of(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Vec<Run>> {
+/// The stored runs of a sweep or a comparison, by the beginning of its id or "last".
+pub fn runs_of(
+    (begins, option, what): (&str, &str, &str),
+    id: &str,
+    runs: &mut Runs<'_>,
+) -> anyhow::Result<Vec<Run>> {
     let listed = runs.store()?.list(&Filter::default())?;
     let marked: Vec<(String, String)> = listed
         .into_iter()
-        .filter_map(|r| Some((r.label.strip_prefix(LABEL)?.split(':').next()?.to_owned(), r.id)))
+        .filter_map(|r| Some((r.label.strip_prefix(begins)?.split([':', ' ']).next()?.to_owned(), r.id)))
         .collect();
     let wanted = match id {
         "last" => marked.last().map(|m| m.0.clone()).unwrap_or_default(),
@@ -45,12 +50,12 @@ fn runs_of(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Vec<Run>> {
         [one] => (*one).to_owned(),
         [] => {
             return Err(Usage(format!(
-                "--sweep {id}: the store has no run of such a sweep; their labels begin with \"sweep ID\", `fathom list --json` shows them"
+                "{option} {id}: the store has no run of such a {what}; their labels begin with \"{begins}ID\", `fathom list --json` shows them"
             ))
             .into());
         }
         several => {
-            return Err(Usage(format!("--sweep {id} may be {}; type more of it", several.join(", "))).into());
+            return Err(Usage(format!("{option} {id} may be {}; type more of it", several.join(", "))).into());
         }
     };
     runs.load(marked.into_iter().filter(|m| m.0 == found).map(|m| m.1))

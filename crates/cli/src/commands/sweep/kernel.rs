@@ -1,7 +1,7 @@
 //! The kernel's side of a cell: which knobs at which devices, to which values, and on which file system. Asks before it changes; the
 //! turner does the changing, and the putting back.
 
-use super::Asked;
+use super::stage::Asked;
 use super::vary::{Of, PRESENT, Varied};
 use crate::exit::Usage;
 use fathom_observe::device::{self, DeviceStack};

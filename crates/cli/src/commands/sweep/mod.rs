@@ -1,17 +1,19 @@
 //! `fathom sweep`: measures one workload under every combination of settings, in random, interleaved order, and puts every setting back.
 //!
 //! `vary` reads what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns knobs and makes
-//! file systems, `settle` waits until the machine is at rest, `going` runs the plan, `guard` puts back what a killed sweep left.
+//! file systems, `settle` waits until the machine is at rest, `stage` measures one cell and puts everything back, `going` runs the plan,
+//! `guard` puts back what a killed sweep left.
 //! Here: everything is checked before anything is changed, and the result is told whatever ended it.
 
 mod going;
 pub mod guard;
 mod kernel;
 mod native;
-mod plan;
+pub mod plan;
 mod settle;
-mod subject;
-mod vary;
+pub mod stage;
+pub mod subject;
+pub mod vary;
 
 use crate::console;
 use crate::exit::{self, Usage};
@@ -29,17 +31,10 @@ use vary::Varied;
 const MOST_RUNS: usize = 100_000;
 
 /// What was asked for, read and checked as far as that goes without looking at the machine.
-struct Asked {
-    subject: Subject,
-    varied: Vec<Varied>,
+pub struct Asked {
+    stage: stage::Asked,
     rounds: u32,
-    seed: u64,
     budget: Option<std::time::Duration>,
-    settle: std::time::Duration,
-    cold: Option<line::ColdReach>,
-    image_in: PathBuf,
-    image_bytes: u64,
-    on: Option<PathBuf>,
 }
 
 pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
@@ -94,8 +89,8 @@ fn conclude(ended: Ended) -> ExitCode {
 
 impl Asked {
     fn read(options: &line::Sweep) -> Result<Self, Usage> {
-        let subject = Subject::read(&options.workload)?;
-        let varied = vary::read(&options.vary, &subject)?;
+        let subjects = vec![Subject::read(&options.workload)?];
+        let varied = vary::read(&options.vary, &subjects)?;
         let cells = varied.iter().map(|v| v.values.len()).try_fold(1usize, usize::checked_mul);
         let runs = cells.and_then(|c| c.checked_mul(options.rounds as usize)).filter(|r| *r <= MOST_RUNS);
         if options.rounds == 0 || runs.is_none() {
@@ -119,30 +114,26 @@ impl Asked {
         if has_disk && image_bytes < 16 << 20 {
             return Err(Usage(format!("--image-size {}: at least 16MiB is expected", options.image_size)));
         }
-        Ok(Self {
-            subject,
+        let stage = stage::Asked {
+            subjects,
             varied,
-            rounds: options.rounds,
             seed: options.seed,
-            budget: options.budget.as_deref().map(|t| time("--budget", t)).transpose()?,
             settle: time("--settle", &options.settle)?,
             cold: options.conditions.cold,
             image_in: options.image_in.clone().unwrap_or_else(|| PathBuf::from(".")),
             image_bytes,
             on: options.on.clone(),
-        })
-    }
-
-    fn has_disk(&self) -> bool {
-        self.varied.iter().any(Varied::is_of_disk)
+        };
+        let budget = options.budget.as_deref().map(|t| time("--budget", t)).transpose()?;
+        Ok(Self { stage, rounds: options.rounds, budget })
     }
 }
 
-fn parsed<T: std::str::FromStr<Err = String>>(option: &str, text: &str) -> Result<T, Usage> {
+pub fn parsed<T: std::str::FromStr<Err = String>>(option: &str, text: &str) -> Result<T, Usage> {
     text.parse().map_err(|e| Usage(format!("{option} {text}: {e}")))
 }
 
-fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
+pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
     // A bare 0 is meant as it stands; other bare numbers would be nanoseconds.
     Ok(std::time::Duration::from_nanos(parsed::<Duration>(option, text)?.0))
 }

@@ -6,7 +6,7 @@ use fathom_workload::Workload;
 use toml::{Table, Value};
 
 /// Names and the paths they stand for; `*` is every one. What is in braces is put around the value.
-const NAMES: [(&str, &str, bool); 8] = [
+const NAMES: [(&str, &str, bool); 9] = [
     ("record", "phase.*.group.*.thread.*.program.stream.record", true),
     ("file_size", "fileset.*.size", true),
     ("queue_depth", "phase.*.group.*.thread.*.program.stream.queue_depth", false),
@@ -15,6 +15,7 @@ const NAMES: [(&str, &str, bool); 8] = [
     ("direct", "phase.*.group.*.thread.*.program.stream.open.direct", false),
     ("cache", "phase.*.cache", false),
     ("time", "phase.*.stop.time", false),
+    ("rate", "phase.*.group.*.thread.*.program.stream.pace.rate.operations_per_s", false),
 ];
 
 /// A path typed by the user begins with it.
@@ -207,6 +208,8 @@ record = { fixed = "4KiB" }
             ("direct", "true"),
             ("cache", "cold"),
             ("time", "1s"),
+            ("rate", "1000"),
+            ("rate", "0.5"),
         ] {
             let w = changed(&[(name, value)]).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_ne!(w, Workload::from_toml(TEXT).expect("a workload"), "{name}");

@@ -2,6 +2,8 @@
 
 use super::going::Going;
 use super::kernel;
+use super::stage::Stage;
+use super::vary::Of;
 use crate::line::ColdReach;
 use fathom_report::units;
 use std::fmt::Write as _;
@@ -19,42 +21,13 @@ pub fn words(going: &Going<'_>) -> String {
     let runs: usize = going.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
         "sweep of {}: {}, {}, {}, order from seed {}\n",
-        going.asked.subject.words(),
-        counted(going.cells.len(), "cell"),
+        going.asked.stage.words(),
+        counted(going.stage.cells.len(), "cell"),
         counted(going.asked.rounds as usize, "round"),
         counted(runs, "run"),
-        going.asked.seed
+        going.asked.stage.seed
     );
-    if going.asked.has_disk() {
-        let _ = writeln!(
-            text,
-            "makes an image of {} in {} with a loop device over it, and before every run a new file system on it",
-            units::bytes(going.asked.image_bytes),
-            going.asked.image_in.display()
-        );
-    }
-    for (varied, (places, before)) in going.varied.iter().zip(going.places.iter().zip(&going.before)) {
-        let whose = match varied.knob() {
-            Some(knob) if kernel::is_of_device(knob) && places.is_empty() => "of the loop device".to_string(),
-            Some(_) => {
-                let devices: Vec<&str> = places.iter().map(|p| p.device.as_str()).collect();
-                let now = before.as_ref().map_or(String::new(), |b| format!(", now {b}"));
-                format!("of {}{now}; turned, and put back at the end", devices.join(", "))
-            }
-            None if varied.is_of_disk() => "of the file system that is made".into(),
-            None => "of the workload".into(),
-        };
-        let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
-    }
-    let cold = match going.asked.cold {
-        None => "",
-        Some(ColdReach::Files) => ", what is read is dropped from memory",
-        Some(ColdReach::Machine) => {
-            ", what is read is dropped from memory, with the whole machine's cache if need be"
-        }
-    };
-    let _ =
-        writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
+    text += &prepared(&going.stage);
     let mut number = 0;
     for (at, block) in going.blocks.iter().enumerate() {
         let _ = writeln!(text, "block {}:", at + 1);
@@ -64,8 +37,45 @@ pub fn words(going: &Going<'_>) -> String {
                 let _ = writeln!(text, "  ... and {} more", runs - MOST_RUNS);
                 return text;
             }
-            let _ = writeln!(text, "  {number}. {}", going.settings(*cell));
+            let _ = writeln!(text, "  {number}. {}", going.stage.settings(*cell));
         }
     }
+    text
+}
+
+/// What is made and turned, and what precedes every run.
+pub fn prepared(stage: &Stage<'_>) -> String {
+    let mut text = String::new();
+    if stage.asked.has_disk() {
+        let _ = writeln!(
+            text,
+            "makes an image of {} in {} with a loop device over it, and before every run a new file system on it",
+            units::bytes(stage.asked.image_bytes),
+            stage.asked.image_in.display()
+        );
+    }
+    for (varied, (places, before)) in stage.varied.iter().zip(stage.places.iter().zip(&stage.before)) {
+        let whose = match varied.knob() {
+            Some(knob) if kernel::is_of_device(knob) && places.is_empty() => "of the loop device".to_string(),
+            Some(_) => {
+                let devices: Vec<&str> = places.iter().map(|p| p.device.as_str()).collect();
+                let now = before.as_ref().map_or(String::new(), |b| format!(", now {b}"));
+                format!("of {}{now}; turned, and put back at the end", devices.join(", "))
+            }
+            None if varied.is_of_disk() => "of the file system that is made".into(),
+            None if matches!(varied.of, Of::Subject | Of::Directory) => continue,
+            None => "of the workload".into(),
+        };
+        let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
+    }
+    let cold = match stage.asked.cold {
+        None => "",
+        Some(ColdReach::Files) => ", what is read is dropped from memory",
+        Some(ColdReach::Machine) => {
+            ", what is read is dropped from memory, with the whole machine's cache if need be"
+        }
+    };
+    let _ =
+        writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
     text
 }

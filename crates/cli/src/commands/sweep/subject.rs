@@ -20,8 +20,12 @@ pub struct Subject {
 
 #[derive(Debug)]
 enum Kind {
-    Native { name: String, text: String },
-    Script,
+    Native {
+        name: String,
+        text: String,
+    },
+    /// Absolute: cells may be run in other directories.
+    Script(PathBuf),
     Sysbench,
     Iozone,
     Filebench,
@@ -50,7 +54,9 @@ impl Subject {
                     words[1]
                 )));
             }
-            file if file.ends_with(".f") => Kind::Script,
+            file if file.ends_with(".f") => {
+                Kind::Script(std::path::absolute(file).map_err(|e| Usage(format!("{file}: {e}")))?)
+            }
             file => {
                 let (name, text) = run::read(Path::new(file)).map_err(|e| Usage(format!("{e:#}")))?;
                 Kind::Native { name, text }
@@ -121,8 +127,8 @@ impl Subject {
             Kind::Filebench => {
                 Planned::Filebench(Box::new(filebench::Measured::read(args, argv).map_err(Usage)?))
             }
-            Kind::Script => {
-                let args = ["-f".to_string(), words[0].clone()];
+            Kind::Script(path) => {
+                let args = ["-f".to_string(), path.to_string_lossy().into_owned()];
                 Planned::Filebench(Box::new(filebench::Measured::read(&args, argv).map_err(Usage)?))
             }
         })
@@ -131,7 +137,7 @@ impl Subject {
 
 impl Planned {
     /// The workloads, as far as they are known before they run.
-    fn workloads(&self) -> Result<Vec<Workload>, Usage> {
+    pub fn workloads(&self) -> Result<Vec<Workload>, Usage> {
         Ok(match self {
             Self::Native { workload, .. } => vec![(**workload).clone()],
             Self::Sysbench(m) => vec![m.workload().clone()],

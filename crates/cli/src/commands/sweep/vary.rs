@@ -32,6 +32,10 @@ pub enum Of {
     Workload,
     /// `{name}` in the arguments.
     Argument,
+    /// Which of several workloads; only comparisons have it.
+    Subject,
+    /// The directory that it is run in; likewise.
+    Directory,
 }
 
 /// The value that stands for the one found at the start.
@@ -53,7 +57,7 @@ impl Varied {
 }
 
 /// Reads all of them.
-pub fn read(options: &[String], subject: &Subject) -> Result<Vec<Varied>, Usage> {
+pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
     let mut all: Vec<Varied> = Vec::new();
     for option in options {
         let (name, values) = split(option)?;
@@ -62,7 +66,7 @@ pub fn read(options: &[String], subject: &Subject) -> Result<Vec<Varied>, Usage>
                 "--vary {option}: {name} is varied twice; name all its values at once"
             )));
         }
-        let of = owner(&name, subject)?;
+        let of = owner(&name, subjects)?;
         all.push(Varied { name, values, of });
     }
     let has = |of: Of| all.iter().any(|v| v.of == of);
@@ -71,7 +75,7 @@ pub fn read(options: &[String], subject: &Subject) -> Result<Vec<Varied>, Usage>
             "mkfs=... and mount=... are of the file system that fs=... makes; name it too, as in --vary fs=ext4".into(),
         ));
     }
-    for unused in subject.placeholders() {
+    for unused in subjects.iter().flat_map(Subject::placeholders) {
         if !all.iter().any(|v| v.of == Of::Argument && v.name == unused) {
             return Err(Usage(format!(
                 "{{{unused}}} stands in the arguments, and no --vary {unused}=... gives it values"
@@ -106,8 +110,8 @@ fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
     Ok((name.to_string(), values))
 }
 
-fn owner(name: &str, subject: &Subject) -> Result<Of, Usage> {
-    if subject.placeholders().iter().any(|p| p == name) {
+fn owner(name: &str, subjects: &[Subject]) -> Result<Of, Usage> {
+    if subjects.iter().any(|s| s.placeholders().iter().any(|p| p == name)) {
         return Ok(Of::Argument);
     }
     match name {
@@ -120,7 +124,7 @@ fn owner(name: &str, subject: &Subject) -> Result<Of, Usage> {
         return Ok(Of::Kernel(knob));
     }
     if native::is_setting(name) {
-        if subject.is_native() {
+        if subjects.iter().all(Subject::is_native) {
             return Ok(Of::Workload);
         }
         return Err(Usage(format!(
@@ -144,7 +148,7 @@ mod tests {
 
     fn told(options: &[&str]) -> String {
         let options: Vec<String> = options.iter().map(|o| (*o).to_string()).collect();
-        read(&options, &subject(&["sysbench", "--num-threads={threads}", "run"]))
+        read(&options, &[subject(&["sysbench", "--num-threads={threads}", "run"])])
             .err()
             .map_or_else(String::new, |e| e.0)
     }
@@ -164,7 +168,7 @@ mod tests {
 
     #[test]
     fn each_setting_has_an_owner() {
-        let subject = subject(&["sysbench", "--num-threads={threads}", "run"]);
+        let subject = [subject(&["sysbench", "--num-threads={threads}", "run"])];
         assert_eq!(owner("threads", &subject).expect("a word"), Of::Argument);
         assert!(matches!(owner("iosched/low_latency", &subject), Ok(Of::Kernel(_))));
         assert_eq!(owner("mount", &subject).expect("of the disk"), Of::Mount);

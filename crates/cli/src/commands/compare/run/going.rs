@@ -1,0 +1,321 @@
+//! A comparison on its way: warm-up, the noise of A against itself if that was asked for, then quad by quad with a look after each, until it
+//! is clear, the quads or the time are spent, or somebody ends it. How a run is made is the stage's; what its figures say is
+//! `fathom_report::compared`'s; `look` decides when it is enough, `noise` how loud the machine is.
+
+mod look;
+mod noise;
+
+use super::progress::Progress;
+use super::wish::Wish;
+use crate::commands::sweep::stage::{Stage, Stop};
+use crate::exit::Usage;
+use crate::line::Common;
+use crate::mark::Mark;
+use fathom_compare::design;
+use fathom_observe::knobs::Outcome;
+use fathom_record::Run;
+use fathom_report::compared::{Asked, Compared, KEY, Part, Plan, SessionMark, Side};
+use std::time::{Duration, Instant};
+
+/// Quads of A against itself.
+pub const NOISE_QUADS: usize = 5;
+/// Names of the sides in orders and marks.
+const LETTERS: [&str; 2] = ["A", "B"];
+
+/// How it ended.
+pub enum Ended {
+    /// As planned, or because it was clear; in words.
+    Complete(String),
+    /// This machine cannot tell what was asked: nothing was compared.
+    TooNoisy(String),
+    /// A signal.
+    Signal(i32),
+    /// An error, in a sentence.
+    Failed(String),
+}
+
+impl From<Stop> for Ended {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Signal(signal) => Self::Signal(signal),
+            Stop::Failed(why) => Self::Failed(why),
+        }
+    }
+}
+
+/// Where a run stands in the design.
+#[derive(Clone, Copy)]
+struct Turn<'o> {
+    part: Part,
+    /// The cell of the stage: 0 is A, 1 is B.
+    cell: usize,
+    /// The side it counts for; of A against itself both are cell 0.
+    side: usize,
+    quad: usize,
+    place: usize,
+    order: &'o str,
+}
+
+/// A comparison.
+pub struct Going<'a> {
+    pub wish: &'a Wish,
+    pub stage: Stage<'a>,
+    asked: Asked,
+    /// Which side runs when, A against itself.
+    pub noise_orders: Vec<Vec<usize>>,
+    /// The same of the comparison, as far as it may go.
+    pub orders: Vec<Vec<usize>>,
+    /// With the noise, once it is known.
+    plan: Plan,
+    warm: [Vec<Run>; 2],
+    noise: [Vec<Run>; 2],
+    quads: [Vec<Run>; 2],
+    runs_made: u64,
+    times_run: [u64; 2],
+    began: Instant,
+    /// What runs took, everything around them included.
+    took: Vec<Duration>,
+}
+
+impl<'a> Going<'a> {
+    /// Checks everything that can be checked without changing anything.
+    pub fn begin(wish: &'a Wish, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
+        let stage = Stage::begin(&wish.stage, common)?;
+        let most = wish.plan.stopping.most_quads() as usize;
+        let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
+        // One sequence for both, so that asking for the noise does not change the orders of the comparison.
+        let mut orders = design::blocks(2, rounds, wish.stage.seed);
+        let noise_orders = orders.split_off(most);
+        let wanted = wish.calibrate;
+        Ok(Self {
+            stage,
+            asked,
+            noise_orders: if wanted { noise_orders } else { Vec::new() },
+            orders: if wish.alone { Vec::new() } else { orders },
+            plan: wish.plan.clone(),
+            wish,
+            warm: Default::default(),
+            noise: Default::default(),
+            quads: Default::default(),
+            runs_made: 0,
+            times_run: [0; 2],
+            began: Instant::now(),
+            took: Vec::new(),
+        })
+    }
+
+    /// How many cells there are to run: B only where there is one.
+    pub fn cells(&self) -> usize {
+        if self.wish.alone { 1 } else { 2 }
+    }
+
+    /// Runs everything, or as much as there comes to be.
+    pub fn all(&mut self) -> Ended {
+        let mut progress = Progress::new(self.most_runs());
+        let ended = self.parts(&mut progress);
+        progress.finish();
+        ended.unwrap_or_else(Ended::from)
+    }
+
+    fn parts(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
+        self.stage.take_over()?;
+        self.stage.try_all()?;
+        for (cell, letter) in LETTERS.iter().enumerate().take(self.cells()) {
+            if let Some(why) = &self.stage.cells[cell].left_out {
+                return Err(Stop::Failed(format!("{letter} cannot be measured: {why}")));
+            }
+        }
+        self.warm_up(progress)?;
+        if self.wish.calibrate
+            && let Some(ended) = self.calibrate(progress)?
+        {
+            return Ok(ended);
+        }
+        self.run_quads(progress)
+    }
+
+    /// Runs at most.
+    pub fn most_runs(&self) -> u64 {
+        (self.cells() * self.wish.warm_up as usize + 4 * (self.noise_orders.len() + self.orders.len())) as u64
+    }
+
+    fn warm_up(&mut self, progress: &mut Progress) -> Result<(), Stop> {
+        if self.wish.warm_up > 0 {
+            progress.part(&format!(
+                "warm-up: {} of each side, not counted",
+                counted(self.wish.warm_up as usize, "run")
+            ));
+        }
+        for _ in 0..self.wish.warm_up {
+            for cell in 0..self.cells() {
+                let turn = Turn { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
+                let runs = self.turn(turn, progress)?;
+                self.warm[cell].extend(runs);
+            }
+        }
+        // Another seed each time belongs to what counts.
+        self.times_run = [0; 2];
+        self.has_the_figure()
+    }
+
+    /// A figure that is nowhere must not show after hours.
+    fn has_the_figure(&self) -> Result<(), Stop> {
+        let Some(word) = self.plan.figure.as_ref().filter(|_| self.warm.iter().all(|w| !w.is_empty())) else {
+            return Ok(());
+        };
+        let all = Asked { metrics: vec![fathom_report::compared::Metric::All], ..self.asked.clone() };
+        let found = compared(&self.plan, &self.warm, &all);
+        if found.rows.iter().any(|r| self.plan.watches(r)) {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Err(Stop::Failed(format!("--figure {word}: both sides have {}", names.join(", "))))
+    }
+
+    /// Quads that the plan and the rest of the budget hold.
+    fn quads_that_fit(&self) -> u32 {
+        let most = u32::try_from(self.plan.stopping.most_quads()).unwrap_or(u32::MAX);
+        match (self.wish.budget, self.pace()) {
+            (Some(budget), Some(pace)) => {
+                let left = budget.saturating_sub(self.began.elapsed()).as_secs_f64();
+                most.min((left / (4.0 * pace.as_secs_f64()).max(1e-9)) as u32)
+            }
+            _ => most,
+        }
+    }
+
+    fn run_quads(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
+        let most = self.orders.len();
+        for (number, order) in self.orders.clone().iter().enumerate() {
+            if self.quads_that_fit() == 0 {
+                return Ok(Ended::Complete(format!(
+                    "the time of --budget holds no further quad; {} of at most {most} are done",
+                    number
+                )));
+            }
+            let words = letters(order);
+            progress.quad(
+                "quad",
+                number + 1,
+                &format!("at most {most}"),
+                &words,
+                self.left(4 * (most - number)),
+            );
+            for (place, side) in order.iter().enumerate() {
+                let turn = Turn {
+                    part: Part::Quads,
+                    cell: *side,
+                    side: *side,
+                    quad: number + 1,
+                    place: place + 1,
+                    order: &words,
+                };
+                let runs = self.turn(turn, progress)?;
+                self.quads[*side].extend(runs);
+            }
+            if let Some(why) = self.look(number + 1, progress)? {
+                return Ok(Ended::Complete(why));
+            }
+        }
+        Ok(Ended::Complete(format!("all {most} quads are done")))
+    }
+
+    /// One run.
+    fn turn(&mut self, turn: Turn<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
+        let began = Instant::now();
+        // The same operations for both sides, others the next time.
+        let seed = self.wish.stage.seed.wrapping_add(self.times_run[turn.side]);
+        self.times_run[turn.side] += 1;
+        self.runs_made += 1;
+        let (number, plan, seed_of_orders) = (self.runs_made, self.plan.clone(), self.wish.stage.seed);
+        progress.run(LETTERS[turn.side], &self.plan.sides[turn.cell]);
+        let finished = self.stage.one(turn.cell, seed, progress, |stage, found| {
+            let mark = SessionMark {
+                id: stage.id.clone(),
+                part: turn.part,
+                side: LETTERS[turn.side].into(),
+                run: number,
+                quad: turn.quad as u64,
+                place: turn.place as u64,
+                order: turn.order.into(),
+                seed: seed_of_orders,
+                settings: stage.settings_of(turn.cell).into_iter().collect(),
+                read_back: serde_json::to_value(found).unwrap_or_default(),
+                plan,
+            };
+            labelled(&mark)
+        })?;
+        progress.done();
+        self.took.push(began.elapsed());
+        Ok(finished.into_iter().map(|f| f.run).collect())
+    }
+
+    /// What a run takes: of those that were not thrown away, as soon as there are any.
+    fn pace(&self) -> Option<Duration> {
+        let warm = (self.cells() * self.wish.warm_up as usize).min(self.took.len());
+        let counted = if self.took.len() > warm { &self.took[warm..] } else { &self.took[..] };
+        let runs = u32::try_from(counted.len()).ok().filter(|n| *n > 0)?;
+        Some(counted.iter().sum::<Duration>() / runs)
+    }
+
+    /// What so many runs take.
+    fn left(&self, runs: usize) -> Option<Duration> {
+        Some(self.pace()?.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)))
+    }
+
+    /// Puts everything back; what was owed comes back as outcomes.
+    pub fn put_back(&mut self) -> Vec<Outcome> {
+        self.stage.put_back()
+    }
+
+    /// The sides as far as they were measured.
+    pub fn compared(&self) -> Compared {
+        compared(&self.plan, &self.quads, &self.asked)
+    }
+
+    /// A against itself, if that was measured.
+    pub fn noise_compared(&self) -> Option<Compared> {
+        let whole = !self.noise[0].is_empty() && !self.noise[1].is_empty();
+        let itself = format!("{}, again", self.plan.sides[0]);
+        let plan = Plan { sides: [self.plan.sides[0].clone(), itself], ..self.plan.clone() };
+        whole.then(|| compared(&plan, &self.noise, &self.asked))
+    }
+
+    /// Whether both sides have runs.
+    pub fn has_sides(&self) -> bool {
+        self.quads.iter().all(|side| !side.is_empty())
+    }
+}
+
+fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
+    let side = |at: usize| Side { name: plan.sides[at].clone(), runs: runs[at].iter().collect() };
+    Compared::of(&side(0), &side(1), asked)
+}
+
+/// The label, and what stands in the environment.
+fn labelled(mark: &SessionMark) -> Mark {
+    let label = match mark.part {
+        Part::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),
+        Part::Noise => format!("compare {} noise {}", mark.id, mark.side),
+        Part::Quads => {
+            let at = usize::from(mark.side != LETTERS[0]);
+            format!("compare {} {}: {}", mark.id, mark.side, mark.plan.sides[at])
+        }
+    };
+    Mark { label, key: KEY, value: serde_json::to_value(mark).unwrap_or_default() }
+}
+
+/// "ABBA".
+pub fn letters(order: &[usize]) -> String {
+    order.iter().map(|side| LETTERS[*side]).collect()
+}
+
+/// "1 run", "2 runs".
+pub fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! The looks: one after each quad, by a rule that was fixed before the first.
+
+use super::Going;
+use crate::commands::compare::run::progress::Progress;
+use crate::commands::sweep::stage::Stop;
+use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS};
+use fathom_compare::sequential::FIRST_LOOK;
+use fathom_report::compared::{MANY, Row, Stopping};
+
+impl Going<'_> {
+    /// The one look after a quad. The answer is why it is enough.
+    pub(super) fn look(&self, quads: usize, progress: &Progress) -> Result<Option<String>, Stop> {
+        let found = self.compared();
+        let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
+        if watched.is_empty() {
+            return Err(Stop::Failed("the sides have no figure in common that could be compared".into()));
+        }
+        if quads == FIRST_LOOK && self.plan.noise.is_none() {
+            self.tell_noise(&found, progress);
+        }
+        let first = if watched.len() < MANY { FIRST_LOOK } else { SCREEN_QUADS + CONFIRM_QUADS };
+        let seen: Vec<Seen> = watched.into_iter().map(Seen::of).collect();
+        Ok(enough(&self.plan.stopping, &seen, quads, first))
+    }
+}
+
+/// What a look sees of a figure.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) p: Option<f64>,
+    pub(super) half_width: Option<f64>,
+}
+
+impl Seen {
+    fn of(row: &Row) -> Self {
+        let half = |(low, high): (f64, f64)| ((high / low).ln() / 2.0).exp_m1();
+        let bounds = row.effect.filter(|_| row.ratio().is_some()).and_then(|e| Some((e.low?, e.high?)));
+        Self { p: row.p, half_width: bounds.map(half) }
+    }
+}
+
+/// Whether the rule that was fixed beforehand ends it now: it must hold for every figure that is watched, so that none of them is stopped
+/// because of another.
+pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usize) -> Option<String> {
+    if quads < first {
+        return None;
+    }
+    match rule {
+        Stopping::Spending { early, .. } => watched
+            .iter()
+            .all(|s| s.p.is_some_and(|p| p <= *early))
+            .then(|| format!("it is beyond doubt after {quads} quads")),
+        Stopping::Precision { half_width, .. } => watched
+            .iter()
+            .all(|s| s.half_width.is_some_and(|h| h <= *half_width))
+            .then(|| format!("the interval is narrow enough after {quads} quads")),
+    }
+}

@@ -1,0 +1,104 @@
+//! How loud the machine is: A against itself before anything is compared, or, where that was not asked for, what the first quads of the
+//! comparison show. Either way it is said how many runs, and how much time, the change asked for would take.
+
+use super::{Ended, Going, NOISE_QUADS, Turn, compared, letters};
+use crate::commands::compare::run::progress::Progress;
+use crate::commands::sweep::stage::Stop;
+use crate::console;
+use fathom_compare::sequential::FIRST_LOOK;
+use fathom_compare::wording;
+use fathom_report::compared::{Compared, Noise, NoiseOf, Part, Row};
+
+impl Going<'_> {
+    /// A against itself. The answer is why nothing can be compared, if that is so, or what was found if there is no B.
+    pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<Ended>, Stop> {
+        for (number, order) in self.noise_orders.clone().iter().enumerate() {
+            let words = letters(order);
+            progress.quad(
+                "noise: quad",
+                number + 1,
+                &NOISE_QUADS.to_string(),
+                &words,
+                self.left(4 * (NOISE_QUADS - number)),
+            );
+            for (place, side) in order.iter().enumerate() {
+                let turn = Turn {
+                    part: Part::Noise,
+                    cell: 0,
+                    side: *side,
+                    quad: number + 1,
+                    place: place + 1,
+                    order: &words,
+                };
+                let runs = self.turn(turn, progress)?;
+                self.noise[*side].extend(runs);
+            }
+        }
+        let found = compared(&self.plan, &self.noise, &self.asked);
+        let orders: Vec<String> = self.noise_orders.iter().map(|o| letters(o)).collect();
+        let of = |row: &Row| NoiseOf {
+            cell: row.cell.clone(),
+            operation: row.operation.clone(),
+            metric: row.metric.clone(),
+            values: in_order(&row.a, &row.b, &orders),
+        };
+        let figures: Vec<NoiseOf> = found.rows.iter().filter(|r| self.plan.watches(r)).map(of).collect();
+        let noise = Noise { most_quads: self.quads_that_fit(), figures, orders };
+        let mut failed = Vec::new();
+        for figure in &noise.figures {
+            let Some(gate) = noise.gate(figure, self.plan.effect, self.plan.threshold) else { continue };
+            let needed = fathom_compare::noise::quads_needed(gate.cv, self.plan.effect, self.plan.threshold);
+            let takes = needed.map_or(String::new(), |n| format!(" {}", self.takes(n)));
+            let told = format!("{}, {}: {}{takes}", figure.cell, figure.metric, wording::noise_gate(&gate));
+            if gate.passed() {
+                progress.say(&told);
+            } else {
+                failed.push(told);
+            }
+        }
+        self.plan.noise = Some(noise);
+        Ok(match (failed.is_empty(), self.wish.alone) {
+            (false, _) => Some(Ended::TooNoisy(failed.join("\n"))),
+            (true, true) => {
+                Some(Ended::Complete("the noise was measured; there is nothing to compare".into()))
+            }
+            (true, false) => None,
+        })
+    }
+
+    /// "A change of 3 % takes about 25 quads: 100 runs, about 4 min."
+    fn takes(&self, quads: u32) -> String {
+        let time = self
+            .left(4 * quads as usize)
+            .map_or(String::new(), |t| format!(", about {}", console::duration(t)));
+        format!(
+            "A change of {} % takes about {quads} quads: {} runs{time}.",
+            wording::short(self.plan.effect * 100.0),
+            4 * quads
+        )
+    }
+
+    /// What the first three quads say of the noise: whether what was asked for can be seen within what may be spent.
+    pub(super) fn tell_noise(&self, found: &Compared, progress: &Progress) {
+        let fit = self.quads_that_fit().saturating_add(FIRST_LOOK as u32).min(self.orders.len() as u32);
+        for scatter in found.session.iter().flat_map(|s| &s.noise) {
+            let of = format!("{}, {}", scatter.cell, scatter.metric);
+            match scatter.quads_needed {
+                Some(needed) if needed > fit => progress.warn(&format!(
+                    "{of}: single runs scatter by {} %. {} This comparison may do {fit}: it may well end undecided. Longer runs scatter \
+                     less; --max-quads and --budget allow more of them.",
+                    wording::short(scatter.cv * 100.0),
+                    self.takes(needed)
+                )),
+                _ => progress.say(&format!("{of}: {}", scatter.sentence)),
+            }
+        }
+    }
+}
+
+/// Both sides' values as they were measured.
+pub(super) fn in_order(a: &[f64], b: &[f64], orders: &[String]) -> Vec<f64> {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    let letters = orders.iter().flat_map(|o| o.chars());
+    letters.filter_map(|c| if c == 'A' { a.next() } else { b.next() }).copied().collect()
+}

@@ -1,0 +1,76 @@
+//! The options of `fathom compare --run`: what is measured on each side, until when, and how.
+
+use crate::line::Conditions;
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Measuring now")]
+pub struct Measure {
+    /// Measure both sides now, in random quads, until it is clear or the budget is spent; the SIDEs are workload files
+    #[arg(long, conflicts_with_all = ["a", "b", "sweep", "of"])]
+    pub run: bool,
+    /// The setting that differs, with its two values, or one that both sides have (`fathom sweep --help` lists them)
+    #[arg(long, requires = "run", value_name = "SETTING=A,B")]
+    pub vary: Vec<String>,
+    /// Run in these directories: one for each side, or one for both; files have to be named relatively
+    #[arg(long = "in", requires = "run", value_name = "DIR,DIR", value_delimiter = ',')]
+    pub dirs: Vec<PathBuf>,
+    /// The figure that decides when it is enough, and the gate; words as for --metric [default: the one each cell is quoted by]
+    #[arg(long, requires = "run", value_name = "FIGURE")]
+    pub figure: Option<String>,
+    /// The change that has to be seen if it is there [default: 3%]
+    #[arg(long, requires = "run", value_name = "SHARE")]
+    pub effect: Option<String>,
+    /// When to end before all quads are done
+    #[arg(long, requires = "run", value_enum, default_value = "spending")]
+    pub stop: Stop,
+    /// Half-width of the interval that --stop precision ends at [default: 1%]
+    #[arg(long, requires = "run", value_name = "SHARE")]
+    pub half_width: Option<String>,
+    /// Quads at most, four runs each; fewer than 3 give no verdict
+    #[arg(long, requires = "run", value_name = "N", default_value_t = 10)]
+    pub max_quads: u32,
+    /// Begin no quad that would not end within this time: 90s, 10min, 2h
+    #[arg(long, requires = "run", value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Runs of each side that are thrown away before anything counts
+    #[arg(long, requires = "run", value_name = "N", default_value_t = 1)]
+    pub warm_up: u32,
+    /// First hold A against itself in 5 quads, and compare only if this machine can tell; with one side it is all that is done
+    #[arg(long, requires = "run")]
+    pub calibrate: bool,
+    /// Seed of the orders [default: drawn, and printed]
+    #[arg(long, requires = "run", value_name = "N")]
+    pub seed: Option<u64>,
+    /// Wait so long before every run, after the device has come to rest [default: 0s]
+    #[arg(long, requires = "run", value_name = "TIME")]
+    pub settle: Option<String>,
+    /// Directory or block device whose settings are turned [default: where the workload's files are]
+    #[arg(long, requires = "run", value_name = "PATH")]
+    pub on: Option<PathBuf>,
+    /// Where the image of the loop device is made, with fs=... [default: the working directory]
+    #[arg(long, requires = "run", value_name = "DIR")]
+    pub image_in: Option<PathBuf>,
+    /// Size of that image [default: 2GiB]
+    #[arg(long, requires = "run", value_name = "SIZE")]
+    pub image_size: Option<String>,
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// Only check everything and print what would be run, written and changed, and how long it would take
+    #[arg(long, requires = "run")]
+    pub plan: bool,
+    /// Command lines of drop-ins as sides: sysbench ARGS --and sysbench ARGS
+    #[arg(last = true, requires = "run", value_name = "DROP-IN ARGS [--and DROP-IN ARGS]")]
+    pub words: Vec<OsString>,
+}
+
+/// Rules of ending early that keep the rate of false alarms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stop {
+    /// As soon as a change is beyond doubt (p of 0.001 or less)
+    Spending,
+    /// When the interval is narrow enough, whatever it says
+    Precision,
+}

@@ -1,0 +1,94 @@
+//! What a comparison would do, in words, for `--plan`: both sides with the files they make and every step, what is turned and put back, the
+//! order of the runs, when it ends, and how long it may take.
+
+use super::going::{Going, NOISE_QUADS, counted, letters};
+use crate::commands::run::plan_of;
+use crate::commands::sweep::plan::prepared;
+use crate::console;
+use crate::exit::Usage;
+use fathom_workload::Workload;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Quads whose order is written out.
+const MOST_ORDERS: usize = 50;
+
+/// The whole plan.
+pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
+    let wish = going.wish;
+    let mut text = String::new();
+    let mut told: Vec<String> = Vec::new();
+    let mut lasts = Vec::new();
+    for cell in 0..going.cells() {
+        let workloads = going.stage.workloads_of(cell)?;
+        let directory =
+            going.stage.directory_of(cell).map_or(String::new(), |d| format!(", in {}", d.display()));
+        let _ = writeln!(text, "{}: {}{directory}", ["A", "B"][cell], wish.plan.sides[cell]);
+        let words: String = workloads.iter().map(plan_of).collect();
+        // The same steps are not told twice.
+        if told.contains(&words) {
+            let _ = writeln!(text, "  the same files and steps as A");
+        } else {
+            text.extend(words.lines().map(|line| format!("  {line}\n")));
+            told.push(words);
+        }
+        lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
+    }
+    text += &prepared(&going.stage);
+    order(&mut text, going);
+    let runs = going.most_runs();
+    let _ = writeln!(text, "{} at most{}", counted(runs as usize, "run"), time(runs, &lasts));
+    if let Some(budget) = wish.budget {
+        let _ = writeln!(text, "no quad is begun that would not end within {}", console::duration(budget));
+    }
+    let _ = writeln!(
+        text,
+        "{}; files that runs make are removed, others are left as they are",
+        if kept { "every run is kept in the store" } else { "nothing is kept (--no-store)" }
+    );
+    Ok(text)
+}
+
+fn order(text: &mut String, going: &Going<'_>) {
+    let wish = going.wish;
+    if wish.warm_up > 0 {
+        let _ = writeln!(text, "first {} of each side, thrown away", counted(wish.warm_up as usize, "run"));
+    }
+    let words = |orders: &[Vec<usize>]| {
+        let shown: Vec<String> = orders.iter().take(MOST_ORDERS).map(|o| letters(o)).collect();
+        let more = if orders.len() > MOST_ORDERS { " ..." } else { "" };
+        shown.join(" ") + more
+    };
+    if wish.calibrate {
+        let _ = writeln!(
+            text,
+            "then A against itself, {NOISE_QUADS} quads ({}): whether this machine can tell a change of {} %",
+            words(&going.noise_orders),
+            fathom_compare::wording::short(wish.plan.effect * 100.0)
+        );
+    }
+    if !wish.alone {
+        let _ = writeln!(text, "then {}", wish.plan.stopping.words());
+        let _ = writeln!(text, "orders from seed {}: {}", wish.stage.seed, words(&going.orders));
+    }
+}
+
+/// What so many runs take by the workloads' own stop rules, where these tell.
+fn time(runs: u64, lasts: &[Option<Duration>]) -> String {
+    let known: Option<Vec<Duration>> = lasts.iter().copied().collect();
+    match known {
+        Some(lasts) if !lasts.is_empty() => {
+            let mean = lasts.iter().sum::<Duration>() / u32::try_from(lasts.len()).unwrap_or(1);
+            let all = mean.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
+            format!(", about {} by their own stop rules, and what lies between them", console::duration(all))
+        }
+        _ => "; how long a run takes shows at the warm-up".into(),
+    }
+}
+
+/// How long a workload's phases go on if nothing ends them earlier; `None` if one of them has no time.
+fn lasts_at_most(workload: &Workload) -> Option<Duration> {
+    let phases = workload.phases.iter().filter(|p| !p.groups.is_empty());
+    let nanos: Option<u64> = phases.map(|p| Some(p.stop.time?.0.saturating_add(p.ramp.0))).sum();
+    nanos.map(|n| Duration::from_nanos(n).saturating_mul(workload.repetitions))
+}

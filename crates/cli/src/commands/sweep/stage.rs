@@ -1,0 +1,366 @@
+//! Where cells are measured: everything is checked first, then settings are turned, file systems made, directories entered, files prepared,
+//! a run of one cell made between two moments of rest, and everything put back whatever happened. In which order cells run, and what
+//! becomes of their runs, is said by those who use it: `going` for a sweep, `compare::run` for two sides in quads. What can be known before
+//! the first run is found out by `checked`.
+
+mod checked;
+
+use super::kernel::{self, LIVE};
+use super::settle::settle;
+use super::subject::{Planned, Subject};
+use super::vary::{Of, Varied};
+use crate::exit::Usage;
+use crate::line::{ColdReach, Common};
+use crate::mark::Mark;
+use crate::run_loop::{Finished, Listener};
+use crate::{console, state};
+use fathom_engine::interrupted_by;
+use fathom_observe::device::DeviceStack;
+use fathom_observe::knobs::disk::DiskPlan;
+use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Turner, target};
+use fathom_report::sweep::{Cell, Found};
+use fathom_workload::Workload;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the page cache is dropped.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// What is measured and under what, read and checked as far as that goes without looking at the machine.
+pub struct Asked {
+    /// In the order of the values of the factor that chooses among them; one where there is none.
+    pub subjects: Vec<Subject>,
+    pub varied: Vec<Varied>,
+    pub seed: u64,
+    pub settle: Duration,
+    pub cold: Option<ColdReach>,
+    pub image_in: PathBuf,
+    pub image_bytes: u64,
+    pub on: Option<PathBuf>,
+}
+
+impl Asked {
+    pub fn has_disk(&self) -> bool {
+        self.varied.iter().any(Varied::is_of_disk)
+    }
+
+    /// What was typed.
+    pub fn words(&self) -> String {
+        self.subjects.iter().map(Subject::words).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A place to measure cells.
+pub struct Stage<'a> {
+    pub asked: &'a Asked,
+    common: &'a Common,
+    /// Of whatever is measured here.
+    pub id: String,
+    pub started: jiff::Zoned,
+    /// With the present values in the place of the word.
+    pub varied: Vec<Varied>,
+    /// For each of them its places, if it is a knob whose device is there.
+    pub places: Vec<Vec<Place>>,
+    /// For each of them what it was.
+    pub before: Vec<Option<String>>,
+    pub cells: Vec<Cell>,
+    pub notes: Vec<String>,
+    turner: Option<Turner<'static>>,
+    disk: Option<Disk>,
+    /// The directory the program was started in.
+    pub here: PathBuf,
+    /// The first file of the workload.
+    pub measured: PathBuf,
+    stack: DeviceStack,
+}
+
+/// Why no further run is made.
+pub enum Stop {
+    Signal(i32),
+    Failed(String),
+}
+
+/// What turning a combination of knobs gave: what was found afterwards, or why it was refused.
+type Tried = Result<Vec<Found>, String>;
+
+impl From<KnobError> for Stop {
+    fn from(error: KnobError) -> Self {
+        // What a signal of the terminal kills (a mkfs) is no failure of its own.
+        interrupted_by().map_or_else(|| Self::Failed(error.to_string()), Self::Signal)
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// Checks everything that can be checked without changing anything.
+    pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
+        let here = std::env::current_dir().map_err(|e| Usage(format!("the working directory: {e}")))?;
+        let started = jiff::Zoned::now();
+        let counts: Vec<usize> = asked.varied.iter().map(|v| v.values.len()).collect();
+        let cells: Vec<Cell> =
+            combinations(&counts).into_iter().map(|levels| Cell { levels, ..Cell::default() }).collect();
+        let mut stage = Self {
+            asked,
+            common,
+            id: fathom_record::store::new_run_id(started.timestamp(), std::process::id()),
+            started,
+            varied: asked.varied.clone(),
+            places: vec![Vec::new(); asked.varied.len()],
+            before: vec![None; asked.varied.len()],
+            cells,
+            notes: Vec::new(),
+            turner: None,
+            disk: None,
+            measured: here.clone(),
+            here,
+            stack: DeviceStack::default(),
+        };
+        let checked = stage.check_workloads();
+        stage.come_back();
+        checked?;
+        stage.look_at_kernel()?;
+        Ok(stage)
+    }
+
+    /// What a cell executes, and its place among the subjects.
+    pub fn subject_of(&self, cell: usize) -> (usize, &'a Subject) {
+        let at = self.varied.iter().position(|v| v.of == Of::Subject);
+        let level = at.map_or(0, |at| self.cells[cell].levels[at]);
+        (level, &self.asked.subjects[level])
+    }
+
+    /// What a cell executes, as far as it is known before it runs.
+    pub fn workloads_of(&self, cell: usize) -> Result<Vec<Workload>, Usage> {
+        let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+        self.enter_directory(cell)?;
+        let planned = self.subject_of(cell).1.plan(&arguments, &settings, self.asked.seed);
+        let workloads = planned.and_then(|p| p.workloads());
+        self.come_back();
+        workloads
+    }
+
+    /// The directory that a cell is run in, if one was named.
+    pub fn directory_of(&self, cell: usize) -> Option<&Path> {
+        let at = self.varied.iter().position(|v| v.of == Of::Directory)?;
+        Some(Path::new(&self.varied[at].values[self.cells[cell].levels[at]]))
+    }
+
+    fn enter_directory(&self, cell: usize) -> Result<(), Usage> {
+        let Some(directory) = self.directory_of(cell) else { return Ok(()) };
+        let directory = self.here.join(directory);
+        std::env::set_current_dir(&directory).map_err(|e| Usage(format!("--in {}: {e}", directory.display())))
+    }
+
+    /// Back to where the program was started.
+    pub fn come_back(&self) {
+        let _ = std::env::set_current_dir(&self.here);
+    }
+
+    /// Values of a cell that belong to the workload, by name.
+    fn values(&self, cell: usize, of: &Of) -> Vec<(String, String)> {
+        let levels = &self.cells[cell].levels;
+        self.varied
+            .iter()
+            .zip(levels)
+            .filter(|(v, _)| v.of == *of)
+            .map(|(v, level)| (v.name.clone(), v.values[*level].clone()))
+            .collect()
+    }
+
+    /// A cell in words.
+    pub fn settings(&self, cell: usize) -> String {
+        let words: Vec<String> = self
+            .varied
+            .iter()
+            .zip(&self.cells[cell].levels)
+            .map(|(v, level)| format!("{}={}", v.name, v.values[*level]))
+            .collect();
+        words.join(", ")
+    }
+
+    /// Journal, locks, guardian, loop device, old values: in this order.
+    pub fn take_over(&mut self) -> Result<(), Stop> {
+        let turner = self.turner.insert(Turner::begin(&LIVE, &state::directory())?);
+        for places in &self.places {
+            turner.lock(places)?;
+        }
+        turner.guard(Path::new("/proc/self/exe"))?;
+        if self.asked.has_disk() {
+            let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
+            let disk = self.disk.insert(turner.disk(&plan)?);
+            if !disk.goes_past_the_cache() {
+                self.notes.push(
+                    "The loop device works through the page cache of the file system its image lies on: much of what is measured is memory's speed."
+                        .into(),
+                );
+            }
+            self.stack = kernel::stack_of(disk.device());
+            self.look_at_loop_device()?;
+        }
+        let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        for places in &self.places {
+            turner.lock(places)?;
+            turner.save(places)?;
+        }
+        Ok(())
+    }
+
+    /// What is turned for a cell, and where.
+    fn wanted(&self, cell: usize) -> Vec<(Place, String)> {
+        let levels = &self.cells[cell].levels;
+        let mut wanted = Vec::new();
+        for ((varied, places), level) in self.varied.iter().zip(&self.places).zip(levels) {
+            wanted.extend(places.iter().map(|p| (p.clone(), varied.values[*level].clone())));
+        }
+        wanted
+    }
+
+    /// One run of a cell, with everything before and after it. `mark` says what the stored runs are told of their place, given the
+    /// settings as they were read back. What ended early or failed is no result.
+    pub fn one(
+        &mut self,
+        cell: usize,
+        seed: u64,
+        listener: &mut dyn Listener,
+        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+    ) -> Result<Vec<Finished>, Stop> {
+        let outcome = self.one_there(cell, seed, listener, mark);
+        // A file system that was made for it is left before it is unmounted.
+        self.come_back();
+        if let Some(signal) = interrupted_by() {
+            return Err(Stop::Signal(signal));
+        }
+        let finished = outcome?;
+        for one in &finished {
+            if let Some(signal) = one.signal {
+                return Err(Stop::Signal(signal));
+            }
+            if let Some(failure) = &one.failure {
+                return Err(Stop::Failed(format!("with {}: {failure}", self.settings(cell))));
+            }
+        }
+        Ok(finished)
+    }
+
+    fn one_there(
+        &mut self,
+        cell: usize,
+        seed: u64,
+        listener: &mut dyn Listener,
+        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+    ) -> Result<Vec<Finished>, Stop> {
+        if let (Some(disk), Some(wanted)) =
+            (&self.disk, kernel::file_system(&self.varied, &self.cells[cell].levels))
+        {
+            disk.make(&wanted)?;
+            let point = disk.mount_point();
+            std::env::set_current_dir(&point)
+                .map_err(|e| Stop::Failed(format!("{}: {e}", point.display())))?;
+            self.stack = kernel::stack_of(&point);
+            self.follow_file_system()?;
+        }
+        if let Some(directory) = self.directory_of(cell) {
+            let directory = self.here.join(directory);
+            self.enter_directory(cell).map_err(|e| Stop::Failed(e.0))?;
+            self.stack = kernel::stack_of(&directory);
+        }
+        let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+        let planned =
+            self.subject_of(cell).1.plan(&arguments, &settings, seed).map_err(|e| Stop::Failed(e.0))?;
+        self.prepare(&planned)?;
+        let wanted = self.wanted(cell);
+        let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        let readings = turner.turn(&wanted)?;
+        if let Some(busy) = settle(&self.stack, self.asked.settle) {
+            console::warning(&busy);
+            self.notes.push(format!("{}: {busy}.", self.settings(cell)));
+        }
+        if let Some(signal) = interrupted_by() {
+            return Err(Stop::Signal(signal));
+        }
+        let read_back: Vec<Found> = readings.iter().cloned().map(found).collect();
+        self.cells[cell].found.clone_from(&read_back);
+        let common = Common { mark: Some(mark(self, &read_back)), ..self.common.clone() };
+        let finished = planned.measure(&common, listener).map_err(Stop::Failed)?;
+        self.still_ours(&wanted, &readings)?;
+        Ok(finished)
+    }
+
+    /// The settings of a cell by name, as they were asked for.
+    pub fn settings_of(&self, cell: usize) -> Vec<(String, String)> {
+        let levels = &self.cells[cell].levels;
+        self.varied.iter().zip(levels).map(|(v, level)| (v.name.clone(), v.values[*level].clone())).collect()
+    }
+
+    /// A new file system may have a read-ahead of its own.
+    fn follow_file_system(&mut self) -> Result<(), Stop> {
+        for i in 0..self.varied.len() {
+            let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
+                continue;
+            };
+            self.places[i] = target::places(&LIVE, &knob, &self.stack)?;
+            if let Some(turner) = &mut self.turner {
+                turner.save(&self.places[i])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, planned: &Planned) -> Result<(), Stop> {
+        let on_disk = self.disk.is_some();
+        let turner = &mut self.turner;
+        let mut made = |path: &Path| match turner {
+            // What is on the loop device goes with it.
+            Some(turner) if !on_disk => turner
+                .owes_files([std::path::absolute(path).map_err(|e| e.to_string())?.as_path()])
+                .map_err(|e| e.to_string()),
+            _ => Ok(()),
+        };
+        planned.prepare(&mut made).map_err(Stop::Failed)
+    }
+
+    /// A setting that somebody else changed while it was measured makes the run worthless, and everything after it.
+    fn still_ours(&self, wanted: &[(Place, String)], readings: &[Reading]) -> Result<(), Stop> {
+        let Some(turner) = &self.turner else { return Ok(()) };
+        let places: Vec<Place> = wanted.iter().map(|w| w.0.clone()).collect();
+        match turner.disturbed(&places, readings).first() {
+            None => Ok(()),
+            Some(r) => Err(Stop::Failed(format!(
+                "somebody else changed {} of {} from {} to {} during a run; that run is not in the table, and the sweep ends so as not to fight over it",
+                r.knob, r.device, r.asked, r.found
+            ))),
+        }
+    }
+
+    /// Puts everything back; what was owed comes back as outcomes.
+    pub fn put_back(&mut self) -> Vec<Outcome> {
+        // Open directories of ours on the loop device would keep it busy.
+        let _ = std::env::set_current_dir(&self.here);
+        self.disk = None;
+        self.turner.take().map(Turner::put_back).unwrap_or_default()
+    }
+}
+
+fn found(reading: Reading) -> Found {
+    Found { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
+}
+
+/// All combinations of levels, the last counting fastest.
+fn combinations(counts: &[usize]) -> Vec<Vec<usize>> {
+    counts.iter().fold(vec![Vec::new()], |all, &count| {
+        all.iter()
+            .flat_map(|some| (0..count).map(move |level| [some.as_slice(), &[level]].concat()))
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_comes_once_the_last_counting_fastest() {
+        assert_eq!(combinations(&[2, 3]).len(), 6);
+        assert_eq!(combinations(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(combinations(&[]), [Vec::<usize>::new()]);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a stage finds out before anything is measured: that every workload can be executed, that every setting can be turned, and what the
+//! kernel makes of each value.
+
+use super::{DROP_CACHES, Stage, Stop, Tried, found};
+use crate::commands::sweep::kernel::{self, LIVE};
+use crate::commands::sweep::vary::Of;
+use crate::exit::Usage;
+use crate::line::ColdReach;
+use crate::{console, state};
+use fathom_engine::{Engine, Ledger, interrupted_by};
+use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};
+use fathom_report::sweep::Found;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+impl Stage<'_> {
+    /// Every workload that will be run is planned once now: an error in the last cell must not show after hours.
+    pub(super) fn check_workloads(&mut self) -> Result<(), Usage> {
+        // Without the sweep for leftovers: a plan changes nothing.
+        let engine = Engine::new(Ledger::new(&state::directory()));
+        let mut seen = BTreeSet::new();
+        for cell in 0..self.cells.len() {
+            let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+            let chosen = (self.subject_of(cell).0, self.directory_of(cell).map(Path::to_path_buf));
+            if !seen.insert((chosen, arguments.clone(), settings.clone())) {
+                continue;
+            }
+            self.enter_directory(cell)?;
+            let planned = self.subject_of(cell).1.plan(&arguments, &settings, self.asked.seed)?;
+            let paths = planned.check(&engine)?;
+            if let Some(why) = self.must_be_relative()
+                && let Some(path) = paths.iter().find(|p| p.is_absolute())
+            {
+                return Err(Usage(format!(
+                    "{} would not be {why}; the workload has to name its files relatively",
+                    path.display()
+                )));
+            }
+            if cell == 0
+                && let Some(first) = paths.first()
+            {
+                self.measured =
+                    self.directory_of(cell).map_or(self.here.clone(), |d| self.here.join(d)).join(first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where files have to be that are named relatively.
+    fn must_be_relative(&self) -> Option<&'static str> {
+        if self.asked.has_disk() {
+            return Some("on the file system that fs=... makes");
+        }
+        self.varied.iter().any(|v| v.of == Of::Directory).then_some("in the directory that --in names")
+    }
+
+    pub(super) fn look_at_kernel(&mut self) -> Result<(), Usage> {
+        if self.asked.cold == Some(ColdReach::Machine) {
+            LIVE.may_write(Path::new(DROP_CACHES)).map_err(|e| {
+                Usage(format!(
+                    "--cold=machine drops the page cache, which needs root ({DROP_CACHES}: {e}). Nothing was run"
+                ))
+            })?;
+        }
+        if self.asked.has_disk() {
+            kernel::look_at_disk(self.asked)?;
+        } else {
+            let on = self.asked.on.clone().unwrap_or_else(|| self.measured.clone());
+            if self.asked.on.is_some() && on.symlink_metadata().is_err() {
+                return Err(Usage(format!("--on {}: there is no such path", on.display())));
+            }
+            self.stack = kernel::stack_of(nearest(&on));
+        }
+        for i in 0..self.varied.len() {
+            let Some(knob) = self.varied[i].knob().cloned() else { continue };
+            if self.asked.has_disk() && kernel::is_of_device(&knob) {
+                continue;
+            }
+            let places = target::places(&LIVE, &knob, &self.stack).map_err(|e| Usage(e.to_string()))?;
+            self.before[i] = kernel::look(&mut self.varied[i], &places)?;
+            self.places[i] = places;
+        }
+        Ok(())
+    }
+
+    /// What `look_at_kernel` could not do while there was no device.
+    pub(super) fn look_at_loop_device(&mut self) -> Result<(), Stop> {
+        for i in 0..self.varied.len() {
+            let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
+                continue;
+            };
+            let places = target::places(&LIVE, &knob, &self.stack)?;
+            self.before[i] = kernel::look(&mut self.varied[i], &places).map_err(|e| Stop::Failed(e.0))?;
+            self.places[i] = places;
+        }
+        Ok(())
+    }
+
+    /// Every combination of knobs is turned once before anything is measured: what the kernel refuses or clamps must not show after
+    /// hours.
+    pub fn try_all(&mut self) -> Result<(), Stop> {
+        let mut seen: Vec<(Vec<(Place, String)>, Tried)> = Vec::new();
+        for cell in 0..self.cells.len() {
+            if let Some(signal) = interrupted_by() {
+                return Err(Stop::Signal(signal));
+            }
+            let wanted = self.wanted(cell);
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            let tried = match seen.iter().find(|s| s.0 == wanted) {
+                Some(before) => before.1.clone(),
+                None => {
+                    let tried = self.try_one(&wanted)?;
+                    seen.push((wanted, tried.clone()));
+                    tried
+                }
+            };
+            match tried {
+                Ok(found) => self.cells[cell].found = found,
+                Err(why) => self.cells[cell].left_out = Some(why),
+            }
+        }
+        self.note_clamped();
+        if let Some(why) =
+            self.cells.iter().all(|c| c.left_out.is_some()).then(|| self.cells[0].left_out.clone())
+        {
+            return Err(Stop::Failed(format!("no cell can be measured: {}", why.unwrap_or_default())));
+        }
+        Ok(())
+    }
+
+    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<Found>, String>, Stop> {
+        let Some(turner) = &mut self.turner else { return Ok(Ok(Vec::new())) };
+        match turner.turn(wanted) {
+            Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),
+            // The scheduler of this cell has no such tunable.
+            Err(KnobError::Refused { knob, device, error, .. })
+                if knob.starts_with("iosched/") && error.kind() == std::io::ErrorKind::NotFound =>
+            {
+                let scheduler = wanted.iter().find(|w| w.0.knob.name == "scheduler" && w.0.device == device);
+                let with = scheduler.map_or_else(String::new, |s| format!(" with the scheduler {}", s.1));
+                Ok(Err(format!("{knob} does not exist at {device}{with}")))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn note_clamped(&mut self) {
+        let mut told = BTreeSet::new();
+        for found in self.cells.iter().flat_map(|c| &c.found).filter(|f| f.asked != f.found) {
+            told.insert(format!(
+                "The kernel made {} of {}={} at {}.",
+                found.found, found.knob, found.asked, found.device
+            ));
+        }
+        for found in self.cells.iter().flat_map(|c| &c.found) {
+            let same = |f: &&Found| {
+                f.knob == found.knob
+                    && f.device == found.device
+                    && f.found == found.found
+                    && f.asked < found.asked
+            };
+            for other in self.cells.iter().flat_map(|c| &c.found).filter(same) {
+                told.insert(format!(
+                    "{0}={1} and {0}={2} are the same setting at {3}.",
+                    found.knob, other.asked, found.asked, found.device
+                ));
+            }
+        }
+        for note in told {
+            console::warning(&note);
+            self.notes.push(note);
+        }
+    }
+}
+
+/// The path, or what there is of it.
+fn nearest(path: &Path) -> &Path {
+    path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"))
+}

@@ -1,0 +1,277 @@
+//! A comparison that measured its runs itself: what it wrote on each of them, so that whoever reads the runs later comes to the same verdict.
+//! The plan (level of the last look, threshold, figure, noise found beforehand) travels with every run; the place of a run in the design
+//! is its own. `layout` makes the quads of it, `judge` takes level and noise; here is also what is said of noise and of the looks.
+
+use super::judge::Row;
+use super::metric::Metric;
+use fathom_compare::noise::{GateRules, NoiseGate, noise_gate, quads_needed, smallest_change};
+use fathom_compare::quads::{Quad, Side};
+use fathom_compare::verdict::FEWEST_QUADS;
+use fathom_compare::wording;
+use fathom_record::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Under this name the mark stands in a run's environment.
+pub const KEY: &str = "comparison";
+
+/// What a run was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// To be thrown away: the first run of a side.
+    WarmUp,
+    /// The baseline against itself, before anything is compared.
+    Noise,
+    /// The comparison.
+    Quads,
+}
+
+/// What stands on a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionMark {
+    /// Of the comparison.
+    pub id: String,
+    /// What the run was made for.
+    pub part: Part,
+    /// "A" or "B"; of the baseline against itself both are the baseline.
+    pub side: String,
+    /// Number among all runs of the comparison, from 1.
+    pub run: u64,
+    /// Number of its quad, from 1; 0 if it belongs to none.
+    pub quad: u64,
+    /// Its place in the quad, 1 to 4; 0 if it belongs to none.
+    pub place: u64,
+    /// The order of its quad: "ABBA".
+    pub order: String,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// The settings it ran under, by name.
+    pub settings: BTreeMap<String, String>,
+    /// What the kernel made of them.
+    pub read_back: serde_json::Value,
+    /// The plan.
+    pub plan: Plan,
+}
+
+/// What was decided before the first run that counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Names of the sides.
+    pub sides: [String; 2],
+    /// The figure that decides when it is enough; none: those that cells are quoted by.
+    pub figure: Option<String>,
+    /// The change that is to be seen: 0.03 is 3 %.
+    pub effect: f64,
+    /// Changes below this are no verdict.
+    pub threshold: f64,
+    /// When to stop.
+    pub stopping: Stopping,
+    /// What the baseline against itself gave, where that was asked for.
+    pub noise: Option<Noise>,
+}
+
+/// A rule that was fixed beforehand; looked at once per finished quad.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "rule")]
+pub enum Stopping {
+    /// Ends early only for a very small p, tests at the last look at nearly the full level.
+    Spending {
+        /// Quads at most.
+        most_quads: u64,
+        /// Level of the early looks.
+        early: f64,
+        /// Level of the last look.
+        last: f64,
+    },
+    /// Ends when the interval is narrow enough, then tests once.
+    Precision {
+        /// Quads at most.
+        most_quads: u64,
+        /// Half-width of the interval: 0.01 is 1 %.
+        half_width: f64,
+        /// Level of the test.
+        level: f64,
+    },
+}
+
+/// Figures of the baseline against itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Orders of the quads.
+    pub orders: Vec<String>,
+    /// Quads that the comparison may cost.
+    pub most_quads: u32,
+    /// Each figure that is watched.
+    pub figures: Vec<NoiseOf>,
+}
+
+/// One figure of the baseline against itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseOf {
+    /// The cell in words.
+    pub cell: String,
+    /// Its operation.
+    pub operation: String,
+    /// The figure.
+    pub metric: String,
+    /// Every run's value, in the order run.
+    pub values: Vec<f64>,
+}
+
+impl SessionMark {
+    /// The mark of a run; `None` if it was not made by a comparison.
+    #[must_use]
+    pub fn of(run: &Run) -> Option<Self> {
+        serde_json::from_value(run.environment.get(KEY)?.clone()).ok()
+    }
+}
+
+impl Stopping {
+    /// Quads at most.
+    #[must_use]
+    pub fn most_quads(&self) -> u64 {
+        match self {
+            Self::Spending { most_quads, .. } | Self::Precision { most_quads, .. } => *most_quads,
+        }
+    }
+
+    /// The level at which the verdict is given.
+    #[must_use]
+    pub fn level(&self) -> f64 {
+        match self {
+            Self::Spending { last, .. } => *last,
+            Self::Precision { level, .. } => *level,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Spending { most_quads, early, last } => format!(
+                "at most {most_quads} quads; a look after each from the third on, ending early only for p of {early} or less; at the last look p of {last} or less is a change"
+            ),
+            Self::Precision { most_quads, half_width, level } => format!(
+                "at most {most_quads} quads; a look after each from the third on, ending when the interval is within {} % of the ratio; then one test at {level}",
+                (half_width * 1e4).round() / 1e2
+            ),
+        }
+    }
+}
+
+impl Plan {
+    /// Whether a figure is one of those that decide when it is enough.
+    #[must_use]
+    pub fn watches(&self, row: &Row) -> bool {
+        match &self.figure {
+            None => row.headline,
+            Some(word) => Metric::of_word(word).takes(&row.metric),
+        }
+    }
+
+    /// The figure, where one was chosen.
+    pub(super) fn metric(&self) -> Option<Metric> {
+        self.figure.as_deref().map(Metric::of_word)
+    }
+
+    /// The noise gate for a figure; `None` where the baseline was not held against itself.
+    pub(super) fn gate(&self, row: &Row) -> Option<NoiseGate> {
+        let noise = self.noise.as_ref()?;
+        let alike: Vec<&NoiseOf> =
+            noise.figures.iter().filter(|n| n.operation == row.operation && n.metric == row.metric).collect();
+        let of = match alike.as_slice() {
+            [one] => one,
+            several => several.iter().find(|n| n.cell == row.cell)?,
+        };
+        noise.gate(of, self.effect, self.threshold)
+    }
+}
+
+impl Noise {
+    /// Judges one figure; `None` if it has no logarithm or is not whole.
+    #[must_use]
+    pub fn gate(&self, of: &NoiseOf, effect: f64, threshold: f64) -> Option<NoiseGate> {
+        let quad = |(order, four): (&String, &[f64])| {
+            let sides: Vec<Side> = order.chars().map(|c| if c == 'A' { Side::A } else { Side::B }).collect();
+            Quad::of_runs(four.try_into().ok()?, sides.try_into().ok()?)
+        };
+        let quads: Option<Vec<Quad>> = self.orders.iter().zip(of.values.chunks(4)).map(quad).collect();
+        let rules =
+            GateRules { budget_quads: self.most_quads, change: effect, threshold, ..GateRules::default() };
+        noise_gate(&quads?, &of.values, &rules).ok()
+    }
+}
+
+/// A comparison that measured its runs itself, as it is told.
+#[derive(Clone, Debug, Serialize)]
+pub struct Session {
+    /// Of the comparison.
+    pub id: String,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// What these runs were made for.
+    pub part: Part,
+    /// The plan.
+    pub plan: Plan,
+    /// Orders of the quads.
+    pub orders: Vec<String>,
+    /// How far single runs scatter, figure by figure.
+    pub noise: Vec<Scatter>,
+}
+
+/// How far the single runs of a figure scatter, and what that allows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scatter {
+    /// The cell.
+    pub cell: String,
+    /// The figure.
+    pub metric: String,
+    /// Coefficient of variation of single runs within quads; the change between the sides is taken out.
+    pub cv: f64,
+    /// Quads it was taken from.
+    pub quads: u64,
+    /// Quads that the change asked for needs: found in 95 of 100 sessions; none if it is not above the threshold.
+    pub quads_needed: Option<u32>,
+    /// In a sentence.
+    pub sentence: String,
+}
+
+impl Session {
+    /// Of the first whole quads; noise is that of the figures that are watched.
+    pub(super) fn of(mark: &SessionMark, orders: Vec<String>, rows: &[Row]) -> Self {
+        let plan = mark.plan.clone();
+        let watched = rows.iter().filter(|r| plan.watches(r));
+        let noise = watched.filter_map(|r| Scatter::of(r, &plan)).collect();
+        Self { id: mark.id.clone(), seed: mark.seed, part: mark.part, plan, orders, noise }
+    }
+}
+
+impl Scatter {
+    fn of(row: &Row, plan: &Plan) -> Option<Self> {
+        let cv = row.cv.filter(|_| row.quads >= FEWEST_QUADS)?;
+        let needed = quads_needed(cv, plan.effect, plan.threshold);
+        let runs = 2 * row.quads;
+        let percent = |share: f64| format!("{} %", wording::short(share * 100.0));
+        let sees = format!(
+            "{runs} + {runs} runs see changes of {} or more",
+            percent(smallest_change(cv, runs).max(plan.threshold))
+        );
+        let takes = match needed {
+            None => String::new(),
+            Some(n) => format!("; one of {} takes about {n} quads", percent(plan.effect)),
+        };
+        Some(Self {
+            cell: row.cell.clone(),
+            metric: row.metric.clone(),
+            cv,
+            quads: row.quads as u64,
+            quads_needed: needed,
+            sentence: format!("Single runs scatter by {} (CV within quads): {sees}{takes}.", percent(cv)),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;
