@@ -49,6 +49,10 @@ impl Stream {
     }
 
     /// The next 64 bits.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "there is always a next one: an iterator's Option would only be in the way"
+    )]
     pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(self.step);
         mixed(self.state)

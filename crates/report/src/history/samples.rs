@@ -8,7 +8,7 @@ use fathom_record::imported::{names, units};
 
 /// A run of a day of October.
 pub(super) fn run(number: usize) -> RunTold {
-    let (day, hour) = (number / 2 + 1, if number % 2 == 0 { "02" } else { "14" });
+    let (day, hour) = (number / 2 + 1, if number.is_multiple_of(2) { "02" } else { "14" });
     RunTold {
         id: format!("202610{day:02}T{hour}0000-00000{}", number % 10),
         label: if number < 12 { "build 17".into() } else { "build 18".into() },

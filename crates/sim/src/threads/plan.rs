@@ -89,9 +89,12 @@ impl<'a> Plan<'a> {
 pub(crate) struct Pools {
     commons: Vec<Common>,
     busy: Vec<AtomicU64>,
-    /// Of each worker: its pool, the places of the pool among those of all, its own among the pool's.
-    members: Vec<Option<(usize, std::ops::Range<usize>, std::ops::Range<usize>)>>,
+    /// Of each worker.
+    members: Vec<Option<Places>>,
 }
+
+/// A worker's pool, the places of the pool among those of all, its own among the pool's.
+type Places = (usize, std::ops::Range<usize>, std::ops::Range<usize>);
 
 #[derive(Clone)]
 struct Open {

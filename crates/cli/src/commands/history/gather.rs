@@ -130,7 +130,7 @@ pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>
     let parted: Vec<_> = groups.iter().map(Group::parted).collect();
     let ids: Vec<&str> = parted.iter().filter_map(|(runs, _)| runs.last().map(|r| r.id.as_str())).collect();
     let mut figures = store.figures_of(&ids, false)?.into_iter();
-    let line = |(group, (runs, left_out)): (&Group<'_>, &(Vec<&PastRun>, Vec<(String, usize)>))| {
+    let lines = groups.iter().zip(&parted).map(|(group, (runs, left_out))| {
         let figures = if runs.is_empty() { None } else { figures.next() };
         Listed {
             workload: group.workload.clone(),
@@ -140,8 +140,8 @@ pub fn listed(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Listed>
             last: runs.last().map(|r| told(r)),
             latest: figures.and_then(|f| latest(&f)),
         }
-    };
-    Ok(groups.iter().zip(&parted).map(line).collect())
+    });
+    Ok(lines.collect())
 }
 
 fn latest(figures: &[Series]) -> Option<Latest> {
