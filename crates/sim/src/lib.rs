@@ -22,6 +22,7 @@ mod layout;
 mod machine;
 pub mod outcome;
 pub mod random;
+pub mod replay;
 pub mod reproduce;
 mod sets;
 pub mod simulation;

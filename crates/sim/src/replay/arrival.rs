@@ -1,0 +1,192 @@
+//! From block events to arrivals: what a trace tells of one device, reduced to what reached its queue, when, by whom, and after
+//! which completion. Where a trace has no arrivals, its requests as they were issued stand for them.
+
+use fathom_iopath::Op;
+use fathom_record::block::event::TASK_NAME_BYTES;
+use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
+use std::collections::HashMap;
+
+/// Something reaches the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When, ns; the first one's time is 0.
+    pub time_ns: u64,
+    /// What is to be done. A write of no sectors is a flush.
+    pub op: Op,
+    /// Whether somebody waits for it although it is a write.
+    pub sync: bool,
+    /// First sector of 512 bytes.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// Whose.
+    pub pid: u32,
+    /// On which CPU.
+    pub cpu: u16,
+    /// Name of the task; zeros where nobody told.
+    pub task: [u8; TASK_NAME_BYTES],
+    /// What its task had seen completed last.
+    pub after: Option<After>,
+}
+
+/// What an arrival came after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// The arrival that had been completed, from 0 in the order of the trace.
+    pub number: u64,
+    /// From its completion to the arrival, ns.
+    pub gap_ns: u64,
+}
+
+/// What of a trace is not replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Arrivals at other devices.
+    pub other_devices: u64,
+    /// Discards.
+    pub discards: u64,
+    /// Zone and driver commands, and reads of nothing.
+    pub others: u64,
+}
+
+/// Arrivals without a completion that are remembered; what a recorder lost must not pile up.
+const MOST_OPEN: usize = 4096;
+/// Tasks that are remembered.
+const MOST_TASKS: usize = 4096;
+
+/// Makes arrivals of events.
+#[derive(Debug)]
+pub struct Arrivals {
+    device: Option<DeviceNumber>,
+    from: BlockAction,
+    follows: bool,
+    began_ns: Option<u64>,
+    last_ns: u64,
+    next: u64,
+    open: Vec<Open>,
+    seen: HashMap<u32, (u64, u64)>,
+    left_out: LeftOut,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    number: u64,
+    pid: u32,
+    read: bool,
+    sector: u64,
+    end: u64,
+}
+
+impl Arrivals {
+    /// Of this device, or of the first that is met. `queueing`: the trace has arrivals; otherwise requests are taken as they were
+    /// issued. `follows`: what each arrival came after is wanted too, which costs a look at each completion.
+    #[must_use]
+    pub fn new(device: Option<DeviceNumber>, queueing: bool, follows: bool) -> Self {
+        Self {
+            device,
+            from: if queueing { BlockAction::Queue } else { BlockAction::Issue },
+            follows,
+            began_ns: None,
+            last_ns: 0,
+            next: 0,
+            open: Vec::new(),
+            seen: HashMap::new(),
+            left_out: LeftOut::default(),
+        }
+    }
+
+    /// The device, once it is known.
+    #[must_use]
+    pub fn device(&self) -> Option<DeviceNumber> {
+        self.device
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// Takes the next event; an arrival if it is one.
+    pub fn take(&mut self, event: &BlockEvent) -> Option<Arrival> {
+        let completes = matches!(event.action, BlockAction::Complete | BlockAction::BioComplete);
+        if event.action != self.from && !completes {
+            return None;
+        }
+        if self.device.is_none() && !completes {
+            self.device = Some(event.device);
+        }
+        if self.device != Some(event.device) {
+            self.left_out.other_devices += u64::from(!completes);
+            return None;
+        }
+        let began = *self.began_ns.get_or_insert(event.time_ns);
+        // Several CPUs' events are merged to within some nanoseconds.
+        self.last_ns = self.last_ns.max(event.time_ns.saturating_sub(began));
+        if completes {
+            if self.follows {
+                self.completed(event);
+            }
+            return None;
+        }
+        self.arrival(event)
+    }
+
+    fn arrival(&mut self, event: &BlockEvent) -> Option<Arrival> {
+        let flags = event.flags;
+        let flush = flags.has(RequestFlags::PREFLUSH) && event.sectors == 0;
+        let op = if flags.has(RequestFlags::DISCARD) {
+            self.left_out.discards += 1;
+            return None;
+        } else if flags.has(RequestFlags::WRITE) && event.sectors > 0 || flush {
+            Op::Write
+        } else if flags.has(RequestFlags::READ) && event.sectors > 0 {
+            Op::Read
+        } else {
+            self.left_out.others += 1;
+            return None;
+        };
+        let number = self.next;
+        self.next += 1;
+        let after = self
+            .seen
+            .get(&event.pid)
+            .map(|&(number, at)| After { number, gap_ns: self.last_ns.saturating_sub(at) });
+        if self.follows && !flush {
+            if self.open.len() == MOST_OPEN {
+                self.open.remove(0);
+            }
+            let end = event.sector.saturating_add(u64::from(event.sectors));
+            let (pid, read) = (event.pid, op.is_read());
+            self.open.push(Open { number, pid, read, sector: event.sector, end });
+        }
+        Some(Arrival {
+            time_ns: self.last_ns,
+            op,
+            sync: flags.has(RequestFlags::SYNC) || flags.has(RequestFlags::FUA) || flush,
+            sector: event.sector,
+            sectors: event.sectors,
+            pid: event.pid,
+            cpu: event.cpu,
+            task: event.task,
+            after,
+        })
+    }
+
+    /// All that a completed request was made of has been seen by those who handed it in.
+    fn completed(&mut self, event: &BlockEvent) {
+        let end = event.sector.saturating_add(u64::from(event.sectors));
+        let read = event.flags.has(RequestFlags::READ);
+        let (seen, now) = (&mut self.seen, self.last_ns);
+        self.open.retain(|open| {
+            let within = open.read == read && open.sector >= event.sector && open.end <= end;
+            if within {
+                if seen.len() == MOST_TASKS && !seen.contains_key(&open.pid) {
+                    seen.clear();
+                }
+                seen.insert(open.pid, (open.number, now));
+            }
+            !within
+        });
+    }
+}
