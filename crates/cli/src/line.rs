@@ -156,6 +156,10 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     Backends(Backends),
     /// Block traces: record what reaches a device, sum it up, turn it into other forms
     Trace(crate::commands::trace::options::Trace),
+    /// The same workload in virtual time: another kernel, scheduler, read-ahead or device
+    Sim(crate::commands::sim::line::Sim),
+    /// A published table beside what we get; exit code 0 if every stated tolerance holds
+    Reproduce(crate::commands::reproduce::Reproduce),
 }
 
 #[derive(Debug, Args)]

@@ -174,7 +174,7 @@ fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
     }
 }
 
-fn rfc3339(time: &jiff::Zoned) -> String {
+pub fn rfc3339(time: &jiff::Zoned) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
@@ -479,7 +479,7 @@ fn nearest_existing(path: &Path) -> PathBuf {
 }
 
 /// The record's view of a planned phase.
-fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
+pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
     let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
     let synchronous = |s: &&Stream| {
         s.timed.fsync

@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`, `simulation`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -20,6 +20,7 @@ pub mod phase;
 pub mod physical;
 pub mod row;
 pub mod run;
+pub mod simulation;
 pub mod steady;
 pub mod store;
 pub mod tail;
@@ -40,6 +41,7 @@ pub use phase::{
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
+pub use simulation::{Simulation, ValueSources};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};

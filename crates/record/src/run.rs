@@ -1,6 +1,6 @@
 //! A run: one invocation's complete record.
 
-use crate::{Doubt, Phase, Source, Trust};
+use crate::{Doubt, Phase, Simulation, Source, Trust};
 use serde::{Deserialize, Serialize};
 
 /// How a run ended.
@@ -87,4 +87,7 @@ pub struct Run {
     /// The text it was imported from; `None` of a run that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// The model that its figures follow from; `None` of a run that was measured or imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<Simulation>,
 }

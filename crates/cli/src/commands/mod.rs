@@ -10,9 +10,11 @@ mod import;
 pub mod iozone;
 mod list;
 mod report;
+pub mod reproduce;
 mod rm;
 mod run;
 mod show;
+pub mod sim;
 mod survey;
 mod survey_plan;
 pub mod sweep;
@@ -37,9 +39,10 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
             | Command::Filebench(_)
             | Command::Sweep(_)
     ) || matches!(&line.command, Command::Compare(o) if o.measure.run);
-    if common.no_store && !measures {
+    let keeps = measures || matches!(line.command, Command::Sim(_));
+    if common.no_store && !keeps {
         return Err(Usage(
-            "--no-store belongs to the commands that measure: survey, run, sweep, compare --run, iozone, sysbench, filebench"
+            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim"
                 .into(),
         )
         .into());
@@ -70,6 +73,8 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Doctor(o) => doctor::run(&o),
         Command::Backends(o) => backends::run(&o),
         Command::Trace(o) => trace::run(&o),
+        Command::Sim(o) => sim::run(&o, &common),
+        Command::Reproduce(o) => reproduce::run(&o, &common),
     }
 }
 

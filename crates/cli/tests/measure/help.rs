@@ -127,6 +127,27 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("trace summary", &["<FILE>...", "--from", "--device", "--json", "--store"]),
     ("trace export", &["<FILE>...", "--from", "--format", "--output", "--force", "--store"]),
+    ("sim", &["run", "profiles", "--store"]),
+    (
+        "sim run",
+        &[
+            "[FILE]",
+            "--host",
+            "--device",
+            "--scheduler",
+            "--readahead",
+            "--limits",
+            "--stack",
+            "--seed",
+            "--output",
+            "--json",
+            "Examples:",
+            "--store",
+            "--no-store",
+        ],
+    ),
+    ("sim profiles", &["--store"]),
+    ("reproduce", &["<TABLE>", "--seeds", "--ablation", "--json", "Examples:", "Exit code:", "--store"]),
     ("backends", &["[DIR]", "--json", "States:", "--store"]),
 ];
 

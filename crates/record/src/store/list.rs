@@ -49,13 +49,19 @@ pub struct RunSummary {
     pub doubts: u64,
     /// The error that ended it.
     pub error: Option<String>,
+    /// It was simulated: nothing was measured.
+    pub simulated: bool,
 }
 
 impl RunSummary {
-    /// The word for the status column: the stored status, or "killed".
+    /// The word for the status column: the stored status, "killed", or "simulated" for a simulation that was completed.
     #[must_use]
     pub fn status_word(&self) -> &'static str {
-        if self.killed { "killed" } else { self.status.word() }
+        match self.status {
+            _ if self.killed => "killed",
+            Status::Completed if self.simulated => "simulated",
+            status => status.word(),
+        }
     }
 }
 
@@ -69,7 +75,8 @@ impl Store {
             .prepare_cached(
                 "SELECT id, label, dialect, started_at, coalesce(ended_at, ''), status, directory, host, version,
                      (SELECT count(*) FROM phase WHERE run_id = run.id), (SELECT count(*) FROM doubt WHERE run_id = run.id),
-                     error, boot_id, pid_namespace, pid, pid_started_ticks
+                     error, boot_id, pid_namespace, pid, pid_started_ticks,
+                     EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  FROM run
                  WHERE (?1 IS NULL OR label = ?1) AND (?2 IS NULL OR dialect = ?2)
                      AND (?3 IS NULL OR substr(id, 1, length(?3)) = ?3)
@@ -167,5 +174,6 @@ fn summary(row: &Row) -> rusqlite::Result<RunSummary> {
         phases: uint(row.get(9)?),
         doubts: uint(row.get(10)?),
         error: row.get(11)?,
+        simulated: row.get(16)?,
     })
 }

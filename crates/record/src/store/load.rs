@@ -3,7 +3,9 @@
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::status;
-use super::{Store, block, cache as cache_rows, course, finding, flow_op, imported, latency, op_log};
+use super::{
+    Store, block, cache as cache_rows, course, finding, flow_op, imported, latency, op_log, simulated,
+};
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
     Physical, Repetition, Residency, Run, Trust, Verdict, Worker,
@@ -72,6 +74,7 @@ fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
         head,
     )?;
     run.source = imported::load_source(db, id)?;
+    run.simulation = simulated::load(db, id)?;
     run.argv = json("argv", &argv)?;
     run.environment = json("the environment", &environment)?;
     run.seed = seed.parse().map_err(|e| Failure::Content(format!("the seed ({e})")))?;

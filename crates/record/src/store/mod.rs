@@ -29,6 +29,7 @@ mod past_figures;
 mod place;
 mod process;
 mod schema;
+mod simulated;
 mod write;
 mod write_phase;
 

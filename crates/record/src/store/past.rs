@@ -52,7 +52,7 @@ impl PastRun {
     }
 }
 
-/// All runs.
+/// All runs but the simulated ones, of which nothing was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     /// In the order of their ids, which is that in which they were made or imported.
@@ -79,6 +79,7 @@ impl Store {
                      doc ->> '$.filesystem.mount_point' AS mount_point, doc -> '$.sweep.settings' AS settings,
                      source.file, source.program, source.first_line, source.last_line
                  FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
+                 WHERE NOT EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  ORDER BY run.id",
             )
             .map_err(failed)?;

@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_cache.sql"),
     include_str!("schema_block.sql"),
     include_str!("schema_imported.sql"),
+    include_str!("schema_simulated.sql"),
 ];
 
 /// The schema version this program writes.

@@ -5,7 +5,7 @@ use super::bits::digest;
 use super::error::{StoreError, explain};
 use super::process::{Life, Writer};
 use super::write_phase::append_phase;
-use super::{Store, imported};
+use super::{Store, imported, simulated};
 use crate::{Doubt, Phase, Run, Trust};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -153,6 +153,7 @@ fn begin(t: &Transaction, run: &Run) -> Result<(), Failure> {
     ])?;
     clock(t, run)?;
     imported::append_source(t, run)?;
+    simulated::append(t, run)?;
     Ok(())
 }
 

@@ -26,7 +26,8 @@ const UNEQUAL_SHARE: f64 = 0.1;
 /// Something to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// What kind: "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status", "doubt".
+    /// What kind: "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status",
+    /// "simulated", "doubt".
     pub code: &'static str,
     /// The cell it is about, if it is about one.
     pub cell: Option<String>,
@@ -39,6 +40,7 @@ pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, ru
     let mut found: Vec<Notice> = order(layout).into_iter().chain(means(layout, taken)).collect();
     for (letter, side) in [("A", a), ("B", b)] {
         found.extend(side.runs.iter().filter_map(|run| ended_badly(letter, run)));
+        found.extend(simulated(letter, side));
         found.extend(contradictions(letter, side));
         found.extend(first_cells(letter, side));
     }
@@ -135,6 +137,19 @@ fn ended_badly(letter: &str, run: &Run) -> Option<Notice> {
     };
     let sentence = format!("{letter}: run {} {what}; what it measured until then is compared.", run.id);
     Some(Notice { code: "status", cell: None, sentence })
+}
+
+/// A side of which runs were simulated: their figures are a model's.
+fn simulated(letter: &str, side: &Side<'_>) -> Option<Notice> {
+    let of_runs = side.runs.iter().filter(|r| r.simulation.is_some()).count();
+    let sentence = match of_runs {
+        0 => return None,
+        n if n == side.runs.len() => format!("{letter} is simulated: nothing of it was measured."),
+        n => {
+            format!("{letter}: {n} of {} runs are simulated: nothing of them was measured.", side.runs.len())
+        }
+    };
+    Some(Notice { code: "simulated", cell: None, sentence })
 }
 
 /// What imported texts say against their own figures.

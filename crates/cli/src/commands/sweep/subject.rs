@@ -70,6 +70,16 @@ impl Subject {
         self.words.join(" ")
     }
 
+    /// The language of its workload.
+    pub fn dialect(&self) -> &'static str {
+        match self.kind {
+            Kind::Native { .. } => "native",
+            Kind::Sysbench => "sysbench",
+            Kind::Iozone => "iozone",
+            Kind::Script | Kind::Filebench => "filebench",
+        }
+    }
+
     /// Whether it is a native workload.
     pub fn is_native(&self) -> bool {
         matches!(self.kind, Kind::Native { .. })

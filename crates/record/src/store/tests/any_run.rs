@@ -27,7 +27,7 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
     (
         ("[0-9]{4}-[a-f]{3}", words(), words(), words(), words(), words(), words()),
         (prop::sample::select(statuses), prop::collection::vec(words(), 0..4), any::<u64>(), words()),
-        (environment, clock, prop::option::of(words()), any_source()),
+        (environment, clock, prop::option::of(words()), (any_source(), any_simulation())),
         prop::collection::vec(any_phase(), 0..3),
         prop::collection::vec(doubt, 0..3),
         prop::collection::vec(trust, 0..3),
@@ -36,7 +36,7 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
             |(
                 t,
                 (status, argv, seed, workload),
-                (environment, clock, error, source),
+                (environment, clock, error, (source, simulation)),
                 phases,
                 doubts,
                 trust,
@@ -59,6 +59,7 @@ pub(crate) fn any_run() -> impl Strategy<Value = Run> {
                 trust,
                 error,
                 source,
+                simulation,
             },
         )
 }
@@ -142,6 +143,21 @@ fn any_printed() -> impl Strategy<Value = Figure> {
             line,
         },
     )
+}
+
+fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
+    let counts = prop::collection::vec((words(), any::<u64>()), 0..3);
+    let simulation = (words(), words(), words(), any::<u32>(), counts).prop_map(
+        |(host, device, scheduler, guessed, counts)| Simulation {
+            host,
+            device,
+            scheduler,
+            values: crate::ValueSources { guessed, ..Default::default() },
+            counts,
+            ..Simulation::default()
+        },
+    );
+    prop::option::of(simulation)
 }
 
 fn any_source() -> impl Strategy<Value = Option<Source>> {

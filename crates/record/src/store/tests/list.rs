@@ -76,6 +76,7 @@ fn a_removed_run_leaves_nothing_behind() {
         "workload",
         "source",
         "figure",
+        "simulation",
     ];
     for table in tables.into_iter().chain(BLOCK_TABLES) {
         assert_eq!(rows(&store, table), 0, "{table}");

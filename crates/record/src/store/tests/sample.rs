@@ -54,6 +54,7 @@ pub(crate) fn sample_run() -> Run {
         ],
         error: Some("the disk is full".into()),
         source: None,
+        simulation: None,
     }
 }
 

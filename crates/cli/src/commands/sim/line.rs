@@ -1,0 +1,81 @@
+//! The options of `fathom sim`.
+
+use crate::exit::Usage;
+use clap::{Args, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Sim {
+    #[command(subcommand)]
+    pub command: SimCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SimCommand {
+    /// Execute a workload in virtual time
+    #[command(after_help = "Examples:
+  fathom sim run workload.toml --host today --device sata-7200-ncq
+  fathom sim run --host athlon-2004-linux-2.6 --device deskstar-60gxp --scheduler as \\
+      --readahead ra26-shared -- sysbench --num-threads=16 --test=fileio --file-total-size=3G \\
+      --file-test-mode=rndrw run
+
+`fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
+the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
+    Run(RunSimulated),
+    /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
+    Profiles,
+}
+
+#[derive(Debug, Args)]
+pub struct RunSimulated {
+    /// A workload file
+    pub file: Option<PathBuf>,
+    /// Host and kernel: a name, or a file (.toml)
+    #[arg(long, value_name = "NAME|FILE", default_value = "today")]
+    pub host: String,
+    /// Device: a name, or a file (.toml)
+    #[arg(long, value_name = "NAME|FILE", default_value = "sata-7200-ncq")]
+    pub device: String,
+    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
+    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
+    pub scheduler: String,
+    /// Read-ahead policy, with tunables if wanted: modern,max=32
+    #[arg(long, value_name = "NAME[,TUNABLE=N]", default_value = "modern")]
+    pub readahead: String,
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18 [default: by host and device]
+    #[arg(long, value_name = "NAME")]
+    pub limits: Option<String>,
+    /// Layers: full, or nocache (every call reaches the queue)
+    #[arg(long, value_name = "LAYERS", default_value = "full")]
+    pub stack: String,
+    /// Seed instead of the workload's own
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Also write a page, or another form by the file's ending
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the record as JSON instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Instead of FILE: sysbench or iozone with their arguments
+    #[arg(last = true, value_name = "DROP-IN ARGS")]
+    pub drop_in: Vec<OsString>,
+}
+
+impl RunSimulated {
+    /// What is to be executed: the file, or what stands behind the --.
+    pub fn words(&self) -> Result<Vec<OsString>, Usage> {
+        match (&self.file, self.drop_in.is_empty()) {
+            (Some(file), true) => Ok(vec![file.clone().into()]),
+            (None, false) => Ok(self.drop_in.clone()),
+            (Some(_), false) => {
+                Err(Usage("a workload file, or a drop-in and its arguments behind --, but not both".into()))
+            }
+            (None, true) => Err(Usage(
+                "what is to be simulated? Name a workload file, or a drop-in and its arguments behind --"
+                    .into(),
+            )),
+        }
+    }
+}

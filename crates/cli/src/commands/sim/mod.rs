@@ -1,0 +1,192 @@
+//! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options,
+//! `record` makes the run of what came out.
+
+pub mod line;
+mod record;
+
+use super::sweep::subject::Subject;
+use super::write;
+use crate::exit::{self, Usage};
+use crate::line::Common;
+use crate::{console, state};
+use fathom_iopath::{Limits, elevator, readahead};
+use fathom_record::{Run, ValueSources};
+use fathom_sim::devices::{Device as _, DeviceProfile};
+use fathom_sim::host::{Host, QueueRules};
+use fathom_sim::{Setup, Stack, devices, host, simulate};
+use fathom_workload::{Seed, Workload};
+use line::{RunSimulated, Sim, SimCommand};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Seed of drop-ins that take another one every time: a simulation is to be repeatable.
+const SEED: u64 = 1;
+
+/// Runs the command.
+pub fn run(options: &Sim, common: &Common) -> anyhow::Result<ExitCode> {
+    match &options.command {
+        SimCommand::Run(o) => workload(o, common),
+        SimCommand::Profiles => {
+            console::out(&profiles());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
+    if let Some(output) = &o.output {
+        write::check_before(output)?;
+    }
+    let words = o.words()?;
+    let subject = Subject::read(&words)?;
+    let planned = subject.plan(&[], &[], o.seed.unwrap_or(SEED))?;
+    let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
+    let values = values(&host, &device);
+    let stack = Stack::by_word(&o.stack)
+        .ok_or_else(|| Usage(format!("--stack {:?}: there are full and nocache", o.stack)))?;
+    if stack == Stack::Replay {
+        return Err(Usage(
+            "--stack replay belongs to traces; a workload has the layers full or nocache".into(),
+        )
+        .into());
+    }
+    let mut failed = false;
+    for mut workload in planned.workloads()? {
+        if let Some(seed) = o.seed {
+            workload.seed = Seed(seed);
+        }
+        let run = one(o, &subject, &workload, (&host, &device, stack), values)?;
+        failed |= run.error.is_some();
+        conclude(o, common, &run)?;
+    }
+    Ok(ExitCode::from(if failed { exit::FAILED } else { exit::DONE }))
+}
+
+fn one(
+    o: &RunSimulated,
+    subject: &Subject,
+    workload: &Workload,
+    (host, device, stack): (&Host, &DeviceProfile, Stack),
+    values: ValueSources,
+) -> anyhow::Result<Run> {
+    let setup = Setup {
+        host: host.clone(),
+        device: Box::new(device.build().map_err(|e| Usage(e.to_string()))?),
+        device_name: o.device.clone(),
+        limits: limits(o, host, device)?,
+        scheduler: o.scheduler.clone(),
+        readahead: o.readahead.clone(),
+        stack,
+        indirect_in_memory: false,
+    };
+    let started = jiff::Zoned::now();
+    let out = simulate(workload, setup).map_err(|e| Usage(format!("{}: {e}", subject.words())))?;
+    Ok(record::of(o, subject, workload, &started, values, out))
+}
+
+/// What a request of the device may be, if the user does not say: by the host's kernel, and by whether the device takes one command.
+fn limits(o: &RunSimulated, host: &Host, device: &DeviceProfile) -> anyhow::Result<Limits> {
+    if let Some(name) = &o.limits {
+        let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
+        let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
+        return Ok(Limits::by_name(name).ok_or_else(unknown)?);
+    }
+    let depth = device.build().map_err(|e| Usage(e.to_string()))?.depth();
+    Ok(match host.block.queue.get() {
+        QueueRules::Linux24 => Limits::IDE_24,
+        QueueRules::Linux26 if depth > 1 => Limits::CCISS,
+        QueueRules::Linux26 => Limits::IDE_26,
+        QueueRules::Today => Limits::LOOP_618,
+        QueueRules::Bare => Limits::UNKNOWN,
+    })
+}
+
+fn host_of(name: &str) -> anyhow::Result<Host> {
+    if !is_file(name) {
+        return Ok(host::shipped(name).map_err(|e| Usage(e.to_string()))?);
+    }
+    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
+    Ok(Host::parse(name, &text).map_err(|e| Usage(e.to_string()))?)
+}
+
+fn device_of(name: &str) -> anyhow::Result<DeviceProfile> {
+    if !is_file(name) {
+        return Ok(devices::by_name(name).map_err(|e| Usage(e.to_string()))?);
+    }
+    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
+    Ok(DeviceProfile::parse(name, &text).map_err(|e| Usage(e.to_string()))?)
+}
+
+/// A profile's file is named by a path or by its ending; names of shipped ones have neither.
+fn is_file(name: &str) -> bool {
+    name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "toml")
+}
+
+fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
+    let all = host.tally + device.tally;
+    ValueSources {
+        datasheet: all.datasheet,
+        measured: all.measured,
+        fitted: all.fitted,
+        guessed: all.guessed,
+    }
+}
+
+fn conclude(o: &RunSimulated, common: &Common, run: &Run) -> anyhow::Result<()> {
+    if !common.no_store {
+        state::store(common.store.as_deref())?.save(run)?;
+    }
+    if o.json {
+        console::out(&fathom_record::export::json(run));
+    } else {
+        let mut text = String::new();
+        if let Some(simulation) = &run.simulation {
+            let _ = writeln!(text, "{}\n", simulation.sentence());
+        }
+        text += &fathom_report::terminal::summary(run, console::width(), console::colour());
+        text += &inside(run);
+        console::out(&text);
+    }
+    if let Some(error) = &run.error {
+        console::error(error);
+    }
+    if let Some(output) = &o.output {
+        write::tell(&write::runs(&[run], output, false)?);
+    }
+    if !common.no_store {
+        console::note(&format!("kept as simulated run {}", run.id));
+    }
+    Ok(())
+}
+
+/// What happened inside, as far as it did.
+fn inside(run: &Run) -> String {
+    let Some(simulation) = &run.simulation else { return String::new() };
+    let mut text = String::from("\nInside the simulation\n");
+    for (name, count) in simulation.counts.iter().filter(|c| c.1 > 0) {
+        let _ = writeln!(text, "  {name:<28} {count:>16}");
+    }
+    text
+}
+
+/// Everything that can be named.
+fn profiles() -> String {
+    let mut text = String::from("hosts (--host)\n");
+    for name in host::NAMES {
+        let about =
+            host::shipped(name).map_or_else(|e| e.to_string(), |h| format!("{} [{}]", h.about, h.tally));
+        let _ = writeln!(text, "  {name:<24} {about}");
+    }
+    text += "devices (--device)\n";
+    for name in devices::NAMES {
+        let about =
+            devices::by_name(name).map_or_else(|e| e.to_string(), |d| format!("{} [{}]", d.about, d.tally));
+        let _ = writeln!(text, "  {name:<24} {about}");
+    }
+    let schedulers: Vec<&str> = elevator::known().collect();
+    let _ = writeln!(text, "schedulers (--scheduler)\n  {}", schedulers.join(" "));
+    let policies: Vec<&str> = readahead::NAMES.iter().map(|(name, _)| *name).collect();
+    let _ = writeln!(text, "read-ahead (--readahead)\n  {}", policies.join(" "));
+    text
+}

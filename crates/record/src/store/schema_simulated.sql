@@ -1,0 +1,6 @@
+-- Simulated runs: the model behind their figures, as JSON. Runs that were measured have none.
+
+CREATE TABLE simulation (
+    run_id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    doc    TEXT NOT NULL
+) STRICT;
