@@ -17,8 +17,11 @@ fn record(fathom: &Fathom, args: &[&str]) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|e| panic!("{e}: {}", outcome.stdout))
 }
 
-/// Of each worker: offset and length of every operation in their order, and how many of each kind there were.
-fn operations(run: &Value) -> Vec<(Vec<(u64, u64)>, Vec<(String, u64)>)> {
+/// Of a worker: offset and length of every operation in their order, and how many of each kind there were.
+type Done = (Vec<(u64, u64)>, Vec<(String, u64)>);
+
+/// What each worker did.
+fn operations(run: &Value) -> Vec<Done> {
     let workers = run["phases"][0]["repetitions"][0]["workers"].as_array().expect("workers");
     let number = |v: &Value| v.as_u64().expect("a number");
     let of = |w: &Value| {

@@ -22,7 +22,7 @@ pub enum SimCommand {
 
 `fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
 the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
-    Run(RunSimulated),
+    Run(Box<RunSimulated>),
     /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
     Profiles,
 }

@@ -76,7 +76,7 @@ impl Subject {
             Kind::Native { .. } => "native",
             Kind::Sysbench => "sysbench",
             Kind::Iozone => "iozone",
-            Kind::Script | Kind::Filebench => "filebench",
+            Kind::Script(_) | Kind::Filebench => "filebench",
         }
     }
 
