@@ -115,7 +115,7 @@ fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
         "--stop",
         "precision",
         "--half-width",
-        "0.0001%",
+        "0.000000000001%",
         "--max-quads",
         "100",
         &file,

@@ -51,7 +51,7 @@ fn the_same_workload_and_seed_give_the_same_operations() {
         ),
         (
             2,
-            "direction = \"write\"\nrecord = { between = { min = \"4KiB\", max = \"64KiB\" } }\namount = { bytes = \"700KiB\" }",
+            "direction = \"write\"\nrecord = { between = { min = \"4KiB\", max = \"64KiB\" } }\namount = { operations = 30 }",
         ),
         (
             1,

@@ -1,4 +1,4 @@
-//! The hosts that are shipped.
+//! The host profiles that come with the program, by name: texts of `profiles/host`, read when they are asked for.
 
 use super::{Host, ProfileError};
 

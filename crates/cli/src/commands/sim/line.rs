@@ -1,4 +1,4 @@
-//! The options of `fathom sim`.
+//! The options of `fathom sim` and `fathom reproduce`, one definition each: parsing and help come from it.
 
 use crate::exit::Usage;
 use clap::{Args, Subcommand};
