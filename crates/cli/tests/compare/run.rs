@@ -109,19 +109,11 @@ fn the_plan_tells_all_and_does_nothing() {
 fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     let fathom = Fathom::new();
     let file = workload(&fathom, "paced", "");
-    let words = [
-        "--vary",
-        "rate=40000,400",
-        "--stop",
-        "precision",
-        "--half-width",
-        "0.000000000001%",
-        "--max-quads",
-        "100",
-        &file,
-    ];
-    let mut running = fathom.spawn(run(&words));
-    running.wait_for_text("quad 4 of at most 100");
+    // Longer runs than elsewhere: the fifth quad would end it, two seconds and more after the fourth began.
+    let text = fs::read_to_string(&file).expect("the workload");
+    fs::write(&file, text.replace("50ms", "300ms")).expect("the workload");
+    let mut running = fathom.spawn(run(&["--vary", "rate=40000,400", "--max-quads", "10", &file]));
+    running.wait_for_text("quad 4 of at most 10");
     running.signal_group(libc::SIGINT);
     let outcome = running.finish().expect_code(130).expect_stdout(" slower than A");
     let outcome = outcome
