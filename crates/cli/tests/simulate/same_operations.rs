@@ -53,10 +53,6 @@ fn the_same_workload_and_seed_give_the_same_operations() {
             2,
             "direction = \"write\"\nrecord = { between = { min = \"4KiB\", max = \"64KiB\" } }\namount = { operations = 30 }",
         ),
-        (
-            1,
-            "pick = \"all\"\nsequence = \"own\"\ndirection = { mix = { reads-per-write-issued = 1.5 } }\naccess = \"uniform\"\nrecord = { fixed = \"16KiB\" }\namount = { operations = 80 }\nsync_series = { requests = 20, at_end = true }",
-        ),
     ] {
         let path = fathom.dir().path().join("w.toml");
         std::fs::write(&path, workload(threads, stream)).expect("writes");

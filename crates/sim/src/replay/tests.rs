@@ -1,3 +1,5 @@
+//! Replays of made-up traces: everything is served once and in order, the depth is kept, the same history gives the same bytes.
+
 use super::*;
 use crate::devices::{self, Constant, Device as _};
 use fathom_iopath::{Limits, Op, Rules, elevator};
