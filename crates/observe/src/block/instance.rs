@@ -7,7 +7,7 @@ use super::devices::Watched;
 use super::error::WatchError;
 use super::format::{EventFormat, PageFormat};
 use super::kernel_events::{Detail, EVENTS, KernelEvent, bytes_per_io};
-use super::{reader, tracefs};
+use super::{own_pages, reader, tracefs};
 use crate::files::{KernelFiles, Live};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -104,6 +104,10 @@ impl Instance {
     fn in_background(
         make: impl FnOnce() -> Result<Self, WatchError> + Send + 'static,
     ) -> Result<Coming, WatchError> {
+        let make = || {
+            own_pages::fetch(&Live);
+            make()
+        };
         let thread = std::thread::Builder::new().name("block-events".into()).spawn(make);
         thread.map(Coming).map_err(|e| WatchError::Thread(format!("could not be started: {e}")))
     }

@@ -34,6 +34,7 @@ mod kernel_events;
 mod merge;
 mod origin;
 pub mod own;
+mod own_pages;
 pub mod page;
 mod reader;
 pub mod rows;
