@@ -297,9 +297,9 @@ pub struct Sweep {
     /// Where the image of the loop device is made, with fs=... [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub image_in: Option<PathBuf>,
-    /// Size of that image
-    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
-    pub image_size: String,
+    /// Size of that image [default: 2GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub image_size: Option<String>,
     /// Only check everything and print what would be done
     #[arg(long)]
     pub plan: bool,

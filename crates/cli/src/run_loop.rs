@@ -151,6 +151,9 @@ pub fn execute(
         laid_out(workload, &run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
     run.doubts = doubts::of(&run, &run.environment, &seen);
     run.trust = trust::of(&run, &run.environment, &seen);
+    if let Some(mark) = &common.mark {
+        mark.close(&mut run);
+    }
     cold::say(&run, reach.is_some());
     let stored = keeper.close(&run);
     Ok(Finished { run, stored, failure, signal })

@@ -77,10 +77,10 @@ pub fn runs(quads: &[(&str, [f64; 4])], of_sweep: bool) -> Vec<Run> {
         };
         if of_sweep {
             run.label = format!("sweep 20261122T115959-000000: scheduler={setting}");
-            run.argv = vec!["fathom".into(), "sweep".into(), "--vary".into(), "scheduler=none,bfq".into()];
             run.environment["sweep"] = serde_json::json!({
                 "id": "20261122T115959-000000", "run": number + 1, "block": number / 4 + 1,
                 "settings": {"scheduler": setting},
+                "factors": [{"name": "scheduler", "values": ["none", "bfq"]}],
             });
         }
         run

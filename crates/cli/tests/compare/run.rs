@@ -170,6 +170,62 @@ fn the_noise_alone_says_what_this_machine_can_see() {
 }
 
 #[test]
+fn the_baseline_of_a_sweep_is_the_value_it_names_first() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "paced", "");
+    let sweep = ["sweep", "--vary", "rate=40000,400", "--rounds", "6", "--", &file];
+    let _ = fathom.run(sweep).expect_code(0);
+    // A label of somebody's own that begins like a sweep's does not matter.
+    let _ = fathom.run(["run", "--label", "sweep of the disk", &file]);
+    let outcome = fathom.run(["compare", "--sweep", "last", "--gate"]).expect_code(1);
+    let _ =
+        outcome.expect_stdout("A  rate=40000").expect_stdout("B  rate=400").expect_stdout(" slower than A");
+    let other = fathom.run(["compare", "--sweep", "last", "--base", "400", "--gate"]).expect_code(0);
+    let _ = other.expect_stdout("A  rate=400").expect_stdout(" faster than A");
+}
+
+#[test]
+fn a_script_is_named_from_where_the_program_was_started() {
+    let fathom = Fathom::new();
+    for name in ["one", "two"] {
+        fs::create_dir(fathom.work().join(name)).expect("a directory");
+    }
+    let script = "define fileset name=f,path=\".\",size=64k,entries=1,prealloc\n\
+                  define process name=p,instances=1 { thread name=t,memsize=1m,instances=1 {\n\
+                  flowop openfile name=o,filesetname=f,fd=1\nflowop read name=r,fd=1,iosize=4k\nflowop closefile name=c,fd=1 } }\nrun 1\n";
+    fs::write(fathom.work().join("w.f"), script).expect("a script");
+    let words = ["--plan", "--in", "one,two", "--", "filebench", "-f", "w.f"];
+    let _ = fathom.run(run(&words)).expect_code(0).expect_stdout("in one");
+}
+
+#[test]
+fn a_figure_on_too_few_operations_ends_it_after_the_warm_up() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "paced", "pace = { rate = { operations_per_s = 200.0 } }");
+    for words in [&["--vary", "rate=200,100"][..], &["--calibrate"]] {
+        let words = [
+            &["compare", "--run", "--figure", "p99.9"],
+            words,
+            &["--gate", "--junit", "out.xml", "--force", &file],
+        ]
+        .concat();
+        let outcome = fathom.run(words).expect_code(3);
+        let _ = outcome.expect_stderr("Too few operations").expect_stderr("--figure p99.9");
+        let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
+        assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
+    }
+}
+
+#[test]
+fn the_noise_keeps_to_the_budget() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "paced", "");
+    let words = ["compare", "--run", "--calibrate", "--budget", "1ms", "--gate", &file];
+    let outcome = fathom.run(words).expect_code(3);
+    let _ = outcome.expect_stderr("0 of 5 of A against itself are done, and nothing was compared");
+}
+
+#[test]
 fn a_budget_that_is_spent_ends_it() {
     let fathom = Fathom::new();
     let file = workload(&fathom, "paced", "");
@@ -185,17 +241,19 @@ fn a_budget_that_is_spent_ends_it() {
 fn what_cannot_be_measured_is_said_before_anything_runs() {
     let fathom = Fathom::new();
     let (one, two) = (workload(&fathom, "one", ""), workload(&fathom, "two", ""));
-    let refused: [(&[&str], &str); 13] = [
+    let refused: [(&[&str], &str); 15] = [
         (&[], "0 were named"),
         (&[&one], "nothing differs between the sides"),
         (&[&one, &two, &one], "3 were named"),
         (&["--vary", "rate=1,2", &one, &two], "the sides would differ in workload and rate"),
         (&["--vary", "rate=1,2,3", &one], "rate has 3 values: A and B are two"),
         (&["--in", "nowhere,there", &one], "--in "),
+        (&["--image-size", "1GiB", &one, &two], "--image-size is about the loop device that fs=... makes"),
+        (&["--threshold", "7%", "--effect", "7%", &one, &two], "--effect 7 % is not above --threshold 7 %"),
         (&["--effect", "0.5%", &one, &two], "--effect 0.5 % is not above --threshold 1 %"),
         (&["--half-width", "1%", &one, &two], "--half-width belongs to --stop precision"),
         (&["--max-quads", "0", &one, &two], "--max-quads 0"),
-        (&["--image-in", ".", &one, &two], "--image-in is where fs=... makes its loop device"),
+        (&["--image-in", ".", &one, &two], "--image-in is about the loop device that fs=... makes"),
         (&["--vary", "skeduler=none,bfq", &one], "skeduler is no setting that fathom knows"),
         (&["--", "iozone", "-i", "0", "--and", "sysbench"], "error"),
         (&["no-such.toml", &one], "no-such.toml"),

@@ -45,7 +45,7 @@ fn ctrl_c_in_a_comparison_puts_back() {
     wait_until_turned(&mut running, &stand, &before);
     running.signal_group(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
-    let _ = outcome.expect_stderr("stopped by signal 2; no side was measured by then");
+    let _ = outcome.expect_stderr("stopped by signal 2; no quad was whole by then, so nothing is compared");
     assert_eq!(stand.all(), before);
     assert!(journals(&stand.fathom).is_empty());
 }

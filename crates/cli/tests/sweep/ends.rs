@@ -63,7 +63,7 @@ fn the_guardian_puts_back_when_the_sweep_is_killed() {
     assert!(took < Duration::from_secs(20), "{took:?}");
     let outcome = running.finish();
     let told =
-        format!("restored nomerges of {} to 0, left behind by a sweep that was killed", stand.device());
+        format!("restored nomerges of {} to 0, left behind by a measurement that was killed", stand.device());
     assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
     while !journals(&stand.fathom).is_empty() {
         assert!(killed.elapsed() < Duration::from_secs(30), "the journal stays");
@@ -99,8 +99,10 @@ fn the_next_command_puts_back_when_both_are_killed() {
     let _ = running.finish();
     assert_ne!(stand.all(), before, "nobody is left to do it");
     let next = stand.fathom.run(["list"]).expect_code(0);
-    let told =
-        format!("note: restored nomerges of {} to 0, left behind by a sweep that was killed", stand.device());
+    let told = format!(
+        "note: restored nomerges of {} to 0, left behind by a measurement that was killed",
+        stand.device()
+    );
     assert!(next.stderr.contains(&told), "{}", next.stderr);
     assert_eq!(stand.all(), before);
     assert!(journals(&stand.fathom).is_empty());
@@ -121,6 +123,11 @@ fn what_somebody_else_sets_meanwhile_is_left_alone() {
     let outcome = running.finish().expect_code(3);
     let changed = format!("somebody else changed read_ahead_kb of {} from 0 to 32", stand.device());
     one_error(&outcome, &[&changed]);
+    // Whoever reads the run from the store is told so, too.
+    let runs = stand.fathom.run(["show", "last"]).expect_code(0);
+    assert!(runs.stdout.contains(&changed), "{}", runs.stdout);
+    let listed = stand.fathom.run(["list"]).expect_code(0);
+    assert!(listed.stdout.contains("failed"), "{}", listed.stdout);
     let left = format!("warning: read_ahead_kb of {} is 32 now, which no sweep set", stand.device());
     assert!(outcome.stderr.contains(&left), "{}", outcome.stderr);
     assert_eq!(stand.get("read_ahead_kb"), "32");

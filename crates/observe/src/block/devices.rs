@@ -17,7 +17,7 @@ pub struct Watched {
     /// Whether it has no requests (most of device mapper, md, zram, brd, the heads of NVMe multipath): bios are told instead.
     pub bio_based: bool,
     /// Whether its requests wait in an I/O scheduler, which tells of every one that is put there (flushes, and what is written with
-    /// one, go past it).
+    /// one, go past it): those of the threads that this process measures need not be told then.
     pub scheduled: bool,
     /// Numbers of its partitions: some kernels let a bio keep its partition's. Events are told under the disk's number.
     pub partitions: Vec<DeviceNumber>,
@@ -67,6 +67,13 @@ fn is_scheduled(files: &dyn KernelFiles, sys: &Path) -> bool {
 }
 
 impl Watched {
+    /// For a process that watches and measures nothing itself: all that is put into the device's queue is told, and nothing that was
+    /// put there by nobody known is taken for ours.
+    #[must_use]
+    pub fn for_a_bystander(self) -> Self {
+        Self { scheduled: false, ..self }
+    }
+
     /// A device known by its number only.
     #[must_use]
     pub fn of_number(number: DeviceNumber, bio_based: bool) -> Self {

@@ -35,6 +35,9 @@ enum Wanted {
     Requests,
     /// On devices with requests when everything is to be seen.
     RequestsFull,
+    /// On devices with a scheduler, where a request is known by its first sector, and on all with requests when everything is to be
+    /// seen.
+    Moves,
     /// On devices without.
     Bios,
     /// On devices without, and on all when everything is to be seen.
@@ -52,8 +55,8 @@ pub(super) const EVENTS: [KernelEvent; 13] = [
     event("block_bio_queue", BlockAction::Queue, 64, Wanted::BiosFull),
     event("block_bio_complete", BlockAction::BioComplete, 56, Wanted::Bios),
     event("block_bio_backmerge", BlockAction::BackMerge, 64, Wanted::RequestsFull),
-    event("block_bio_frontmerge", BlockAction::FrontMerge, 64, Wanted::RequestsFull),
-    event("block_rq_merge", BlockAction::RequestMerge, 72, Wanted::RequestsFull),
+    event("block_bio_frontmerge", BlockAction::FrontMerge, 64, Wanted::Moves),
+    event("block_rq_merge", BlockAction::RequestMerge, 72, Wanted::Moves),
     event("block_split", BlockAction::Split, 68, Wanted::BiosFull),
     event("block_getrq", BlockAction::GetRequest, 64, Wanted::RequestsFull),
     event("block_plug", BlockAction::Plug, 32, Wanted::NoDevice),
@@ -76,6 +79,7 @@ impl KernelEvent {
         let wants = |d: &&Watched| match self.wanted {
             Wanted::Requests => !d.bio_based,
             Wanted::RequestsFull => full && !d.bio_based,
+            Wanted::Moves => (full || d.scheduled) && !d.bio_based,
             Wanted::Bios => d.bio_based,
             Wanted::BiosFull => full || d.bio_based,
             Wanted::NoDevice => full && !d.bio_based,

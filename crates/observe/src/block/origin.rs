@@ -5,7 +5,10 @@
 //! On a device with a scheduler the kernel is not asked to tell of requests that the measured threads put into its queue
 //! ([`super::kernel_events`]). It tells of all others: what was put there by nobody we were told of is ours. That does not hold for
 //! flushes and writes with one, which go past the scheduler: those are the issuer's. What others had in the queue when the watch
-//! began is taken for ours, too: a few requests at most.
+//! began is taken for ours, too, and so is what they put there by an event that was lost: a few requests at most, and the number of
+//! lost events is told. A process that measures nothing itself has all told ([`Watched::for_a_bystander`]).
+//!
+//! A request is known by its device and first sector; merging in front moves that.
 //!
 //! Plugging names no device: a task's plugs belong to the device it last had a request made for.
 
@@ -45,7 +48,7 @@ impl Who {
     }
 }
 
-/// Requests that are remembered; beyond this all are forgotten, and told to be the issuer's.
+/// Requests that are remembered; beyond this, more than all queues of a machine hold, all are forgotten.
 const MOST_REQUESTS: usize = 1 << 17;
 
 /// Requests with one of these flags do not wait in a scheduler's queue.
@@ -64,6 +67,7 @@ pub(super) struct Origins {
     unseen: Vec<DeviceNumber>,
     /// Us, where nothing more is known.
     measured: Who,
+    detail: Detail,
 }
 
 impl Origins {
@@ -79,6 +83,7 @@ impl Origins {
             partitions: partitions.collect(),
             unseen: unseen.collect(),
             measured: Who { kind: IssuerKind::Own, pid: me, task },
+            detail,
         }
     }
 
@@ -99,7 +104,8 @@ impl Origins {
         self.tasks.by_name()
     }
 
-    /// For whom the event is, which becomes the whole device's; `None` for plugs of tasks that do nothing for our devices. Called in
+    /// For whom the event is, which becomes the whole device's; `None` for plugs of tasks that do nothing for our devices, and for what is
+    /// only to be known here. Called in
     /// the order of time.
     #[inline]
     pub fn of(&mut self, event: &mut BlockEvent) -> Option<Who> {
@@ -148,11 +154,23 @@ impl Origins {
             },
             BlockAction::RequestMerge => {
                 self.waiting.remove(&key);
-                self.running(event)
+                self.told(event)?
+            }
+            BlockAction::FrontMerge => {
+                let before = (event.device, event.sector.saturating_add(u64::from(event.sectors)));
+                if let Some(who) = self.waiting.remove(&before) {
+                    self.remember(key, who);
+                }
+                self.told(event)?
             }
             _ => self.running(event),
         };
         Some(who)
+    }
+
+    /// Merges without those at the back are looked at here and told to nobody: what was merged is not known then.
+    fn told(&mut self, event: &BlockEvent) -> Option<Who> {
+        (self.detail == Detail::Full).then(|| self.running(event))
     }
 
     #[inline]
@@ -247,6 +265,37 @@ mod tests {
             assert_eq!(who(&mut asked, &issued).0, IssuerKind::Kernel, "{past:?} goes past the scheduler");
         }
         assert_eq!(who(&mut origins(Detail::Full), &issue(72)).0, IssuerKind::Kernel, "there all are told");
+    }
+
+    #[test]
+    fn a_request_that_was_merged_in_front_stays_its_makers() {
+        let disk = Watched { scheduled: true, ..Watched::of_number(DISK, false) };
+        let mut origins = Origins::new(OwnTasks::new(), std::slice::from_ref(&disk), Detail::Requests);
+        who(&mut origins, &event(BlockAction::Insert, 64, NOBODY, "dd"));
+        let merge = event(BlockAction::FrontMerge, 56, NOBODY, "dd");
+        assert_eq!(origins.of(&mut { merge }), None, "not told on: those at the back are not known");
+        let issued = who(&mut origins, &event(BlockAction::Issue, 56, WORKER, "kworker/0:1H"));
+        assert_eq!(issued, (IssuerKind::Other, "dd".into()));
+        // One that went into another request is forgotten: the next one there is another.
+        who(&mut origins, &event(BlockAction::Insert, 200, NOBODY, "dd"));
+        assert_eq!(origins.of(&mut event(BlockAction::RequestMerge, 200, NOBODY, "dd")), None);
+        assert_eq!(
+            who(&mut origins, &event(BlockAction::Issue, 200, WORKER, "kworker/0:1H")).0,
+            IssuerKind::Own
+        );
+    }
+
+    #[test]
+    fn a_bystander_takes_nothing_for_its_own() {
+        let disk = Watched { scheduled: true, ..Watched::of_number(DISK, false) }.for_a_bystander();
+        let mut origins = Origins::new(OwnTasks::new(), std::slice::from_ref(&disk), Detail::Requests);
+        assert_eq!(
+            who(&mut origins, &event(BlockAction::Issue, 64, WORKER, "kworker/0:1H")).0,
+            IssuerKind::Kernel
+        );
+        let inserts = super::super::kernel_events::EVENTS.iter().find(|e| e.action == BlockAction::Insert);
+        let filter = inserts.and_then(|e| e.filter(&[disk], Detail::Requests)).expect("a filter");
+        assert!(!filter.contains("comm"), "all are told: {filter}");
     }
 
     #[test]

@@ -32,5 +32,5 @@ pub use disk::{Disk, FileSystem};
 pub use error::KnobError;
 pub use files::KnobFiles;
 pub use target::Place;
-pub use turner::{Reading, Turner};
+pub use turner::{Reading, Turner, disturbed};
 pub use undo::{Outcome, put_back_left_behind};

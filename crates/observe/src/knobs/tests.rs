@@ -194,10 +194,10 @@ fn what_somebody_else_has_set_since_is_left_alone() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     let (mut turner, places) = begun(&kernel, state.path(), &["scheduler", "read_ahead_kb"]);
     let readings = turner.turn(&wanted(&places, &["bfq", "0"])).expect("turned");
-    assert!(turner.disturbed(&places, &readings).is_empty());
+    assert!(disturbed(&kernel, &places, &readings).is_empty());
     kernel.set(&queue("scheduler"), "kyber");
-    let disturbed = turner.disturbed(&places, &readings);
-    assert_eq!(disturbed.iter().map(|d| d.found.as_str()).collect::<Vec<_>>(), ["kyber"]);
+    let changed = disturbed(&kernel, &places, &readings);
+    assert_eq!(changed.iter().map(|d| d.found.as_str()).collect::<Vec<_>>(), ["kyber"]);
     let outcomes = turner.put_back();
     let words: Vec<String> = outcomes.iter().map(|o| o.words("")).collect();
     assert!(words[0].contains("scheduler of sda is kyber now, which no sweep set"), "{words:?}");
@@ -222,8 +222,8 @@ fn the_next_start_puts_back_what_the_dead_left() {
     killed(turner, state.path());
     let outcomes = put_back_left_behind(&kernel, state.path(), || first += 1);
     let words: Vec<String> =
-        outcomes.iter().map(|o| o.words("left behind by a sweep that was killed")).collect();
-    assert_eq!(words[0], "restored scheduler of sda to none, left behind by a sweep that was killed");
+        outcomes.iter().map(|o| o.words("left behind by a measurement that was killed")).collect();
+    assert_eq!(words[0], "restored scheduler of sda to none, left behind by a measurement that was killed");
     assert_eq!((all(&kernel), journals(state.path()).len(), first), (before, 0, 1));
     assert!(put_back_left_behind(&kernel, state.path(), || first += 1).is_empty(), "once is enough");
 }
@@ -275,8 +275,8 @@ fn what_cannot_be_put_back_stays_in_the_journal() {
     turner.turn(&wanted(&places, &["0"])).expect("turned");
     killed(turner, state.path());
     kernel.allowed.set(false);
-    let told =
-        put_back_left_behind(&kernel, state.path(), || {})[0].words("left behind by a sweep that was killed");
+    let told = put_back_left_behind(&kernel, state.path(), || {})[0]
+        .words("left behind by a measurement that was killed");
     assert!(told.starts_with("read_ahead_kb of sda could not be put back"), "{told}");
     kernel.allowed.set(true);
     assert!(put_back_left_behind(&kernel, state.path(), || {})[0].is_good());

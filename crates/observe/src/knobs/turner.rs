@@ -33,6 +33,20 @@ impl Reading {
     }
 }
 
+/// Those of the readings that are no longer true: somebody else has turned them since.
+#[must_use]
+pub fn disturbed(files: &dyn KnobFiles, places: &[Place], readings: &[Reading]) -> Vec<Reading> {
+    let mut found = Vec::new();
+    for reading in readings {
+        let place = places.iter().find(|p| p.knob.name == reading.knob && p.device == reading.device);
+        let now = place.and_then(|p| files.read(&p.path).ok()).map(|text| value_in(&text));
+        if let Some(now) = now.filter(|now| *now != reading.found) {
+            found.push(Reading { asked: reading.found.clone(), found: now, ..reading.clone() });
+        }
+    }
+    found
+}
+
 /// Holds what was changed until it is put back, at the latest when it is dropped.
 pub struct Turner<'f> {
     files: &'f dyn KnobFiles,
@@ -144,20 +158,6 @@ impl<'f> Turner<'f> {
             readings.push(Reading { knob, device, asked: asked.clone(), found: value_in(&text) });
         }
         Ok(readings)
-    }
-
-    /// Those of the readings that are no longer true: somebody else has turned them since.
-    #[must_use]
-    pub fn disturbed(&self, places: &[Place], readings: &[Reading]) -> Vec<Reading> {
-        let mut found = Vec::new();
-        for reading in readings {
-            let place = places.iter().find(|p| p.knob.name == reading.knob && p.device == reading.device);
-            let now = place.and_then(|p| self.files.read(&p.path).ok()).map(|text| value_in(&text));
-            if let Some(now) = now.filter(|now| *now != reading.found) {
-                found.push(Reading { asked: reading.found.clone(), found: now, ..reading.clone() });
-            }
-        }
-        found
     }
 
     /// Makes a loop device over an image in a directory of its own below the plan's.

@@ -42,7 +42,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome in words. `whose` says whose work it was: "left behind by a sweep that was killed", or nothing.
+    /// The outcome in words. `whose` says whose work it was: "left behind by a measurement that was killed", or nothing.
     #[must_use]
     pub fn words(&self, whose: &str) -> String {
         let whose = if whose.is_empty() { String::new() } else { format!(", {whose}") };

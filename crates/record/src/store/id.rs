@@ -14,9 +14,33 @@ pub fn new_run_id(now: Timestamp, pid: u32) -> String {
     format!("{second}-{fraction:03x}{mixed:03x}")
 }
 
+/// Whether a word has the form of a run's id.
+#[must_use]
+pub fn is_run_id(word: &str) -> bool {
+    let digits = |text: &str, n: usize| text.len() == n && text.bytes().all(|b| b.is_ascii_digit());
+    let hex = |text: &str| text.len() == 6 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let time = |text: &str| text.split_once('T').is_some_and(|(day, time)| digits(day, 8) && digits(time, 6));
+    word.split_once('-').is_some_and(|(when, rest)| time(when) && hex(rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_is_told_from_other_words() {
+        assert!(is_run_id(&new_run_id(at("2026-11-21T21:05:31.5Z"), 4711)));
+        for word in [
+            "",
+            "old",
+            "20261121T210531",
+            "20261121T210531-80",
+            "2026112T1210531-800abc",
+            "20261121T21053x-800abc",
+        ] {
+            assert!(!is_run_id(word), "{word}");
+        }
+    }
 
     fn at(text: &str) -> Timestamp {
         text.parse().expect("a time stamp")

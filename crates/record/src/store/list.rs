@@ -54,12 +54,15 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The word for the status column: the stored status, "killed", or "simulated" for a simulation that was completed.
+    /// The word for the status column: the stored status, or "killed"; of a simulation "simulated", with the status if it was not
+    /// completed.
     #[must_use]
     pub fn status_word(&self) -> &'static str {
         match self.status {
             _ if self.killed => "killed",
             Status::Completed if self.simulated => "simulated",
+            Status::Interrupted if self.simulated => "simulated, interrupted",
+            Status::Failed if self.simulated => "simulated, failed",
             status => status.word(),
         }
     }

@@ -34,7 +34,7 @@ mod write;
 mod write_phase;
 
 pub use error::StoreError;
-pub use id::new_run_id;
+pub use id::{is_run_id, new_run_id};
 pub use list::{Filter, RunSummary};
 pub use past::{Past, PastRun, name_of_text};
 pub use schema::SCHEMA_VERSION;

@@ -36,6 +36,13 @@ pub fn github(all: &[Compared], gates: &[Gate]) -> String {
     text
 }
 
+/// The line where nothing was compared.
+#[must_use]
+pub fn github_undecided(sides: &[&str; 2], why: &str) -> String {
+    let title = property(&format!("fathom compare: {} against {}", sides[1], sides[0]));
+    format!("::warning title={title}::{}\n", data(&format!("Not enough data: {why}")))
+}
+
 /// What GitHub takes for the text of an annotation.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
@@ -50,6 +57,14 @@ fn property(text: &str) -> String {
 mod tests {
     use super::super::tests::{SLOWER, compared, sides_of};
     use super::*;
+
+    #[test]
+    fn without_data_the_reason_is_told() {
+        assert_eq!(
+            github_undecided(&["a", "b"], "5 % noise\ntoo much"),
+            "::warning title=fathom compare%3A b against a::Not enough data: 5 %25 noise%0Atoo much\n"
+        );
+    }
 
     #[test]
     fn a_regression_is_an_error_in_githubs_own_escapes() {

@@ -21,6 +21,18 @@ pub fn junit(all: &[Compared], gates: &[Gate]) -> String {
     )
 }
 
+/// The document where nothing was compared: one case that could not be decided, with the reason.
+#[must_use]
+pub fn junit_undecided(sides: &[&str; 2], why: &str) -> String {
+    let (name, why) = (escaped(&format!("{} against {}", sides[1], sides[0])), escaped(why));
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fathom compare\" tests=\"1\" failures=\"0\" errors=\"1\">\n  \
+         <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n    \
+         <testcase classname=\"fathom.compare\" name=\"{name}\"><error type=\"not-enough-data\" message=\"{why}\">{why}</error></testcase>\n  \
+         </testsuite>\n</testsuites>\n"
+    )
+}
+
 fn suite(compared: &Compared, gate: &Gate) -> String {
     let rows: Vec<&Row> = gate.rows.iter().map(|i| &compared.rows[*i]).collect();
     let failures = rows.iter().filter(|r| r.verdict == Word::Worse).count();
@@ -74,6 +86,24 @@ mod tests {
     use super::super::tests::{SLOWER, compared, sides_of};
     use super::*;
     use quick_xml::events::Event;
+
+    #[test]
+    fn a_gate_without_data_is_an_error_with_its_reason() {
+        let text = junit_undecided(&["old", "new"], "a <machine> of 3 %");
+        let mut reader = quick_xml::Reader::from_str(&text);
+        let mut names = Vec::new();
+        loop {
+            match reader.read_event().expect("well formed") {
+                Event::Eof => break,
+                Event::Start(e) => {
+                    names.push(String::from_utf8_lossy(e.name().as_ref().as_ref()).into_owned())
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(names, ["testsuites", "testsuite", "testcase", "error"]);
+        assert!(text.contains("message=\"a &lt;machine&gt; of 3 %\""), "{text}");
+    }
 
     #[test]
     fn a_reader_of_xml_finds_the_regression() {

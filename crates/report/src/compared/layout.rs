@@ -123,12 +123,12 @@ impl Layout {
         Some(Self { design, units, quads, session: Some(first) })
     }
 
-    /// Runs of one sweep: its blocks are the quads.
+    /// Runs of one sweep: its blocks are the quads. What was interrupted or failed has no place in them.
     fn of_sweep(a: &Side<'_>, b: &Side<'_>) -> Option<Self> {
         let mut marked = Vec::new();
         for (side, runs) in [(quads::Side::A, &a.runs), (quads::Side::B, &b.runs)] {
             for (i, run) in runs.iter().enumerate() {
-                marked.push((side, i, SweepMark::of(run)?));
+                marked.push((side, i, SweepMark::of(run)?, run.status == Status::Completed));
             }
         }
         let id = marked.first()?.2.id.clone();
@@ -139,8 +139,12 @@ impl Layout {
         marked.sort_by_key(|m| m.2.run);
         let mut units: Vec<Unit> = Vec::new();
         let mut blocks: BTreeMap<(u64, BTreeMap<String, String>), Vec<usize>> = BTreeMap::new();
-        let mut last = None;
-        for (side, i, mark) in marked {
+        let (mut last, mut incomplete) = (None, BTreeSet::new());
+        for (side, i, mark, complete) in marked {
+            if !complete {
+                incomplete.insert(mark.run);
+                continue;
+            }
             if last == Some((side, mark.run)) {
                 // A script makes several runs of one turn of the sweep.
                 if let Some(unit) = units.last_mut() {
@@ -158,7 +162,7 @@ impl Layout {
         if quads.is_empty() {
             return None;
         }
-        let left_out = units.len() - 4 * quads.len();
+        let left_out = units.len() + incomplete.len() - 4 * quads.len();
         Some(Self { design: Design::Quads { random: true, left_out }, units, quads, session: None })
     }
 
@@ -256,9 +260,9 @@ impl Layout {
 }
 
 /// The settings that take several values within a side, or that both sides have several of.
-fn varying(marked: &[(quads::Side, usize, SweepMark)]) -> BTreeSet<String> {
+fn varying(marked: &[(quads::Side, usize, SweepMark, bool)]) -> BTreeSet<String> {
     let mut values: BTreeMap<(&str, bool), BTreeSet<&str>> = BTreeMap::new();
-    for (side, _, mark) in marked {
+    for (side, _, mark, _) in marked {
         for (key, value) in &mark.settings {
             values.entry((key, *side == quads::Side::A)).or_default().insert(value);
         }

@@ -26,10 +26,10 @@ pub use differences::Difference;
 pub(crate) use differences::lasting;
 pub use family::{Family, MANY};
 pub use gate::{Gate, Outcome};
-pub use github::github;
+pub use github::{github, github_undecided};
 pub use json::json;
 pub use judge::{Effect, Method, Row, Word};
-pub use junit::junit;
+pub use junit::{junit, junit_undecided};
 pub use layout::Design;
 pub use metric::Metric;
 pub(crate) use metric::quoted as is_quoted;
@@ -159,7 +159,8 @@ impl Compared {
         let taken = samples::take(a, b, &layout, (&asked.metrics, also.as_ref()));
         let mut rows: Vec<Row> = taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
         // Several runs may hold one cell each.
-        if !rows.is_empty() && rows.iter().all(|r| r.a.len() < 2 && r.b.len() < 2) {
+        let mut judged = rows.iter().filter(|r| !r.has_too_few()).peekable();
+        if judged.peek().is_some() && judged.all(|r| r.a.len() < 2 && r.b.len() < 2) {
             layout.design = Design::Single;
         }
         let families = family::look(&mut rows, &taken.samples, &layout, &rules);

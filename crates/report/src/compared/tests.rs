@@ -100,6 +100,23 @@ fn headline(found: &Compared) -> &Row {
 }
 
 #[test]
+fn an_interrupted_run_of_a_sweep_has_no_place_in_a_quad() {
+    let mut sides = marked(sides_of(&SLOWER, 1));
+    sides[0].last_mut().expect("runs").status = fathom_record::Status::Interrupted;
+    let found = compared(&sides);
+    assert_eq!(found.design, Design::Quads { random: true, left_out: 4 });
+    assert_eq!(headline(&found).quads, 4);
+}
+
+#[test]
+fn figures_on_too_few_operations_do_not_make_it_single_runs() {
+    let asked = Asked { metrics: vec![Metric::of_word("p99.9")], ..Asked::default() };
+    let found = compared_with(&marked(sides_of(&SLOWER, 1)), &asked);
+    assert!(found.rows.iter().all(Row::has_too_few), "the example has few");
+    assert_eq!(found.design, Design::Quads { random: true, left_out: 0 });
+}
+
+#[test]
 fn a_sweep_of_example_one_gives_the_golden_sentence() {
     let found = compared(&marked(sides_of(&SLOWER, 1)));
     assert_eq!(found.design, Design::Quads { random: true, left_out: 0 });

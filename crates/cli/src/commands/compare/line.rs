@@ -37,7 +37,7 @@ Examples:
   fathom compare --gate --threshold 2% --junit out.xml before after
 
 Exit code: 0 done, 2 bad input; with --gate: 0 no regression, 1 a regression, 3 not enough data
-to tell. docs/compare.md says more.")]
+to tell. With --run also 3 if a run failed, and 130 after Ctrl-C. docs/compare.md says more.")]
 pub struct Compare {
     /// The baseline, then what is compared with it
     #[arg(value_name = "SIDE", conflicts_with_all = ["a", "b", "sweep", "of"])]

@@ -2,17 +2,17 @@
 //! nothing else was measured. What stands on the runs makes the same verdict of them.
 
 use super::sides::{Chosen, Runs};
-use super::sweep::runs_of;
+use super::sweep::{Marked, runs_of};
 use crate::exit::Usage;
 use fathom_record::{Run, Status};
-use fathom_report::compared::{Part, SessionMark};
+use fathom_report::compared::{KEY, Part, SessionMark};
+use std::collections::BTreeMap;
 
-/// What the label of such a run begins with.
-const LABEL: &str = "compare ";
+const COMPARISON: Marked = Marked { begins: "compare ", key: KEY, option: "--of", what: "comparison" };
 
 /// The sides of a comparison.
 pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
-    let all = runs_of((LABEL, "--of", "comparison"), id, runs)?;
+    let all = runs_of(&COMPARISON, id, runs)?;
     let marked: Vec<(SessionMark, Run)> = all
         .into_iter()
         .filter(|r| r.status == Status::Completed)
@@ -24,13 +24,21 @@ pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     for part in [Part::Quads, Part::Noise] {
         let (a, b) = (of(part, "A"), of(part, "B"));
         if let Some((mark, _)) = marked.first()
-            && !a.is_empty()
-            && !b.is_empty()
+            && has_a_whole_quad(marked.iter().map(|m| &m.0).filter(|m| m.part == part))
         {
             let [one, two] = mark.plan.sides.clone();
             let two = if part == Part::Noise { format!("{one}, again") } else { two };
             return Ok(Chosen(vec![(one, a), (two, b)]));
         }
     }
-    Err(Usage(format!("--of {id}: it ended before both sides had a run")).into())
+    Err(Usage(format!("--of {id}: it ended before a quad was whole: there is nothing to compare")).into())
+}
+
+/// Whether some quad has two runs of each side; a script makes several records in one run.
+fn has_a_whole_quad<'m>(marks: impl Iterator<Item = &'m SessionMark>) -> bool {
+    let mut quads: BTreeMap<u64, BTreeMap<u64, &str>> = BTreeMap::new();
+    for mark in marks {
+        quads.entry(mark.quad).or_default().insert(mark.run, &mark.side);
+    }
+    quads.values().any(|q| q.len() == 4 && q.values().filter(|side| **side == "A").count() == 2)
 }

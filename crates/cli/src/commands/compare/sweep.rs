@@ -4,15 +4,26 @@ use super::line::Compare;
 use super::sides::{Chosen, Runs};
 use crate::exit::Usage;
 use fathom_record::Run;
-use fathom_record::store::Filter;
+use fathom_record::store::{Filter, is_run_id};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the label of a sweep's run begins with, its option, and what it is.
-const SWEEP: (&str, &str, &str) = ("sweep ", "--sweep", "sweep");
+/// Where runs say to what they belong, beside what their labels begin with.
+pub struct Marked {
+    /// What the label of such a run begins with.
+    pub begins: &'static str,
+    /// Its name in the environment.
+    pub key: &'static str,
+    /// The option that names one.
+    pub option: &'static str,
+    /// What it is.
+    pub what: &'static str,
+}
+
+const SWEEP: Marked = Marked { begins: "sweep ", key: "sweep", option: "--sweep", what: "sweep" };
 
 /// The sides of a sweep.
 pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
-    let all = runs_of(SWEEP, id, runs)?;
+    let all = runs_of(&SWEEP, id, runs)?;
     let settings = settings(&all);
     let by = by(id, options.by.as_deref(), &settings)?;
     let values = in_order(by, &settings[by], &all);
@@ -26,15 +37,14 @@ pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result
 }
 
 /// The stored runs of a sweep or a comparison, by the beginning of its id or "last".
-pub fn runs_of(
-    (begins, option, what): (&str, &str, &str),
-    id: &str,
-    runs: &mut Runs<'_>,
-) -> anyhow::Result<Vec<Run>> {
+pub fn runs_of(marked_by: &Marked, id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Vec<Run>> {
+    let Marked { begins, key, option, what } = marked_by;
     let listed = runs.store()?.list(&Filter::default())?;
     let marked: Vec<(String, String)> = listed
         .into_iter()
         .filter_map(|r| Some((r.label.strip_prefix(begins)?.split([':', ' ']).next()?.to_owned(), r.id)))
+        // Anybody may label a run "sweep of the disk".
+        .filter(|(word, _)| is_run_id(word))
         .collect();
     let wanted = match id {
         "last" => marked.last().map(|m| m.0.clone()).unwrap_or_default(),
@@ -58,7 +68,9 @@ pub fn runs_of(
             return Err(Usage(format!("{option} {id} may be {}; type more of it", several.join(", "))).into());
         }
     };
-    runs.load(marked.into_iter().filter(|m| m.0 == found).map(|m| m.1))
+    let mut all = runs.load(marked.into_iter().filter(|m| m.0 == found).map(|m| m.1))?;
+    all.retain(|r| r.environment.get(key).and_then(|m| m.get("id")).is_some_and(|i| *i == found.as_str()));
+    Ok(all)
 }
 
 fn setting(run: &Run, name: &str) -> Option<String> {
@@ -101,16 +113,13 @@ fn by<'s>(
     }
 }
 
-/// The values in the order of the sweep's own command line, as far as it tells.
+/// The values in the order in which they were named to the sweep; sweeps of older versions did not write that down.
 fn in_order(by: &str, values: &BTreeSet<String>, runs: &[Run]) -> Vec<String> {
-    let named = runs.first().and_then(|r| r.argv.iter().find_map(|w| w.strip_prefix(&format!("{by}="))));
-    let separator = |text: &str| if text.contains(';') { ';' } else { ',' };
-    let mut order: Vec<String> = named
-        .into_iter()
-        .flat_map(|text| text.split(separator(text)))
-        .filter(|v| values.contains(*v))
-        .map(str::to_owned)
-        .collect();
+    let factors = runs.iter().find_map(|r| r.environment.get("sweep")?.get("factors")?.as_array());
+    let factor = factors.into_iter().flatten().find(|f| f.get("name").is_some_and(|n| n == by));
+    let named = factor.and_then(|f| f.get("values")?.as_array()).into_iter().flatten();
+    let mut order: Vec<String> =
+        named.filter_map(|v| v.as_str()).filter(|v| values.contains(*v)).map(str::to_owned).collect();
     for value in values {
         if !order.contains(value) {
             order.push(value.clone());

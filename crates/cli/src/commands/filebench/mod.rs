@@ -124,8 +124,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Reads the command line; the script is named absolutely, because every run may be in another directory.
-    pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
+    /// Reads the command line. The script is named from `here`: every run may be in another directory.
+    pub fn read(args: &[String], argv: Vec<String>, here: &Path) -> Result<Self, String> {
         let asked = options::parse(args).map_err(|misuse| match misuse {
             Misuse::Nothing => "filebench: no script is named; -f FILE is expected".to_string(),
             Misuse::Wrong(what) => format!("filebench: {what}"),
@@ -139,7 +139,7 @@ impl Measured {
         let Some(file) = &line.file else {
             return Err("filebench: a script on stdin can be read only once; -f FILE is expected".into());
         };
-        line.file = Some(std::path::absolute(file).unwrap_or_else(|_| file.clone()));
+        line.file = Some(here.join(file));
         Ok(Self { line: *line, argv })
     }
 

@@ -185,10 +185,11 @@ fn mark(
         "block": block + 1,
         "seed": stage.asked.seed,
         "settings": settings,
+        "factors": stage.factors(),
         "read_back": found,
         "cold": cold.map(|reach| if reach == ColdReach::Files { "files" } else { "machine" }),
     });
-    Mark { label: format!("sweep {}: {}", stage.id, stage.settings(cell)), key: "sweep", value }
+    Mark { label: format!("sweep {}: {}", stage.id, stage.settings(cell)), key: "sweep", value, spoils: None }
 }
 
 fn stopped(stop: Stop) -> Ended {

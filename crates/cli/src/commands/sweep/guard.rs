@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Whose work it was.
-const KILLED: &str = "left behind by a sweep that was killed";
+const KILLED: &str = "left behind by a measurement that was killed";
 
 /// Whether a command line is that of a guardian.
 pub fn is_guardian(words: &[OsString]) -> bool {
@@ -57,7 +57,7 @@ pub fn tell(outcomes: &[Outcome], whose: &str) {
     if files > MOST_NAMES
         && let Some(first) = outcomes.iter().find(removed)
     {
-        console::note(&format!("{}, and {} more files of the sweep", first.words(whose), files - 1));
+        console::note(&format!("{}, and {} more files of the measurement", first.words(whose), files - 1));
     }
     for outcome in outcomes.iter().filter(|o| files <= MOST_NAMES || !removed(o)) {
         let words = outcome.words(whose);

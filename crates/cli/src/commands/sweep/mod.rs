@@ -2,11 +2,12 @@
 //!
 //! `vary` reads what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns knobs and makes
 //! file systems, `settle` waits until the machine is at rest, `stage` measures one cell and puts everything back, `going` runs the plan,
-//! `guard` puts back what a killed sweep left.
+//! `image` is the loop device's file, `guard` puts back what a killed sweep left.
 //! Here: everything is checked before anything is changed, and the result is told whatever ended it.
 
 mod going;
 pub mod guard;
+pub mod image;
 mod kernel;
 mod native;
 pub mod plan;
@@ -20,9 +21,9 @@ use crate::exit::{self, Usage};
 use crate::line::{self, Common};
 use anyhow::Context as _;
 use fathom_report::sweep::{self as report, Factor, Figure, Sweep};
-use fathom_workload::{Bytes, Duration};
+use fathom_workload::Duration;
 use going::{Ended, Going};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use subject::Subject;
 use vary::Varied;
@@ -100,27 +101,20 @@ impl Asked {
             )));
         }
         let has_disk = varied.iter().any(Varied::is_of_disk);
-        if options.image_in.is_some() && !has_disk {
-            return Err(Usage(
-                "--image-in is where fs=... makes its loop device, and nothing asks for one".into(),
-            ));
-        }
         if has_disk && options.on.is_some() {
             return Err(Usage(
                 "--on names a device, and fs=... makes one of its own; leave one of them out".into(),
             ));
         }
-        let image_bytes = parsed::<Bytes>("--image-size", &options.image_size)?.0;
-        if has_disk && image_bytes < 16 << 20 {
-            return Err(Usage(format!("--image-size {}: at least 16MiB is expected", options.image_size)));
-        }
+        let (image_in, image_bytes) =
+            image::read(&varied, options.image_in.as_deref(), options.image_size.as_deref())?;
         let stage = stage::Asked {
             subjects,
             varied,
             seed: options.seed,
             settle: time("--settle", &options.settle)?,
             cold: options.conditions.cold,
-            image_in: options.image_in.clone().unwrap_or_else(|| PathBuf::from(".")),
+            image_in,
             image_bytes,
             on: options.on.clone(),
         };

@@ -21,6 +21,7 @@ use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Turner, ta
 use fathom_report::sweep::{Cell, Found};
 use fathom_workload::Workload;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the page cache is dropped.
@@ -155,6 +156,12 @@ impl<'a> Stage<'a> {
         let _ = std::env::set_current_dir(&self.here);
     }
 
+    /// What is varied, with its values in the order they were named: the first is what others are compared to.
+    pub fn factors(&self) -> Vec<serde_json::Value> {
+        let one = |v: &Varied| serde_json::json!({"name": v.name, "values": v.values});
+        self.varied.iter().map(one).collect()
+    }
+
     /// Values of a cell that belong to the workload, by name.
     fn values(&self, cell: usize, of: &Of) -> Vec<(String, String)> {
         let levels = &self.cells[cell].levels;
@@ -188,10 +195,9 @@ impl<'a> Stage<'a> {
             let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
             let disk = self.disk.insert(turner.disk(&plan)?);
             if !disk.goes_past_the_cache() {
-                self.notes.push(
-                    "The loop device works through the page cache of the file system its image lies on: much of what is measured is memory's speed."
-                        .into(),
-                );
+                let told = "The loop device works through the page cache of the file system its image lies on: much of what is measured is memory's speed.";
+                console::warning(told);
+                self.notes.push(told.into());
             }
             self.stack = kernel::stack_of(disk.device());
             self.look_at_loop_device()?;
@@ -279,10 +285,15 @@ impl<'a> Stage<'a> {
         }
         let read_back: Vec<Found> = readings.iter().cloned().map(found).collect();
         self.cells[cell].found.clone_from(&read_back);
-        let common = Common { mark: Some(mark(self, &read_back)), ..self.common.clone() };
+        let mut mark = mark(self, &read_back);
+        let places: Vec<Place> = wanted.into_iter().map(|w| w.0).collect();
+        mark.spoils = Some(Arc::new(move || disturbed(&places, &readings)));
+        let common = Common { mark: Some(mark), ..self.common.clone() };
         let finished = planned.measure(&common, listener).map_err(Stop::Failed)?;
-        self.still_ours(&wanted, &readings)?;
-        Ok(finished)
+        match finished.iter().find_map(|f| Mark::spoiled(&f.run)) {
+            Some(why) => Err(Stop::Failed(why.into())),
+            None => Ok(finished),
+        }
     }
 
     /// The settings of a cell by name, as they were asked for.
@@ -318,19 +329,6 @@ impl<'a> Stage<'a> {
         planned.prepare(&mut made).map_err(Stop::Failed)
     }
 
-    /// A setting that somebody else changed while it was measured makes the run worthless, and everything after it.
-    fn still_ours(&self, wanted: &[(Place, String)], readings: &[Reading]) -> Result<(), Stop> {
-        let Some(turner) = &self.turner else { return Ok(()) };
-        let places: Vec<Place> = wanted.iter().map(|w| w.0.clone()).collect();
-        match turner.disturbed(&places, readings).first() {
-            None => Ok(()),
-            Some(r) => Err(Stop::Failed(format!(
-                "somebody else changed {} of {} from {} to {} during a run; that run is not in the table, and the sweep ends so as not to fight over it",
-                r.knob, r.device, r.asked, r.found
-            ))),
-        }
-    }
-
     /// Puts everything back; what was owed comes back as outcomes.
     pub fn put_back(&mut self) -> Vec<Outcome> {
         // Open directories of ours on the loop device would keep it busy.
@@ -338,6 +336,18 @@ impl<'a> Stage<'a> {
         self.disk = None;
         self.turner.take().map(Turner::put_back).unwrap_or_default()
     }
+}
+
+/// A setting that somebody else changed while it was measured makes the run worthless, and everything after it.
+fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
+    let all = fathom_observe::knobs::disturbed(&LIVE, places, readings);
+    all.first().map(|r| {
+        format!(
+            "somebody else changed {} of {} from {} to {} during a run; that run does not count, and nothing more is measured, so as not to \
+             fight over it",
+            r.knob, r.device, r.asked, r.found
+        )
+    })
 }
 
 fn found(reading: Reading) -> Found {

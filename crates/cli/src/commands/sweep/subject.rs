@@ -28,7 +28,8 @@ enum Kind {
     Script(PathBuf),
     Sysbench,
     Iozone,
-    Filebench,
+    /// Its script is named from the directory the program was started in.
+    Filebench(PathBuf),
 }
 
 /// What a cell comes to.
@@ -47,7 +48,7 @@ impl Subject {
         let kind = match first {
             "sysbench" => Kind::Sysbench,
             "iozone" => Kind::Iozone,
-            "filebench" => Kind::Filebench,
+            "filebench" => Kind::Filebench(here()?),
             file if words.len() > 1 => {
                 return Err(Usage(format!(
                     "{file} {}: behind the -- stands either one workload file, or sysbench, iozone or filebench with its arguments",
@@ -76,7 +77,7 @@ impl Subject {
             Kind::Native { .. } => "native",
             Kind::Sysbench => "sysbench",
             Kind::Iozone => "iozone",
-            Kind::Script(_) | Kind::Filebench => "filebench",
+            Kind::Script(_) | Kind::Filebench(_) => "filebench",
         }
     }
 
@@ -88,7 +89,7 @@ impl Subject {
     /// Names in braces in the arguments of a drop-in.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        if !matches!(self.kind, Kind::Sysbench | Kind::Iozone | Kind::Filebench) {
+        if !matches!(self.kind, Kind::Sysbench | Kind::Iozone | Kind::Filebench(_)) {
             return names;
         }
         for word in &self.words[1..] {
@@ -134,15 +135,20 @@ impl Subject {
                 Planned::Sysbench(Box::new(sysbench::Measured::read(args, seed, argv).map_err(Usage)?))
             }
             Kind::Iozone => Planned::Iozone(Box::new(iozone::Measured::read(args, argv).map_err(Usage)?)),
-            Kind::Filebench => {
-                Planned::Filebench(Box::new(filebench::Measured::read(args, argv).map_err(Usage)?))
+            Kind::Filebench(here) => {
+                Planned::Filebench(Box::new(filebench::Measured::read(args, argv, here).map_err(Usage)?))
             }
             Kind::Script(path) => {
                 let args = ["-f".to_string(), path.to_string_lossy().into_owned()];
-                Planned::Filebench(Box::new(filebench::Measured::read(&args, argv).map_err(Usage)?))
+                let here = Path::new("/");
+                Planned::Filebench(Box::new(filebench::Measured::read(&args, argv, here).map_err(Usage)?))
             }
         })
     }
+}
+
+fn here() -> Result<PathBuf, Usage> {
+    std::env::current_dir().map_err(|e| Usage(format!("the working directory: {e}")))
 }
 
 impl Planned {

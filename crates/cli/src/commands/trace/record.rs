@@ -60,6 +60,7 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
         return Err(Usage(format!("trace record needs the kernel's block events: {why}")).into());
     }
     let devices = target::devices(&options.target)?;
+    let devices: Vec<Watched> = devices.into_iter().map(Watched::for_a_bystander).collect();
     let path = options.output.clone().unwrap_or_else(|| default_name(&devices));
     let file = log::create(&path, options.force).map_err(|e| cannot_create(&path, e))?;
     let made = Made { path: &path, keep: false };

@@ -44,6 +44,7 @@ impl Source {
     pub fn start(devices: Vec<Watched>, events: bool, queue: bool) -> anyhow::Result<Self> {
         let from = if events {
             let instance = Instance::new()?;
+            let devices: Vec<Watched> = devices.iter().cloned().map(Watched::for_a_bystander).collect();
             let device = |d: &Watched| WatchedDevice {
                 number: d.number,
                 name: d.name.clone(),

@@ -14,7 +14,7 @@ use crate::mark::Mark;
 use fathom_compare::design;
 use fathom_observe::knobs::Outcome;
 use fathom_record::Run;
-use fathom_report::compared::{Asked, Compared, KEY, Part, Plan, SessionMark, Side};
+use fathom_report::compared::{Asked, Compared, KEY, Part, Plan, Row, SessionMark, Side};
 use std::time::{Duration, Instant};
 
 /// Quads of A against itself.
@@ -32,6 +32,16 @@ pub enum Ended {
     Signal(i32),
     /// An error, in a sentence.
     Failed(String),
+}
+
+impl Ended {
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Complete(why) | Self::TooNoisy(why) | Self::Failed(why) => why.clone(),
+            Self::Signal(signal) => format!("stopped by signal {signal}"),
+        }
+    }
 }
 
 impl From<Stop> for Ended {
@@ -70,7 +80,10 @@ pub struct Going<'a> {
     warm: [Vec<Run>; 2],
     noise: [Vec<Run>; 2],
     quads: [Vec<Run>; 2],
+    whole_quads: usize,
     runs_made: u64,
+    /// Runs that the store took.
+    stored: u64,
     times_run: [u64; 2],
     began: Instant,
     /// What runs took, everything around them included.
@@ -97,7 +110,9 @@ impl<'a> Going<'a> {
             warm: Default::default(),
             noise: Default::default(),
             quads: Default::default(),
+            whole_quads: 0,
             runs_made: 0,
+            stored: 0,
             times_run: [0; 2],
             began: Instant::now(),
             took: Vec::new(),
@@ -158,14 +173,23 @@ impl<'a> Going<'a> {
         self.has_the_figure()
     }
 
-    /// A figure that is nowhere must not show after hours.
+    /// A figure that is nowhere, or that stands on too few operations, must not show after hours.
     fn has_the_figure(&self) -> Result<(), Stop> {
-        let Some(word) = self.plan.figure.as_ref().filter(|_| self.warm.iter().all(|w| !w.is_empty())) else {
+        let Some(word) = self.plan.figure.as_ref().filter(|_| !self.warm[0].is_empty()) else {
             return Ok(());
         };
         let all = Asked { metrics: vec![fathom_report::compared::Metric::All], ..self.asked.clone() };
-        let found = compared(&self.plan, &self.warm, &all);
-        if found.rows.iter().any(|r| self.plan.watches(r)) {
+        // Where there is no B, A has all that will be compared.
+        let other = if self.wish.alone { &self.warm[0] } else { &self.warm[1] };
+        let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
+        let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
+        if let Some(row) = watched.iter().find(|r| r.has_too_few()) {
+            return Err(Stop::Failed(format!(
+                "--figure {word}: {}: {} Longer runs have more, and a lower percentile needs fewer",
+                row.cell, row.sentence
+            )));
+        }
+        if !watched.is_empty() {
             return Ok(());
         }
         let mut names: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
@@ -186,10 +210,15 @@ impl<'a> Going<'a> {
         }
     }
 
+    /// Whether the time that was allowed holds no quad any more, of whatever kind.
+    fn budget_holds_no_quad(&self) -> bool {
+        self.wish.budget.is_some() && self.quads_that_fit() == 0
+    }
+
     fn run_quads(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
         let most = self.orders.len();
         for (number, order) in self.orders.clone().iter().enumerate() {
-            if self.quads_that_fit() == 0 {
+            if self.budget_holds_no_quad() {
                 return Ok(Ended::Complete(format!(
                     "the time of --budget holds no further quad; {} of at most {most} are done",
                     number
@@ -215,6 +244,7 @@ impl<'a> Going<'a> {
                 let runs = self.turn(turn, progress)?;
                 self.quads[*side].extend(runs);
             }
+            self.whole_quads += 1;
             if let Some(why) = self.look(number + 1, progress)? {
                 return Ok(Ended::Complete(why));
             }
@@ -249,6 +279,7 @@ impl<'a> Going<'a> {
         })?;
         progress.done();
         self.took.push(began.elapsed());
+        self.stored += u64::from(finished.iter().all(|f| f.stored));
         Ok(finished.into_iter().map(|f| f.run).collect())
     }
 
@@ -283,9 +314,14 @@ impl<'a> Going<'a> {
         whole.then(|| compared(&plan, &self.noise, &self.asked))
     }
 
-    /// Whether both sides have runs.
-    pub fn has_sides(&self) -> bool {
-        self.quads.iter().all(|side| !side.is_empty())
+    /// Whether a quad is whole: before that there is nothing to compare.
+    pub fn has_a_quad(&self) -> bool {
+        self.whole_quads > 0
+    }
+
+    /// Runs that were measured, and how many of them are in the store.
+    pub fn kept(&self) -> (u64, u64) {
+        (self.took.len() as u64, self.stored)
     }
 }
 
@@ -304,7 +340,7 @@ fn labelled(mark: &SessionMark) -> Mark {
             format!("compare {} {}: {}", mark.id, mark.side, mark.plan.sides[at])
         }
     };
-    Mark { label, key: KEY, value: serde_json::to_value(mark).unwrap_or_default() }
+    Mark { label, key: KEY, value: serde_json::to_value(mark).unwrap_or_default(), spoils: None }
 }
 
 /// "ABBA".

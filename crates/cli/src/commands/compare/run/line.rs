@@ -20,7 +20,7 @@ pub struct Measure {
     /// The figure that decides when it is enough, and the gate; words as for --metric [default: the one each cell is quoted by]
     #[arg(long, requires = "run", value_name = "FIGURE")]
     pub figure: Option<String>,
-    /// The change that has to be seen if it is there [default: 3%]
+    /// The change that has to be seen if it is there [default: 3%, or three times --threshold]
     #[arg(long, requires = "run", value_name = "SHARE")]
     pub effect: Option<String>,
     /// When to end before all quads are done
@@ -59,7 +59,7 @@ pub struct Measure {
     #[command(flatten)]
     pub conditions: Conditions,
     /// Only check everything and print what would be run, written and changed, and how long it would take
-    #[arg(long, requires = "run")]
+    #[arg(long, requires = "run", conflicts_with_all = ["json", "output", "junit", "github"])]
     pub plan: bool,
     /// Command lines of drop-ins as sides: sysbench ARGS --and sysbench ARGS
     #[arg(last = true, requires = "run", value_name = "DROP-IN ARGS [--and DROP-IN ARGS]")]

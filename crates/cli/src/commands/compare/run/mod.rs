@@ -9,11 +9,12 @@ mod wish;
 mod words;
 
 use super::line::Compare;
-use super::{asked, must_be_free, tell};
+use super::{asked, keep, must_be_free, tell};
 use crate::commands::sweep::guard;
 use crate::console;
 use crate::exit;
 use crate::line::Common;
+use fathom_report::compared;
 use going::{Ended, Going};
 use std::process::ExitCode;
 use wish::Wish;
@@ -39,21 +40,46 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let ended = going.all();
     guard::tell(&going.put_back(), "");
     let mut code = None;
-    if going.has_sides() {
+    if going.has_a_quad() {
         code = Some(tell(options, &[going.compared()], options.gate)?);
-    } else if let Some(noise) = going.noise_compared() {
+    } else {
         // A against itself is no regression, whatever it says.
-        let _ = tell(options, &[noise], false)?;
-    } else if options.json {
-        let _ = tell(options, &[], false)?;
+        let noise = going.noise_compared();
+        if noise.is_some() || options.json {
+            let _ = tell(options, noise.as_slice(), false)?;
+        }
+        if options.gate {
+            let [a, b] = &wish.plan.sides;
+            tell_undecided(options, &[a, b], &ended.words())?;
+        }
     }
-    if !common.no_store && going.has_sides() {
-        console::note(&format!(
-            "every run is kept; `fathom compare --of {}` says this again",
+    if !common.no_store && going.has_a_quad() {
+        tell_kept(&going);
+    }
+    Ok(conclude(ended, code, options.gate))
+}
+
+fn tell_kept(going: &Going<'_>) {
+    let (made, stored) = going.kept();
+    if stored == made {
+        let again = format!("`fathom compare --of {}` says this again", going.stage.id);
+        console::note(&format!("every run is kept; {again}"));
+    } else {
+        console::warning(&format!(
+            "{stored} of {} are kept: `fathom compare --of {}` will not say the same",
+            going::counted(made as usize, "run"),
             going.stage.id
         ));
     }
-    Ok(conclude(ended, code, options.gate))
+}
+
+/// What CI waits for is there, too, where the gate had nothing to decide about.
+fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow::Result<()> {
+    if options.github {
+        let line = compared::github_undecided(sides, why);
+        if options.json { console::error_raw(&line) } else { console::out_raw(&line) }
+    }
+    options.junit.as_ref().map_or(Ok(()), |path| keep(path, &compared::junit_undecided(sides, why)))
 }
 
 /// Says what ended it. `code` is that of the comparison, if there was one.
@@ -72,7 +98,7 @@ fn conclude(ended: Ended, code: Option<u8>, gate: bool) -> ExitCode {
             let what = if code.is_some() {
                 "the verdict above is on the quads that were whole by then. It holds unless it was stopped because of what was seen"
             } else {
-                "no side was measured by then"
+                "no quad was whole by then, so nothing is compared"
             };
             console::warning(&format!("stopped by signal {signal}; {what}"));
             exit::of_signal(signal)

@@ -7,17 +7,19 @@ use crate::commands::compare::share;
 use crate::commands::sweep::stage;
 use crate::commands::sweep::subject::Subject;
 use crate::commands::sweep::vary::{self, Of, Varied};
-use crate::commands::sweep::{parsed, time};
+use crate::commands::sweep::{image, time};
 use crate::exit::Usage;
 use fathom_compare::sequential::{Precision, Spending};
 use fathom_report::compared::{Plan, Stopping};
-use fathom_workload::Bytes;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// More quads than this are a slip of the keyboard.
 const MOST_QUADS: u32 = 100;
+/// The change that has to be seen where nobody says.
+const EFFECT: f64 = 0.03;
+/// Shares end at 100 %.
+const MOST_EFFECT: f64 = 0.99;
 /// Parts the command lines of two drop-ins.
 const AND: &str = "--and";
 
@@ -40,18 +42,22 @@ impl Wish {
         let varied = factors(measure, &subjects)?;
         let sides = sides(&varied, &subjects, measure.calibrate)?;
         check_places(measure, &varied)?;
-        let effect = measure.effect.as_deref().map_or(Ok(0.03), |t| share("--effect", t))?;
+        // Where only the threshold was typed, what is looked for grows with it.
+        let usual = EFFECT.max(3.0 * threshold).min(MOST_EFFECT);
+        let effect = measure.effect.as_deref().map_or(Ok(usual), |t| share("--effect", t))?;
         if effect <= threshold {
+            let percent = |share: f64| fathom_compare::wording::short(share * 100.0);
             return Err(Usage(format!(
                 "--effect {} % is not above --threshold {} %: smaller changes are no verdict, however many runs there are",
-                effect * 100.0,
-                threshold * 100.0
+                percent(effect),
+                percent(threshold)
             )));
         }
         if measure.max_quads == 0 || measure.max_quads > MOST_QUADS {
             return Err(Usage(format!("--max-quads {}: 1 to {MOST_QUADS} are expected", measure.max_quads)));
         }
-        let image_bytes = parsed::<Bytes>("--image-size", measure.image_size.as_deref().unwrap_or("2GiB"))?.0;
+        let (image_in, image_bytes) =
+            image::read(&varied, measure.image_in.as_deref(), measure.image_size.as_deref())?;
         let alone = sides.is_none();
         Ok(Self {
             plan: Plan {
@@ -68,7 +74,7 @@ impl Wish {
                 seed: measure.seed.unwrap_or_else(drawn),
                 settle: time("--settle", measure.settle.as_deref().unwrap_or("0s"))?,
                 cold: measure.conditions.cold,
-                image_in: measure.image_in.clone().unwrap_or_else(|| PathBuf::from(".")),
+                image_in,
                 image_bytes,
                 on: measure.on.clone(),
             },
@@ -184,9 +190,6 @@ fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
         return refused(
             "--in names directories, and fs=... makes a file system of its own; leave one of them out",
         );
-    }
-    if measure.image_in.is_some() && !has_disk {
-        return refused("--image-in is where fs=... makes its loop device, and nothing asks for one");
     }
     if has_disk && measure.on.is_some() {
         return refused("--on names a device, and fs=... makes one of its own; leave one of them out");

@@ -13,6 +13,11 @@ impl Going<'_> {
     /// A against itself. The answer is why nothing can be compared, if that is so, or what was found if there is no B.
     pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<Ended>, Stop> {
         for (number, order) in self.noise_orders.clone().iter().enumerate() {
+            if self.budget_holds_no_quad() {
+                return Ok(Some(Ended::Complete(format!(
+                    "the time of --budget holds no further quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
+                ))));
+            }
             let words = letters(order);
             progress.quad(
                 "noise: quad",
@@ -43,10 +48,25 @@ impl Going<'_> {
             values: in_order(&row.a, &row.b, &orders),
         };
         let figures: Vec<NoiseOf> = found.rows.iter().filter(|r| self.plan.watches(r)).map(of).collect();
+        if figures.is_empty() {
+            return Err(Stop::Failed(
+                "A against itself has no figure that could be watched: the noise is not known, and nothing was compared".into(),
+            ));
+        }
         let noise = Noise { most_quads: self.quads_that_fit(), figures, orders };
         let mut failed = Vec::new();
         for figure in &noise.figures {
-            let Some(gate) = noise.gate(figure, self.plan.effect, self.plan.threshold) else { continue };
+            let Some(gate) = noise.gate(figure, self.plan.effect, self.plan.threshold) else {
+                let told = format!(
+                    "{}, {}: not every run of A has it, or it is 0: its noise is not known",
+                    figure.cell, figure.metric
+                );
+                if noise.figures.len() == 1 || self.plan.figure.is_some() {
+                    return Err(Stop::Failed(format!("{told}, and nothing was compared")));
+                }
+                progress.warn(&told);
+                continue;
+            };
             let needed = fathom_compare::noise::quads_needed(gate.cv, self.plan.effect, self.plan.threshold);
             let takes = needed.map_or(String::new(), |n| format!(" {}", self.takes(n)));
             let told = format!("{}, {}: {}{takes}", figure.cell, figure.metric, wording::noise_gate(&gate));
@@ -57,6 +77,11 @@ impl Going<'_> {
             }
         }
         self.plan.noise = Some(noise);
+        if !self.wish.alone && self.budget_holds_no_quad() {
+            return Ok(Some(Ended::Complete(
+                "the noise was measured, and the time of --budget holds no quad of the comparison".into(),
+            )));
+        }
         Ok(match (failed.is_empty(), self.wish.alone) {
             (false, _) => Some(Ended::TooNoisy(failed.join("\n"))),
             (true, true) => {

@@ -1,0 +1,52 @@
+//! Where the image of the loop device lies that `fs=...` asks for, and how long it is.
+
+use super::parsed;
+use super::vary::Varied;
+use crate::exit::Usage;
+use fathom_workload::Bytes;
+use std::path::{Path, PathBuf};
+
+/// Below this no file system of today can be made.
+const LEAST_BYTES: u64 = 16 << 20;
+const DEFAULT: &str = "2GiB";
+
+/// Directory and bytes. Where nothing asks for a loop device, neither may be named.
+pub fn read(
+    varied: &[Varied],
+    directory: Option<&Path>,
+    size: Option<&str>,
+) -> Result<(PathBuf, u64), Usage> {
+    if !varied.iter().any(Varied::is_of_disk) {
+        for (option, given) in [("--image-in", directory.is_some()), ("--image-size", size.is_some())] {
+            if given {
+                return Err(Usage(format!(
+                    "{option} is about the loop device that fs=... makes, and nothing asks for one"
+                )));
+            }
+        }
+    }
+    let size = size.unwrap_or(DEFAULT);
+    let bytes = parsed::<Bytes>("--image-size", size)?.0;
+    if bytes < LEAST_BYTES {
+        return Err(Usage(format!("--image-size {size}: at least 16MiB is expected")));
+    }
+    Ok((directory.unwrap_or(Path::new(".")).to_path_buf(), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::sweep::vary::Of;
+
+    #[test]
+    fn an_image_is_only_spoken_of_where_one_is_made() {
+        let fs = Varied { name: "fs".into(), values: vec!["ext4".into()], of: Of::FileSystem };
+        let made = |size| read(std::slice::from_ref(&fs), None, size);
+        assert_eq!(made(None).unwrap_or_else(|e| panic!("{e}")), (PathBuf::from("."), 2 << 30));
+        assert!(made(Some("1MiB")).is_err_and(|e| e.0.contains("at least 16MiB")));
+        assert!(read(&[], None, Some("1GiB")).is_err_and(|e| e.0.starts_with("--image-size is about")));
+        assert!(
+            read(&[], Some(Path::new("/d")), None).is_err_and(|e| e.0.starts_with("--image-in is about"))
+        );
+    }
+}
