@@ -14,7 +14,7 @@ fn what_cannot_be_compared_is_said() {
         "{\n  \"schema\": \"fathom-record/1\",\n  \"id\": 1\n}\n",
     )
     .expect("a file");
-    let refused: [(&[&str], &str); 14] = [
+    let refused: [(&[&str], &str); 15] = [
         (&[], "two sides are needed"),
         (&["last"], "two sides are needed"),
         (&["before", "after"], "\"before\" is neither the id nor the label of a run"),
@@ -28,6 +28,10 @@ fn what_cannot_be_compared_is_said() {
         (&["--sweep", "last"], "varied read_ahead_kb, scheduler; --by names the one to compare"),
         (&["--sweep", "last", "--by", "fs"], "--by fs: the sweep varied read_ahead_kb, scheduler"),
         (&["--threshold", "0", "last", "last"], "--threshold 0: a share above 0"),
+        (
+            &["--sweep", "last", "--by", "scheduler", "--metric", "page faults"],
+            "--metric page faults: no cell of both sides has it; they have ",
+        ),
         (&["-o", "page.pdf", "last", "last"], "a comparison is drawn as a page, .html"),
     ];
     for (words, sentence) in refused {

@@ -16,6 +16,7 @@ use anyhow::Context as _;
 use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, SessionMark};
 use line::Compare;
 use sides::Chosen;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -34,7 +35,20 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
+    if !asked.metrics.is_empty() && all.iter().all(|c| c.rows.is_empty()) {
+        return Err(no_such_figure(options, &chosen, &asked).into());
+    }
     Ok(ExitCode::from(tell(options, &all, options.gate)?))
+}
+
+/// A figure that no cell of both sides has is a slip of the keyboard, or of another kind of run.
+fn no_such_figure(options: &Compare, chosen: &Chosen, asked: &Asked) -> Usage {
+    let everything = Asked { metrics: vec![Metric::All], ..asked.clone() };
+    let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &everything)).collect();
+    let names: BTreeSet<&str> = all.iter().flat_map(|c| &c.rows).map(|r| r.metric.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let has = if names.is_empty() { "no figure of a cell in common".into() } else { names.join(", ") };
+    Usage(format!("--metric {}: no cell of both sides has it; they have {has}", options.metric.join(",")))
 }
 
 /// The threshold that a comparison was planned with, where all runs are of such.
