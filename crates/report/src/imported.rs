@@ -32,6 +32,22 @@ pub struct Row {
     pub line: u64,
 }
 
+/// From here on not every whole number has a double of its own.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// What the name of a class begins with.
+const CLASS: &str = "value ";
+
+impl CellRows {
+    /// The classes of a distribution with their counts, if the cell is one: `lquantize()` and its like printed nothing else.
+    #[must_use]
+    pub fn distribution(&self) -> Option<Vec<(&str, u64)>> {
+        let counted = |n: f64| (n >= 0.0 && n.fract() == 0.0 && n < MOST_EXACT).then_some(n as u64);
+        let classes: Option<Vec<_>> =
+            self.rows.iter().map(|r| Some((r.name.strip_prefix(CLASS)?, counted(r.number)?))).collect();
+        classes.filter(|rows| rows.len() > 1)
+    }
+}
+
 /// Heads of the columns after the figure's name.
 pub const HEADS: [&str; 4] = ["as printed", "value", "better", "line"];
 
@@ -113,6 +129,23 @@ pub fn rows(phases: &[&Phase]) -> Vec<CellRows> {
 mod tests {
     use super::*;
     use crate::samples;
+
+    #[test]
+    fn counts_by_class_are_a_distribution() {
+        let row = |name: &str, number| Row {
+            name: name.into(),
+            printed: String::new(),
+            value: String::new(),
+            number,
+            better: "",
+            line: 1,
+        };
+        let cell = |rows| CellRows { title: "dd".into(), rows };
+        let both = cell(vec![row("value < 0", 0.0), row("value 2048", 524_288.0)]);
+        assert_eq!(both.distribution(), Some(vec![("< 0", 0), ("2048", 524_288)]));
+        assert_eq!(cell(vec![row("value 0", 1.0), row("latency", 2.0)]).distribution(), None);
+        assert_eq!(cell(vec![row("value 0", 1.0), row("value 1", 0.5)]).distribution(), None);
+    }
 
     #[test]
     fn every_figure_is_on_a_surface_or_in_a_row() {

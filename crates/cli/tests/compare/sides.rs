@@ -100,4 +100,33 @@ fn the_mail_of_2008_is_compared_with_the_right_words() {
         assert!(told.contains(part), "{part:?} in\n{told}");
     }
     assert!(!told.contains("significant") && !told.contains("p ="), "{told}");
+    let found =
+        fathom.run(["compare", "mail.txt:107-373", "mail.txt:374-640", "--metric", "throughput", "--json"]);
+    the_mails_own_summary(&found.stdout);
+}
+
+/// The table in the mail: what its author read from the logs, thousands of KiB/s, cut rather than rounded. One cell of it, 80, lies
+/// between the two figures of its log (79.4 written first, 80.7 again).
+fn the_mails_own_summary(json: &str) {
+    let found: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let rows = found["comparisons"][0]["rows"].as_array().expect("rows");
+    let published = [
+        (1, false, [56.0, 90.0]),
+        (1, true, [86.0, 86.0]),
+        (2, false, [9.5, 87.0]),
+        (2, true, [80.0, 85.0]),
+        (3, false, [16.5, 85.0]),
+        (3, true, [85.0, 85.0]),
+    ];
+    for (streams, direct, cells) in published {
+        let of = |r: &&serde_json::Value| {
+            r["operation"] == "write" && r["streams"] == streams && r["direct"] == direct
+        };
+        let row = rows.iter().find(of).unwrap_or_else(|| panic!("{streams} writers, {direct}: {rows:#?}"));
+        for (side, published) in ["a", "b"].iter().zip(cells) {
+            let ours = row[side][0].as_f64().expect("a figure") / 1024.0 / 1000.0;
+            assert!((ours - published).abs() < 1.0, "{streams} writers, {side}: {ours} against {published}");
+            println!("{streams} writers, direct {direct}, {side}: {ours:.2}, published {published}");
+        }
+    }
 }

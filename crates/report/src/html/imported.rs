@@ -75,9 +75,29 @@ fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
     Some(table.finish())
 }
 
+/// Classes with their counts, each beside a bar of its share.
+fn distribution(cell: &CellRows, classes: &[(&str, u64)]) -> String {
+    let total = classes.iter().map(|(_, n)| *n as f64).sum::<f64>().max(1.0);
+    let mut table = Table::new(&cell.title, &heads(&["Value", "Share", "Count", "Line"]));
+    for ((label, count), row) in classes.iter().zip(&cell.rows) {
+        let share = *count as f64 / total;
+        let bar = format!(
+            "<svg class=\"share\" role=\"img\" aria-label=\"{:.1} %\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\">\
+             <rect width=\"{:.2}\" height=\"8\"/></svg>",
+            share * 100.0,
+            share * 100.0
+        );
+        table.row(label, &[bar, count.to_string(), row.line.to_string()]);
+    }
+    table.finish()
+}
+
 fn table(cell: &CellRows) -> String {
     let mut head = heads(&["Figure"]);
     head.extend(HEADS.map(String::from));
+    if let Some(classes) = cell.distribution() {
+        return distribution(cell, &classes);
+    }
     let mut table = Table::new(&cell.title, &head);
     for row in &cell.rows {
         table.row(&row.name, &row.cells().map(|c| escape(&c)));

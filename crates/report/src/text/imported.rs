@@ -40,6 +40,12 @@ pub fn long(run: &Run) -> Option<String> {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     for cell in rows(&phases) {
         let _ = writeln!(text, "\n{}", cell.title);
+        if let Some(classes) = cell.distribution() {
+            let lines = [cell.rows.first(), cell.rows.last()].map(|r| r.map_or(0, |r| r.line));
+            text.push_str(&super::distribution(&classes));
+            let _ = writeln!(text, "  lines {} to {}", lines[0], lines[1]);
+            continue;
+        }
         let width = |of: fn(&crate::imported::Row) -> &str| {
             cell.rows.iter().map(|r| of(r).chars().count()).max().unwrap_or(0)
         };

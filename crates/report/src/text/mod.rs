@@ -43,9 +43,26 @@ fn bar(label: &str, count: u64, total: u128) -> String {
     format!("{label:>16} |{:<40} {count:<9}\n", "@".repeat(length))
 }
 
+/// Classes that somebody else made, with their counts.
+fn distribution(classes: &[(&str, u64)]) -> String {
+    let total: u128 = classes.iter().map(|(_, n)| u128::from(*n)).sum();
+    classes.iter().fold(head(""), |text, (label, count)| text + &bar(label, *count, total))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_distribution_is_printed_as_dtrace_did() {
+        assert_eq!(
+            distribution(&[("0", 0), ("2048", 1), ("4096", 3)]),
+            "           value  ------------- Distribution ------------- count    \n\
+             \x20              0 |                                         0        \n\
+             \x20           2048 |@@@@@@@@@@                               1        \n\
+             \x20           4096 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@           3        \n"
+        );
+    }
 
     #[test]
     fn bars_are_rounded_to_the_nearest_character() {
