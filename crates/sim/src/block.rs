@@ -10,7 +10,8 @@ use crate::event::Class;
 use crate::files::FileNumber;
 use crate::machine::task::TaskNumber;
 use crate::machine::{Event, Machine};
-use fathom_iopath::{Bio, Nanos, Next, Op, PageSpan, Queue, RequestId, Submitted, TaskId};
+use crate::shapes::Shapes;
+use fathom_iopath::{Bio, Limits, Nanos, Next, Op, PageSpan, Queue, RequestId, Submitted, TaskId};
 use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, IssuerKind, Options, RequestFlags, WatchedDevice,
 };
@@ -75,6 +76,8 @@ pub(crate) struct Block {
     purposes: RefCell<Purposes>,
     /// Who sleeps for want of a free request.
     line: RefCell<VecDeque<(TaskNumber, Op)>>,
+    /// Who writes back and waits until the queue is no longer congested.
+    held_off: RefCell<Vec<TaskNumber>>,
     device_at: Cell<u64>,
     queue_at: Cell<u64>,
     watch: RefCell<Watch>,
@@ -110,6 +113,8 @@ pub(crate) struct Watch {
     /// Requests with the device: the integral over time, and the sum of their times there, ns.
     pub depth_ns: u128,
     pub response_ns: u128,
+    /// Requests that write.
+    pub shapes: Shapes,
     since: u64,
     began: Vec<u64>,
     written_bytes: u64,
@@ -128,6 +133,7 @@ impl Block {
             analysis: Analysis::new(options),
             depth_ns: 0,
             response_ns: 0,
+            shapes: Shapes::default(),
             since: 0,
             began: vec![0; depth as usize],
             written_bytes: 0,
@@ -140,6 +146,7 @@ impl Block {
             in_flight: Cell::new(0),
             purposes: RefCell::default(),
             line: RefCell::default(),
+            held_off: RefCell::default(),
             device_at: Cell::new(NEVER),
             queue_at: Cell::new(NEVER),
             watch: RefCell::new(watch),
@@ -184,6 +191,11 @@ impl Block {
     /// Whether read-ahead and write-back should hold off.
     pub fn congested(&self, write: bool) -> bool {
         self.queue.borrow().congested(if write { Op::Write } else { Op::Read })
+    }
+
+    /// What a request may be.
+    pub fn limits(&self) -> Limits {
+        self.queue.borrow().rules().limits
     }
 
     /// Longest request in sectors.
@@ -292,6 +304,7 @@ impl Block {
             let mut watch = self.watch.borrow_mut();
             watch.pass(now, self.in_flight.get());
             watch.began[tag] = now;
+            watch.shapes.note(&command);
             watch.tell(
                 now,
                 BlockAction::Issue,
@@ -328,6 +341,14 @@ impl Block {
         }
         self.ended.replace(ended);
         self.let_one_in(machine);
+        if !self.congested(true) {
+            self.held_off.borrow_mut().drain(..).for_each(|task| machine.wake(task));
+        }
+    }
+
+    /// The task will be woken when the queue is not congested any more; it is now.
+    pub fn hold_off(&self, task: TaskNumber) {
+        self.held_off.borrow_mut().push(task);
     }
 
     /// Wakes the first of those who sleep for a request, if there is one for it.
@@ -442,6 +463,7 @@ impl Machine {
                     cache.waiters(page, |task| self.wake(task));
                 }
                 drop(cache);
+                self.writeback_moved();
                 let mut files = self.files.borrow_mut();
                 let file = files.get_mut(file);
                 file.writeback -= pages;

@@ -5,7 +5,7 @@ use crate::cache::PageNumber;
 use crate::layout::{Allocator, Places};
 use crate::machine::Gate;
 use crate::machine::task::TaskNumber;
-use std::collections::BTreeSet;
+use crate::runs::Runs;
 
 /// A file's number in the table.
 pub(crate) type FileNumber = u32;
@@ -41,9 +41,11 @@ pub(crate) struct File {
     /// Its inode.
     pub inode: u32,
     /// Its dirty pages, counted in the file.
-    pub dirty: BTreeSet<u32>,
+    pub dirty: Runs,
     /// When the first of them was written to.
     pub dirty_since_ns: u64,
+    /// A flusher or a writer who is held back is at it; another one takes another file.
+    pub being_written: bool,
     /// Pages on their way to the device.
     pub writeback: u32,
     /// Who waits until there are none.

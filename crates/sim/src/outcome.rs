@@ -5,6 +5,7 @@ use crate::counts::Counts;
 use crate::devices;
 use crate::machine::Machine;
 use crate::sets::Set;
+use crate::shapes::Shapes;
 use fathom_iopath::MergeCounts;
 use fathom_record::block::{BlockLayer, RequestClass};
 use fathom_record::{CacheIntent, DeviceDelta, Physical, Repetition, Residency};
@@ -30,6 +31,8 @@ pub struct Inside {
     pub counts: Counts,
     /// How bios merged.
     pub merges: MergeCounts,
+    /// Shapes of the requests that write.
+    pub shapes: Shapes,
     /// What the device did.
     pub device: devices::Counters,
     /// What the elevator counted, by name.

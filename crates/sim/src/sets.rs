@@ -127,7 +127,7 @@ impl Machine {
             for page in from..file.pages {
                 let page = file.page(page);
                 if cache.flags(page).is_none() {
-                    cache.insert(page, Flags::READY);
+                    cache.insert(page, Flags::READY, 0);
                 }
             }
             // What names them was written with them.

@@ -2,7 +2,7 @@
 //! same outcome. Several may run side by side.
 
 use crate::block::{Block, Who};
-use crate::cache::Cache;
+use crate::cache::{Cache, Physical};
 use crate::devices::Device;
 use crate::files::{Files, Metadata, PAGE};
 use crate::host::{Host, QueueRules, Start};
@@ -107,6 +107,10 @@ pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError
         machine.own_cpu(Who::FLUSHER);
         machine.flush_old_data().await;
     }));
+    executor.serve(Box::pin(async {
+        machine.own_cpu(Who::FLUSHER);
+        machine.write_in_background().await;
+    }));
     'all: for repetition in 0..workload.repetitions {
         for number in 0..workload.phases.len() {
             let pools = &pools[repetition as usize * workload.phases.len() + number];
@@ -145,7 +149,8 @@ fn machine(setup: Setup) -> Result<Machine, SimError> {
     let allocator = Allocator::new(fs.layout.get(), fs.data_mib.get(), fs.interleave_blocks.get());
     let journal = Journal::new(fs.journal.get(), fs.journal_mib.get(), fs.journal_size_mib.get());
     let pages = u64::from(host.memory.cache_mib.get()) * (1 << 20) / PAGE;
-    let cache = Cache::new(pages as usize, host.memory.replacement.get());
+    let physical = host.pages.as_ref().map(|p| Physical::new(p, host.cpu.cpus.get(), pages as u32));
+    let cache = Cache::new(pages as usize, host.memory.replacement.get(), physical);
     Ok(Machine::new(Build { host, stack, policy, block, cache, files: Files::new(allocator), journal }))
 }
 
@@ -367,6 +372,7 @@ impl Inside {
         machine.block.queue().elevator().counters(&mut |name, n| self.elevator.push((name, n)));
         let watch = machine.block.watch();
         (self.depth_ns, self.response_ns) = (watch.depth_ns, watch.response_ns);
+        self.shapes = watch.shapes.clone();
     }
 }
 

@@ -1,16 +1,28 @@
-//! Write-back: the flusher, who looks every few seconds for data that is old or too much, and the writer who is made to help.
+//! Write-back: the flusher, who looks every few seconds for data that is old; the one in the background, who is called when too much is
+//! dirty; and the writer who is made to help. Each takes a file that nobody else is at, so that as many files are written side by side as
+//! there are hands.
 
 use crate::block::Who;
-use crate::files::FileNumber;
+use crate::files::{File, FileNumber};
 use crate::machine::Machine;
+use crate::machine::task::TaskNumber;
+use std::cell::{Cell, RefCell};
 
 /// Pages of one file that are written before the next file's turn comes.
 const PAGES_OF_A_FILE: u32 = 1024;
-/// Pages that a writer who is held back writes before he looks again.
+/// Pages that a writer who is held back writes before he goes on.
 const PAGES_OF_A_WRITER: u32 = 1536;
 
+/// The one in the background, and those who wait for write-back to move on.
+#[derive(Default)]
+pub(crate) struct Background {
+    /// Its number while it sleeps.
+    sleeping: Cell<Option<TaskNumber>>,
+    waiting: RefCell<Vec<TaskNumber>>,
+}
+
 impl Machine {
-    /// Writes back for ever.
+    /// Writes back what is old, for ever.
     pub(crate) async fn flush_old_data(&self) {
         let w = &self.host.writeback;
         let interval_ns = u64::from(w.interval_s.get()) * 1_000_000_000;
@@ -21,22 +33,55 @@ impl Machine {
             let files = self.files.borrow().count();
             for _ in 0..files {
                 let old_ns = self.now().saturating_sub(expire_ns);
-                let Some(file) =
-                    self.next_file(|since_ns| since_ns <= old_ns || self.above(w.background_percent.get()))
-                else {
+                let Some(file) = self.next_file(|f| !f.being_written && f.dirty_since_ns <= old_ns) else {
                     break;
                 };
+                self.at_file(file, true);
                 self.write_out(Who::FLUSHER, file, PAGES_OF_A_FILE, false).await;
+                self.at_file(file, false);
             }
         }
     }
 
-    /// A writer above the limit writes back until it is below.
+    /// Writes back while more is dirty than the background share, for ever; sleeps otherwise, and while the queue is congested.
+    pub(crate) async fn write_in_background(&self) {
+        loop {
+            if !self.is_too_much_for_the_background() {
+                self.background.sleeping.set(Some(self.task()));
+                self.park().await;
+                continue;
+            }
+            if self.block.congested(true) {
+                self.block.hold_off(self.task());
+                self.park().await;
+                continue;
+            }
+            let Some(file) = self.next_file(|f| !f.being_written) else {
+                self.until_writeback_moves(Who::FLUSHER).await;
+                continue;
+            };
+            self.at_file(file, true);
+            self.write_out_politely(Who::FLUSHER, file, PAGES_OF_A_FILE).await;
+            self.at_file(file, false);
+        }
+    }
+
+    /// A writer calls the background, and above the limit writes back himself: so many pages, or until he is below.
     pub(crate) async fn hold_back(&self, who: Who) {
-        while self.above(self.host.writeback.limit_percent.get()) {
-            let Some(file) = self.next_file(|_| true) else { break };
-            self.write_out(who, file, PAGES_OF_A_WRITER, false).await;
-            self.until_written(who, file).await;
+        if self.is_too_much_for_the_background()
+            && let Some(sleeping) = self.background.sleeping.take()
+        {
+            self.wake(sleeping);
+        }
+        let mut done = 0;
+        while done < PAGES_OF_A_WRITER && self.is_too_much_for_a_writer() {
+            let Some(file) = self.next_file(|f| !f.being_written) else {
+                self.until_writeback_moves(who).await;
+                continue;
+            };
+            self.at_file(file, true);
+            done += self.write_out(who, file, PAGES_OF_A_WRITER - done, false).await;
+            self.at_file(file, false);
         }
     }
 
@@ -51,21 +96,51 @@ impl Machine {
         }
     }
 
-    /// Whether more than so many percent of the cache are dirty.
-    fn above(&self, percent: u32) -> bool {
+    fn is_too_much_for_the_background(&self) -> bool {
         let cache = self.cache.borrow();
+        let percent = self.host.writeback.background_percent.get();
         u64::from(cache.dirty()) * 100 > cache.capacity() as u64 * u64::from(percent)
     }
 
-    /// The next file, round and round, that has dirty pages for which this holds of the time since when.
-    fn next_file(&self, wanted: impl Fn(u64) -> bool) -> Option<FileNumber> {
+    /// What is on its way counts for a writer.
+    fn is_too_much_for_a_writer(&self) -> bool {
+        let cache = self.cache.borrow();
+        let percent = self.host.writeback.limit_percent.get();
+        u64::from(cache.dirty() + cache.writeback()) * 100 > cache.capacity() as u64 * u64::from(percent)
+    }
+
+    /// Somebody is at a file from now on, or not any more.
+    fn at_file(&self, file: FileNumber, is: bool) {
+        self.files.borrow_mut().get_mut(file).being_written = is;
+        if !is {
+            self.writeback_moved();
+        }
+    }
+
+    /// Pages have reached the device, or somebody has left a file: those who wait for that look again.
+    pub(crate) fn writeback_moved(&self) {
+        self.background.waiting.borrow_mut().drain(..).for_each(|task| self.wake(task));
+    }
+
+    async fn until_writeback_moves(&self, who: Who) {
+        self.background.waiting.borrow_mut().push(self.task());
+        self.about_to_wait(who);
+        self.park().await;
+    }
+
+    /// The next file, round and round, that has dirty pages and is wanted.
+    fn next_file(&self, wanted: impl Fn(&File) -> bool) -> Option<FileNumber> {
         let mut files = self.files.borrow_mut();
         let count = files.count();
         let found = (1..=count).map(|n| (files.cursor + n) % count.max(1)).find(|&n| {
             let file = files.get(n as FileNumber);
-            !file.dirty.is_empty() && wanted(file.dirty_since_ns)
+            !file.dirty.is_empty() && wanted(file)
         })?;
         files.cursor = found;
         Some(found as FileNumber)
     }
 }
+
+#[cfg(test)]
+#[path = "writeback_tests.rs"]
+mod tests;

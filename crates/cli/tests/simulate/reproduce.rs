@@ -1,6 +1,6 @@
 //! `fathom reproduce`: the published table, its tolerances, its exit code, and the same bytes every time.
 
-use fathom_testkit::Fathom;
+use fathom_testkit::{Fathom, golden};
 
 #[test]
 fn every_stated_tolerance_of_the_table_of_2004_holds() {
@@ -21,4 +21,18 @@ fn the_table_is_the_same_every_time() {
     let first = json();
     assert!(first.contains("\"rms_percent\""), "{first}");
     assert_eq!(json(), first);
+}
+
+#[test]
+fn the_cciss_table_of_2008_is_what_it_was_and_holds_its_tolerances() {
+    let table = Fathom::new().run(["reproduce", "cciss-2008"]).expect_code(0).stdout;
+    golden("tests/simulate/golden/cciss-2008.txt", &table);
+    assert_eq!(table.matches("\n  MISS ").count(), 2, "the open cells are misses, and said to be: {table}");
+    assert!(table.lines().all(|l| l.chars().count() <= 130), "{table}");
+}
+
+#[test]
+fn what_a_table_does_not_draw_has_no_seeds() {
+    let refused = Fathom::new().run(["reproduce", "cciss-2008", "--seeds", "3"]).expect_code(2);
+    assert!(refused.stderr.contains("--seeds does not go with cciss-2008"), "{}", refused.stderr);
 }

@@ -2,10 +2,13 @@
 //! numbered through all files. It takes 4 bytes for each page of the files, and 24 for each page that is in memory.
 
 mod lists;
+mod physical;
 
 use crate::host::Replacement;
 use crate::machine::task::TaskNumber;
+use fathom_iopath::{Limits, PageSpan};
 use lists::Lists;
+pub(crate) use physical::Physical;
 
 /// A page of any file: its number among the pages of all.
 pub(crate) type PageNumber = u32;
@@ -67,12 +70,14 @@ pub(crate) struct Cache {
     /// The next task that waits for the same page, by task.
     next_waiter: Vec<u32>,
     dirty: u32,
+    writeback: u32,
     evicted: u64,
+    physical: Option<Physical>,
 }
 
 impl Cache {
-    /// A cache of so many pages.
-    pub fn new(capacity: usize, replacement: Replacement) -> Self {
+    /// A cache of so many pages, which lie where `physical` puts them or, without it, anywhere.
+    pub fn new(capacity: usize, replacement: Replacement, physical: Option<Physical>) -> Self {
         Self {
             frame_of: Vec::new(),
             frames: Vec::new(),
@@ -82,7 +87,9 @@ impl Cache {
             lists: Lists::default(),
             next_waiter: Vec::new(),
             dirty: 0,
+            writeback: 0,
             evicted: 0,
+            physical,
         }
     }
 
@@ -109,6 +116,11 @@ impl Cache {
         self.dirty
     }
 
+    /// Pages on their way to the device.
+    pub fn writeback(&self) -> u32 {
+        self.writeback
+    }
+
     /// Pages that had to go for others so far.
     pub fn evicted(&self) -> u64 {
         self.evicted
@@ -123,10 +135,13 @@ impl Cache {
         self.frame_of.get(page as usize).copied().filter(|&f| f != NONE)
     }
 
-    /// Brings an absent page in; another one may have to go for it.
-    pub fn insert(&mut self, page: PageNumber, flags: Flags) {
+    /// Brings an absent page in for whoever runs on `cpu`; another one may have to go for it.
+    pub fn insert(&mut self, page: PageNumber, flags: Flags, cpu: usize) {
         debug_assert!(self.frame(page).is_none(), "page {page} is there already");
         let frame = self.place();
+        if let Some(physical) = &mut self.physical {
+            physical.put(frame, cpu);
+        }
         self.frames[frame as usize] = Frame { page, older: NONE, newer: NONE, waiter: NONE, flags };
         self.frame_of[page as usize] = frame;
         self.dirty += u32::from(flags.has(Flags::DIRTY));
@@ -175,14 +190,28 @@ impl Cache {
         let flags = &mut self.frames[frame as usize].flags;
         let was = flags.has(flag);
         *flags = if on { flags.with(flag) } else { flags.without(flag) };
-        if flag == Flags::DIRTY && was != on {
-            if on {
-                self.dirty += 1;
-            } else {
-                self.dirty -= 1;
-            }
+        let count = match flag {
+            Flags::DIRTY => &mut self.dirty,
+            Flags::WRITEBACK => &mut self.writeback,
+            _ => return was,
+        };
+        match (was, on) {
+            (false, true) => *count += 1,
+            (true, false) => *count -= 1,
+            _ => {}
         }
         was
+    }
+
+    /// How many of up to `most` pages from `page` on go into one bio under these limits, and the memory they lie in. At least one.
+    pub fn memory(&self, page: PageNumber, most: u32, limits: &Limits) -> (u32, PageSpan) {
+        let segments = u32::from(limits.max_segments.max(1));
+        let most = most.min(limits.max_sectors / PageSpan::PAGE).max(1);
+        let Some(physical) = &self.physical else {
+            let pages = most.min(segments);
+            return (pages, PageSpan::scattered(pages as u16));
+        };
+        physical.span((page..page + most).map_while(|p| self.frame(p)), limits)
     }
 
     /// A task will be woken when something under way with this page (being read, or written) is over.
@@ -240,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn cache(capacity: usize, replacement: Replacement) -> Cache {
-        let mut cache = Cache::new(capacity, replacement);
+        let mut cache = Cache::new(capacity, replacement, None);
         cache.capacity = capacity;
         cache.grow(1000);
         cache
@@ -253,9 +282,9 @@ mod tests {
     #[test]
     fn the_page_not_touched_for_longest_goes() {
         let mut c = cache(3, Replacement::Simple);
-        (0..3).for_each(|p| c.insert(p, Flags::READY));
+        (0..3).for_each(|p| c.insert(p, Flags::READY, 0));
         c.touch(0);
-        c.insert(9, Flags::READY);
+        c.insert(9, Flags::READY, 0);
         assert_eq!(there(&c), [0, 2, 9]);
         assert_eq!((c.evicted(), c.resident()), (1, 3));
     }
@@ -264,12 +293,12 @@ mod tests {
     fn pages_touched_twice_outlive_a_stream() {
         let mut c = cache(30, Replacement::TwoList);
         for p in 0..10 {
-            c.insert(p, Flags::READY);
+            c.insert(p, Flags::READY, 0);
             c.touch(p);
             c.touch(p);
         }
         for p in 100..300 {
-            c.insert(p, Flags::READY);
+            c.insert(p, Flags::READY, 0);
             c.touch(p);
         }
         assert!((0..10).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
@@ -279,11 +308,11 @@ mod tests {
     fn what_is_dirty_or_under_way_stays() {
         for kind in [Replacement::Simple, Replacement::TwoList] {
             let mut c = cache(3, kind);
-            c.insert(0, Flags::READY.with(Flags::DIRTY));
-            c.insert(1, Flags::default());
-            c.insert(2, Flags::READY.with(Flags::WRITEBACK));
-            c.insert(3, Flags::READY);
-            c.insert(4, Flags::READY);
+            c.insert(0, Flags::READY.with(Flags::DIRTY), 0);
+            c.insert(1, Flags::default(), 0);
+            c.insert(2, Flags::READY.with(Flags::WRITEBACK), 0);
+            c.insert(3, Flags::READY, 0);
+            c.insert(4, Flags::READY, 0);
             assert!((0..3).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
             assert_eq!(c.dirty(), 1);
             c.set(0, Flags::DIRTY, false);
@@ -294,7 +323,7 @@ mod tests {
     #[test]
     fn who_waits_first_is_woken_first() {
         let mut c = cache(4, Replacement::Simple);
-        c.insert(5, Flags::default());
+        c.insert(5, Flags::default(), 0);
         [3, 1, 2].into_iter().for_each(|task| assert!(c.wait(5, task)));
         let mut woken = Vec::new();
         c.waiters(5, |t| woken.push(t));
@@ -312,7 +341,7 @@ mod tests {
             let mut c = cache(capacity, if simple { Replacement::Simple } else { Replacement::TwoList });
             for (page, what) in steps {
                 match what {
-                    0 if c.flags(page).is_none() => c.insert(page, Flags::READY),
+                    0 if c.flags(page).is_none() => c.insert(page, Flags::READY, 0),
                     1 => { c.drop_clean(page); }
                     _ => c.touch(page),
                 }

@@ -9,7 +9,6 @@ use crate::files::FileNumber;
 use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
 use crate::stack::Stack;
-use fathom_iopath::PageSpan;
 use fathom_iopath::readahead::{Call, Kind, Mark, Pages, Presence, Reading, Touch};
 use std::collections::BTreeMap;
 
@@ -18,6 +17,7 @@ struct OneFile<'a> {
     cache: &'a mut Cache,
     marks: &'a mut BTreeMap<PageNumber, u32>,
     first_page: PageNumber,
+    cpu: usize,
     congested: bool,
     /// Pages to be read: the first of each piece and its length.
     wanted: Vec<(u32, u32)>,
@@ -36,7 +36,7 @@ impl Pages for OneFile<'_> {
 
     fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, _kind: Kind) {
         for page in first..first + u64::from(pages) {
-            self.cache.insert(self.number(page), Flags::default());
+            self.cache.insert(self.number(page), Flags::default(), self.cpu);
         }
         if let Some(mark) = mark {
             let page = self.number(mark.page);
@@ -116,8 +116,9 @@ impl Machine {
             .and_then(|_| marks.get(&number))
             .map(|&pages| Mark { page: page.into(), pages });
         let congested = self.block.congested(false);
+        let cpu = self.cpu();
         let mut file =
-            OneFile { cache: &mut cache, marks: &mut marks, first_page, congested, wanted: Vec::new() };
+            OneFile { cache: &mut cache, marks: &mut marks, first_page, cpu, congested, wanted: Vec::new() };
         let touch = Touch { page: page.into(), presence, mark };
         self.policy.touch(&mut self.opens.borrow_mut()[handle.open as usize], reading, touch, &mut file);
         file.wanted
@@ -136,7 +137,7 @@ impl Machine {
                 }
                 None => {
                     self.counts.borrow_mut().pages_lost += 1;
-                    self.cache.borrow_mut().insert(number, Flags::default());
+                    self.cache.borrow_mut().insert(number, Flags::default(), self.cpu());
                     self.read_in(handle.who, handle.file, page, 1).await;
                 }
             }
@@ -145,7 +146,7 @@ impl Machine {
 
     /// Reads pages of a file that are under way since they were asked for.
     pub(super) async fn read_in(&self, who: Who, file: FileNumber, first: u32, pages: u32) {
-        let longest = self.longest_bio(self.host.block.read_bio_pages.get());
+        let (longest, limits) = (self.host.block.read_bio_pages.get(), self.block.limits());
         let end = first + pages;
         let mut at = first;
         self.block.plug(who);
@@ -157,19 +158,13 @@ impl Machine {
                 let Some((sector, run)) = this.places.run(at) else { break };
                 (sector, run.min(this.places.named_until(at) - at), this.page(at))
             };
-            let pages = run.min(end - at).min(longest);
+            let (pages, span) = self.cache.borrow().memory(number, run.min(end - at).min(longest), &limits);
             let purpose = Purpose::Read { page: number, pages };
-            let span = PageSpan::scattered(pages as u16);
             let sectors = pages * BLOCK_SECTORS as u32;
             self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose }).await;
             at += pages;
         }
         self.block.finish_plug(self, who);
-    }
-
-    /// Pages of the longest bio that the queue takes, if the kernel makes them so long.
-    pub(super) fn longest_bio(&self, kernel: u32) -> u32 {
-        kernel.min(self.block.max_sectors() / BLOCK_SECTORS as u32).min(self.block.max_segments()).max(1)
     }
 
     /// The time of access changes once a second; that makes the inode dirty.

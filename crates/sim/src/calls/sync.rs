@@ -11,6 +11,9 @@ use crate::machine::Machine;
 use crate::stack::Stack;
 use fathom_iopath::PageSpan;
 
+/// Pages of a file that go into one bio: the first, how many, and the memory they lie in.
+type Pages = (u32, u32, PageSpan);
+
 impl Machine {
     /// fsync, or fdatasync, which the kernels of these rules treated alike where a journal is concerned.
     pub async fn fsync(&self, handle: Handle, data_only: bool) {
@@ -35,37 +38,50 @@ impl Machine {
 
     /// Hands in up to so many dirty pages of a file, in ascending order. Returns how many.
     pub(crate) async fn write_out(&self, who: Who, file: FileNumber, most: u32, sync: bool) -> u32 {
-        let longest = self.longest_bio(self.host.block.write_bio_pages.get());
+        let longest = self.host.block.write_bio_pages.get();
         let mut done = 0;
         self.block.plug(who);
         while done < most {
-            let Some((page, pages)) = self.next_dirty(file, longest.min(most - done)) else { break };
+            let Some((page, pages, span)) = self.next_dirty(file, longest.min(most - done)) else { break };
             // Its place may have to be read first; the pages are on their way already, and nobody else hands them in.
-            self.write_pages(who, file, page, pages, sync).await;
+            self.write_pages(who, file, (page, pages, span), sync).await;
             done += pages;
         }
         self.block.finish_plug(self, who);
         done
     }
 
-    /// Takes the next dirty pages of a file that lie together, and notes them as on their way.
-    fn next_dirty(&self, file: FileNumber, most: u32) -> Option<(u32, u32)> {
+    /// As [`Machine::write_out`], but whoever can wait stops where the queue is congested.
+    pub(crate) async fn write_out_politely(&self, who: Who, file: FileNumber, most: u32) {
+        let longest = self.host.block.write_bio_pages.get();
+        let mut done = 0;
+        self.block.plug(who);
+        while done < most && !self.block.congested(true) {
+            let Some((page, pages, span)) = self.next_dirty(file, longest.min(most - done)) else { break };
+            self.write_pages(who, file, (page, pages, span), false).await;
+            done += pages;
+        }
+        self.block.finish_plug(self, who);
+    }
+
+    /// Takes the next dirty pages of a file that lie together and go into one bio, and notes them as on their way.
+    fn next_dirty(&self, file: FileNumber, most: u32) -> Option<Pages> {
         let mut files = self.files.borrow_mut();
         let mut cache = self.cache.borrow_mut();
         let this = files.get_mut(file);
-        let first = *this.dirty.first()?;
+        let (first, length) = this.dirty.first()?;
         let run = this.places.run(first).map_or(1, |(_, run)| run);
-        let run = run.min(this.places.named_until(first) - first).min(most);
-        let mut pages = 0;
-        while pages < run && this.dirty.remove(&(first + pages)) {
-            let number = this.page(first + pages);
+        let run = run.min(this.places.named_until(first) - first).min(most).min(length);
+        let (pages, span) = cache.memory(this.page(first), run, &self.block.limits());
+        this.dirty.take_first(pages);
+        for page in first..first + pages {
+            let number = this.page(page);
             cache.set(number, Flags::DIRTY, false);
             cache.set(number, Flags::WRITEBACK, true);
-            pages += 1;
         }
         this.writeback += pages;
         self.counts.borrow_mut().pages_written += u64::from(pages);
-        Some((first, pages))
+        Some((first, pages, span))
     }
 
     /// Hands in one dirty page, if it still is. Returns whether it was.
@@ -73,7 +89,7 @@ impl Machine {
         {
             let mut files = self.files.borrow_mut();
             let this = files.get_mut(file);
-            if !this.dirty.remove(&page) {
+            if !this.dirty.remove(page) {
                 return false;
             }
             let number = this.page(page);
@@ -83,11 +99,13 @@ impl Machine {
             cache.set(number, Flags::WRITEBACK, true);
             self.counts.borrow_mut().pages_written += 1;
         }
-        self.write_pages(who, file, page, 1, false).await;
+        let number = self.files.borrow().get(file).page(page);
+        let (_, span) = self.cache.borrow().memory(number, 1, &self.block.limits());
+        self.write_pages(who, file, (page, 1, span), false).await;
         true
     }
 
-    async fn write_pages(&self, who: Who, file: FileNumber, page: u32, pages: u32, sync: bool) {
+    async fn write_pages(&self, who: Who, file: FileNumber, (page, pages, span): Pages, sync: bool) {
         self.know_place(who, file, page).await;
         let place = {
             let files = self.files.borrow();
@@ -96,7 +114,6 @@ impl Machine {
         };
         let Some((sector, number)) = place else { return };
         let purpose = Purpose::Write { file, page: number, pages };
-        let span = PageSpan::scattered(pages as u16);
         let sectors = pages * BLOCK_SECTORS as u32;
         self.submit(who, Piece { write: true, sync, sector, sectors, span, purpose }).await;
     }

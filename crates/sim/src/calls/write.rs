@@ -24,7 +24,13 @@ impl Machine {
         }
         self.hold_back(handle.who).await;
         self.lock(handle.file).await;
+        let mut known_until = 0;
         for page in offset / PAGE..(offset + bytes).div_ceil(PAGE) {
+            if page >= known_until {
+                self.know_place(handle.who, handle.file, page as u32).await;
+                let files = self.files.borrow();
+                known_until = files.get(handle.file).places.named_until(page as u32).into();
+            }
             let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
             self.write_page(handle, page as u32, whole).await;
         }
@@ -39,7 +45,6 @@ impl Machine {
     }
 
     async fn write_page(&self, handle: Handle, page: u32, whole: bool) {
-        self.know_place(handle.who, handle.file, page).await;
         let (number, file_bytes) = {
             let files = self.files.borrow();
             let file = files.get(handle.file);
@@ -51,10 +56,10 @@ impl Machine {
             Some(_) => self.wait_for_page(handle, page, number).await,
             // What is to be replaced as a whole, or lies behind the end, need not be read.
             None if whole || u64::from(page) * PAGE >= file_bytes => {
-                self.cache.borrow_mut().insert(number, Flags::READY);
+                self.cache.borrow_mut().insert(number, Flags::READY, self.cpu());
             }
             None => {
-                self.cache.borrow_mut().insert(number, Flags::default());
+                self.cache.borrow_mut().insert(number, Flags::default(), self.cpu());
                 self.read_in(handle.who, handle.file, page, 1).await;
                 self.wait_for_page(handle, page, number).await;
             }

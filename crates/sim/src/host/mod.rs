@@ -4,7 +4,7 @@
 mod rules;
 mod shipped;
 
-pub use rules::{JournalRule, Layout, QueueRules, Replacement, Start, Threads};
+pub use rules::{BatchOrder, JournalRule, Layout, QueueRules, Replacement, Start, Threads};
 pub use shipped::{NAMES, shipped};
 
 use crate::sources::{Sourced, Tally};
@@ -51,6 +51,9 @@ pub struct Host {
     pub cpu: Cpu,
     /// Memory.
     pub memory: Memory,
+    /// Which physical pages the cache is given; left out: pages from anywhere, each a segment of its own.
+    #[serde(default)]
+    pub pages: Option<PhysicalPages>,
     /// What the kernel does with bios.
     pub block: BlockRules,
     /// Write-back.
@@ -90,6 +93,16 @@ pub struct Memory {
     pub replacement: Sourced<Replacement>,
     /// What it holds at the start of a file set that was there before.
     pub start: Sourced<Start>,
+}
+
+/// The page allocator, as far as it decides which pages share a segment.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhysicalPages {
+    /// In which order a batch comes out.
+    pub order: Sourced<BatchOrder>,
+    /// Pages by which the list of a CPU is refilled.
+    pub batch: Sourced<u32>,
 }
 
 /// From files to bios to requests.
@@ -169,6 +182,9 @@ impl Host {
             within(key, (0.0..=1e6).contains(&us), us.to_string(), "0 to 1000000 us")?;
         }
         count("memory.cache_mib", self.memory.cache_mib.get(), 1..=1 << 22, "1 to 4194304 MiB")?;
+        if let Some(pages) = &self.pages {
+            count("pages.batch", pages.batch.get(), 1..=1 << 10, "1 to 1024 pages")?;
+        }
         count("block.requests", self.block.requests.get(), 0..=1 << 16, "0 to 65536")?;
         count("block.read_bio_pages", self.block.read_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
@@ -191,7 +207,8 @@ mod tests {
         for name in NAMES {
             let host = shipped(name).unwrap();
             let t = host.tally;
-            assert_eq!(t.datasheet + t.measured + t.fitted + t.guessed, 23, "{name}: {t}");
+            let values = if host.pages.is_some() { 25 } else { 23 };
+            assert_eq!(t.datasheet + t.measured + t.fitted + t.guessed, values, "{name}: {t}");
         }
     }
 

@@ -22,6 +22,16 @@ pub enum Replacement {
     TwoList,
 }
 
+/// In which order the pages of a batch come out of the page allocator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchOrder {
+    /// As they lie in memory (before linux 2.6.24-rc1, and since 2.6.24-rc6).
+    Ascending,
+    /// The last one first (2.6.24-rc1 to rc5, or where commit 81eabcbe is reverted).
+    Descending,
+}
+
 /// What the cache holds of a file set that was there before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -11,16 +11,33 @@ use std::collections::VecDeque;
 /// Longest time on a CPU while others wait for it: then it is the next one's turn.
 const SLICE_NS: u64 = 10_000_000;
 
+/// Who has a CPU.
+#[derive(Clone, Copy)]
+struct Holder {
+    task: TaskNumber,
+    /// For how long already, ns.
+    used: u64,
+    /// Its number.
+    cpu: usize,
+}
+
 pub(super) struct Cpus {
+    count: usize,
     free: Cell<u32>,
     line: RefCell<VecDeque<TaskNumber>>,
-    /// Which tasks have a CPU, and for how long already.
-    holders: RefCell<Vec<(TaskNumber, u64)>>,
+    /// Which tasks have a CPU.
+    holders: RefCell<Vec<Holder>>,
 }
 
 impl Cpus {
     pub fn new(count: u32) -> Self {
-        Self { free: Cell::new(count.max(1)), line: RefCell::default(), holders: RefCell::default() }
+        let count = count.max(1);
+        Self {
+            count: count as usize,
+            free: Cell::new(count),
+            line: RefCell::default(),
+            holders: RefCell::default(),
+        }
     }
 }
 
@@ -37,7 +54,7 @@ impl Machine {
                     // Whoever leaves hands its CPU over.
                     Park::new().await;
                 }
-                self.cpus.holders.borrow_mut().push((task, 0));
+                self.take_cpu(task);
             }
             let used = self.held(task);
             let piece = ns.min(SLICE_NS - used);
@@ -56,17 +73,32 @@ impl Machine {
         }
     }
 
+    /// A task gets a CPU that is free: by turns its own one, so that it stays there as long as nobody else has it.
+    fn take_cpu(&self, task: TaskNumber) {
+        let mut holders = self.cpus.holders.borrow_mut();
+        let is_free = |cpu: &usize| holders.iter().all(|h| h.cpu != *cpu);
+        let own = task as usize % self.cpus.count;
+        let cpu = std::iter::once(own).chain(0..self.cpus.count).find(is_free).unwrap_or(0);
+        holders.push(Holder { task, used: 0, cpu });
+    }
+
+    /// The number of the CPU that the running task has; 0 if it has none.
+    pub fn cpu(&self) -> usize {
+        let task = self.task();
+        self.cpus.holders.borrow().iter().find(|h| h.task == task).map_or(0, |h| h.cpu)
+    }
+
     fn has_cpu(&self, task: TaskNumber) -> bool {
-        self.cpus.holders.borrow().iter().any(|h| h.0 == task)
+        self.cpus.holders.borrow().iter().any(|h| h.task == task)
     }
 
     fn held(&self, task: TaskNumber) -> u64 {
-        self.cpus.holders.borrow().iter().find(|h| h.0 == task).map_or(0, |h| h.1)
+        self.cpus.holders.borrow().iter().find(|h| h.task == task).map_or(0, |h| h.used)
     }
 
     fn hold(&self, task: TaskNumber, ns: u64) {
-        if let Some(holder) = self.cpus.holders.borrow_mut().iter_mut().find(|h| h.0 == task) {
-            holder.1 = ns;
+        if let Some(holder) = self.cpus.holders.borrow_mut().iter_mut().find(|h| h.task == task) {
+            holder.used = ns;
         }
     }
 
@@ -74,7 +106,7 @@ impl Machine {
     pub fn leave_cpu(&self) {
         let task = self.task();
         let mut holders = self.cpus.holders.borrow_mut();
-        let Some(at) = holders.iter().position(|h| h.0 == task) else { return };
+        let Some(at) = holders.iter().position(|h| h.task == task) else { return };
         holders.swap_remove(at);
         match self.cpus.line.borrow_mut().pop_front() {
             Some(next) => self.at(self.now(), Class::Cpu, Event::Run(next)),

@@ -18,6 +18,7 @@ use crate::files::Files;
 use crate::host::Host;
 use crate::journal::Journal;
 use crate::stack::Stack;
+use crate::writeback::Background;
 use cpu::Cpus;
 use fathom_iopath::readahead::{Policy, State};
 use std::cell::{Cell, RefCell};
@@ -62,6 +63,7 @@ pub(crate) struct Machine {
     pub cache: RefCell<Cache>,
     pub files: RefCell<Files>,
     pub journal: RefCell<Journal>,
+    pub background: Background,
     pub parts: RefCell<Parts>,
     pub counts: RefCell<Counts>,
     /// Read-ahead of every open file.
@@ -106,6 +108,7 @@ impl Machine {
             cache: RefCell::new(cache),
             files: RefCell::new(files),
             journal: RefCell::new(journal),
+            background: Background::default(),
             parts: RefCell::default(),
             counts: RefCell::default(),
             opens: RefCell::default(),

@@ -10,6 +10,8 @@ pub struct Members {
     disks: Vec<Disk>,
     queues: Vec<VecDeque<Command>>,
     outstanding: Vec<u32>,
+    /// When each disk has something to say; asked for again whenever it was given something or time came to it.
+    next: Vec<Option<u64>>,
     /// What was asked for by each access that is going on, and the numbers that are free.
     owners: Vec<u32>,
     free: Vec<u32>,
@@ -24,6 +26,7 @@ impl Members {
             disks: vec![disk.clone(); count],
             queues: vec![VecDeque::new(); count],
             outstanding: vec![0; count],
+            next: vec![None; count],
             owners: Vec::new(),
             free: Vec::new(),
             done: Vec::new(),
@@ -56,6 +59,7 @@ impl Members {
             self.outstanding[member] += 1;
             disk.submit(now, command);
         }
+        self.next[member] = disk.next_event();
     }
 
     /// Which of some members reaches a sector soonest: with fewest accesses waiting, then by the way of its arm.
@@ -68,13 +72,13 @@ impl Members {
     /// When a disk has something to say, ns.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
-        self.disks.iter().filter_map(Disk::next_event).min()
+        self.next.iter().flatten().min().copied()
     }
 
     /// Time has come to `now`; owners of accesses that are done are added.
     pub fn advance(&mut self, now: u64, owners: &mut Vec<u32>) {
         for member in 0..self.disks.len() {
-            if self.disks[member].next_event().is_none_or(|at| at > now) {
+            if self.next[member].is_none_or(|at| at > now) {
                 continue;
             }
             self.disks[member].advance(now, &mut self.done);

@@ -1,5 +1,6 @@
 //! The table as text, for a terminal of 100 columns.
 
+use super::super::text::wrapped;
 use super::published::CELLS;
 use super::{Table, ablation};
 use std::fmt::{Formatter, Result};
@@ -109,18 +110,4 @@ fn ablations(t: &Table, f: &mut Formatter<'_>) -> Result {
         writeln!(f)?;
     }
     writeln!(f)
-}
-
-fn wrapped(f: &mut Formatter<'_>, text: &str) -> Result {
-    const COLUMNS: usize = 96;
-    let mut line = String::from("-");
-    for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > COLUMNS {
-            writeln!(f, "  {line}")?;
-            line = " ".into();
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    writeln!(f, "  {line}")
 }

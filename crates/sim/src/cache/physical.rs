@@ -1,0 +1,94 @@
+//! Where the pages of the cache lie in physical memory: every page that comes in is given one by the page allocator of `iopath`, from the
+//! list of the CPU that asked, and keeps it until it goes. From these numbers follows which pages of a bio share a segment.
+//!
+//! Who gives pages back to the allocator, and what becomes of them there, is not modelled: a page that comes in for another one is given the
+//! next number, and memory begins anew at its end.
+
+use crate::host::{BatchOrder, PhysicalPages};
+use fathom_iopath::pages::{PageAllocator, PageOrder};
+use fathom_iopath::{Limits, PageSpan};
+
+/// The allocator, and what it gave to each place of the cache.
+pub(crate) struct Physical {
+    allocator: PageAllocator,
+    /// Number of the physical page of each place.
+    numbers: Vec<u32>,
+}
+
+impl Physical {
+    /// For so many CPUs and so many pages of memory.
+    pub fn new(rules: &PhysicalPages, cpus: u32, pages: u32) -> Self {
+        let order = match rules.order.get() {
+            BatchOrder::Ascending => PageOrder::Ascending,
+            BatchOrder::Descending => PageOrder::Descending,
+        };
+        let allocator = PageAllocator::new(order, cpus as usize, pages, 0).batch(rules.batch.get());
+        Self { allocator, numbers: Vec::new() }
+    }
+
+    /// A page comes in at this place, for whoever runs on `cpu`.
+    pub fn put(&mut self, place: u32, cpu: usize) {
+        let at = place as usize;
+        if self.numbers.len() <= at {
+            self.numbers.resize(at + 1, 0);
+        }
+        self.numbers[at] = self.allocator.take(cpu);
+    }
+
+    /// As many of these places as fit into one bio under the limits, at least one, and their memory.
+    pub fn span(&self, places: impl Iterator<Item = u32>, limits: &Limits) -> (u32, PageSpan) {
+        let (mut pages, mut span) = (0, PageSpan::EMPTY);
+        for place in places {
+            let number = self.numbers.get(place as usize).copied().unwrap_or(0);
+            let longer = span.join(PageSpan::of_pages([number], limits), limits);
+            if pages > 0 && longer.segments() > limits.max_segments {
+                break;
+            }
+            (pages, span) = (pages + 1, longer);
+        }
+        (pages, span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::{Source, Sourced};
+
+    /// Segments of the bios of `pages` pages that come in one after the other, by `cpus` CPUs that take turns of 100.
+    fn bios(order: BatchOrder, cpus: u32, pages: u32) -> Vec<(u32, u16)> {
+        let guess = |value| Sourced { value, src: Source::Guess, note: String::new() };
+        let batch = Sourced { value: 31, src: Source::Guess, note: String::new() };
+        let mut physical = Physical::new(&PhysicalPages { order: guess(order), batch }, cpus, 1 << 20);
+        (0..pages * cpus).for_each(|n| physical.put(n, (n / 100 % cpus) as usize));
+        let mut places = (0..pages * cpus).filter(|n| n / 100 % cpus == 0).take(pages as usize).peekable();
+        let mut found = Vec::new();
+        while places.peek().is_some() {
+            let mut one = Vec::new();
+            let (taken, span) =
+                physical.span(places.clone().take(64).inspect(|p| one.push(*p)), &Limits::CCISS);
+            (0..taken).for_each(|_| {
+                places.next();
+            });
+            found.push((taken, span.segments()));
+        }
+        found
+    }
+
+    #[test]
+    fn ascending_batches_fill_a_request_and_descending_ones_its_scatter_list() {
+        assert!(
+            bios(BatchOrder::Ascending, 1, 6400)
+                .iter()
+                .all(|&(pages, segments)| (pages, segments) == (64, 4))
+        );
+        assert!(bios(BatchOrder::Descending, 1, 31 * 40).iter().all(|&bio| bio == (31, 31)));
+    }
+
+    #[test]
+    fn two_cpus_part_batches_and_not_pages() {
+        let bios = bios(BatchOrder::Ascending, 2, 6400);
+        assert!(bios.iter().all(|&(pages, segments)| pages == 64 && (4..=6).contains(&segments)), "{bios:?}");
+        assert!(bios.iter().any(|&(_, segments)| segments > 4));
+    }
+}

@@ -1,0 +1,85 @@
+//! What putting something else in the place of a mechanism or a guess does to some cells: so that it shows which of them the agreement
+//! rests on.
+
+use super::super::side_by_side;
+use super::HYPOTHESES;
+use super::published::CELLS;
+use super::run::{Change, One, one};
+use crate::simulation::SimError;
+use fathom_workload::Workload;
+use serde::Serialize;
+
+/// The cells that are looked at, by their position: one, two and three writers under rc8, and two under rc8*.
+pub(super) const COLUMNS: [usize; 4] = [0, 4, 8, 5];
+
+/// What is changed.
+pub const VARIANTS: [&str; 11] = [
+    "base",
+    "bios of 31 pages, as the kernel's bio_get_nr_vecs has it",
+    "noop",
+    "deadline",
+    "anticipatory",
+    "one CPU",
+    "files laid out by turns of 1027 blocks (windows of ext2)",
+    "commands past the cache: joined up to 8 MiB",
+    "commands past the cache: all at once",
+    "controller takes 16 commands, as CFQ of 2.6.24 would have it",
+    "parts of stripes by reading the rest of them",
+];
+
+/// A row: KB/s of the initial writers in the cells of the columns, under each hypothesis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ablation {
+    /// What is changed.
+    pub variant: &'static str,
+    /// H1 or H2.
+    pub hypothesis: &'static str,
+    /// KB/s.
+    pub write_kb_s: Vec<f64>,
+    /// The request of the first column that moves most bytes, KiB.
+    pub request_kib: f64,
+}
+
+fn change(variant: usize) -> Change {
+    let base = Change::default();
+    match variant {
+        1 => Change { host: Some(|h| h.block.write_bio_pages.value = 31), ..base },
+        2 => Change { elevator: Some("noop"), ..base },
+        3 => Change { elevator: Some("deadline@2.6.24"), ..base },
+        4 => Change { elevator: Some("as"), ..base },
+        5 => Change { host: Some(|h| h.cpu.cpus.value = 1), ..base },
+        6 => Change { host: Some(|h| h.filesystem.interleave_blocks.value = 1027), ..base },
+        7 => Change { device: &[("bypass", "coalesce_kib", "8192")], ..base },
+        8 => Change { device: &[("bypass", "commands_at_once", "0")], ..base },
+        9 => Change { device: &[("controller", "outstanding", "16")], ..base },
+        10 => Change { device: &[("controller", "reconstruct", "true")], ..base },
+        _ => base,
+    }
+}
+
+/// Every variant.
+pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
+    let rows: Vec<(usize, usize)> =
+        (0..VARIANTS.len()).flat_map(|variant| (0..HYPOTHESES.len()).map(move |h| (variant, h))).collect();
+    let jobs: Vec<(usize, usize, usize)> =
+        rows.iter().flat_map(|&(variant, h)| COLUMNS.map(|cell| (variant, h, cell))).collect();
+    let done = side_by_side(&jobs, |&(variant, h, cell)| one(workloads, cell, h, &change(variant)))
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    let rows = done.chunks(COLUMNS.len()).zip(rows);
+    let row = |(cells, (variant, h)): (&[One], (usize, usize))| Ablation {
+        variant: VARIANTS[variant],
+        hypothesis: HYPOTHESES[h].name,
+        write_kb_s: cells.iter().map(|c| c.write_kb_s).collect(),
+        request_kib: cells.first().map_or(0.0, |c| f64::from(c.typical.sectors) / 2.0),
+    };
+    Ok(rows.map(row).collect())
+}
+
+/// What the columns are called.
+pub(super) fn heads() -> impl Iterator<Item = String> {
+    COLUMNS.iter().map(|&at| {
+        let cell = &CELLS[at];
+        format!("{}x {}", super::TESTS[cell.test].writers, super::KERNELS[cell.kernel].name)
+    })
+}

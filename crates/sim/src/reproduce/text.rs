@@ -1,0 +1,18 @@
+//! What the texts of all tables have in common.
+
+use std::fmt::{Formatter, Result};
+
+/// Writes a paragraph with a dash before it, at most 100 columns wide.
+pub(super) fn wrapped(f: &mut Formatter<'_>, text: &str) -> Result {
+    const COLUMNS: usize = 96;
+    let mut line = String::from("-");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            writeln!(f, "  {line}")?;
+            line = " ".into();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(f, "  {line}")
+}

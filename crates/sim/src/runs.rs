@@ -1,0 +1,106 @@
+//! A set of pages as runs of neighbours: what is dirty of a file, and is mostly written from its beginning to its end. Kept by the files,
+//! filled by writers, emptied from the front by write-back.
+
+use std::collections::BTreeMap;
+
+/// The set: first page of each run and the page behind its last. Runs do not touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Runs(BTreeMap<u32, u32>);
+
+impl Runs {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The first page, and how many follow each other from there on.
+    pub fn first(&self) -> Option<(u32, u32)> {
+        self.0.first_key_value().map(|(&first, &end)| (first, end - first))
+    }
+
+    /// Adds a page, which may be there.
+    pub fn insert(&mut self, page: u32) {
+        let joined = self.0.get(&(page + 1)).copied();
+        let end = joined.unwrap_or(page + 1);
+        match self.0.range_mut(..=page).next_back() {
+            Some((_, before)) if *before > page => return,
+            Some((_, before)) if *before == page => *before = end,
+            _ => {
+                self.0.insert(page, end);
+            }
+        }
+        if joined.is_some() {
+            self.0.remove(&(page + 1));
+        }
+    }
+
+    /// Takes a page out. Whether it was there.
+    pub fn remove(&mut self, page: u32) -> bool {
+        let Some((&first, &end)) = self.0.range(..=page).next_back().filter(|(_, end)| **end > page) else {
+            return false;
+        };
+        self.0.remove(&first);
+        if first < page {
+            self.0.insert(first, page);
+        }
+        if page + 1 < end {
+            self.0.insert(page + 1, end);
+        }
+        true
+    }
+
+    /// Takes so many pages out of the first run, at most all of it.
+    pub fn take_first(&mut self, pages: u32) {
+        let Some((first, end)) = self.0.pop_first() else { return };
+        if pages < end - first {
+            self.0.insert(first + pages, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn neighbours_are_one_run() {
+        let mut runs = Runs::default();
+        [5, 7, 6, 1, 6].into_iter().for_each(|page| runs.insert(page));
+        assert_eq!(runs.0, BTreeMap::from([(1, 2), (5, 8)]));
+        runs.take_first(9);
+        assert_eq!(runs.first(), Some((5, 3)));
+        assert!(runs.remove(6) && !runs.remove(6) && !runs.remove(8));
+        assert_eq!(runs.first(), Some((5, 1)));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_set_of_its_pages(steps in prop::collection::vec((0u32..40, 0u8..4), 0..200)) {
+            let (mut runs, mut set) = (Runs::default(), BTreeSet::new());
+            for (page, what) in steps {
+                match what {
+                    0 => prop_assert_eq!(runs.remove(page), set.remove(&page)),
+                    1 => {
+                        let some = page % 4 + 1;
+                        if let Some((first, length)) = runs.first() {
+                            (first..first + some.min(length)).for_each(|p| { set.remove(&p); });
+                        }
+                        runs.take_first(some);
+                    }
+                    _ => {
+                        runs.insert(page);
+                        set.insert(page);
+                    }
+                }
+                let pages: Vec<u32> = runs.0.iter().flat_map(|(&first, &end)| first..end).collect();
+                prop_assert_eq!(&pages, &set.iter().copied().collect::<Vec<_>>());
+                prop_assert!(runs.0.iter().zip(runs.0.keys().skip(1)).all(|((_, end), next)| end < next));
+            }
+        }
+    }
+}
