@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(super) const COLUMNS: [usize; 4] = [0, 4, 8, 5];
 
 /// What is changed.
-pub const VARIANTS: [&str; 11] = [
+pub const VARIANTS: [&str; 13] = [
     "base",
     "bios of 31 pages, as the kernel's bio_get_nr_vecs has it",
     "noop",
@@ -25,6 +25,8 @@ pub const VARIANTS: [&str; 11] = [
     "commands past the cache: all at once",
     "controller takes 16 commands, as CFQ of 2.6.24 would have it",
     "parts of stripes by reading the rest of them",
+    "stripe unit of 32 KiB",
+    "stripe unit of 128 KiB",
 ];
 
 /// A row: KB/s of the initial writers in the cells of the columns, under each hypothesis.
@@ -53,6 +55,8 @@ fn change(variant: usize) -> Change {
         8 => Change { device: &[("bypass", "commands_at_once", "0")], ..base },
         9 => Change { device: &[("controller", "outstanding", "16")], ..base },
         10 => Change { device: &[("controller", "reconstruct", "true")], ..base },
+        11 => Change { device: &[("layout", "unit_kib", "32")], ..base },
+        12 => Change { device: &[("layout", "unit_kib", "128")], ..base },
         _ => base,
     }
 }

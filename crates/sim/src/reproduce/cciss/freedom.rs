@@ -7,7 +7,7 @@ pub const FREEDOM: [&str; 11] = [
     "one binary choice, which commands go past the cache, was read off the table: H1 by size, H2 by what is outstanding. The mail cannot decide \
      between them, and neither do these cells; two findings below speak for H1",
     "guessed before, the same for every cell: stripe unit 64 KiB (the controller's default; the collapse rests on it: with 32 KiB 7.4, with \
-     128 KiB 12.1 MB/s), zones and heads of the disks, 64 MiB of cache and its share for writes, 128 commands at once, CPU times, 7000 MiB for \
+     128 KiB 12.1 MB/s, --ablation), zones and heads of the disks, 64 MiB of cache and its share for writes, 128 commands at once, CPU times, 7000 MiB for \
      the page cache",
     "chosen after first results of the full stack were seen: past the cache each command is carried out alone. Before, commands that \
      directly follow each other were joined up to 8 MiB, a guess that a prototype could make because it let the writers alternate command by \
