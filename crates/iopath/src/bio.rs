@@ -43,10 +43,14 @@ const OP: u8 = 0b011;
 const SYNC: u8 = 0b100;
 const CPU_SHIFT: u8 = 3;
 
+/// The last sector that a bio may begin at: 128 PiB.
+const LAST_SECTOR: u64 = (1 << 48) - 1;
+
 /// A bio: 32 bytes. Sectors are of 512 bytes; the device is the queue's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Bio {
-    sector: u64,
+    /// First sector in the upper 48 bits, segments in the lower 16.
+    place: u64,
     token: u32,
     sectors: u32,
     first: u32,
@@ -54,18 +58,19 @@ pub struct Bio {
     front: u16,
     back: u16,
     task: u16,
-    segments: u8,
     flags: u8,
 }
 
 const _: () = assert!(size_of::<Bio>() <= 32, "a bio must stay within 32 bytes");
 
 impl Bio {
-    /// `sectors` sectors from `sector` on, by task 0, of one physical segment at an unknown place. Writes are not synchronous.
+    /// `sectors` sectors from `sector` (below 2^48) on, by task 0, of one physical segment at an unknown place. Writes are not
+    /// synchronous.
     pub const fn new(op: Op, sector: u64, sectors: u32) -> Self {
         let span = PageSpan::UNKNOWN;
+        let sector = if sector > LAST_SECTOR { LAST_SECTOR } else { sector };
         Self {
-            sector,
+            place: sector << 16 | 1,
             token: 0,
             sectors,
             first: span.first,
@@ -73,7 +78,6 @@ impl Bio {
             front: 0,
             back: 0,
             task: 0,
-            segments: 1,
             flags: op as u8,
         }
     }
@@ -113,7 +117,7 @@ impl Bio {
         self.end = span.end;
         self.front = span.front;
         self.back = span.back;
-        self.segments = if span.segments > u8::MAX as u16 { u8::MAX } else { span.segments as u8 };
+        self.place = self.sector() << 16 | span.segments as u64;
         self
     }
 
@@ -124,7 +128,7 @@ impl Bio {
 
     /// First sector.
     pub const fn sector(&self) -> u64 {
-        self.sector
+        self.place >> 16
     }
 
     /// Length in sectors.
@@ -134,7 +138,7 @@ impl Bio {
 
     /// The sector after the last one.
     pub const fn end(&self) -> u64 {
-        self.sector + self.sectors as u64
+        self.sector() + self.sectors as u64
     }
 
     /// By whom.
@@ -164,7 +168,7 @@ impl Bio {
             end: self.end,
             front: self.front,
             back: self.back,
-            segments: self.segments as u16,
+            segments: self.place as u16,
         }
     }
 }
@@ -176,7 +180,7 @@ impl std::fmt::Debug for Bio {
             f,
             "{:?} {}+{} {sync} task {} token {}",
             self.op(),
-            self.sector,
+            self.sector(),
             self.sectors,
             self.task,
             self.token
@@ -331,6 +335,8 @@ mod tests {
         assert_eq!(bio.cpu(), 3);
         assert_eq!((bio.op(), bio.sector(), bio.end()), (Op::Write, 1 << 40, (1 << 40) + 16));
         assert_eq!((bio.task(), bio.tag(), bio.is_sync()), (TaskId(9), 77, true));
+        let many = Bio::new(Op::Read, 1 << 40, 8).memory(PageSpan::scattered(1000));
+        assert_eq!((many.span(), many.sector()), (PageSpan::scattered(1000), 1 << 40));
         assert!(Bio::new(Op::Read, 0, 8).is_sync() && !Bio::new(Op::Write, 0, 8).is_sync());
         assert_eq!(format!("{bio:?}"), "Write 1099511627776+16 sync task 9 token 77");
     }

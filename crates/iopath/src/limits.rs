@@ -37,6 +37,14 @@ impl Limits {
         segment_window: 0,
         joins_across_bios: true,
     };
+    /// Disks with tagged commands on a SCSI or SATA adapter under 2.6: 512 KiB and 128 entries, the SCSI layer's own numbers.
+    pub const SCSI_26: Self = Self {
+        max_sectors: 1024,
+        max_segments: 128,
+        max_segment_sectors: 128,
+        segment_window: 0,
+        joins_across_bios: true,
+    };
     /// A loop device of 6.18, read from its queue directory: max_sectors_kb 1280, max_segments 128, max_segment_size 65536.
     pub const LOOP_618: Self = Self {
         max_sectors: 2560,
@@ -55,10 +63,11 @@ impl Limits {
     };
 
     /// The presets by name, for profiles: (name, limits, source).
-    pub const PRESETS: [(&'static str, Self, &'static str); 5] = [
+    pub const PRESETS: [(&'static str, Self, &'static str); 6] = [
         ("ide-2.4", Self::IDE_24, "2.4.32 source; entries halved as in the driver's worst case"),
         ("ide-2.6", Self::IDE_26, "2.6.5 source"),
         ("cciss", Self::CCISS, "2.6.22 driver source; segment size: block layer's default"),
+        ("scsi-2.6", Self::SCSI_26, "2.6 source: SCSI_DEFAULT_MAX_SECTORS and SCSI_MAX_PHYS_SEGMENTS"),
         ("loop-6.18", Self::LOOP_618, "read from sysfs of a running 6.18"),
         ("unknown", Self::UNKNOWN, "guess"),
     ];

@@ -154,8 +154,16 @@ impl Elevator for AnyElevator {
         each!(self, one => one.completed(now, requests, slot));
     }
 
+    fn returned(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        each!(self, one => one.returned(now, requests, slot));
+    }
+
     fn may_queue(&mut self, now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
         each!(self, one => one.may_queue(now, requests, bio, held))
+    }
+
+    fn task_began(&mut self, task: TaskId) {
+        each!(self, one => one.task_began(task));
     }
 
     fn task_exited(&mut self, now: Nanos, requests: &mut Requests, task: TaskId) {

@@ -128,10 +128,18 @@ pub trait Elevator {
     /// The device is done with it; its place is freed right after.
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
 
+    /// A request that was chosen did not go to the device after all: it will be inserted anew. Nothing was served, so nothing is learned.
+    fn returned(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.completed(now, requests, slot);
+    }
+
     /// Whether a new request may be made for a bio.
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, _bio: &Bio, _held: Held) -> MayQueue {
         MayQueue::Yes
     }
+
+    /// A task begins, perhaps under the number of one that has exited.
+    fn task_began(&mut self, _task: TaskId) {}
 
     /// A task will never submit again.
     fn task_exited(&mut self, _now: Nanos, _requests: &mut Requests, _task: TaskId) {}

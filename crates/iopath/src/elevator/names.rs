@@ -10,7 +10,7 @@ use super::deadline::{Deadline, Generation, MqDeadline};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
 use super::none::NoScheduler;
-use super::noop::Noop;
+use super::noop::{Noop, Search};
 use crate::tunable::TunableError;
 
 /// An elevator cannot be had.
@@ -70,9 +70,10 @@ const fn entry(
     Entry { name, first, last, full, make }
 }
 
-const ENTRIES: [Entry; 14] = [
+const ENTRIES: [Entry; 16] = [
     entry("linus24@2.4.23", "linus24", [2, 4, 0], [2, 4, ANY], || AnyElevator::Linus24(Linus24::default())),
-    entry("noop@2.6", "noop", [2, 6, 0], [4, 20, ANY], || AnyElevator::Noop(Noop::default())),
+    entry("noop@2.6.0", "noop", [2, 6, 0], [2, 6, 11], || AnyElevator::Noop(Noop::new(Search::Scan))),
+    entry("noop@2.6.12", "noop", [2, 6, 12], [4, 20, ANY], || AnyElevator::Noop(Noop::new(Search::Ends))),
     entry("deadline@2.6.0", "deadline", [2, 6, 0], [2, 6, 23], || {
         AnyElevator::Deadline(Deadline::new(Generation::V2_6_0))
     }),
@@ -82,7 +83,8 @@ const ENTRIES: [Entry; 14] = [
     entry("as@2.6.12", "as", [2, 6, 0], [2, 6, 32], || AnyElevator::Anticipatory(Anticipatory::default())),
     entry("cfq1@2.6.6", "cfq", [2, 6, 6], [2, 6, 8], || AnyElevator::Cfq1(Cfq1::default())),
     entry("cfq2@2.6.9", "cfq", [2, 6, 9], [2, 6, 12], || AnyElevator::Cfq2(Cfq2::default())),
-    entry("cfq3@2.6.13", "cfq", [2, 6, 13], [4, 20, ANY], || AnyElevator::Cfq3(Cfq3::default())),
+    entry("cfq3@2.6.13", "cfq", [2, 6, 13], [2, 6, 29], || AnyElevator::Cfq3(Cfq3::before_2_6_30())),
+    entry("cfq3@2.6.30", "cfq", [2, 6, 30], [4, 20, ANY], || AnyElevator::Cfq3(Cfq3::default())),
     entry("clook-hsfs@2007", "clook-hsfs", [0; 3], [0; 3], || AnyElevator::ClookHsfs(ClookHsfs::default())),
     entry("none@4.11", "none", [4, 11, 0], TODAY, || AnyElevator::None(NoScheduler::default())),
     entry("kyber@4.12", "kyber", [4, 12, 0], TODAY, || AnyElevator::Kyber(Kyber::default())),
@@ -123,7 +125,9 @@ pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
 }
 
 fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
-    if let Some(entry) = ENTRIES.iter().find(|entry| entry.full == text || entry.generation() == text) {
+    // Of two with the same name of their own the newer one.
+    let known = |entry: &&Entry| entry.full == text || entry.generation() == text;
+    if let Some(entry) = ENTRIES.iter().rfind(known) {
         return Ok(entry);
     }
     let (name, version) = text.split_once('@').map_or((text, None), |(name, version)| (name, Some(version)));
@@ -203,7 +207,10 @@ mod tests {
         assert_eq!(named("deadline"), Ok("deadline@2.6.24"));
         assert_eq!(named("cfq@2.6.6-rc3"), Ok("cfq1@2.6.6"));
         assert_eq!(named("cfq2"), Ok("cfq2@2.6.9"));
-        assert_eq!(named("cfq@3.10"), Ok("cfq3@2.6.13"));
+        assert_eq!(named("cfq@3.10"), Ok("cfq3@2.6.30"));
+        assert_eq!(named("cfq3"), Ok("cfq3@2.6.30"));
+        assert_eq!(named("cfq@2.6.18"), Ok("cfq3@2.6.13"));
+        assert_eq!(named("noop@2.6.6"), Ok("noop@2.6.0"));
         assert_eq!(named("mq-deadline@6.18"), Ok("mq-deadline@5.14"));
         assert_eq!(named("linus24@2.4.25"), Ok("linus24@2.4.23"));
         assert_eq!(named("clook-hsfs"), Ok("clook-hsfs@2007"));
@@ -220,16 +227,19 @@ mod tests {
     fn errors_say_what_exists() {
         let unknown = by_name("sstf").unwrap_err().to_string();
         assert!(
-            unknown.starts_with("no elevator \"sstf\"; there are ") && unknown.contains("noop@2.6"),
+            unknown.starts_with("no elevator \"sstf\"; there are ") && unknown.contains("noop@2.6.12"),
             "{unknown}"
         );
         assert_eq!(
             by_name("noop@6.1").unwrap_err().to_string(),
-            "noop has no version \"6.1\"; it has 2.6.0 to 4.20"
+            "noop has no version \"6.1\"; it has 2.6.0 to 2.6.11, 2.6.12 to 4.20"
         );
         assert!(by_name("noop@x").is_err());
         let cfq = by_name("cfq@2.6.5").unwrap_err().to_string();
-        assert!(cfq.ends_with("it has 2.6.6 to 2.6.8, 2.6.9 to 2.6.12, 2.6.13 to 4.20"), "{cfq}");
+        assert!(
+            cfq.ends_with("it has 2.6.6 to 2.6.8, 2.6.9 to 2.6.12, 2.6.13 to 2.6.29, 2.6.30 to 4.20"),
+            "{cfq}"
+        );
         assert!(by_name("noop,batch").unwrap_err().to_string().contains("fifo_batch=8"));
     }
 }

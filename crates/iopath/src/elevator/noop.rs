@@ -1,5 +1,5 @@
-//! `noop` of 2.6: a list. A bio is merged with the request that grew last or, scanning from the tail, with the first that it touches;
-//! everything else is served in the order of arrival. No sorting.
+//! `noop` of 2.6: a list, served in the order of arrival, with merging and no sorting. A bio is merged with the request that grew last; to
+//! 2.6.11 else, scanning from the tail, with the first that it touches; later with one that ends where it begins.
 
 use super::{Elevator, Pick};
 use crate::bio::Bio;
@@ -9,15 +9,36 @@ use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 
+/// What a bio is held against beside the request that grew last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// 2.6.0 to 2.6.11: every request from the tail on, at both ends.
+    Scan,
+    /// Later: requests that end where it begins (the block layer's hash of ends).
+    Ends,
+}
+
 /// First come, first served, with merging.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Noop {
     list: List,
+    search: Search,
+}
+
+impl Noop {
+    /// An empty one.
+    #[must_use]
+    pub fn new(search: Search) -> Self {
+        Self { list: List::default(), search }
+    }
 }
 
 impl Elevator for Noop {
     fn name(&self) -> &'static str {
-        "noop@2.6"
+        match self.search {
+            Search::Scan => "noop@2.6.0",
+            Search::Ends => "noop@2.6.12",
+        }
     }
 
     fn merge_candidate(
@@ -27,7 +48,9 @@ impl Elevator for Noop {
         _limits: &Limits,
         bio: &Bio,
     ) -> Candidate {
-        let touched = |slot| touches(requests, slot, bio).map(|kind| Candidate::of(slot, kind));
+        let wanted = |kind: &MergeKind| self.search == Search::Scan || *kind == MergeKind::Back;
+        let touched =
+            |slot| touches(requests, slot, bio).filter(wanted).map(|kind| Candidate::of(slot, kind));
         self.list.iter_back(requests).find_map(touched).unwrap_or(Candidate::None)
     }
 
@@ -66,5 +89,23 @@ impl Elevator for Noop {
 
     fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
         self.list.iter(requests).for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::elevator::testing::Bench;
+
+    #[test]
+    fn later_kernels_find_front_merges_with_the_last_request_only() {
+        for (name, order) in [("noop@2.6.6", vec![100, 292]), ("noop@3.10", vec![100, 300, 292])] {
+            let mut bench = Bench::new(name);
+            bench.read(100);
+            bench.read(300);
+            bench.read(108);
+            // 100 has grown last; that 292 ends where 300 begins is seen by those who scan.
+            bench.read(292);
+            assert_eq!(bench.order(), order, "{name}");
+        }
     }
 }

@@ -93,8 +93,9 @@ impl Queue {
         }
     }
 
-    /// Says what is known of a task; otherwise it is a process of its own with the default priority.
+    /// Says what is known of a task that begins; otherwise it is a process of its own with the default priority.
     pub fn describe(&mut self, task: TaskId, info: TaskInfo) {
+        self.elevator.task_began(task);
         self.requests.describe(task, info);
     }
 
@@ -174,7 +175,7 @@ impl Queue {
 
     /// What was parked here was not what the real kernel parked: it waits again, as if it were new.
     fn put_back(&mut self, now: Nanos, slot: Slot) {
-        self.elevator.completed(now, &mut self.requests, slot);
+        self.elevator.returned(now, &mut self.requests, slot);
         self.requests.set_stage(slot, Stage::Waiting);
         self.requests[slot].private = Default::default();
         self.elevator.insert(now, &mut self.requests, slot);

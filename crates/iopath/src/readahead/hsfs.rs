@@ -97,9 +97,8 @@ impl Rules for Hsfs {
             file.end = now.window_end;
         }
         if touch.presence == Presence::Absent {
-            if io.runs(page, now.window_end - page, None, Kind::Sync) > 0 {
-                io.counters.sync_windows += 1;
-            }
+            // Never nothing: the page is absent.
+            io.window(page, now.window_end - page, None, Kind::Sync);
             return;
         }
         // Another thread may have moved the end of the last window.

@@ -58,9 +58,9 @@ pub fn by_name(text: &str) -> Result<Policy, NameError> {
     let set = Settings { policy: name, settings: &settings };
     let inner = match name {
         "ra24" => Inner::Ra24(Ra24 { tunables: set.of(&ra24::TABLE)? }),
-        "ra26-shared" => Inner::Ra26(Ra26 { tunables: set.of(&ra26::TABLE)?, variant: Variant::Shared }),
-        "ra26-private" => Inner::Ra26(Ra26 { tunables: set.of(&ra26::TABLE)?, variant: Variant::Private }),
-        "ra26-seeky" => Inner::Ra26(Ra26 { tunables: set.of(&ra26::TABLE)?, variant: Variant::Seeky }),
+        "ra26-shared" => set.ra26(Variant::Shared)?,
+        "ra26-private" => set.ra26(Variant::Private)?,
+        "ra26-seeky" => set.ra26(Variant::Seeky)?,
         "ra-simplified" => Inner::Simplified(Simplified { tunables: set.of(&simplified::TABLE)? }),
         "ra-ondemand" => Inner::OnDemand(OnDemand { tunables: set.of(&ondemand::TABLE)? }),
         "modern" => Inner::Modern(Modern { tunables: set.of(&modern::TABLE)? }),
@@ -86,11 +86,25 @@ struct Settings<'a> {
 
 impl Settings<'_> {
     fn of<const N: usize>(&self, table: &'static [Tunable; N]) -> Result<Tunables<N>, TunableError> {
+        self.among(table, table)
+    }
+
+    /// The values of a table of which only some rows can be set.
+    fn among<const N: usize>(
+        &self,
+        rows: &'static [Tunable],
+        table: &'static [Tunable; N],
+    ) -> Result<Tunables<N>, TunableError> {
         let mut tunables = Tunables::new(table);
         for &(name, value) in self.settings {
-            tunables.set(check(self.policy, table, name, value)?, value);
+            tunables.set(check(self.policy, rows, name, value)?, value);
         }
         Ok(tunables)
+    }
+
+    fn ra26(&self, variant: Variant) -> Result<Inner, TunableError> {
+        let tunables = self.among(ra26::rows(variant), &ra26::TABLE)?;
+        Ok(Inner::Ra26(Ra26 { tunables, variant }))
     }
 }
 
@@ -123,6 +137,8 @@ mod tests {
             "ra24: \"31\" is no tunable; expected NAME=NUMBER, as in \"ra24,max=32\""
         );
         assert!(error("none,max=1").contains("it has none"));
+        assert!(error("ra26-private,count_run=1").ends_with("it has max, min"));
+        assert_eq!(by_name("ra26-seeky,count_run=1").unwrap().tunables().get("count_run"), Some(1));
         assert!(error("").starts_with("there is no read-ahead \"\""));
     }
 

@@ -149,7 +149,7 @@ impl Policy {
         match &self.inner {
             Inner::None(_) => View::NONE,
             Inner::Ra24(rules) => rules.tunables.view(),
-            Inner::Ra26(rules) => rules.tunables.view(),
+            Inner::Ra26(rules) => rules.view(),
             Inner::Simplified(rules) => rules.tunables.view(),
             Inner::OnDemand(rules) => rules.tunables.view(),
             Inner::Modern(rules) => rules.tunables.view(),

@@ -94,6 +94,13 @@ fn a_thinker_and_who_exited_are_not_waited_for() {
     bench.queue.task_exited(now, TaskId(0));
     bench.read_by(1, FAR);
     assert_eq!(bench.serve(), Some(FAR));
+    // Another task begins under the same number.
+    let (mut bench, _) = reader("as");
+    let now = bench.now;
+    bench.queue.task_exited(now, TaskId(0));
+    bench.queue.describe(TaskId(0), crate::task::TaskInfo::alone(TaskId(0)));
+    bench.read_by(1, FAR);
+    assert_eq!(bench.serve(), None, "it is waited for");
 }
 
 #[test]

@@ -320,9 +320,19 @@ impl Elevator for Anticipatory {
         }
     }
 
+    fn returned(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        let task = Self::task(requests, slot);
+        self.process(task).with_device -= 1;
+        self.with_device -= 1;
+    }
+
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, bio: &Bio, _held: Held) -> MayQueue {
         // The process that everybody waits for must not be held up.
         if self.is_waiting() && self.expected == Some(bio.task()) { MayQueue::Must } else { MayQueue::Yes }
+    }
+
+    fn task_began(&mut self, task: TaskId) {
+        self.process(task).exited = false;
     }
 
     fn task_exited(&mut self, _now: Nanos, _requests: &mut Requests, task: TaskId) {

@@ -83,9 +83,9 @@ static MQ: [Tunable; 7] = [
     Tunable {
         name: "async_depth",
         unit: Unit::Requests,
-        default: 256,
-        min: 1,
+        default: 0,
+        min: 0,
         max: 1 << 20,
-        doc: "writes get no request while this many are in use",
+        doc: "writes get no request while this many are in use; 0: as many as the elevator has tags",
     },
 ];

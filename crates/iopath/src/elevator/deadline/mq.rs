@@ -246,7 +246,11 @@ impl Elevator for MqDeadline {
 
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
         let in_use = u64::from(held.reads) + u64::from(held.writes);
-        if bio.op().is_read() || in_use < self.tunables[ASYNC_DEPTH] { MayQueue::Yes } else { MayQueue::No }
+        let depth = match self.tunables[ASYNC_DEPTH] {
+            0 => u64::from(held.limit),
+            set => set,
+        };
+        if bio.op().is_read() || in_use < depth { MayQueue::Yes } else { MayQueue::No }
     }
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
@@ -282,6 +286,21 @@ mod tests {
 
     fn described(class: IoClass) -> TaskInfo {
         TaskInfo { class, ..TaskInfo::alone(TaskId(1)) }
+    }
+
+    #[test]
+    fn writes_may_have_all_the_tags_unless_somebody_says_otherwise() {
+        use crate::elevator::by_name;
+        use crate::{Limits, Nanos, Queue, Rules};
+        let taken = |name: &str| {
+            let rules = Rules::today(Limits::LOOP_618, 128).with_requests(1024);
+            let mut queue = Queue::new(by_name(name).unwrap(), rules);
+            let writes = (0..2000u64).filter(|n| {
+                matches!(queue.submit(Nanos::ZERO, Bio::new(Op::Write, 100 * n, 8)), Submitted::Queued(_))
+            });
+            writes.count()
+        };
+        assert_eq!((taken("mq-deadline"), taken("mq-deadline,async_depth=768")), (1024, 768));
     }
 
     #[test]

@@ -16,8 +16,6 @@ const INTERVAL: Nanos = Nanos::from_millis(100);
 #[derive(Clone, Debug, Default)]
 struct Histogram {
     buckets: [u32; BUCKETS],
-    /// Until when more samples are waited for.
-    patience: Option<Nanos>,
 }
 
 impl Histogram {
@@ -27,16 +25,17 @@ impl Histogram {
         self.buckets[bucket as usize] += 1;
     }
 
-    /// The bucket of a percentile; then the count begins anew. `None`: not enough samples yet.
-    fn percentile(&mut self, now: Nanos, percent: u32) -> Option<u32> {
+    /// The bucket of a percentile; then the count begins anew. `None`: not enough samples yet, which are waited for until `patience`.
+    fn percentile(&mut self, now: Nanos, percent: u32, patience: &mut Option<Nanos>) -> Option<u32> {
         let samples: u32 = self.buckets.iter().sum();
         if samples == 0 {
             return None;
         }
-        let until = *self.patience.get_or_insert(now + PATIENCE);
+        let until = *patience.get_or_insert(now + PATIENCE);
         if samples < ENOUGH && now < until {
             return None;
         }
+        *patience = None;
         let mut left = (samples * percent).div_ceil(100);
         let mut found = BUCKETS - 1;
         for (bucket, &count) in self.buckets.iter().enumerate().take(BUCKETS - 1) {
@@ -56,6 +55,9 @@ impl Histogram {
 pub(super) struct Latencies {
     device: [Histogram; TIMED],
     total: [Histogram; TIMED],
+    /// Until when more samples of a domain are waited for. Both histograms share it, as in the kernel: with few samples the one that is
+    /// looked at first has its percentile after a second, and the other begins to wait anew.
+    patience: [Option<Nanos>; TIMED],
     /// The last p99 of each domain since there was trouble.
     remembered: [Option<u32>; TIMED],
     due: Option<Nanos>,
@@ -68,6 +70,12 @@ impl Latencies {
         self.due.get_or_insert(now + INTERVAL);
     }
 
+    /// Whether nothing has been added.
+    #[cfg(test)]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.due.is_none()
+    }
+
     /// When it is time: tells `adjust` the domains whose number of tokens changes, and the bucket of their p99.
     pub(super) fn look(&mut self, now: Nanos, mut adjust: impl FnMut(usize, u32)) {
         if self.due.is_none_or(|due| now < due) {
@@ -75,11 +83,11 @@ impl Latencies {
         }
         self.due = None;
         let mut trouble = false;
-        for histogram in &mut self.device {
-            trouble |= histogram.percentile(now, 90).is_some_and(|bucket| bucket >= FIRST_BAD);
+        for (histogram, patience) in self.device.iter_mut().zip(&mut self.patience) {
+            trouble |= histogram.percentile(now, 90, patience).is_some_and(|bucket| bucket >= FIRST_BAD);
         }
         for domain in 0..TIMED {
-            let mut p99 = self.total[domain].percentile(now, 99);
+            let mut p99 = self.total[domain].percentile(now, 99, &mut self.patience[domain]);
             if trouble {
                 // Once per trouble: the next time needs new samples.
                 p99 = p99.or(self.remembered[domain]);
@@ -102,16 +110,31 @@ mod tests {
 
     #[test]
     fn a_percentile_needs_500_samples_or_a_second() {
+        let mut patience = None;
         let mut histogram = Histogram::default();
         for n in 0..499 {
             histogram.add(4000, Nanos(if n < 450 { 1000 } else { 9000 }));
         }
-        assert_eq!(histogram.percentile(Nanos(0), 90), None);
-        assert_eq!(histogram.percentile(Nanos::from_secs(1), 90), Some(0));
-        assert_eq!(histogram.percentile(Nanos::from_secs(9), 90), None, "begun anew");
+        assert_eq!(histogram.percentile(Nanos(0), 90, &mut patience), None);
+        assert_eq!(histogram.percentile(Nanos::from_secs(1), 90, &mut patience), Some(0));
+        assert_eq!(histogram.percentile(Nanos::from_secs(9), 90, &mut patience), None, "begun anew");
         for n in 0..500 {
             histogram.add(4000, Nanos(if n < 440 { 1001 } else { 9000 }));
         }
-        assert_eq!(histogram.percentile(Nanos(0), 90), Some(7));
+        assert_eq!(histogram.percentile(Nanos(0), 90, &mut patience), Some(7));
+    }
+
+    #[test]
+    fn the_histograms_of_a_domain_share_their_patience() {
+        let mut latencies = Latencies::default();
+        let mut looks = Vec::new();
+        // A hundred slow operations a second: the device's percentile is there after each second, the total one after 500 samples.
+        for ms in (0..12_000).step_by(10) {
+            let now = Nanos::from_millis(ms + 100);
+            latencies.add(now, 0, 4_000_000, Nanos::from_millis(ms), Nanos::from_millis(ms));
+            latencies.look(now, |domain, bucket| looks.push((ms / 1000, domain, bucket)));
+        }
+        // And what was seen is remembered for the next second's trouble.
+        assert_eq!(looks, [(5, 0, 7), (6, 0, 7), (10, 0, 7), (11, 0, 7)].as_slice());
     }
 }

@@ -233,6 +233,10 @@ impl Elevator for Kyber {
         self.latencies.add(now, domain, target, request.queued_at(), request.private.due);
     }
 
+    fn returned(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.domains[Self::domain_of(requests[slot].op())].used -= 1;
+    }
+
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
         let in_use = u64::from(held.reads) + u64::from(held.writes);
         let share = (u64::from(held.limit) * ASYNC_PERCENT / 100).max(1);
@@ -316,6 +320,20 @@ mod tests {
         }
         assert_eq!(bench.counter("write_tokens"), 128);
         assert!(bench.counter("read_tokens") < 100, "{}", bench.counter("read_tokens"));
+    }
+
+    #[test]
+    fn what_is_set_aside_and_put_back_is_no_sample() {
+        use crate::elevator::{AnyElevator, by_name};
+        use crate::{Limits, Nanos, Queue, Rules};
+        let mut queue = Queue::new(by_name("kyber").unwrap(), Rules::today(Limits::LOOP_618, 128));
+        queue.submit(Nanos::ZERO, Bio::new(Op::Read, 1000, 8));
+        queue.next(Nanos::ZERO, 0);
+        assert!(queue.parked().is_some());
+        queue.unpark(Nanos::from_millis(5));
+        let AnyElevator::Kyber(kyber) = queue.elevator() else { unreachable!("it is kyber") };
+        assert!(kyber.latencies.is_untouched());
+        assert_eq!((kyber.domains[0].used, kyber.waiting), (0, 1));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::call::{Call, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
 use super::policy::Rules;
-use crate::tunable::{Tunable, Tunables, Unit};
+use crate::tunable::{Tunable, Tunables, Unit, View};
 pub(super) use window::Window;
 
 /// Largest window.
@@ -48,7 +48,7 @@ pub(super) static TABLE: [Tunable; 3] = [
         default: 0,
         min: 0,
         max: 1,
-        doc: "ra26-seeky: the run that is going on counts in the window after a jump (2.6.8)",
+        doc: "the run that is going on counts in the window after a jump (2.6.8)",
     },
 ];
 
@@ -70,6 +70,20 @@ pub(super) struct Ra26 {
     pub tunables: Tunables<3>,
     /// Which of the three.
     pub variant: Variant,
+}
+
+impl Ra26 {
+    /// Its tunables and their values: the run that is going on is for the seeky variant only.
+    pub fn view(&self) -> View<'_> {
+        let view = self.tunables.view();
+        let rows = rows(self.variant).len();
+        View { table: &view.table[..rows], values: &view.values[..rows] }
+    }
+}
+
+/// What can be set of a variant.
+pub(super) fn rows(variant: Variant) -> &'static [Tunable] {
+    if variant == Variant::Seeky { &TABLE } else { &TABLE[..COUNT_RUN] }
 }
 
 impl Rules for Ra26 {

@@ -63,14 +63,14 @@ fn only_those_with_nothing_under_way_in_the_first_pass() {
 #[test]
 fn asynchronous_requests_expire_first() {
     let mut bench = Bench::new("cfq2,quantum=1");
-    bench.write(100);
+    bench.write(5_000_000);
     bench.after(400);
     bench.read(50_000);
     bench.read(60_000);
-    bench.serve();
+    assert_eq!((bench.serve(), bench.counter("expired")), (Some(50_000), 0), "the write is 400 ms old");
     bench.after(200);
-    bench.serve();
-    assert!(bench.counter("expired") <= 1);
+    assert_eq!((bench.serve(), bench.counter("expired")), (Some(5_000_000), 1));
+    assert_eq!((bench.serve(), bench.counter("expired")), (Some(60_000), 1));
     let mut bench = Bench::new("cfq2,quantum=1");
     bench.read(50_000);
     bench.serve();

@@ -1,4 +1,4 @@
-//! CFQ with time slices, 2.6.13 to 4.20: each task has a queue of synchronous requests, asynchronous ones share a queue per priority. Queues
+//! CFQ with time slices, 2.6.13 to 4.20 (what counts as seeking changed in 2.6.30, and that decides whom it waits for): each task has a queue of synchronous requests, asynchronous ones share a queue per priority. Queues
 //! are served one after the other for a slice of time; while the active queue's task thinks, the disk is kept idle for it, unless
 //! it thinks too long or seeks too far.
 //!
@@ -29,12 +29,14 @@ const SLICE_ASYNC_RQ: usize = 5;
 const SLICE_IDLE: usize = 6;
 const BACK_SEEK_MAX: usize = 7;
 const BACK_SEEK_PENALTY: usize = 8;
+const SEEKY: usize = 9;
+const SEEKY_IDLE: usize = 10;
 
 const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
     Tunable { name, unit, default, min, max, doc }
 }
 
-static TABLE: [Tunable; 9] = [
+static TABLE: [Tunable; 11] = [
     row(
         "quantum",
         Unit::Requests,
@@ -79,10 +81,26 @@ static TABLE: [Tunable; 9] = [
     ),
     row("back_seek_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
     row("back_seek_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
+    row(
+        "seeky",
+        Unit::Sectors,
+        8 * 1024,
+        0,
+        1 << 32,
+        "a task whose requests lie further apart on average seeks (131072 before 2.6.30)",
+    ),
+    row(
+        "seeky_idle",
+        Unit::Millis,
+        0,
+        0,
+        LONGEST_MS,
+        "how long the disk is kept idle for a task that seeks (2 before 2.6.30); 0: never",
+    ),
 ];
 
-/// A task whose requests lie further apart than this is not idled for, in sectors.
-const SEEKY: u64 = 8 * 1024;
+/// How near a request of another task must be to end a wait, in sectors.
+const CLOSE: u64 = 8 * 1024;
 /// Asynchronous queues: one per level of two classes, and one for the idle class.
 const SHARED: usize = 17;
 
@@ -126,7 +144,8 @@ impl Turn {
 /// CFQ with time slices.
 #[derive(Clone, Debug)]
 pub struct Cfq3 {
-    tunables: Tunables<9>,
+    name: &'static str,
+    tunables: Tunables<11>,
     /// The shared asynchronous queues, then one per task.
     turns: Vec<Turn>,
     /// Queues with requests in the order of their turns.
@@ -153,6 +172,7 @@ impl Default for Cfq3 {
             _ => Turn::new(false, IoClass::Idle, 7),
         };
         Self {
+            name: "cfq3@2.6.30",
             tunables: Tunables::new(&TABLE),
             turns: (0..SHARED).map(shared).collect(),
             round: Vec::new(),
@@ -173,6 +193,16 @@ impl Default for Cfq3 {
 impl Cfq3 {
     fn back(&self) -> BackSeek {
         BackSeek { max: self.tunables[BACK_SEEK_MAX] * 2, penalty: self.tunables[BACK_SEEK_PENALTY] }
+    }
+
+    /// With the rules of 2.6.13 to 2.6.29 for tasks that seek: they begin further out, and are waited for a little all the same.
+    #[must_use]
+    pub fn before_2_6_30() -> Self {
+        let mut made = Self::default();
+        made.tunables.set(SEEKY, 128 * 1024);
+        made.tunables.set(SEEKY_IDLE, 2);
+        made.name = "cfq3@2.6.13";
+        made
     }
 
     fn idle_time(&self) -> Nanos {
@@ -224,7 +254,7 @@ impl Cfq3 {
 
 impl Elevator for Cfq3 {
     fn name(&self) -> &'static str {
-        "cfq3@2.6.13"
+        self.name
     }
 
     fn tunables(&self) -> View<'_> {
@@ -346,7 +376,7 @@ impl Elevator for Cfq3 {
         let end = *self.slice_end.get_or_insert(now + slice);
         let turn = &self.turns[usize::from(key)];
         if now < end && !turn.busy && turn.with_device == 0 && self.worth_idling(turn) {
-            self.idle_until = Some(now + self.idle_time());
+            self.idle_until = Some(now + self.wait_for(turn));
             self.idles += 1;
         }
     }

@@ -144,3 +144,27 @@ fn tasks_do_not_merge_with_each_other() {
     bench.read_by(0, 1008);
     assert_eq!(bench.merged(), (1, 0));
 }
+
+#[test]
+fn who_seeks_is_waited_for_a_little_before_2_6_30_and_not_at_all_later() {
+    for (name, idles, longest_ms) in [("cfq@2.6.18", true, 2), ("cfq@3.10", false, 0)] {
+        let mut bench = Bench::new(name);
+        // Far apart: after some requests the mean distance is believed.
+        for n in 0..12u64 {
+            bench.read_by(0, 1_000_000 * (n * 7 % 12));
+            let id = bench.start().unwrap();
+            bench.after(1).done(id);
+        }
+        let before = bench.counter("idles");
+        bench.read_by(0, 50_000_000);
+        bench.read_by(1, 1000);
+        let id = bench.start().unwrap();
+        bench.after(1).done(id);
+        assert_eq!(bench.counter("idles") > before, idles, "{name}");
+        if idles {
+            assert_eq!(bench.start(), None, "the disk is kept idle");
+            bench.after(longest_ms);
+        }
+        assert!(bench.start().is_some(), "{name}");
+    }
+}

@@ -1,6 +1,8 @@
 //! The turns of CFQ's time slices: how long they are, when they end, whom the disk is kept idle for, who preempts whom.
 
-use super::{Cfq3, QUANTUM, SEEKY, SLICE_ASYNC, SLICE_ASYNC_RQ, SLICE_IDLE, SLICE_SYNC, Turn};
+use super::{
+    CLOSE, Cfq3, QUANTUM, SEEKY, SEEKY_IDLE, SLICE_ASYNC, SLICE_ASYNC_RQ, SLICE_IDLE, SLICE_SYNC, Turn,
+};
 use crate::elevator::Pick;
 use crate::request::{Requests, Slot};
 use crate::task::IoClass;
@@ -54,14 +56,20 @@ impl Cfq3 {
         Some(key)
     }
 
-    /// Whether the disk may be kept idle for a queue.
+    /// How long the disk may be kept idle for a queue.
+    pub(super) fn wait_for(&self, turn: &Turn) -> Nanos {
+        let seeks = turn.seek.believed().is_some_and(|seek| seek > self.tunables[SEEKY]);
+        let longest = self.tunables[SLICE_IDLE];
+        Nanos::from_millis(if seeks { self.tunables[SEEKY_IDLE].min(longest) } else { longest })
+    }
+
+    /// Whether it may be kept idle for it at all.
     pub(super) fn worth_idling(&self, turn: &Turn) -> bool {
-        let idle = self.tunables[SLICE_IDLE] * 1_000_000;
+        let idle = self.idle_time();
         turn.sync
-            && idle > 0
             && turn.class != IoClass::Idle
-            && turn.think.believed().is_none_or(|think| think <= idle)
-            && turn.seek.believed().is_none_or(|seek| seek <= SEEKY)
+            && turn.think.believed().is_none_or(|think| think <= idle.0)
+            && self.wait_for(turn) > Nanos::ZERO
     }
 
     /// The queue whose turn it is, or when to ask again.
@@ -118,7 +126,7 @@ impl Cfq3 {
         if new.sync != old.sync {
             return new.sync;
         }
-        let close = old.seek.believed().unwrap_or(SEEKY).min(SEEKY);
+        let close = old.seek.believed().unwrap_or(CLOSE).min(CLOSE);
         self.idle_until.is_some() && self.head.abs_diff(requests[slot].sector()) <= close
     }
 }
