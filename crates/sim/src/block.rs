@@ -1,8 +1,11 @@
 //! Between the file system and the device: bios go into the queue (`iopath`), requests go to the device when it has room, what is
-//! done is told to whoever waits. Whoever finds the queue full sleeps in the order of coming.
+//! done is told to whoever waits. Whoever finds the queue full sleeps in the order of coming ([`line`]).
 //!
 //! Every event is also handed to the same analysis that reads the kernel's events, so the block layer of a simulated record means
 //! what that of a real one means.
+
+mod flushes;
+mod line;
 
 use crate::cache::{Flags, PageNumber};
 use crate::devices::{Command, Device, SECTOR_BYTES};
@@ -15,8 +18,9 @@ use fathom_iopath::{Bio, Limits, Nanos, Next, Op, PageSpan, Queue, RequestId, Su
 use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, IssuerKind, Options, RequestFlags, WatchedDevice,
 };
+use flushes::{Flush, Flushes};
+use line::Line;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
 /// Who hands something in, as the scheduler sees it: a thread, or one of the system's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +62,11 @@ pub(crate) enum Purpose {
     Part(u32),
 }
 
-/// A request with the device.
+/// What a tag of the device is in use for.
 #[derive(Clone, Copy)]
-struct Outstanding {
-    id: RequestId,
-    write: bool,
+enum Outstanding {
+    Request { id: RequestId, write: bool },
+    Flush(Flush),
 }
 
 /// The queue with its device.
@@ -75,7 +79,8 @@ pub(crate) struct Block {
     in_flight: Cell<u32>,
     purposes: RefCell<Purposes>,
     /// Who sleeps for want of a free request.
-    line: RefCell<VecDeque<(TaskNumber, Op)>>,
+    line: RefCell<Line>,
+    flushes: Flushes,
     /// Who writes back and waits until the queue is no longer congested.
     held_off: RefCell<Vec<TaskNumber>>,
     device_at: Cell<u64>,
@@ -147,6 +152,7 @@ impl Block {
             purposes: RefCell::default(),
             line: RefCell::default(),
             held_off: RefCell::default(),
+            flushes: Flushes::default(),
             device_at: Cell::new(NEVER),
             queue_at: Cell::new(NEVER),
             watch: RefCell::new(watch),
@@ -164,6 +170,12 @@ impl Block {
     pub fn describe(&self, who: Who, process: u16) {
         let info = fathom_iopath::TaskInfo::of_process(process);
         self.queue.borrow_mut().describe(TaskId(who.0), info);
+    }
+
+    /// A thread has ended: nobody need wait for it any more.
+    pub fn has_exited(&self, machine: &Machine, who: Who) {
+        self.queue.borrow_mut().task_exited(Nanos(machine.now()), TaskId(who.0));
+        self.drive(machine);
     }
 
     /// What is watched.
@@ -257,6 +269,7 @@ impl Block {
     /// Gives the device what it has room for.
     fn drive(&self, machine: &Machine) {
         let now = machine.now();
+        self.start_flushes(machine);
         loop {
             let free = self.depth - self.in_flight.get();
             let next = self.queue.borrow_mut().next(Nanos(now), free);
@@ -286,61 +299,73 @@ impl Block {
     }
 
     fn start(&self, machine: &Machine, id: RequestId) {
-        let now = machine.now();
         let queue = self.queue.borrow();
         let Some(request) = queue.request(id) else { return };
-        let mut tags = self.tags.borrow_mut();
-        let Some(tag) = tags.iter().position(Option::is_none) else { return };
         let write = !request.op().is_read();
         let command = Command {
-            tag: tag as u32,
+            tag: 0,
             write,
             sector: request.sector(),
             sectors: request.sectors(),
             segments: request.segments(),
         };
-        tags[tag] = Some(Outstanding { id, write });
+        self.hand_over(machine, command, Outstanding::Request { id, write }, Who(request.task().0));
+    }
+
+    /// Gives the device a command with a tag that is free; there is one.
+    fn hand_over(&self, machine: &Machine, command: Command, outstanding: Outstanding, who: Who) {
+        let now = machine.now();
+        let mut tags = self.tags.borrow_mut();
+        let Some(tag) = tags.iter().position(Option::is_none) else { return };
+        tags[tag] = Some(outstanding);
         {
             let mut watch = self.watch.borrow_mut();
             watch.pass(now, self.in_flight.get());
             watch.began[tag] = now;
             watch.shapes.note(&command);
-            watch.tell(
-                now,
-                BlockAction::Issue,
-                write,
-                command.sector,
-                command.sectors,
-                Who(request.task().0),
-            );
+            watch.tell(now, BlockAction::Issue, command.write, command.sector, command.sectors, who);
         }
         self.in_flight.set(self.in_flight.get() + 1);
-        self.device.borrow_mut().submit(now, command);
+        self.device.borrow_mut().submit(now, Command { tag: tag as u32, ..command });
     }
 
     fn complete(&self, machine: &Machine, tag: u32) {
         let now = machine.now();
         let Some(outstanding) = self.tags.borrow_mut()[tag as usize].take() else { return };
-        let mut ended = self.ended.take();
         {
-            let mut queue = self.queue.borrow_mut();
-            let extent = queue.request(outstanding.id).map(|r| (r.sector(), r.sectors(), r.task()));
-            queue.completed(Nanos(now), outstanding.id, |bio| ended.push(bio));
             let mut watch = self.watch.borrow_mut();
             watch.pass(now, self.in_flight.get());
             watch.response_ns += u128::from(now - watch.began[tag as usize]);
-            if let Some((sector, sectors, task)) = extent {
-                watch.written_bytes += if outstanding.write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
-                watch.tell(now, BlockAction::Complete, outstanding.write, sector, sectors, Who(task.0));
-            }
         }
         self.in_flight.set(self.in_flight.get() - 1);
+        match outstanding {
+            Outstanding::Request { id, write } => self.request_done(machine, id, write),
+            Outstanding::Flush(flush) => {
+                self.watch.borrow_mut().tell(now, BlockAction::Complete, true, 0, 0, flush.who);
+                machine.is_done(Purpose::Part(flush.part));
+            }
+        }
+    }
+
+    fn request_done(&self, machine: &Machine, id: RequestId, write: bool) {
+        let now = machine.now();
+        let mut ended = self.ended.take();
+        {
+            let mut queue = self.queue.borrow_mut();
+            let extent = queue.request(id).map(|r| (r.sector(), r.sectors(), r.task()));
+            queue.completed(Nanos(now), id, |bio| ended.push(bio));
+            let mut watch = self.watch.borrow_mut();
+            if let Some((sector, sectors, task)) = extent {
+                watch.written_bytes += if write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
+                watch.tell(now, BlockAction::Complete, write, sector, sectors, Who(task.0));
+            }
+        }
         for bio in ended.drain(..) {
             let purpose = self.purposes.borrow_mut().take(bio.tag());
             machine.is_done(purpose);
         }
         self.ended.replace(ended);
-        self.let_one_in(machine);
+        self.let_one_in(machine, 0);
         if !self.congested(true) {
             self.held_off.borrow_mut().drain(..).for_each(|task| machine.wake(task));
         }
@@ -351,13 +376,11 @@ impl Block {
         self.held_off.borrow_mut().push(task);
     }
 
-    /// Wakes the first of those who sleep for a request, if there is one for it.
-    fn let_one_in(&self, machine: &Machine) {
+    /// Wakes the first of those who sleep for a request behind a ticket (0: of all), if there is one for it.
+    fn let_one_in(&self, machine: &Machine, behind: line::Ticket) {
         let queue = self.queue.borrow();
-        let mut line = self.line.borrow_mut();
-        if let Some(at) = line.iter().position(|&(_, op)| queue.has_room(op))
-            && let Some((task, _)) = line.remove(at)
-        {
+        let next = self.line.borrow_mut().first_behind(behind, |op| queue.has_room(op));
+        if let Some(task) = next {
             machine.wake(task);
         }
     }
@@ -380,7 +403,11 @@ impl Watch {
             time_ns: now,
             device: DEVICE,
             action,
-            flags: if write { RequestFlags::WRITE } else { RequestFlags::READ },
+            flags: match (write, sectors) {
+                (true, 0) => RequestFlags::PREFLUSH,
+                (true, _) => RequestFlags::WRITE,
+                (false, _) => RequestFlags::READ,
+            },
             sector,
             sectors,
             pid: u32::from(who.0),
@@ -412,12 +439,16 @@ impl Machine {
         let block = &self.block;
         let op = if piece.write { Op::Write } else { Op::Read };
         let token = block.purposes.borrow_mut().put(piece.purpose);
-        let mut bio =
-            Bio::new(op, piece.sector, piece.sectors).by(TaskId(who.0)).token(token).memory(piece.span);
+        let mut bio = Bio::new(op, piece.sector, piece.sectors)
+            .by(TaskId(who.0))
+            .on((self.cpu() % 32) as u8)
+            .token(token)
+            .memory(piece.span);
         if piece.sync {
             bio = bio.sync();
         }
         block.watch().tell(self.now(), BlockAction::Queue, piece.write, piece.sector, piece.sectors, who);
+        let mut ticket = None;
         loop {
             let submitted = block.queue.borrow_mut().submit(Nanos(self.now()), bio);
             let action = match submitted {
@@ -433,7 +464,14 @@ impl Machine {
                 Submitted::Full => {
                     self.counts.borrow_mut().full_queue_waits += 1;
                     block.drive(self);
-                    block.line.borrow_mut().push_back((self.task(), op));
+                    match ticket {
+                        None => ticket = Some(block.line.borrow_mut().enter(self.task(), op)),
+                        Some(ticket) => {
+                            // The elevator refuses this one although there is room: another may be let in.
+                            block.line.borrow_mut().go_back(ticket, self.task(), op);
+                            block.let_one_in(self, ticket);
+                        }
+                    }
                     self.park().await;
                     block.queue.borrow_mut().let_in(Nanos(self.now()), TaskId(who.0));
                     continue;
@@ -442,7 +480,7 @@ impl Machine {
             block.watch().tell(self.now(), action, piece.write, piece.sector, piece.sectors, who);
             break;
         }
-        block.let_one_in(self);
+        block.let_one_in(self, 0);
         block.drive(self);
     }
 

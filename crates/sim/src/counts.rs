@@ -32,6 +32,8 @@ pub struct Counts {
     pub empty_commits: u64,
     /// Blocks written to the journal.
     pub journal_blocks: u64,
+    /// Flushes of the device's cache.
+    pub flushes: u64,
     /// Times a task waited for a free request.
     pub full_queue_waits: u64,
     /// Open files whose read-ahead went off at least once.
@@ -59,6 +61,7 @@ impl Counts {
             ("commits", self.commits),
             ("empty_commits", self.empty_commits),
             ("journal_blocks", self.journal_blocks),
+            ("flushes", self.flushes),
             ("full_queue_waits", self.full_queue_waits),
             ("readahead_off_files", self.readahead_off_files),
             ("readahead_went_off", r.went_off),

@@ -90,6 +90,18 @@ impl<E> EventQueue<E> {
         self.heap.first().map(|e| e.time)
     }
 
+    /// Events that are still to come.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether none is to come.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Events put in since the beginning.
     #[must_use]
     pub fn pushed(&self) -> u64 {

@@ -59,6 +59,11 @@ pub(crate) struct File {
 }
 
 impl File {
+    /// Pages up to its end; it may have blocks behind that.
+    pub fn pages_of_data(&self) -> u32 {
+        self.bytes.div_ceil(PAGE).min(self.pages.into()) as u32
+    }
+
     /// The number of one of its pages among the pages of all files.
     pub fn page(&self, page: u32) -> PageNumber {
         self.first_page + page

@@ -10,8 +10,9 @@ pub(crate) const BLOCK_SECTORS: u64 = 8;
 const GROUP_BLOCKS: u64 = 32_768;
 /// Tables at the start of a group: copy of the superblock, group descriptors, two bitmaps, 16384 inodes of 128 bytes.
 const GROUP_TABLES: u64 = 516;
-/// Inodes in a block of the table.
+/// Inodes in a block of the table, and in the table of a group.
 const INODES_PER_BLOCK: u32 = 32;
+const INODES_PER_GROUP: u32 = 16_384;
 /// Blocks that an inode names itself, and that an indirect block names.
 const DIRECT: u64 = 12;
 const NAMED: u64 = 1024;
@@ -158,9 +159,11 @@ impl Allocator {
         self.inodes - 1
     }
 
-    /// The sector of the block of the inode table that an inode lies in.
+    /// The sector of the block of the inode table that an inode lies in. A full table goes on in that of the next group.
     pub fn inode_sector(&self, inode: u32) -> u64 {
-        (self.home_block + 4 + u64::from(inode / INODES_PER_BLOCK)) * BLOCK_SECTORS
+        let group = self.home_block + u64::from(inode / INODES_PER_GROUP) * GROUP_BLOCKS;
+        let block = inode % INODES_PER_GROUP / INODES_PER_BLOCK;
+        (group + 4 + u64::from(block)) * BLOCK_SECTORS
     }
 
     /// The first sector behind everything that was given out.
@@ -206,6 +209,17 @@ mod tests {
         let in_tables = |sector: u64| sector / 8 % GROUP_BLOCKS < GROUP_TABLES;
         assert!(file.extents.iter().all(|e| !in_tables(e.sector)));
         assert!(file.extents.len() > 70);
+    }
+
+    #[test]
+    fn inodes_beyond_a_groups_table_lie_in_the_next_groups() {
+        let allocator = Allocator::new(Layout::IndirectBlocks, 1024, 0);
+        let (first, last) = (allocator.inode_sector(0), allocator.inode_sector(16_383));
+        assert_eq!((last - first) / BLOCK_SECTORS, 511);
+        let group = GROUP_BLOCKS * BLOCK_SECTORS;
+        assert_eq!(allocator.inode_sector(16_384), first + group);
+        let in_tables = |inode| allocator.inode_sector(inode) / BLOCK_SECTORS % GROUP_BLOCKS < GROUP_TABLES;
+        assert!((0..200_000).step_by(999).all(in_tables));
     }
 
     proptest! {

@@ -64,7 +64,7 @@ pub(crate) fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &s
         write_ios: figure(RequestClass::Write, |s| s.completed),
         write_bytes: figure(RequestClass::Write, |s| s.completed_bytes),
         write_merges: figure(RequestClass::Write, merges),
-        flush_ios: 0,
+        flush_ios: figure(RequestClass::Flush, |s| s.completed),
         discard_ios: 0,
         busy_ms: device.busy_ns / 1_000_000,
     };
@@ -85,8 +85,10 @@ pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Se
     let mut found = Residency::default();
     for file in sets.flat_map(Set::files) {
         let file = files.get(file);
-        found.total_pages += file.bytes.div_ceil(crate::files::PAGE);
-        for page in file.first_page..file.first_page + file.pages {
+        // Blocks behind the end of the file are no pages of it.
+        let pages = file.pages_of_data();
+        found.total_pages += u64::from(pages);
+        for page in file.first_page..file.first_page + pages {
             let Some(flags) = cache.flags(page) else { continue };
             found.cached_pages += u64::from(flags.has(Flags::READY));
             found.dirty_pages += u64::from(flags.has(Flags::DIRTY));

@@ -117,23 +117,24 @@ impl Machine {
             if left == 0 {
                 break;
             }
-            let pages = files.get(number).pages;
+            let pages = files.get(number).pages_of_data();
             let here = (pages as usize).min(left) as u32;
             left -= here as usize;
             kept.push((number, pages - here));
         }
         for &(number, from) in kept.iter().rev() {
             let file = files.get_mut(number);
-            for page in from..file.pages {
+            let pages = file.pages_of_data();
+            for page in from..pages {
                 let page = file.page(page);
                 if cache.flags(page).is_none() {
                     cache.insert(page, Flags::READY, 0);
                 }
             }
             // What names them was written with them.
-            let named: Vec<usize> = (from..file.pages)
+            let named: Vec<usize> = (from..pages)
                 .step_by(512)
-                .chain(file.pages.checked_sub(1))
+                .chain(pages.checked_sub(1))
                 .filter_map(|p| file.places.indirect_of(p).map(|(n, _)| n))
                 .collect();
             named.into_iter().for_each(|n| file.indirect[n] = Metadata::Present);

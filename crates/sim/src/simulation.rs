@@ -82,6 +82,10 @@ pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError
     if let Some(why) = threads::refusal(workload) {
         return Err(SimError::Unsupported(why));
     }
+    if setup.stack == Stack::Replay {
+        let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";
+        return Err(SimError::Unsupported(why.into()));
+    }
     let indirect_in_memory = setup.indirect_in_memory;
     let capacity_sectors = setup.device.capacity_sectors();
     let machine = machine(setup)?;

@@ -5,6 +5,13 @@ use crate::devices::Constant;
 use crate::host::{self, JournalRule};
 use fathom_record::{Ending, OpKind};
 
+#[path = "simulation_tests/limits.rs"]
+mod limits;
+#[path = "simulation_tests/rates.rs"]
+mod rates;
+#[path = "simulation_tests/syncs.rs"]
+mod syncs;
+
 const MS: u64 = 1_000_000;
 
 fn setup(host: &str) -> Setup {

@@ -28,8 +28,7 @@ impl Machine {
         let interval_ns = u64::from(w.interval_s.get()) * 1_000_000_000;
         let expire_ns = u64::from(w.expire_s.get()) * 1_000_000_000;
         loop {
-            self.sleep_until((self.now() / interval_ns + 1) * interval_ns).await;
-            self.commit_if_old();
+            self.tick_at((self.now() / interval_ns + 1) * interval_ns).await;
             let files = self.files.borrow().count();
             for _ in 0..files {
                 let old_ns = self.now().saturating_sub(expire_ns);
@@ -83,6 +82,13 @@ impl Machine {
             done += self.write_out(who, file, PAGES_OF_A_WRITER - done, false).await;
             self.at_file(file, false);
         }
+    }
+
+    /// Pages that a writer makes dirty before it is asked again whether that is too much: a 32nd of what memory has for each CPU, at
+    /// most 4 MiB (the kernel's ratelimit_pages).
+    pub(crate) fn pages_between_looks(&self) -> u64 {
+        let memory = self.cache.borrow().capacity() as u64;
+        (memory / 32 / u64::from(self.host.cpu.cpus.get())).clamp(1, 1024)
     }
 
     /// Writes everything that is dirty, and waits for it: sync().

@@ -71,6 +71,8 @@ pub(crate) struct Cache {
     next_waiter: Vec<u32>,
     dirty: u32,
     writeback: u32,
+    /// Pages that must stay for the time being: while all of them do, there is no use in looking for one that may go.
+    pinned: usize,
     evicted: u64,
     physical: Option<Physical>,
 }
@@ -88,6 +90,7 @@ impl Cache {
             next_waiter: Vec::new(),
             dirty: 0,
             writeback: 0,
+            pinned: 0,
             evicted: 0,
             physical,
         }
@@ -106,7 +109,6 @@ impl Cache {
     }
 
     /// Pages in memory.
-    #[cfg(test)]
     fn resident(&self) -> usize {
         self.frames.len() - self.free.len()
     }
@@ -145,24 +147,53 @@ impl Cache {
         self.frames[frame as usize] = Frame { page, older: NONE, newer: NONE, waiter: NONE, flags };
         self.frame_of[page as usize] = frame;
         self.dirty += u32::from(flags.has(Flags::DIRTY));
+        self.pinned += usize::from(lists::is_pinned(&self.frames[frame as usize]));
         self.lists.inactive.push(&mut self.frames, frame);
     }
 
     /// A free place: an unused one, or that of the page that matters least.
     fn place(&mut self) -> u32 {
+        // More than fit may be there since all of them had to stay; that is given back as soon as it can be.
+        while self.resident() > self.capacity
+            && let Some(victim) = self.victim()
+        {
+            self.free.push(victim);
+        }
+        if self.resident() >= self.capacity
+            && let Some(victim) = self.victim()
+        {
+            return victim;
+        }
         if let Some(frame) = self.free.pop() {
             return frame;
-        }
-        if self.frames.len() >= self.capacity
-            && let Some(victim) = self.lists.victim(&mut self.frames, self.replacement)
-        {
-            self.evicted += 1;
-            self.frame_of[self.frames[victim as usize].page as usize] = NONE;
-            return victim;
         }
         // Everything is dirty or under way: writers are held back long before, so this lasts for a moment only.
         self.frames.push(Frame { page: 0, older: NONE, newer: NONE, waiter: NONE, flags: Flags::default() });
         (self.frames.len() - 1) as u32
+    }
+
+    /// Puts the page out that matters least, and gives its place; `None` if all must stay.
+    fn victim(&mut self) -> Option<u32> {
+        if self.pinned >= self.resident() {
+            return None;
+        }
+        let victim = self.lists.victim(&mut self.frames, self.replacement)?;
+        self.evicted += 1;
+        self.frame_of[self.frames[victim as usize].page as usize] = NONE;
+        Some(victim)
+    }
+
+    /// Changes a frame, and counts whether it must stay from then on.
+    fn change<R>(&mut self, frame: u32, how: impl FnOnce(&mut Frame) -> R) -> R {
+        let frame = &mut self.frames[frame as usize];
+        let was = lists::is_pinned(frame);
+        let result = how(frame);
+        match (was, lists::is_pinned(frame)) {
+            (false, true) => self.pinned += 1,
+            (true, false) => self.pinned -= 1,
+            _ => {}
+        }
+        result
     }
 
     /// A page is read or written by somebody.
@@ -187,9 +218,11 @@ impl Cache {
     /// Makes a flag true or false of a page in memory; says whether it was.
     pub fn set(&mut self, page: PageNumber, flag: Flags, on: bool) -> bool {
         let Some(frame) = self.frame(page) else { return false };
-        let flags = &mut self.frames[frame as usize].flags;
-        let was = flags.has(flag);
-        *flags = if on { flags.with(flag) } else { flags.without(flag) };
+        let was = self.change(frame, |frame| {
+            let was = frame.flags.has(flag);
+            frame.flags = if on { frame.flags.with(flag) } else { frame.flags.without(flag) };
+            was
+        });
         let count = match flag {
             Flags::DIRTY => &mut self.dirty,
             Flags::WRITEBACK => &mut self.writeback,
@@ -224,7 +257,7 @@ impl Cache {
         // First come, first served: the end of the chain, which is as long as tasks wait for one page.
         let mut at = self.frames[frame as usize].waiter;
         if at == NONE {
-            self.frames[frame as usize].waiter = task;
+            self.change(frame, |frame| frame.waiter = task);
             return true;
         }
         while self.next_waiter[at as usize] != NONE {
@@ -237,7 +270,7 @@ impl Cache {
     /// What was under way with a page is over: hands over those who wait, first come first.
     pub fn waiters(&mut self, page: PageNumber, mut each: impl FnMut(TaskNumber)) {
         let Some(frame) = self.frame(page) else { return };
-        let mut at = std::mem::replace(&mut self.frames[frame as usize].waiter, NONE);
+        let mut at = self.change(frame, |frame| std::mem::replace(&mut frame.waiter, NONE));
         while at != NONE {
             let next = std::mem::replace(&mut self.next_waiter[at as usize], NONE);
             each(at);
@@ -321,6 +354,21 @@ mod tests {
     }
 
     #[test]
+    fn what_did_not_fit_is_given_back() {
+        for kind in [Replacement::Simple, Replacement::TwoList] {
+            let mut c = cache(3, kind);
+            (0..10).for_each(|p| c.insert(p, Flags::READY.with(Flags::DIRTY), 0));
+            assert_eq!((c.resident(), c.pinned), (10, 10));
+            (0..10).for_each(|p| {
+                c.set(p, Flags::DIRTY, false);
+            });
+            c.insert(20, Flags::READY, 0);
+            assert_eq!((c.resident(), c.pinned), (3, 0), "{:?}", there(&c));
+            assert!(c.flags(20).is_some());
+        }
+    }
+
+    #[test]
     fn who_waits_first_is_woken_first() {
         let mut c = cache(4, Replacement::Simple);
         c.insert(5, Flags::default(), 0);
@@ -336,16 +384,18 @@ mod tests {
     proptest! {
         #[test]
         fn it_never_holds_more_than_fits_nor_a_page_twice(
-            capacity in 3usize..40, simple: bool, steps in prop::collection::vec((0u32..100, 0u8..4), 0..400)
+            capacity in 3usize..40, simple: bool, steps in prop::collection::vec((0u32..100, 0u8..5), 0..400)
         ) {
             let mut c = cache(capacity, if simple { Replacement::Simple } else { Replacement::TwoList });
             for (page, what) in steps {
                 match what {
                     0 if c.flags(page).is_none() => c.insert(page, Flags::READY, 0),
                     1 => { c.drop_clean(page); }
+                    2 => { c.set(page, Flags::DIRTY, page % 3 == 0 && c.dirty() < 2); }
                     _ => c.touch(page),
                 }
                 prop_assert!(c.resident() <= capacity);
+                prop_assert_eq!(c.pinned, c.dirty() as usize);
                 prop_assert_eq!(there(&c).len(), c.resident());
             }
         }

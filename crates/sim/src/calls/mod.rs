@@ -20,6 +20,8 @@ pub(crate) struct Handle {
     pub who: Who,
     /// Opened with O_DIRECT: past the page cache.
     pub direct: bool,
+    /// Reads look after the time of the last access: opened without O_NOATIME.
+    pub access_time: bool,
 }
 
 /// A call could not do all of what was asked.

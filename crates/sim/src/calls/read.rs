@@ -73,7 +73,9 @@ impl Machine {
                 self.read_page(handle, &mut reading, page as u32).await;
             }
             self.policy.end_call(&mut self.opens.borrow_mut()[handle.open as usize], reading);
-            self.note_access(handle.file);
+            if handle.access_time {
+                self.note_access(handle.file);
+            }
         } else {
             self.transfer(handle, false, offset, moved).await;
             self.compute(self.costs.page_ns * (call.pages().end - call.pages().start)).await;
@@ -175,7 +177,7 @@ impl Machine {
         if file.accessed_s != second {
             file.accessed_s = second;
             file.inode_dirty = true;
-            self.journal.borrow_mut().note_inode(file.inode);
+            self.note(|journal| journal.note_inode(file.inode));
         }
     }
 }

@@ -1,5 +1,5 @@
 //! fsync(): the file's dirty pages are handed in, then the journal's or the inode's turn comes by the rule of the kernel in question,
-//! then everything of the file that is on its way is waited for.
+//! then everything of the file that is on its way is waited for, and with barriers the device's cache is flushed.
 
 use super::Handle;
 use crate::block::{Piece, Purpose, Who};
@@ -22,14 +22,22 @@ impl Machine {
         if self.stack == Stack::Full {
             self.write_out(handle.who, handle.file, u32::MAX, true).await;
             self.lock(handle.file).await;
-            match self.host.filesystem.journal.get() {
+            let committed = match self.host.filesystem.journal.get() {
                 JournalRule::Linux24 => self.commit_what_there_is(handle.who).await,
                 JournalRule::Linux26 => self.commit_for(handle).await,
-                JournalRule::None if data_only => {}
-                JournalRule::None => self.write_inode(handle).await,
-            }
+                JournalRule::None => {
+                    if !data_only {
+                        self.write_inode(handle).await;
+                    }
+                    false
+                }
+            };
             self.unlock(handle.file);
             self.until_written(handle.who, handle.file).await;
+            // A commit has done it already.
+            if !committed && self.host.filesystem.barriers.get() {
+                self.flush_device(handle.who).await;
+            }
         }
         let mut counts = self.counts.borrow_mut();
         counts.fsyncs += 1;

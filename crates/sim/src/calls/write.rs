@@ -22,7 +22,6 @@ impl Machine {
             file.bytes = file.bytes.max(offset + bytes);
             return;
         }
-        self.hold_back(handle.who).await;
         self.lock(handle.file).await;
         let mut known_until = 0;
         for page in offset / PAGE..(offset + bytes).div_ceil(PAGE) {
@@ -30,6 +29,10 @@ impl Machine {
                 self.know_place(handle.who, handle.file, page as u32).await;
                 let files = self.files.borrow();
                 known_until = files.get(handle.file).places.named_until(page as u32).into();
+            }
+            // Not once per call: one call may write more than memory holds.
+            if (page - offset / PAGE).is_multiple_of(self.pages_between_looks()) {
+                self.hold_back(handle.who).await;
             }
             let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
             self.write_page(handle, page as u32, whole).await;
@@ -39,7 +42,7 @@ impl Machine {
             let file = files.get_mut(handle.file);
             file.bytes = file.bytes.max(offset + bytes);
             file.inode_dirty = true;
-            self.journal.borrow_mut().note_inode(file.inode);
+            self.note(|journal| journal.note_inode(file.inode));
         }
         self.unlock(handle.file);
     }
@@ -74,7 +77,7 @@ impl Machine {
                 file.dirty_since_ns = self.now();
             }
             file.dirty.insert(page);
-            self.journal.borrow_mut().note_data(handle.file, page);
+            self.note(|journal| journal.note_data(handle.file, page));
         }
         self.compute(self.costs.page_ns).await;
     }

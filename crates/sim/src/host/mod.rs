@@ -141,6 +141,10 @@ pub struct FileSystem {
     pub layout: Sourced<Layout>,
     /// What fsync does to the journal.
     pub journal: Sourced<JournalRule>,
+    /// Age at which what a journal holds is committed although nobody asks, s.
+    pub commit_s: Sourced<u32>,
+    /// Whether fsync and commits flush the device's cache (barriers of the file system).
+    pub barriers: Sourced<bool>,
     /// Where the first file begins, MiB from the start of the device.
     pub data_mib: Sourced<u64>,
     /// Where the journal lies, MiB from the start of the device.
@@ -190,10 +194,18 @@ impl Host {
         count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         let w = &self.writeback;
         count("writeback.background_percent", w.background_percent.get(), 0..=100, "0 to 100 %")?;
-        count("writeback.limit_percent", w.limit_percent.get(), 1..=100, "1 to 100 %")?;
+        // At 100 % nothing could leave the cache any more for what is needed next.
+        count("writeback.limit_percent", w.limit_percent.get(), 1..=99, "1 to 99 %")?;
         count("writeback.interval_s", w.interval_s.get(), 1..=86_400, "1 to 86400 s")?;
         count("writeback.expire_s", w.expire_s.get(), 0..=86_400, "0 to 86400 s")?;
-        let size = self.filesystem.journal_size_mib.get();
+        let fs = &self.filesystem;
+        for (key, mib) in
+            [("filesystem.data_mib", fs.data_mib.get()), ("filesystem.journal_mib", fs.journal_mib.get())]
+        {
+            within(key, mib <= 1 << 32, mib.to_string(), "0 to 4294967296 MiB")?;
+        }
+        let size = fs.journal_size_mib.get();
+        count("filesystem.commit_s", fs.commit_s.get(), 1..=86_400, "1 to 86400 s")?;
         count("filesystem.journal_size_mib", size, 1..=1 << 16, "1 to 65536 MiB")
     }
 }
@@ -207,7 +219,7 @@ mod tests {
         for name in NAMES {
             let host = shipped(name).unwrap();
             let t = host.tally;
-            let values = if host.pages.is_some() { 25 } else { 23 };
+            let values = if host.pages.is_some() { 27 } else { 25 };
             assert_eq!(t.datasheet + t.measured + t.fitted + t.guessed, values, "{name}: {t}");
         }
     }
@@ -218,6 +230,17 @@ mod tests {
         let wrong = text.replacen("hz = { value = 1000", "hz = { value = 0", 1);
         let error = Host::parse("mine.toml", &wrong).unwrap_err().to_string();
         assert_eq!(error, "mine.toml: cpu.hz is 0; expected 1 to 10000");
+        for (key, wrong, expected) in [
+            ("limit_percent", "100", "1 to 99 %"),
+            ("data_mib", "4294967297", "0 to 4294967296 MiB"),
+            ("journal_mib", "72057594037927936", "0 to 4294967296 MiB"),
+        ] {
+            let at = text.find(&format!("{key} = {{ value = ")).unwrap() + key.len() + 13;
+            let end = at + text[at..].find(',').unwrap();
+            let wrong_text = format!("{}{wrong}{}", &text[..at], &text[end..]);
+            let error = Host::parse("mine.toml", &wrong_text).unwrap_err().to_string();
+            assert!(error.contains(&format!("{key} is {wrong}; expected {expected}")), "{error}");
+        }
         let error = Host::parse("mine.toml", "about = 1").unwrap_err().to_string();
         assert!(error.contains("mine.toml") && error.contains("line 1"), "{error}");
         let error = shipped("atari").unwrap_err().to_string();

@@ -5,11 +5,8 @@ use super::{Journal, Tid, Transaction};
 use crate::block::Who;
 use crate::cache::Flags;
 use crate::files::FileNumber;
-use crate::machine::Machine;
+use crate::machine::{Event, Machine};
 use std::collections::BTreeSet;
-
-/// Age at which a transaction is committed although nobody asks.
-const OLDEST_NS: u64 = 5_000_000_000;
 
 impl Machine {
     /// Commits for ever.
@@ -34,7 +31,15 @@ impl Machine {
             let blocks = self.metadata_blocks(&inodes) + 1;
             self.write_journal(blocks).await;
         }
+        // The commit block must not be on the medium before what it commits, and whoever waits must find it there.
+        let barriers = self.host.filesystem.barriers.get();
+        if barriers {
+            self.flush_device(Who::JOURNAL).await;
+        }
         self.write_journal(1).await;
+        if barriers {
+            self.flush_device(Who::JOURNAL).await;
+        }
         {
             let mut counts = self.counts.borrow_mut();
             counts.commits += 1;
@@ -75,23 +80,34 @@ impl Machine {
     }
 
     async fn write_journal(&self, blocks: u32) {
-        let sector = self.journal.borrow_mut().place(blocks.into());
+        let mut places = Vec::new();
+        self.journal
+            .borrow_mut()
+            .places(blocks.into(), |sector, blocks| places.push((sector, blocks as u32)));
         self.counts.borrow_mut().journal_blocks += u64::from(blocks);
-        self.write_block(Who::JOURNAL, sector, blocks, false).await;
+        for (sector, blocks) in places {
+            self.write_block(Who::JOURNAL, sector, blocks, false).await;
+        }
     }
 
-    /// Asks for the commit of a transaction that has become old. Called by the flusher, now and then.
-    pub(crate) fn commit_if_old(&self) {
+    /// Does something with the running transaction. If that begins one, a clock is set: at a certain age it is committed although nobody
+    /// asks.
+    pub(crate) fn note<R>(&self, what: impl FnOnce(&mut Journal) -> R) -> R {
+        let mut journal = self.journal.borrow_mut();
+        let result = what(&mut journal);
+        if let Some(tid) = journal.begun.take() {
+            let age_ns = u64::from(self.host.filesystem.commit_s.get()) * 1_000_000_000;
+            self.clock_at(self.now() + age_ns, Event::Commit(tid));
+        }
+        result
+    }
+
+    /// A transaction has come to the age at which it is committed.
+    pub(crate) fn commit_the_old(&self, tid: Tid) {
         let committer = {
             let mut journal = self.journal.borrow_mut();
-            journal.clock_ns = self.now();
-            match &journal.running {
-                Some(t) if self.now() - t.began_ns >= OLDEST_NS => {
-                    let tid = t.tid;
-                    journal.request(tid)
-                }
-                _ => None,
-            }
+            let runs = journal.running.as_ref().is_some_and(|t| t.tid == tid);
+            if runs { journal.request(tid) } else { None }
         };
         if let Some(task) = committer {
             self.wake(task);

@@ -24,8 +24,6 @@ struct Transaction {
     data: Vec<(FileNumber, u32)>,
     /// Handles that were opened on it: who joins it before it is closed.
     handles: u64,
-    /// When it began, ns.
-    began_ns: u64,
 }
 
 /// The journal.
@@ -47,7 +45,8 @@ pub(crate) struct Journal {
     head: u64,
     /// Data pages of the running transaction, to enter each once.
     noted: BTreeSet<(FileNumber, u32)>,
-    clock_ns: u64,
+    /// A transaction that has begun and for whose age nobody has set a clock yet.
+    begun: Option<Tid>,
 }
 
 impl Journal {
@@ -66,16 +65,18 @@ impl Journal {
             blocks: u64::from(size_mib) * 256,
             head: 0,
             noted: BTreeSet::new(),
-            clock_ns: 0,
+            begun: None,
         }
     }
 
     /// The running transaction, begun if there is none, with a new handle on it.
     fn join(&mut self) -> &mut Transaction {
-        let (next, began_ns) = (&mut self.next, self.clock_ns);
+        let (next, begun) = (&mut self.next, &mut self.begun);
         let transaction = self.running.get_or_insert_with(|| {
+            let tid = *next;
             *next += 1;
-            Transaction { tid: *next - 1, began_ns, ..Transaction::default() }
+            *begun = Some(tid);
+            Transaction { tid, ..Transaction::default() }
         });
         transaction.handles += 1;
         transaction
@@ -99,6 +100,16 @@ impl Journal {
     fn request(&mut self, tid: Tid) -> Option<TaskNumber> {
         self.requested = self.requested.max(tid);
         self.idle.take()
+    }
+
+    /// Tells where so many blocks go: in a row, or if they are more than the journal has, in as many rows as it takes.
+    fn places(&mut self, blocks: u64, mut each: impl FnMut(u64, u64)) {
+        let mut left = blocks;
+        while left > 0 {
+            let here = left.min(self.blocks);
+            each(self.place(here), here);
+            left -= here;
+        }
     }
 
     /// The sector for so many blocks in a row; at the end of the journal it begins anew.
@@ -140,5 +151,15 @@ mod tests {
     fn the_journal_is_written_round_and_round() {
         let mut journal = Journal::new(JournalRule::Linux24, 100, 1);
         assert_eq!((journal.place(250), journal.place(6), journal.place(1)), (204_800, 206_800, 204_800));
+    }
+
+    #[test]
+    fn a_transaction_longer_than_the_journal_stays_inside_it() {
+        let mut journal = Journal::new(JournalRule::Linux24, 100, 1);
+        let mut pieces = Vec::new();
+        journal.places(600, |sector, blocks| pieces.push((sector, blocks)));
+        assert_eq!(pieces, [(204_800, 256), (204_800, 256), (204_800, 88)]);
+        journal.places(3, |sector, blocks| pieces.push((sector, blocks)));
+        assert_eq!(pieces[3], (204_800 + 88 * 8, 3));
     }
 }

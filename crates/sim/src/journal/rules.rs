@@ -7,7 +7,9 @@ use crate::machine::Machine;
 
 impl Machine {
     /// 2.4: whatever the running transaction holds is committed; if there is none, the one that is being committed is waited for, if any.
-    pub(crate) async fn commit_what_there_is(&self, who: Who) {
+    ///
+    /// Whether there was one.
+    pub(crate) async fn commit_what_there_is(&self, who: Who) -> bool {
         let (tid, committer) = {
             let mut journal = self.journal.borrow_mut();
             match journal.running.as_ref().map(|t| t.tid) {
@@ -18,20 +20,18 @@ impl Machine {
         if let Some(task) = committer {
             self.wake(task);
         }
-        self.until_committed(who, tid).await;
+        self.until_committed(who, tid).await
     }
 
     /// 2.6: nothing if the inode is clean. Else a handle is opened, so that there is a transaction in any case, and the task sleeps tick
-    /// after tick for as long as others join it.
-    pub(crate) async fn commit_for(&self, handle: Handle) {
+    /// after tick for as long as others join it. Whether anything was committed.
+    pub(crate) async fn commit_for(&self, handle: Handle) -> bool {
         let tid = {
             let mut files = self.files.borrow_mut();
             if !std::mem::take(&mut files.get_mut(handle.file).inode_dirty) {
-                return;
+                return false;
             }
-            let mut journal = self.journal.borrow_mut();
-            journal.clock_ns = self.now();
-            journal.join().tid
+            self.note(|journal| journal.join().tid)
         };
         while let Some(before) = self.handles_of(tid) {
             self.sleep_a_tick().await;
@@ -44,6 +44,7 @@ impl Machine {
             self.wake(task);
         }
         self.until_committed(handle.who, tid).await;
+        true
     }
 
     /// Handles on a transaction; `None` once it is being committed.
@@ -51,13 +52,16 @@ impl Machine {
         self.journal.borrow().running.as_ref().filter(|t| t.tid == tid).map(|t| t.handles)
     }
 
-    async fn until_committed(&self, who: Who, tid: Tid) {
+    /// Whether there was anything to wait for.
+    async fn until_committed(&self, who: Who, tid: Tid) -> bool {
+        let mut waited = false;
         loop {
             {
                 let mut journal = self.journal.borrow_mut();
                 if journal.committed >= tid {
-                    return;
+                    return waited;
                 }
+                waited = true;
                 journal.waiting.push((tid, self.task()));
             }
             self.about_to_wait(who);

@@ -1,6 +1,7 @@
 //! The simulated machine: the clock and its events, and everything that tasks share. A task holds a reference to it; nothing in it is
 //! borrowed across a wait, so tasks may take turns at any wait and nowhere else.
 
+mod alarms;
 mod cpu;
 mod executor;
 mod parts;
@@ -16,9 +17,10 @@ use crate::counts::Counts;
 use crate::event::{Class, EventQueue};
 use crate::files::Files;
 use crate::host::Host;
-use crate::journal::Journal;
+use crate::journal::{Journal, Tid};
 use crate::stack::Stack;
 use crate::writeback::Background;
+use alarms::Alarms;
 use cpu::Cpus;
 use fathom_iopath::readahead::{Policy, State};
 use std::cell::{Cell, RefCell};
@@ -30,6 +32,10 @@ use task::{Park, TaskNumber};
 pub(crate) enum Event {
     /// A task goes on.
     Run(TaskNumber),
+    /// A task goes on if it still waits for this alarm (its number among the task's).
+    Alarm(TaskNumber, u32),
+    /// A transaction of the journal has come to the age at which it is committed.
+    Commit(Tid),
     /// The device has something to say.
     Device,
     /// The queue may have something for the device: a plug or an elevator's wait is over.
@@ -51,6 +57,7 @@ pub(crate) struct Machine {
     now: Cell<u64>,
     events: RefCell<EventQueue<Event>>,
     running: Cell<TaskNumber>,
+    alarms: RefCell<Alarms>,
     /// CPU time of each that the scheduler knows, and as whom each task computes.
     used: RefCell<Vec<u64>>,
     owners: RefCell<Vec<u16>>,
@@ -97,6 +104,7 @@ impl Machine {
             now: Cell::new(0),
             events: RefCell::default(),
             running: Cell::new(0),
+            alarms: RefCell::default(),
             used: RefCell::default(),
             owners: RefCell::default(),
             cpus: Cpus::new(host.cpu.cpus.get()),
@@ -153,6 +161,29 @@ impl Machine {
             self.at(time, Class::Timer, Event::Run(self.task()));
             self.park().await;
         }
+    }
+
+    /// An event that no task can be waiting for.
+    pub fn clock_at(&self, time: u64, event: Event) {
+        self.alarms.borrow_mut().ticking += 1;
+        self.at(time, Class::Timer, event);
+    }
+
+    /// Sleeps until a moment as those do who serve for ever: an event that no other task can be waiting for.
+    pub async fn tick_at(&self, time: u64) {
+        self.alarms.borrow_mut().ticking += 1;
+        self.sleep_until(time).await;
+        self.alarms.borrow_mut().ticking -= 1;
+    }
+
+    /// Waits until someone wakes the task, but no longer than until a moment. Whether that came first; a wake-up that was already on its
+    /// way then will still come.
+    pub async fn park_until(&self, time: u64) -> bool {
+        let task = self.task();
+        let alarm = self.alarms.borrow_mut().set(task);
+        self.at(time.max(self.now()), Class::Timer, Event::Alarm(task, alarm));
+        self.park().await;
+        self.alarms.borrow_mut().ended(task, alarm)
     }
 
     /// Sleeps to the next tick of the system's timer, as `schedule_timeout(1)` does.

@@ -10,7 +10,7 @@ use crate::calls::Short;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
-use fathom_workload::{Backend, OpenSync, Raise, WhenStopped};
+use fathom_workload::{Backend, OpenSync, Raise, Stream, WhenStopped};
 
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +47,7 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
         Kind::Read => machine.read(handle, op.offset, op.bytes.into()).await.map_err(|short| (*op, short))?,
         Kind::Write => {
             machine.write(handle, op.offset, op.bytes.into()).await;
-            let inside = stream.sync_every.filter(|e| e.inside).map(|e| e.data_only);
-            let flags = matches!(stream.backend, Backend::Pvsync2(o) if o.dsync || o.sync);
-            if inside.is_some() || flags || stream.open.sync != OpenSync::No {
-                let data_only = inside.unwrap_or(stream.open.sync == OpenSync::Dsync);
+            if let Some(data_only) = synced_with(stream) {
                 machine.fsync(handle, data_only).await;
             }
         }
@@ -61,6 +58,23 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
         machine.sleep_until(began + 1).await;
     }
     Ok(())
+}
+
+/// Whether a write is only done when it is on the device, and then whether what the file need not have for its data may wait. Of
+/// several demands the strongest holds.
+fn synced_with(stream: &Stream) -> Option<bool> {
+    let inside = stream.sync_every.filter(|e| e.inside).map(|e| e.data_only);
+    let flags = match stream.backend {
+        Backend::Pvsync2(o) if o.sync => Some(false),
+        Backend::Pvsync2(o) if o.dsync => Some(true),
+        _ => None,
+    };
+    let opened = match stream.open.sync {
+        OpenSync::No => None,
+        OpenSync::Dsync => Some(true),
+        OpenSync::Sync | OpenSync::Rsync => Some(false),
+    };
+    [inside, flags, opened].into_iter().flatten().reduce(|a, b| a && b)
 }
 
 /// The word for an operation in the record.
@@ -363,6 +377,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
     if hot.worked.ending == Ending::Completed && outcome == Outcome::Stopped {
         hot.worked.ending = Ending::Stopped;
     }
+    machine.block.has_exited(machine, plan.who);
     hot.worked
 }
 

@@ -69,6 +69,7 @@ impl<'a> Plan<'a> {
             open: self.opens + file,
             who: self.who,
             direct: self.stream.open.direct,
+            access_time: !self.stream.open.no_access_time,
         }
     }
 

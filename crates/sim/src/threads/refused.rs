@@ -1,7 +1,7 @@
 //! What the simulator cannot execute, said before anything starts, in words that tell what to do. What has no cost worth simulating
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
-use fathom_workload::{Action, Backend, Lock, Phase, Program, Stream, Workload};
+use fathom_workload::{Access, Action, Backend, Lock, Phase, Program, Stream, Workload};
 
 /// The first thing that it cannot execute.
 pub(crate) fn refusal(workload: &Workload) -> Option<String> {
@@ -58,6 +58,14 @@ fn of_stream(stream: &Stream) -> Option<String> {
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
     }
+    let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));
+    if stream.queue_depth > 1 && (stream.pace.think.is_some() || stream.pace.burst.is_some() || listed_think)
+    {
+        return no(
+            "a pause between operations or a burst with a queue_depth above 1",
+            "they go one operation after the other: take queue_depth, think and burst apart",
+        );
+    }
     if stream.lock != Lock::No {
         return no("a file lock", "take lock out");
     }
@@ -93,5 +101,21 @@ mod tests {
             )
         );
         assert!(refused("lock = \"file\"").unwrap().contains("file lock"));
+    }
+
+    #[test]
+    fn pauses_and_bursts_go_one_operation_after_the_other() {
+        let deep = "backend = { uring = {} }\nopen = { direct = true }\nqueue_depth = 4\n";
+        assert_eq!(refused(deep), None);
+        assert_eq!(refused(&format!("{deep}pace = {{ rate = {{ operations_per_s = 10.0 }} }}")), None);
+        for pace in [
+            "pace = { burst = { bytes = \"1MiB\", pause = \"1ms\" } }",
+            "pace = { think = { time = \"1ms\" }, rate = { operations_per_s = 10.0 } }",
+            "pace = { think = { time = \"1ms\" } }",
+        ] {
+            let why = refused(&format!("{deep}{pace}")).unwrap();
+            assert!(why.contains("queue_depth above 1"), "{why}");
+            assert_eq!(refused(pace), None);
+        }
     }
 }

@@ -53,6 +53,21 @@ impl Slots {
             machine.wake(task);
         }
     }
+
+    /// The worker waits until an operation ends or the next one is due.
+    async fn until_one_ends(&self, machine: &Machine, due_ns: Option<u64>) {
+        self.waiting.set(Some(machine.task()));
+        match due_ns {
+            None => machine.park().await,
+            Some(due_ns) => {
+                let rang = machine.park_until(due_ns).await;
+                if self.waiting.take().is_none() && rang {
+                    // One has ended at this very moment, and its wake-up is on its way.
+                    machine.park().await;
+                }
+            }
+        }
+    }
 }
 
 /// What is in flight.
@@ -71,6 +86,10 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     let depth = plan.depth();
     let ramp_end_ns = machine.now().saturating_add(plan.ramp_ns);
+    if !hot.counting {
+        // Whoever waits for his time must not sleep through the end of the warm-up.
+        hot.deadline_ns = ramp_end_ns;
+    }
     let mut flights = Flights::default();
     let mut outcome = None;
     loop {
@@ -83,6 +102,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         {
             outcome = Some(Outcome::Stopped);
         }
+        let mut due_ns = None;
         while outcome.is_none() && flights.count < depth && !flights.alone {
             let Some(op) = draw(hot, source, &mut flights) else {
                 outcome = Some(Outcome::Completed);
@@ -95,7 +115,14 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             }
             match before(hot, &op, &mut flights).await {
                 Before::Go => {}
-                Before::Later => {
+                Before::Later(at_ns) => {
+                    due_ns = Some(at_ns);
+                    flights.held = Some(op);
+                    break;
+                }
+                // The warm-up is over.
+                Before::Cut if !hot.counting && !is_stopped(plan, together) => {
+                    due_ns = Some(machine.now());
                     flights.held = Some(op);
                     break;
                 }
@@ -113,8 +140,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             break;
         }
         if flights.count > 0 && slots.ended.borrow().is_empty() {
-            slots.waiting.set(Some(machine.task()));
-            machine.park().await;
+            slots.until_one_ends(machine, due_ns).await;
         }
         reap(hot, source, slots, &mut flights, &mut outcome);
     }
@@ -141,8 +167,8 @@ fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -
 
 enum Before {
     Go,
-    /// Something in flight ends before it is due.
-    Later,
+    /// It is due then, and something is in flight that may end before.
+    Later(u64),
     Cut,
 }
 
@@ -152,12 +178,7 @@ async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before
     if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
         let due_ns = schedule.due();
         if due_ns > machine.now() && flights.count > 0 {
-            // Ends are seen in between, in steps: a worker sleeps until either comes.
-            let next_ns = due_ns.min(machine.now() + 50_000);
-            machine.sleep_until(next_ns).await;
-            if due_ns > machine.now() {
-                return Before::Later;
-            }
+            return Before::Later(due_ns.min(hot.deadline_ns));
         }
         if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == Waited::Cut {
             return Before::Cut;

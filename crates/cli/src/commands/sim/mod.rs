@@ -11,8 +11,8 @@ use crate::line::Common;
 use crate::{console, state};
 use fathom_iopath::{Limits, elevator, readahead};
 use fathom_record::{Run, ValueSources};
-use fathom_sim::devices::{Device as _, DeviceProfile};
-use fathom_sim::host::{Host, QueueRules};
+use fathom_sim::devices::DeviceProfile;
+use fathom_sim::host::Host;
 use fathom_sim::{Setup, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
@@ -85,21 +85,14 @@ fn one(
     Ok(record::of(o, subject, workload, &started, values, out))
 }
 
-/// What a request of the device may be, if the user does not say: by the host's kernel, and by whether the device takes one command.
+/// What a request of the device may be, if the user does not say: by the device and the host's kernel.
 fn limits(o: &RunSimulated, host: &Host, device: &DeviceProfile) -> anyhow::Result<Limits> {
     if let Some(name) = &o.limits {
         let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
         let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
         return Ok(Limits::by_name(name).ok_or_else(unknown)?);
     }
-    let depth = device.build().map_err(|e| Usage(e.to_string()))?.depth();
-    Ok(match host.block.queue.get() {
-        QueueRules::Linux24 => Limits::IDE_24,
-        QueueRules::Linux26 if depth > 1 => Limits::CCISS,
-        QueueRules::Linux26 => Limits::IDE_26,
-        QueueRules::Today => Limits::LOOP_618,
-        QueueRules::Bare => Limits::UNKNOWN,
-    })
+    Ok(device.limits(host.block.queue.get()))
 }
 
 fn host_of(name: &str) -> anyhow::Result<Host> {

@@ -67,7 +67,10 @@ impl Buffer {
     pub fn find(&mut self, now: u64, sector: u64, end: u64, patience: u64, mechanism: &Mechanism) -> Found {
         let reached = self.run(now, mechanism);
         self.clock += 1;
-        let known = self.segments.iter().position(|s| s.first <= sector && sector < s.end);
+        // Segments may overlap. The one that goes furthest counts: by an older one that ends earlier, sectors that are being read ahead
+        // would seem to be missing although the heads have passed them.
+        let has = |n: &usize| self.segments[*n].first <= sector && sector < self.segments[*n].end;
+        let known = (0..self.segments.len()).filter(has).max_by_key(|&n| self.segments[n].end);
         if let Some(at) = known {
             self.segments[at].used = self.clock;
         }

@@ -79,6 +79,19 @@ fn look_ahead_ends_with_the_segment() {
 }
 
 #[test]
+fn what_is_being_filled_is_found_behind_an_older_segment_that_ends_earlier() {
+    // Two segments have sector 100: the first was left at once and ends at 108, the second goes on over the end of the track.
+    for wait_ms in 0..16 {
+        let mut disk = disk_of(rules(1), DiskRules { queue_depth: 2, ..buffered() });
+        let mut arrivals = vec![(0, read(0, 100, 8)), (MS, read(1, 150_000, 8)), (50 * MS, read(2, 92, 8))];
+        let done = open(&mut disk.clone(), &arrivals);
+        arrivals.push((done[2] + wait_ms * MS, read(3, 100, 20)));
+        let done = open(&mut disk, &arrivals);
+        assert!(done[3] < done[2] + (wait_ms + 10) * MS, "after {wait_ms} ms: {done:?}");
+    }
+}
+
+#[test]
 fn a_write_makes_what_the_buffer_has_untrue() {
     let mut disk = disk_of(rules(1), buffered());
     let done = open(&mut disk, &[(0, read(0, 0, 10)), (50 * MS, write(1, 20, 1)), (90 * MS, read(2, 18, 4))]);
@@ -167,5 +180,25 @@ proptest! {
         prop_assert!(done.iter().all(|&at| at > 0));
         prop_assert!(counters.busy_ns <= *done.iter().max().unwrap());
         prop_assert_eq!((done, counters), run());
+    }
+
+    /// Reads near one another with pauses in which look-ahead comes far: segments overlap, and are left in the middle of a track.
+    #[test]
+    fn reads_after_pauses_are_done_soon(
+        asked in prop::collection::vec((0u64..40, 1u32..30, 0u64..20), 1..40),
+        far in prop::collection::vec(any::<bool>(), 40),
+        depth in 1u32..4,
+    ) {
+        let mut now = 0;
+        let mut arrivals = Vec::new();
+        for (&(place, sectors, pause_ms), far) in asked.iter().zip(far) {
+            now += pause_ms * MS;
+            let sector = place * 10 + if far { 150_000 } else { 0 };
+            arrivals.push((now, read(0, sector, sectors)));
+        }
+        let mut disk = disk_of(rules(1), DiskRules { queue_depth: depth, ..buffered() });
+        let done = open(&mut disk, &arrivals);
+        let each = 30 * MS;
+        prop_assert!(done.iter().all(|&at| at <= now + arrivals.len() as u64 * each), "{:?}", done);
     }
 }

@@ -18,7 +18,8 @@ pub struct Geometry {
     capacity_sectors: u64,
     cylinders: u64,
     head_skew_ns: u64,
-    /// From the first head of a cylinder to the first of the next.
+    /// From the first head of a cylinder to the first of the next; only what is left of it after whole turns, so that times the number
+    /// of a cylinder it stays within 64 bits.
     cylinder_turn_ns: u64,
 }
 
@@ -81,14 +82,15 @@ impl Geometry {
         }
         let head_skew_ns = rules.head_switch_ns + SKEW_SLACK_NS;
         let cylinder_skew_ns = rules.cylinder_switch_ns + SKEW_SLACK_NS;
+        let turn_ns = rules.turn_ns.max(1);
         Self {
             zones,
             heads,
-            turn_ns: rules.turn_ns.max(1),
+            turn_ns,
             capacity_sectors: rules.capacity_sectors,
             cylinders: count * cylinders_per_zone,
             head_skew_ns,
-            cylinder_turn_ns: (heads - 1) * head_skew_ns + cylinder_skew_ns,
+            cylinder_turn_ns: ((heads - 1) * head_skew_ns + cylinder_skew_ns) % turn_ns,
         }
     }
 
@@ -192,6 +194,26 @@ mod tests {
         let places: std::collections::BTreeSet<_> =
             (0..10_000).map(|s| disk.place(s)).map(|p| (p.cylinder, p.head, p.sector)).collect();
         assert_eq!(places.len(), 10_000);
+    }
+
+    #[test]
+    fn slow_switches_on_a_large_disk_have_their_angles_too() {
+        // The largest values that a profile may have: a second for each switch, 64 heads, 2 * 10^12 sectors of a few a track.
+        let disk = Geometry::new(GeometryRules {
+            capacity_sectors: 2_000_000_000_000,
+            heads: 64,
+            zones: 1,
+            outer_sectors_per_track: 8,
+            inner_sectors_per_track: 8,
+            turn_ns: 6_000_000,
+            head_switch_ns: 1_000_000_000,
+            cylinder_switch_ns: 1_000_000_000,
+        });
+        let last = disk.place(u64::MAX);
+        // 64 switches of a second and a microsecond for each cylinder.
+        let cylinder = u128::from(last.cylinder) * (64 * 1_000_001_000);
+        let skew = cylinder + u128::from(last.head) * 1_000_001_000 + u128::from(last.sector) * 750_000;
+        assert_eq!(u128::from(disk.angle_ns(last)), skew % 6_000_000);
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub use shipped::{NAMES, text};
 pub use ssd::{ConstantProfile, SsdProfile};
 
 use super::AnyDevice;
+use crate::host::QueueRules;
 use crate::sources::Tally;
 use error::Reader;
+use fathom_iopath::Limits;
 use serde::Deserialize;
 
 /// A device's profile.
@@ -118,6 +120,25 @@ impl DeviceProfile {
         })
     }
 
+    /// What a request of the device may be under the rules of a kernel.
+    #[must_use]
+    pub fn limits(&self, kernel: QueueRules) -> Limits {
+        let one_by_one = match &self.kind {
+            Kind::Constant(profile) => profile.service.queue_depth.get() == 1,
+            Kind::Disk(profile) => profile.interface.queue_depth.get() == 1,
+            Kind::Optical(_) => true,
+            Kind::Array(..) | Kind::Ssd(_) => false,
+        };
+        match (kernel, &self.kind) {
+            (QueueRules::Linux24, _) => Limits::IDE_24,
+            (QueueRules::Linux26, Kind::Array(..)) => Limits::CCISS,
+            (QueueRules::Linux26, _) if one_by_one => Limits::IDE_26,
+            (QueueRules::Linux26, _) => Limits::SCSI_26,
+            (QueueRules::Today, _) => Limits::LOOP_618,
+            (QueueRules::Bare, _) => Limits::UNKNOWN,
+        }
+    }
+
     fn reader(&self) -> Reader<'_> {
         Reader { name: &self.name, text: "" }
     }
@@ -173,6 +194,16 @@ mod tests {
     }
 
     #[test]
+    fn a_tagged_disk_has_not_the_limits_of_a_controller() {
+        let of = |name: &str, kernel| by_name(name).unwrap().limits(kernel);
+        assert_eq!(of("smartarray-6i-h1", QueueRules::Linux26), Limits::CCISS);
+        assert_eq!(of("scsi-10k-72g", QueueRules::Linux26), Limits::SCSI_26);
+        assert_eq!(of("deskstar-60gxp", QueueRules::Linux26), Limits::IDE_26);
+        assert_eq!(of("deskstar-60gxp", QueueRules::Linux24), Limits::IDE_24);
+        assert_eq!(of("ssd-generic", QueueRules::Today), Limits::LOOP_618);
+    }
+
+    #[test]
     fn every_value_has_a_source() {
         for name in NAMES {
             let table: toml::Table = text(name).unwrap().parse().unwrap();
@@ -205,6 +236,43 @@ mod tests {
         );
         let error = with(4).unwrap_err().to_string();
         assert!(error.contains(":1: members.failed is 4; expected a member's number"), "{error}");
+    }
+
+    #[test]
+    fn times_and_sizes_that_cannot_be_are_told_with_their_keys() {
+        let error = |name: &str, from: &str, to: &str| {
+            let text = text(name).unwrap();
+            assert!(text.contains(from), "{from}");
+            DeviceProfile::parse("mine.toml", &text.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        for wrong in ["1e30", "-1.0", "nan"] {
+            let message = error("dvd", "full_ms = { value = 200", &format!("full_ms = {{ value = {wrong}"));
+            assert!(
+                message.contains("seek.full_ms is") && message.contains("expected 0 to 10000 ms"),
+                "{message}"
+            );
+        }
+        let collected = text("ssd-generic").unwrap().replacen("\"off\"", "\"greedy\"", 1);
+        let set = |text: &str, key: &str, value: u64| -> String {
+            let is = format!("{key} = {{ value = ");
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let line = lines.iter_mut().find(|line| line.starts_with(&is)).unwrap();
+            let rest = &line[is.len()..];
+            *line = format!("{is}{value}{}", &rest[rest.find([',', ' ']).unwrap()..]);
+            lines.join("\n")
+        };
+        let collected = set(&set(&collected, "capacity_gb", 1), "over_provisioning_percent", 20);
+        assert!(DeviceProfile::parse("mine.toml", &collected).is_ok());
+        let mut huge = collected;
+        for (key, value) in
+            [("channels", 256), ("dies_per_channel", 256), ("page_kib", 1024), ("pages_per_block", 65_536)]
+        {
+            huge = set(&huge, key, value);
+        }
+        let message = DeviceProfile::parse("mine.toml", &huge).unwrap_err().to_string();
+        for key in ["flash.pages_per_block", "page_kib", "dies_per_channel", "channels"] {
+            assert!(message.contains(key), "{message}");
+        }
     }
 
     #[test]

@@ -82,6 +82,13 @@ impl OpticalProfile {
             reader.within("zone.mb_s", zone.mb_s.get(), 0.001..=1e6, " MB/s")?;
             reader.within("zone.rpm", zone.rpm.get(), 60..=100_000, " turns a minute")?;
         }
+        for (key, ms) in [
+            ("seek.single_ms", &profile.seek.single_ms),
+            ("seek.average_ms", &profile.seek.average_ms),
+            ("seek.full_ms", &profile.seek.full_ms),
+        ] {
+            reader.within(key, ms.get(), 0.0..=10_000.0, " ms")?;
+        }
         reader.within("interface.overhead_ms", profile.interface.overhead_ms.get(), 0.0..=1e6, " ms")?;
         reader.within("interface.bus_mb_s", profile.interface.bus_mb_s.get(), 0.0..=1e6, " MB/s")?;
         reader.within("interface.buffer_kib", profile.interface.buffer_kib.get(), 0..=1 << 20, " KiB")?;

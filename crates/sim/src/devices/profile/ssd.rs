@@ -2,7 +2,7 @@
 
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
-use crate::devices::ssd::{FlashRules, Ssd, SsdRules};
+use crate::devices::ssd::{FlashRules, MOST_SLOTS, Ssd, SsdRules};
 use crate::devices::{Constant, SECTOR_BYTES};
 use crate::sources::Sourced;
 use serde::Deserialize;
@@ -118,13 +118,30 @@ impl SsdProfile {
         let over = gc.over_provisioning_percent.get();
         let range = if greedy { 1..=400 } else { 0..=400 };
         reader.within("gc.over_provisioning_percent", over, range, " %")?;
+        let slots = profile.rules().flash_slots();
+        if greedy && slots > MOST_SLOTS {
+            let value = format!(
+                "{} with page_kib {}, dies_per_channel {} and channels {}: {slots} slots of 4 KiB",
+                f.pages_per_block.get(),
+                f.page_kib.get(),
+                f.dies_per_channel.get(),
+                f.channels.get()
+            );
+            let expected =
+                format!("at most {MOST_SLOTS} with gc \"greedy\" (every die has three spare blocks)");
+            return Err(reader.value("flash.pages_per_block", &value, &expected));
+        }
         Ok(profile)
     }
 
     /// The drive.
     pub(super) fn build(&self) -> Ssd {
+        Ssd::new(self.rules())
+    }
+
+    fn rules(&self) -> SsdRules {
         let (i, f, gc) = (&self.interface, &self.flash, &self.gc);
-        Ssd::new(SsdRules {
+        SsdRules {
             flash: FlashRules {
                 channels: f.channels.get(),
                 dies_per_channel: f.dies_per_channel.get(),
@@ -146,7 +163,7 @@ impl SsdProfile {
                 Gc::Greedy => gc.over_provisioning_percent.get(),
             },
             pages_per_block: f.pages_per_block.get(),
-        })
+        }
     }
 }
 

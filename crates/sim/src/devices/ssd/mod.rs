@@ -8,7 +8,7 @@ mod flash;
 mod map;
 
 pub use flash::{Flash, FlashRules};
-pub use map::{Cleaned, PageMap, SLOT_SECTORS};
+pub use map::{Cleaned, MOST_SLOTS, PageMap, SLOT_SECTORS};
 
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::cmp::Reverse;
@@ -37,6 +37,26 @@ pub struct SsdRules {
     pub pages_per_block: u32,
 }
 
+impl SsdRules {
+    /// Slots of the flash with garbage collection; not more than [`MOST_SLOTS`] can be mapped.
+    #[must_use]
+    pub fn flash_slots(&self) -> u64 {
+        self.mapped(PageMap::flash_slots)
+    }
+
+    /// Calls something with what the page map is made of.
+    fn mapped<R>(&self, of: impl FnOnce(u64, u32, u64, u64, u64) -> R) -> R {
+        let slots_per_page = u64::from(self.flash.page_bytes) / SECTOR_BYTES / SLOT_SECTORS;
+        of(
+            self.capacity_sectors.div_ceil(SLOT_SECTORS),
+            self.over_provisioning_percent,
+            slots_per_page.max(1),
+            u64::from(self.pages_per_block),
+            u64::from(self.flash.channels.max(1)) * u64::from(self.flash.dies_per_channel.max(1)),
+        )
+    }
+}
+
 /// A drive.
 #[derive(Clone, Debug)]
 pub struct Ssd {
@@ -61,17 +81,7 @@ impl Ssd {
     /// A drive. With garbage collection it is full of old data from the start, so that what is measured is its steady state.
     #[must_use]
     pub fn new(rules: SsdRules) -> Self {
-        let collects = rules.over_provisioning_percent > 0;
-        let map = collects.then(|| {
-            let slots = u64::from(rules.flash.page_bytes) / SECTOR_BYTES / SLOT_SECTORS;
-            PageMap::full(
-                rules.capacity_sectors.div_ceil(SLOT_SECTORS),
-                rules.over_provisioning_percent,
-                slots.max(1),
-                u64::from(rules.pages_per_block),
-                u64::from(rules.flash.channels * rules.flash.dies_per_channel),
-            )
-        });
+        let map = (rules.over_provisioning_percent > 0).then(|| rules.mapped(PageMap::full));
         Self {
             rules,
             flash: Flash::new(rules.flash),
@@ -150,9 +160,9 @@ impl Ssd {
     fn program(&mut self, from: u64, command: Command) -> u64 {
         let mut ready = from;
         if let Some(map) = &mut self.map {
+            let flash = &mut self.flash;
             for slot in command.sector / SLOT_SECTORS..command.end().div_ceil(SLOT_SECTORS) {
-                let cleaned = map.write(slot);
-                ready = ready.max(self.flash.clean(from, &cleaned));
+                map.write(slot, |cleaned| ready = ready.max(flash.clean(from, cleaned)));
             }
             return ready;
         }

@@ -48,7 +48,7 @@ fn cells(table: &Table, t: &Tolerances) -> Check {
     Check {
         stated: format!("every cell within {} %", t.cell_percent),
         found: format!("worst {error:+.1} % ({name})"),
-        holds: error.abs() <= t.cell_percent,
+        holds: !table.rows.is_empty() && error.abs() <= t.cell_percent,
     }
 }
 
@@ -60,7 +60,7 @@ fn rms(table: &Table, t: &Tolerances) -> Check {
             table.rms_percent,
             table.rows.iter().filter(|r| r.distinct).count()
         ),
-        holds: table.rms_percent <= t.rms_percent,
+        holds: table.rows.iter().any(|r| r.distinct) && table.rms_percent <= t.rms_percent,
     }
 }
 
@@ -108,21 +108,32 @@ fn gain(table: &Table, t: &Tolerances) -> Check {
 }
 
 fn counters(table: &Table, t: &Tolerances) -> Check {
-    let worst =
-        table.counters.iter().max_by(|a, b| a.error_percent().abs().total_cmp(&b.error_percent().abs()));
-    let (name, error) =
-        worst.map_or((String::new(), 0.0), |c| (format!("{}: {}", c.setting, c.name), c.error_percent()));
+    let (zeros, others): (Vec<_>, Vec<_>) = table.counters.iter().partition(|c| c.published == 0);
+    let worst = others.iter().max_by(|a, b| a.error_percent().abs().total_cmp(&b.error_percent().abs()));
+    let named = |c: &super::Counter| format!("{}: {}", c.setting, c.name);
+    let mut found = worst.map_or_else(
+        || "none is there".to_string(),
+        |c| format!("worst {:+.1} % ({})", c.error_percent(), named(c)),
+    );
+    // A published 0 has no percentage: ours must be one, too.
+    for c in zeros.into_iter().filter(|c| !c.holds(t.counter_percent)) {
+        found += &format!("; {:.1} instead of 0 ({})", c.simulated, named(c));
+    }
     Check {
         stated: format!("counters of read-ahead within {} %", t.counter_percent),
-        found: format!("worst {error:+.1} % ({name})"),
-        holds: error.abs() <= t.counter_percent,
+        found,
+        holds: !table.counters.is_empty() && table.counters.iter().all(|c| c.holds(t.counter_percent)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Row, published::CELLS};
+    use super::super::{Counter, Row, published::CELLS};
     use super::*;
+
+    fn counter(published: u64, simulated: f64) -> Counter {
+        Counter { setting: "AS".into(), name: "went off", published, simulated }
+    }
 
     fn table(of: impl Fn(usize) -> f64) -> Table {
         let rows: Vec<Row> = CELLS
@@ -143,7 +154,7 @@ mod tests {
             seeds: 1,
             rows,
             rms_percent: 1.0,
-            counters: Vec::new(),
+            counters: vec![counter(127, 120.0), counter(0, 0.1)],
             off_files: 0.0,
             checks: Vec::new(),
             freedom: Vec::new(),
@@ -156,6 +167,23 @@ mod tests {
     fn the_published_table_holds_its_own_tolerances() {
         let checks = all(&table(|at| CELLS[at].published_s), &Tolerances::default());
         assert!(checks.iter().all(|c| c.holds), "{checks:?}");
+    }
+
+    #[test]
+    fn a_counter_that_is_off_is_named_and_of_nothing_nothing_holds() {
+        let check = |counters| {
+            let table = Table { counters, ..table(|at| CELLS[at].published_s) };
+            super::counters(&table, &Tolerances::default())
+        };
+        assert!(check(vec![counter(127, 115.0), counter(0, 0.4)]).holds);
+        let wrong = check(vec![counter(127, 113.0), counter(0, 0.0)]);
+        assert!(!wrong.holds && wrong.found.contains("-11.0 % (AS: went off)"), "{wrong:?}");
+        let wrong = check(vec![counter(127, 127.0), counter(0, 8.0)]);
+        assert!(!wrong.holds && wrong.found.ends_with("; 8.0 instead of 0 (AS: went off)"), "{wrong:?}");
+        assert!(!check(Vec::new()).holds);
+        let empty = Table { rows: Vec::new(), ..table(|at| CELLS[at].published_s) };
+        let checks = all(&empty, &Tolerances::default());
+        assert!(!checks[0].holds && !checks[1].holds, "{checks:?}");
     }
 
     #[test]

@@ -18,7 +18,6 @@ use crate::devices::{self, DeviceProfile};
 use crate::host::{self, Host};
 use crate::simulation::{Setup, SimError, simulate};
 use crate::stack::Stack;
-use fathom_iopath::Limits;
 use fathom_workload::Workload;
 use published::{CELLS, COUNTERS, Cell, DEVICE, DISTINCT};
 use serde::Serialize;
@@ -90,6 +89,12 @@ impl Counter {
         } else {
             (self.simulated / self.published as f64 - 1.0) * 100.0
         }
+    }
+
+    /// Whether it is within so many percent; of a published 0, whether ours is one when it is rounded.
+    #[must_use]
+    pub fn holds(&self, percent: f64) -> bool {
+        if self.published == 0 { self.simulated < 0.5 } else { self.error_percent().abs() <= percent }
     }
 }
 
@@ -189,7 +194,7 @@ fn one(workload: &Workload, cell: &Cell, seed: u32, change: &Change) -> Result<O
     }
     let profile = DeviceProfile::changed(DEVICE, change.device).map_err(|e| unusable(&e))?;
     let device = profile.build().map_err(|e| unusable(&e))?;
-    let limits = if cell.host.ends_with("2.4") { Limits::IDE_24 } else { Limits::IDE_26 };
+    let limits = profile.limits(host.block.queue.get());
     let setup = Setup {
         host,
         device: Box::new(device),

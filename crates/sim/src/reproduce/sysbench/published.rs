@@ -38,15 +38,15 @@ pub const DEVICE: &str = "deskstar-60gxp";
 /// columns; the nine others are distinct.
 pub const CELLS: [Cell; 13] = [
     Cell { host: OLD, ..cell("2.4.25", "2.4", 77.5377, "linus24", "ra24") },
-    cell("2.6.6-rc3", "noop", 164.9486, "noop", "ra26-shared"),
+    cell("2.6.6-rc3", "noop", 164.9486, "noop@2.6.6", "ra26-shared"),
     cell("2.6.6-rc3", "anticipatory", 125.1776, "as", "ra26-shared"),
     cell("2.6.6-rc3", "deadline", 131.8903, "deadline@2.6.6", "ra26-shared"),
     cell("2.6.6-rc3", "CFQ", 152.9280, "cfq@2.6.6", "ra26-shared"),
-    cell("2.6.6-rc3 + patch", "noop", 94.0064, "noop", "ra26-private"),
+    cell("2.6.6-rc3 + patch", "noop", 94.0064, "noop@2.6.6", "ra26-private"),
     cell("2.6.6-rc3 + patch", "anticipatory", 86.5459, "as", "ra26-private"),
     cell("2.6.6-rc3 + patch", "deadline", 92.8340, "deadline@2.6.6", "ra26-private"),
     cell("2.6.6-rc3 + patch", "CFQ", 95.7213, "cfq@2.6.6", "ra26-private"),
-    cell("2.6.5-bk2", "noop", 165.3393, "noop", "ra26-shared"),
+    cell("2.6.5-bk2", "noop", 165.3393, "noop@2.6.6", "ra26-shared"),
     cell("2.6.5-bk2", "anticipatory", 118.7450, "as", "ra26-shared"),
     cell("2.6.5-bk2", "deadline", 130.3254, "deadline@2.6.6", "ra26-shared"),
     cell("2.6.5-bk2", "CFQ", 146.4286, "cfq@2.6.6", "ra26-shared"),

@@ -1,0 +1,46 @@
+//! Flushes of the device's cache: they pass the scheduler by and wait for nothing but a place in the device. Done when everything is on the
+//! medium that was written before.
+
+use super::{Block, Outstanding, Who};
+use crate::devices::Command;
+use crate::machine::Machine;
+use fathom_record::block::BlockAction;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// A flush that is wanted.
+#[derive(Clone, Copy)]
+pub(super) struct Flush {
+    /// The thing of parts that it is one of.
+    pub part: u32,
+    pub who: Who,
+}
+
+/// Those that wait for a place in the device.
+#[derive(Default)]
+pub(super) struct Flushes(RefCell<VecDeque<Flush>>);
+
+impl Block {
+    /// Starts the flushes that the device has places for.
+    pub(super) fn start_flushes(&self, machine: &Machine) {
+        while self.in_flight.get() < self.depth {
+            let next = self.flushes.0.borrow_mut().pop_front();
+            let Some(flush) = next else { return };
+            let command = Command { tag: 0, write: true, sector: 0, sectors: 0, segments: 1 };
+            self.hand_over(machine, command, Outstanding::Flush(flush), flush.who);
+        }
+    }
+}
+
+impl Machine {
+    /// Flushes the device's cache, and waits for it.
+    pub(crate) async fn flush_device(&self, who: Who) {
+        let part = self.parts.borrow_mut().make();
+        self.parts.borrow_mut().more(part);
+        self.block.watch().tell(self.now(), BlockAction::Queue, true, 0, 0, who);
+        self.block.flushes.0.borrow_mut().push_back(Flush { part, who });
+        self.counts.borrow_mut().flushes += 1;
+        self.block.drive(self);
+        self.all_parts(part, who).await;
+    }
+}

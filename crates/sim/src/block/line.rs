@@ -1,0 +1,66 @@
+//! Who sleeps for want of a free request, in the order of coming. Who is woken and still gets none (an elevator may refuse although there
+//! is room) takes his old place again, and those behind him may try.
+
+use crate::machine::task::TaskNumber;
+use fathom_iopath::Op;
+use std::collections::VecDeque;
+
+/// A place in the line; earlier ones are smaller.
+pub(super) type Ticket = u64;
+
+/// The line.
+#[derive(Default)]
+pub(super) struct Line {
+    /// In the order of the tickets.
+    waiting: VecDeque<(Ticket, TaskNumber, Op)>,
+    next: Ticket,
+}
+
+impl Line {
+    /// A task comes. Returns its ticket.
+    pub fn enter(&mut self, task: TaskNumber, op: Op) -> Ticket {
+        self.next += 1;
+        self.waiting.push_back((self.next, task, op));
+        self.next
+    }
+
+    /// A task that was woken in vain goes back to its place.
+    pub fn go_back(&mut self, ticket: Ticket, task: TaskNumber, op: Op) {
+        let at = self.waiting.partition_point(|&(other, ..)| other < ticket);
+        self.waiting.insert(at, (ticket, task, op));
+    }
+
+    /// Takes the first one out that came after `ticket` (0: the first of all) and for whose kind there is room.
+    pub fn first_behind(&mut self, ticket: Ticket, room: impl Fn(Op) -> bool) -> Option<TaskNumber> {
+        let at = self.waiting.iter().position(|&(other, _, op)| other > ticket && room(op))?;
+        self.waiting.remove(at).map(|(_, task, _)| task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_refused_keeps_his_place() {
+        let mut line = Line::default();
+        let tickets = [7, 8, 9].map(|task| line.enter(task, Op::Write));
+        assert_eq!(line.first_behind(0, |_| true), Some(7));
+        // Refused: back to the head, and the next one may try; he is refused too.
+        line.go_back(tickets[0], 7, Op::Write);
+        assert_eq!(line.first_behind(tickets[0], |_| true), Some(8));
+        line.go_back(tickets[1], 8, Op::Write);
+        line.enter(10, Op::Read);
+        let order: Vec<_> = std::iter::from_fn(|| line.first_behind(0, |_| true)).collect();
+        assert_eq!(order, [7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn those_for_whose_kind_there_is_no_room_are_passed_by() {
+        let mut line = Line::default();
+        line.enter(1, Op::Write);
+        line.enter(2, Op::Read);
+        assert_eq!(line.first_behind(0, |op| op == Op::Read), Some(2));
+        assert_eq!(line.first_behind(0, |op| op == Op::Read), None);
+    }
+}

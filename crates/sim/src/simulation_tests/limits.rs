@@ -1,0 +1,78 @@
+//! What the machine holds to whatever is asked of it: the size of its memory, the share that may be dirty, and that a lost wake-up is
+//! told instead of simulated for ever.
+
+use super::*;
+use crate::machine::Executor;
+
+const ONE_RECORD: &str = "direction = \"write\"\nrecord = { fixed = \"8MiB\" }\namount = { operations = 1 }";
+
+fn with_cache(mib: u32, limit_percent: u32) -> Setup {
+    let mut s = setup(NEW);
+    s.host.memory.cache_mib.value = mib;
+    s.host.writeback.limit_percent.value = limit_percent;
+    s
+}
+
+#[test]
+fn one_large_record_is_held_back_at_the_dirty_limit_too() {
+    let out = run(&workload(1, 1, "", ONE_RECORD), with_cache(4, 40));
+    let r = only(&out);
+    let after = r.resident_after.unwrap();
+    let not_there_yet = after.dirty_pages + after.writeback_pages;
+    assert!(not_there_yet <= 1024 * 40 / 100 + 32, "{not_there_yet} pages are dirty or on their way");
+    assert!(after.cached_pages <= 1024, "{} pages are in a memory of 1024", after.cached_pages);
+    assert_eq!(r.physical.devices[0].write_bytes / 4096 + not_there_yet, 2048);
+}
+
+#[test]
+fn a_waiting_machine_that_only_the_flusher_would_wake_stands_still() {
+    let machine = machine(setup(NEW)).unwrap();
+    let mut executor = Executor::new(&machine);
+    executor.serve(Box::pin(machine.flush_old_data()));
+    executor.add(Box::pin(async {
+        machine.sleep_until(12_000 * MS).await;
+        machine.park().await;
+    }));
+    let error = executor.run(1).unwrap_err();
+    assert_eq!((error.at_ns, error.waiting), (12_000 * MS, 1));
+}
+
+#[test]
+fn layers_that_belong_to_traces_are_refused() {
+    let w = workload(1, 1, "", ONE_RECORD);
+    let error = simulate(&w, Setup { stack: Stack::Replay, ..setup(NEW) }).unwrap_err().to_string();
+    assert!(error.contains("trace"), "{error}");
+}
+
+#[test]
+fn no_more_is_in_memory_than_there_is() {
+    // The stream goes further than the files are long.
+    let stream = "direction = \"write\"\nrecord = { fixed = \"64KiB\" }\nlength = \"16MiB\"\namount = { operations = 4 }";
+    let out = run(&workload(1, 1, "", stream), setup(NEW));
+    let before = only(&out).resident_before.unwrap();
+    assert_eq!((before.cached_pages, before.total_pages), (2048, 2048));
+}
+
+#[test]
+fn tasks_that_compute_at_the_same_time_are_on_different_cpus() {
+    let machine = machine(setup("today")).unwrap();
+    let seen = RefCell::new(Vec::new());
+    let mut executor = Executor::new(&machine);
+    for _ in 0..2 {
+        executor.add(Box::pin(async {
+            for _ in 0..3 {
+                machine.compute(MS).await;
+                seen.borrow_mut().push((machine.task(), machine.cpu()));
+                machine.sleep_until(machine.now() + MS).await;
+            }
+        }));
+    }
+    executor.run(2).unwrap();
+    drop(executor);
+    let mut seen = seen.take();
+    seen.sort_unstable();
+    seen.dedup();
+    // Each stays where it is.
+    let cpus: Vec<usize> = seen.iter().map(|s| s.1).collect();
+    assert!(cpus == [0, 1] || cpus == [1, 0], "{seen:?}");
+}

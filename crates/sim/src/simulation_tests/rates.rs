@@ -1,0 +1,94 @@
+//! Streams with a rate and several operations in flight: an operation is issued when it is due, whatever is still under way.
+
+use super::*;
+use crate::devices::{Command, Counters};
+
+/// A device that does every command in the same time, all of them at once.
+struct Parallel {
+    depth: u32,
+    command_ns: u64,
+    under_way: Vec<(u64, u32)>,
+}
+
+impl Device for Parallel {
+    fn capacity_sectors(&self) -> u64 {
+        80_000_000
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn submit(&mut self, now: u64, command: Command) {
+        self.under_way.push((now + self.command_ns, command.tag));
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.under_way.iter().map(|&(at, _)| at).min()
+    }
+
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
+        self.under_way.retain(|&(at, tag)| {
+            if at <= now {
+                done.push(tag);
+            }
+            at > now
+        });
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}
+
+fn parallel() -> Setup {
+    let device = Parallel { depth: 8, command_ns: 10 * MS, under_way: Vec::new() };
+    Setup { device: Box::new(device), ..setup("today") }
+}
+
+/// Direct reads at random, so many in flight.
+fn direct(depth: u32, rest: &str) -> String {
+    format!(
+        "direction = \"read\"\naccess = \"uniform\"\nrecord = {{ fixed = \"4KiB\" }}\nopen = {{ direct = true }}\n\
+         backend = {{ uring = {{}} }}\nqueue_depth = {depth}\n{rest}"
+    )
+}
+
+#[test]
+fn a_rate_is_kept_whatever_the_latency_if_the_depth_allows() {
+    let stream = direct(8, "pace = { rate = { operations_per_s = 500.0 } }\namount = { operations = 500 }");
+    let out = run(&workload(1, 1, "", &stream), parallel());
+    let worker = &only(&out).workers[0];
+    // The first is due at once, the last after 998 ms, and takes 10.
+    assert!(worker.elapsed_ns < 1020 * MS, "{} ms for 500 operations", worker.elapsed_ns / MS);
+    assert!(worker.behind_ns < MS, "late by {} ns", worker.behind_ns);
+    let response = only(&out).latency(OpKind::Response);
+    assert!(response.max_ns() < 11 * MS, "{}", response.max_ns());
+}
+
+#[test]
+fn a_rate_that_the_depth_does_not_allow_is_as_fast_as_the_device() {
+    let stream = direct(2, "pace = { rate = { operations_per_s = 500.0 } }\namount = { operations = 100 }");
+    let out = run(&workload(1, 1, "", &stream), parallel());
+    let worker = &only(&out).workers[0];
+    assert!((500 * MS..520 * MS).contains(&worker.elapsed_ns), "{}", worker.elapsed_ns);
+    assert!(worker.behind_ns > 200 * MS, "{}", worker.behind_ns);
+}
+
+#[test]
+fn a_warm_up_ends_in_time_though_nothing_is_due() {
+    let stream = direct(2, "pace = { rate = { operations_per_s = 0.02 } }\namount = { operations = 2 }");
+    let out = run(&workload(1, 1, "ramp = \"1s\"", &stream), parallel());
+    let worker = &only(&out).workers[0];
+    assert!((1000 * MS..1001 * MS).contains(&worker.start_ns), "counting began at {} ns", worker.start_ns);
+    assert_eq!(worker.ops, 2);
+}
+
+#[test]
+fn a_time_ends_a_stream_that_waits_for_its_rate() {
+    let stream = direct(4, "pace = { rate = { operations_per_s = 0.5 } }\namount = \"endless\"");
+    let out = run(&workload(1, 1, "stop = { time = \"3s\" }", &stream), parallel());
+    let worker = &only(&out).workers[0];
+    assert_eq!((worker.ops, worker.ending.clone()), (2, Ending::Stopped));
+    assert!((3000 * MS..3020 * MS).contains(&worker.elapsed_ns), "{}", worker.elapsed_ns);
+}
