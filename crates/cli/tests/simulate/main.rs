@@ -4,3 +4,4 @@
 mod marked;
 mod reproduce;
 mod same_operations;
+mod sweep;

@@ -150,6 +150,14 @@ pub struct PhaseFigures {
 }
 
 impl PhaseFigures {
+    /// Those of all runs that one cell comes to: scripts make several.
+    #[must_use]
+    pub fn of_all<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Vec<Self> {
+        let mut phases: Vec<Self> = runs.into_iter().flat_map(Self::of).collect();
+        number_twins(&mut phases);
+        phases
+    }
+
     /// The figures of all phases of a run.
     #[must_use]
     pub fn of(run: &Run) -> Vec<Self> {
@@ -187,6 +195,16 @@ impl PhaseFigures {
             Figure::P99 => self.p99_ns,
             Figure::P999 => self.p999_ns,
             Figure::Max => self.max_ns,
+        }
+    }
+}
+
+/// Phases of one name in one run are different ones: "read", "read (2)".
+fn number_twins(phases: &mut [PhaseFigures]) {
+    for i in (0..phases.len()).rev() {
+        let before = phases[..i].iter().filter(|p| p.phase == phases[i].phase).count();
+        if before > 0 {
+            phases[i].phase = format!("{} ({})", phases[i].phase, before + 1);
         }
     }
 }
@@ -372,6 +390,15 @@ pub(crate) mod samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_of_one_name_are_told_apart() {
+        let phase = |name: &str| PhaseFigures { phase: name.into(), ..PhaseFigures::default() };
+        let mut phases = vec![phase("read"), phase("write"), phase("read"), phase("read")];
+        number_twins(&mut phases);
+        let names: Vec<&str> = phases.iter().map(|p| p.phase.as_str()).collect();
+        assert_eq!(names, ["read", "write", "read (2)", "read (3)"]);
+    }
 
     #[test]
     fn others_are_held_against_what_was_there_before() {

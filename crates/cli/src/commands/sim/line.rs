@@ -1,8 +1,10 @@
 //! The options of `fathom sim` and `fathom reproduce`, one definition each: parsing and help come from it.
 
 use crate::exit::Usage;
+use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -23,11 +25,45 @@ pub enum SimCommand {
 `fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
 the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
     Run(Box<RunSimulated>),
+    /// Simulate a workload under every combination of settings, on all processors at once
+    #[command(
+        after_help = "Settings: host, device, scheduler, readahead, limits, stack; of a native workload those of `fathom sweep`;
+of a drop-in whatever stands in its arguments as {NAME}. Values are separated by commas; where they
+hold commas themselves (deadline,fifo_batch=8), by semicolons.
+
+Examples:
+  fathom sim sweep --vary scheduler=none,mq-deadline,kyber,bfq-lite --vary device=sata-7200-ncq,ssd-generic \\
+      --figure time workload.toml
+  fathom sim sweep --host athlon-2004-linux-2.6 --device deskstar-60gxp --vary 'scheduler=deadline;deadline,fifo_batch=1' \\
+      --vary readahead=ra26-shared,ra26-private --rounds 6 -- \\
+      sysbench --num-threads=16 --test=fileio --file-total-size=3G --file-test-mode=rndrw run
+
+Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges them."
+    )]
+    Sweep(Box<SweepSimulated>),
     /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
     Profiles,
 }
 
 #[derive(Debug, Args)]
+pub struct SweepSimulated {
+    /// A setting and its values; given several times, every combination is simulated
+    #[arg(long, required = true, value_name = "SETTING=A,B,...")]
+    pub vary: Vec<String>,
+    /// Runs of every combination, each with another seed; a verdict needs at least 6
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub rounds: u32,
+    /// Simulations at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Which figure the tables show
+    #[arg(long, value_enum, default_value = "rate")]
+    pub figure: SweepFigure,
+    #[command(flatten)]
+    pub run: RunSimulated,
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct RunSimulated {
     /// A workload file
     pub file: Option<PathBuf>,

@@ -1,8 +1,9 @@
 //! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options,
-//! `record` makes the run of what came out.
+//! `record` makes the run of what came out, `sweep` varies what it follows from.
 
 pub mod line;
 mod record;
+mod sweep;
 
 use super::sweep::subject::Subject;
 use super::write;
@@ -27,6 +28,7 @@ const SEED: u64 = 1;
 pub fn run(options: &Sim, common: &Common) -> anyhow::Result<ExitCode> {
     match &options.command {
         SimCommand::Run(o) => workload(o, common),
+        SimCommand::Sweep(o) => sweep::run(o, common),
         SimCommand::Profiles => {
             console::out(&profiles());
             Ok(ExitCode::SUCCESS)
@@ -43,14 +45,7 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     let planned = subject.plan(&[], &[], o.seed.unwrap_or(SEED))?;
     let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
     let values = values(&host, &device);
-    let stack = Stack::by_word(&o.stack)
-        .ok_or_else(|| Usage(format!("--stack {:?}: there are full and nocache", o.stack)))?;
-    if stack == Stack::Replay {
-        return Err(Usage(
-            "--stack replay belongs to traces; a workload has the layers full or nocache".into(),
-        )
-        .into());
-    }
+    let stack = stack_of(o)?;
     let mut failed = false;
     for mut workload in planned.workloads()? {
         if let Some(seed) = o.seed {
@@ -61,6 +56,11 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         conclude(o, common, &run)?;
     }
     Ok(ExitCode::from(if failed { exit::FAILED } else { exit::DONE }))
+}
+
+fn stack_of(o: &RunSimulated) -> Result<Stack, Usage> {
+    let known = Stack::by_word(&o.stack).filter(|s| *s != Stack::Replay);
+    known.ok_or_else(|| Usage(format!("--stack {:?}: there are full and nocache", o.stack)))
 }
 
 fn one(

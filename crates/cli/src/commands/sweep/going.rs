@@ -134,8 +134,7 @@ impl<'a> Going<'a> {
 
     fn keep(&mut self, cell: usize, block: usize, finished: &[Finished]) {
         let runs = finished.iter().filter(|f| f.stored).map(|f| f.run.id.clone()).collect();
-        let mut phases: Vec<PhaseFigures> = finished.iter().flat_map(|f| PhaseFigures::of(&f.run)).collect();
-        number_twins(&mut phases);
+        let phases = PhaseFigures::of_all(finished.iter().map(|f| &f.run));
         self.runs.push(Ran { cell, block, runs, phases });
     }
 
@@ -199,16 +198,6 @@ fn stopped(stop: Stop) -> Ended {
     }
 }
 
-/// Phases of one name in one run are different ones: "read", "read (2)".
-fn number_twins(phases: &mut [PhaseFigures]) {
-    for i in (0..phases.len()).rev() {
-        let before = phases[..i].iter().filter(|p| p.phase == phases[i].phase).count();
-        if before > 0 {
-            phases[i].phase = format!("{} ({})", phases[i].phase, before + 1);
-        }
-    }
-}
-
 /// Shows which cell is running.
 struct Live<'b> {
     bar: &'b ProgressBar,
@@ -219,19 +208,5 @@ impl Listener for Live<'_> {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         self.bar.set_message(format!("{} ({})", self.settings, phase.name));
         self.bar.tick();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn phases_of_one_name_are_told_apart() {
-        let phase = |name: &str| PhaseFigures { phase: name.into(), ..PhaseFigures::default() };
-        let mut phases = vec![phase("read"), phase("write"), phase("read"), phase("read")];
-        number_twins(&mut phases);
-        let names: Vec<&str> = phases.iter().map(|p| p.phase.as_str()).collect();
-        assert_eq!(names, ["read", "write", "read (2)", "read (3)"]);
     }
 }

@@ -132,7 +132,7 @@ pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
     Ok(std::time::Duration::from_nanos(parsed::<Duration>(option, text)?.0))
 }
 
-fn check_page(output: &Path) -> Result<(), Usage> {
+pub fn check_page(output: &Path) -> Result<(), Usage> {
     if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
         return Err(Usage(format!(
             "{}: a sweep is written as .html; its runs can be had in every other form with fathom report",
@@ -142,7 +142,7 @@ fn check_page(output: &Path) -> Result<(), Usage> {
     super::write::check_before(output)
 }
 
-fn figure(figure: line::SweepFigure) -> Figure {
+pub fn figure(figure: line::SweepFigure) -> Figure {
     use line::SweepFigure as F;
     match figure {
         F::Rate => Figure::Rate,

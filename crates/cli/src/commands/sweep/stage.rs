@@ -355,7 +355,7 @@ fn found(reading: Reading) -> Found {
 }
 
 /// All combinations of levels, the last counting fastest.
-fn combinations(counts: &[usize]) -> Vec<Vec<usize>> {
+pub fn combinations(counts: &[usize]) -> Vec<Vec<usize>> {
     counts.iter().fold(vec![Vec::new()], |all, &count| {
         all.iter()
             .flat_map(|some| (0..count).map(move |level| [some.as_slice(), &[level]].concat()))

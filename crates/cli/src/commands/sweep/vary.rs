@@ -36,6 +36,8 @@ pub enum Of {
     Subject,
     /// The directory that it is run in; likewise.
     Directory,
+    /// Something that a simulation follows from: its scheduler, its device.
+    Model,
 }
 
 /// The value that stands for the one found at the start.
@@ -58,6 +60,11 @@ impl Varied {
 
 /// Reads all of them.
 pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
+    read_with(&[], options, subjects)
+}
+
+/// The same where these names belong to a model.
+pub fn read_with(model: &[&str], options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
     let mut all: Vec<Varied> = Vec::new();
     for option in options {
         let (name, values) = split(option)?;
@@ -66,7 +73,7 @@ pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usa
                 "--vary {option}: {name} is varied twice; name all its values at once"
             )));
         }
-        let of = owner(&name, subjects)?;
+        let of = if model.contains(&name.as_str()) { Of::Model } else { owner(&name, subjects)? };
         all.push(Varied { name, values, of });
     }
     let has = |of: Of| all.iter().any(|v| v.of == of);
