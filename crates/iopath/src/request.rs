@@ -1,13 +1,15 @@
 //! The table of requests: a slab whose slots are reused, with a generation so that a stale name is recognised, and the bios of each
 //! request as a chain in a second slab. Made and freed by [`crate::Queue`]; elevators read it and use its links.
 
+mod chain;
+
 use crate::bio::{Bio, Op, PageSpan};
-use crate::limits::Limits;
 use crate::list::ListLinks;
 pub use crate::slot::{RequestId, Slot};
 use crate::task::{TaskId, TaskInfo, Tasks};
 use crate::time::Nanos;
 use crate::tree::TreeLinks;
+use chain::Node;
 use std::ops::{Index, IndexMut};
 
 /// How far a request has come.
@@ -147,12 +149,6 @@ impl Request {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Node {
-    bio: Bio,
-    next: Option<Slot>,
-}
-
 /// The slab of requests and that of their bios. Fixed in the number of requests; the bios' grows by doubling until the largest
 /// backlog has been seen.
 #[derive(Clone, Debug)]
@@ -213,16 +209,6 @@ impl Requests {
         self.tasks.describe(task, info);
     }
 
-    /// The bios of a request in the order of their sectors.
-    pub fn bios(&self, slot: Slot) -> impl Iterator<Item = &Bio> {
-        let mut at = self[slot].first_bio;
-        std::iter::from_fn(move || {
-            let node = &self.nodes[at?.index()];
-            at = node.next;
-            Some(&node.bio)
-        })
-    }
-
     /// A new request of one bio; `None` if every place is taken.
     pub(crate) fn make(&mut self, now: Nanos, bio: Bio) -> Option<Slot> {
         let slot = self.free?;
@@ -256,78 +242,6 @@ impl Requests {
         self[slot].stage = stage;
     }
 
-    /// The bio goes behind the last one of a request.
-    pub(crate) fn append(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
-        let node = self.node(bio);
-        if let Some(last) = self[slot].last_bio {
-            self.nodes[last.index()].next = Some(node);
-        }
-        let request = &mut self[slot];
-        request.last_bio = Some(node);
-        request.sectors += bio.sectors();
-        request.span = request.span.merge(bio.span(), limits);
-        request.bios += 1;
-    }
-
-    /// The bio goes before the first one of a request.
-    pub(crate) fn prepend(&mut self, slot: Slot, bio: Bio, limits: &Limits) {
-        let node = self.node(bio);
-        self.nodes[node.index()].next = self[slot].first_bio;
-        let request = &mut self[slot];
-        request.first_bio = Some(node);
-        request.sector = bio.sector();
-        request.sectors += bio.sectors();
-        request.span = bio.span().merge(request.span, limits);
-        request.bios += 1;
-    }
-
-    /// Physical segments of a request followed by a bio, or the other way round.
-    pub(crate) fn span_with(&self, slot: Slot, bio: &Bio, behind: bool, limits: &Limits) -> PageSpan {
-        let (span, more) = (self[slot].span, bio.span());
-        if behind { span.merge(more, limits) } else { more.merge(span, limits) }
-    }
-
-    /// Physical segments of one request followed by another.
-    pub(crate) fn span_of_both(&self, first: Slot, second: Slot, limits: &Limits) -> PageSpan {
-        self[first].span.merge(self[second].span, limits)
-    }
-
-    /// Appends the bios of `gone` to those of `kept` and frees the place of `gone`. An elevator that gathers requests when it
-    /// dispatches calls this (`kept` then answers for both places in the pool); it has taken `gone` out of its lists before.
-    pub fn gather(&mut self, kept: Slot, gone: Slot, limits: &Limits) {
-        let places = self[gone].places;
-        self.join(kept, gone, limits);
-        self[kept].places += places;
-    }
-
-    pub(crate) fn join(&mut self, kept: Slot, gone: Slot, limits: &Limits) {
-        debug_assert_ne!(kept, gone, "a request cannot join itself");
-        let Request { first_bio, last_bio, sectors, span, bios, queued_at, .. } = self[gone];
-        if let Some(last) = self[kept].last_bio {
-            self.nodes[last.index()].next = first_bio;
-        }
-        let request = &mut self[kept];
-        request.last_bio = last_bio;
-        request.sectors += sectors;
-        request.span = request.span.merge(span, limits);
-        request.bios += bios;
-        request.queued_at = request.queued_at.min(queued_at);
-        self.release(gone);
-    }
-
-    /// Hands over the bios of a request in the order of their sectors and frees its place.
-    pub(crate) fn finish(&mut self, slot: Slot, mut each: impl FnMut(Bio)) {
-        let mut at = self[slot].first_bio;
-        while let Some(node) = at {
-            let Node { bio, next } = self.nodes[node.index()];
-            each(bio);
-            self.nodes[node.index()].next = self.free_node;
-            self.free_node = Some(node);
-            at = next;
-        }
-        self.release(slot);
-    }
-
     fn release(&mut self, slot: Slot) {
         let next_free = self.free;
         let request = &mut self[slot];
@@ -337,16 +251,6 @@ impl Requests {
         request.list.next = next_free;
         self.free = Some(slot);
         self.live -= 1;
-    }
-
-    fn node(&mut self, bio: Bio) -> Slot {
-        if let Some(node) = self.free_node {
-            self.free_node = self.nodes[node.index()].next;
-            self.nodes[node.index()] = Node { bio, next: None };
-            return node;
-        }
-        self.nodes.push(Node { bio, next: None });
-        Slot::of(self.nodes.len() - 1)
     }
 
     /// The requests in use, by place.

@@ -1,6 +1,7 @@
 //! The slab of requests: places and names, the chain of bios, what is gathered.
 
 use super::*;
+use crate::limits::Limits;
 
 const LIMITS: &Limits = &Limits::CCISS;
 

@@ -3,11 +3,15 @@
 //!
 //! * `plan`: who runs in a phase and on which files
 //! * `refused`: what the simulator cannot execute
-//! * `live`: one worker from its release to its end; `several`: with several operations in flight; `pace`: rates, pauses, amounts of all
+//! * `life`: one worker from its release to its end; `open`: its files; `hot`: what it counts
+//! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
 //! * `stop`: what the workers of a phase share
 //! * `worked`: what one did
 
-mod live;
+mod alone;
+mod hot;
+mod life;
+mod open;
 mod pace;
 mod plan;
 mod refused;
@@ -15,7 +19,8 @@ mod several;
 mod stop;
 mod worked;
 
-pub(crate) use live::{live, prologue};
+pub(crate) use life::live;
+pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};
 pub(crate) use refused::refusal;
 pub(crate) use several::{Slots, serve};

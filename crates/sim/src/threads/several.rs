@@ -2,7 +2,7 @@
 //! worker draws, hands out, and sees what is done. An fsync goes alone, as in the engine: it waits for those in flight, and the next
 //! ones wait for it.
 
-use super::live::{Hot, Outcome, perform};
+use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped, take, wait_until};
 use super::plan::Plan;
 use crate::calls::Short;

@@ -6,61 +6,26 @@
 
 mod flushes;
 mod line;
+mod purpose;
+mod submit;
+mod watch;
+mod who;
 
-use crate::cache::{Flags, PageNumber};
+pub(crate) use purpose::Purpose;
+pub(crate) use submit::Piece;
+pub(crate) use watch::Watch;
+pub(crate) use who::Who;
+
 use crate::devices::{Command, Device, SECTOR_BYTES};
 use crate::event::Class;
-use crate::files::FileNumber;
 use crate::machine::task::TaskNumber;
 use crate::machine::{Event, Machine};
-use crate::shapes::Shapes;
-use fathom_iopath::{Bio, Limits, Nanos, Next, Op, PageSpan, Queue, RequestId, Submitted, TaskId};
-use fathom_record::block::{
-    Analysis, BlockAction, BlockEvent, DeviceNumber, IssuerKind, Options, RequestFlags, WatchedDevice,
-};
+use fathom_iopath::{Bio, Limits, Nanos, Next, Op, Queue, RequestId, TaskId};
+use fathom_record::block::BlockAction;
 use flushes::{Flush, Flushes};
 use line::Line;
+use purpose::Purposes;
 use std::cell::{Cell, RefCell};
-
-/// Who hands something in, as the scheduler sees it: a thread, or one of the system's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Who(pub u16);
-
-impl Who {
-    /// The journal's thread.
-    pub const JOURNAL: Self = Self(0);
-    /// The flusher.
-    pub const FLUSHER: Self = Self(1);
-    /// What is done between phases.
-    pub const BETWEEN: Self = Self(2);
-
-    /// A worker of a phase.
-    pub fn worker(index: usize) -> Self {
-        Self(u16::try_from(index + 3).unwrap_or(u16::MAX))
-    }
-
-    /// What kind of task that is in the analysis of block events.
-    fn kind(self) -> IssuerKind {
-        match self {
-            Self::JOURNAL => IssuerKind::Journal,
-            Self::FLUSHER => IssuerKind::Writeback,
-            _ => IssuerKind::Own,
-        }
-    }
-}
-
-/// What a bio was for: who is told when it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Pages are read into the cache.
-    Read { page: PageNumber, pages: u32 },
-    /// Pages of a file are written back.
-    Write { file: FileNumber, page: PageNumber, pages: u32 },
-    /// An indirect block of a file is read.
-    Indirect { file: FileNumber, number: u32 },
-    /// A part of something that is waited for as a whole.
-    Part(u32),
-}
 
 /// What a tag of the device is in use for.
 #[derive(Clone, Copy)]
@@ -90,59 +55,10 @@ pub(crate) struct Block {
     ended: RefCell<Vec<Bio>>,
 }
 
-#[derive(Default)]
-struct Purposes {
-    entries: Vec<Purpose>,
-    free: Vec<u32>,
-}
-
-impl Purposes {
-    fn put(&mut self, purpose: Purpose) -> u32 {
-        if let Some(at) = self.free.pop() {
-            self.entries[at as usize] = purpose;
-            return at;
-        }
-        self.entries.push(purpose);
-        (self.entries.len() - 1) as u32
-    }
-
-    fn take(&mut self, at: u32) -> Purpose {
-        self.free.push(at);
-        self.entries[at as usize]
-    }
-}
-
-/// What is watched, and what Little's law is checked with.
-pub(crate) struct Watch {
-    pub analysis: Analysis,
-    /// Requests with the device: the integral over time, and the sum of their times there, ns.
-    pub depth_ns: u128,
-    pub response_ns: u128,
-    /// Requests that write.
-    pub shapes: Shapes,
-    since: u64,
-    began: Vec<u64>,
-    written_bytes: u64,
-}
-
 const NEVER: u64 = u64::MAX;
-/// The number of the simulated device; major 0 belongs to no real one.
-const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
-
 impl Block {
     pub fn new(queue: Queue, device: Box<dyn Device>, name: &str) -> Self {
         let depth = device.depth();
-        let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
-        let options = Options { devices: vec![watched], queueing: true, ..Options::default() };
-        let watch = Watch {
-            analysis: Analysis::new(options),
-            depth_ns: 0,
-            response_ns: 0,
-            shapes: Shapes::default(),
-            since: 0,
-            began: vec![0; depth as usize],
-            written_bytes: 0,
-        };
         Self {
             queue: RefCell::new(queue),
             device: RefCell::new(device),
@@ -155,7 +71,7 @@ impl Block {
             flushes: Flushes::default(),
             device_at: Cell::new(NEVER),
             queue_at: Cell::new(NEVER),
-            watch: RefCell::new(watch),
+            watch: RefCell::new(Watch::new(name, depth)),
             done: RefCell::default(),
             ended: RefCell::default(),
         }
@@ -388,141 +304,5 @@ impl Block {
     /// Requests by their sizes are in the analysis; this is how often bios merged.
     pub fn merges(&self) -> fathom_iopath::MergeCounts {
         *self.queue.borrow().merges()
-    }
-}
-
-impl Watch {
-    /// The depth was so many until now.
-    fn pass(&mut self, now: u64, depth: u32) {
-        self.depth_ns += u128::from(now - self.since) * u128::from(depth);
-        self.since = now;
-    }
-
-    fn tell(&mut self, now: u64, action: BlockAction, write: bool, sector: u64, sectors: u32, who: Who) {
-        let event = BlockEvent {
-            time_ns: now,
-            device: DEVICE,
-            action,
-            flags: match (write, sectors) {
-                (true, 0) => RequestFlags::PREFLUSH,
-                (true, _) => RequestFlags::WRITE,
-                (false, _) => RequestFlags::READ,
-            },
-            sector,
-            sectors,
-            pid: u32::from(who.0),
-            cpu: 0,
-            error: 0,
-            task: [0; 16],
-        };
-        self.analysis.event(&event, who.kind());
-    }
-}
-
-/// A piece of I/O as the file system hands it in.
-#[derive(Clone, Copy)]
-pub(crate) struct Piece {
-    pub write: bool,
-    /// Somebody waits for it, although it is a write.
-    pub sync: bool,
-    pub sector: u64,
-    pub sectors: u32,
-    /// Segments of memory; whole pages from anywhere have one each.
-    pub span: PageSpan,
-    pub purpose: Purpose,
-}
-
-impl Machine {
-    /// Hands a bio in; sleeps while the queue is full. What it costs is computed first.
-    pub async fn submit(&self, who: Who, piece: Piece) {
-        self.compute(self.costs.bio_ns).await;
-        let block = &self.block;
-        let op = if piece.write { Op::Write } else { Op::Read };
-        let token = block.purposes.borrow_mut().put(piece.purpose);
-        let mut bio = Bio::new(op, piece.sector, piece.sectors)
-            .by(TaskId(who.0))
-            .on((self.cpu() % 32) as u8)
-            .token(token)
-            .memory(piece.span);
-        if piece.sync {
-            bio = bio.sync();
-        }
-        block.watch().tell(self.now(), BlockAction::Queue, piece.write, piece.sector, piece.sectors, who);
-        let mut ticket = None;
-        loop {
-            let submitted = block.queue.borrow_mut().submit(Nanos(self.now()), bio);
-            let action = match submitted {
-                Submitted::Merged { kind: fathom_iopath::MergeKind::Back, .. } => BlockAction::BackMerge,
-                Submitted::Merged { .. } => BlockAction::FrontMerge,
-                Submitted::Queued(_) => BlockAction::GetRequest,
-                // Pieces are cut to the limits before; none is larger.
-                Submitted::TooLarge => {
-                    debug_assert!(false, "a bio of {} sectors is too large for the queue", piece.sectors);
-                    self.is_done(block.purposes.borrow_mut().take(token));
-                    return;
-                }
-                Submitted::Full => {
-                    self.counts.borrow_mut().full_queue_waits += 1;
-                    block.drive(self);
-                    match ticket {
-                        None => ticket = Some(block.line.borrow_mut().enter(self.task(), op)),
-                        Some(ticket) => {
-                            // The elevator refuses this one although there is room: another may be let in.
-                            block.line.borrow_mut().go_back(ticket, self.task(), op);
-                            block.let_one_in(self, ticket);
-                        }
-                    }
-                    self.park().await;
-                    block.queue.borrow_mut().let_in(Nanos(self.now()), TaskId(who.0));
-                    continue;
-                }
-            };
-            block.watch().tell(self.now(), action, piece.write, piece.sector, piece.sectors, who);
-            break;
-        }
-        block.let_one_in(self, 0);
-        block.drive(self);
-    }
-
-    /// What a bio was for is done.
-    fn is_done(&self, purpose: Purpose) {
-        match purpose {
-            Purpose::Read { page, pages } => {
-                let mut cache = self.cache.borrow_mut();
-                for page in page..page + pages {
-                    cache.set(page, Flags::READY, true);
-                    cache.waiters(page, |task| self.wake(task));
-                }
-            }
-            Purpose::Write { file, page, pages } => {
-                let mut cache = self.cache.borrow_mut();
-                for page in page..page + pages {
-                    cache.set(page, Flags::WRITEBACK, false);
-                    cache.waiters(page, |task| self.wake(task));
-                }
-                drop(cache);
-                self.writeback_moved();
-                let mut files = self.files.borrow_mut();
-                let file = files.get_mut(file);
-                file.writeback -= pages;
-                if file.writeback == 0 {
-                    file.waiters.drain(..).for_each(|task| self.wake(task));
-                }
-            }
-            Purpose::Indirect { file, number } => {
-                let mut files = self.files.borrow_mut();
-                let block = &mut files.get_mut(file).indirect[number as usize];
-                let before = std::mem::replace(block, crate::files::Metadata::Present);
-                if let crate::files::Metadata::InFlight(waiting) = before {
-                    waiting.into_iter().for_each(|task| self.wake(task));
-                }
-            }
-            Purpose::Part(number) => {
-                let waiter = self.parts.borrow_mut().came(number);
-                if let Some(task) = waiter {
-                    self.wake(task);
-                }
-            }
-        }
     }
 }

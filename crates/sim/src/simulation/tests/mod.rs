@@ -3,13 +3,11 @@
 use super::*;
 use crate::devices::Constant;
 use crate::host::{self, JournalRule};
-use fathom_record::{Ending, OpKind};
+use fathom_iopath::Limits;
+use fathom_record::{Ending, OpKind, Repetition};
 
-#[path = "simulation_tests/limits.rs"]
 mod limits;
-#[path = "simulation_tests/rates.rs"]
 mod rates;
-#[path = "simulation_tests/syncs.rs"]
 mod syncs;
 
 const MS: u64 = 1_000_000;

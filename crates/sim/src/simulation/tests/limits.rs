@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::machine::Executor;
+use std::cell::RefCell;
 
 const ONE_RECORD: &str = "direction = \"write\"\nrecord = { fixed = \"8MiB\" }\namount = { operations = 1 }";
 

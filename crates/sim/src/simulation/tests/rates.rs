@@ -1,7 +1,7 @@
 //! Streams with a rate and several operations in flight: an operation is issued when it is due, whatever is still under way.
 
 use super::*;
-use crate::devices::{Command, Counters};
+use crate::devices::{Command, Counters, Device};
 
 /// A device that does every command in the same time, all of them at once.
 struct Parallel {

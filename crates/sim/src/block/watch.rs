@@ -1,0 +1,67 @@
+//! What is watched at the device: every event goes to the same analysis that reads the kernel's events, so that the block layer of a
+//! simulated record means what that of a real one means; and what Little's law is checked with.
+
+use super::Who;
+use crate::shapes::Shapes;
+use fathom_record::block::{
+    Analysis, BlockAction, BlockEvent, DeviceNumber, Options, RequestFlags, WatchedDevice,
+};
+
+/// The number of the simulated device; major 0 belongs to no real one.
+const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
+
+/// What is watched, and what Little's law is checked with.
+pub(crate) struct Watch {
+    pub analysis: Analysis,
+    /// Requests with the device: the integral over time, and the sum of their times there, ns.
+    pub depth_ns: u128,
+    pub response_ns: u128,
+    /// Requests that write.
+    pub shapes: Shapes,
+    since: u64,
+    pub began: Vec<u64>,
+    pub written_bytes: u64,
+}
+
+impl Watch {
+    /// Nothing seen yet, of a device that takes so many commands at once.
+    pub fn new(name: &str, depth: u32) -> Self {
+        let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
+        let options = Options { devices: vec![watched], queueing: true, ..Options::default() };
+        Self {
+            analysis: Analysis::new(options),
+            depth_ns: 0,
+            response_ns: 0,
+            shapes: Shapes::default(),
+            since: 0,
+            began: vec![0; depth as usize],
+            written_bytes: 0,
+        }
+    }
+
+    /// The depth was so many until now.
+    pub fn pass(&mut self, now: u64, depth: u32) {
+        self.depth_ns += u128::from(now - self.since) * u128::from(depth);
+        self.since = now;
+    }
+
+    pub fn tell(&mut self, now: u64, action: BlockAction, write: bool, sector: u64, sectors: u32, who: Who) {
+        let event = BlockEvent {
+            time_ns: now,
+            device: DEVICE,
+            action,
+            flags: match (write, sectors) {
+                (true, 0) => RequestFlags::PREFLUSH,
+                (true, _) => RequestFlags::WRITE,
+                (false, _) => RequestFlags::READ,
+            },
+            sector,
+            sectors,
+            pid: u32::from(who.0),
+            cpu: 0,
+            error: 0,
+            task: [0; 16],
+        };
+        self.analysis.event(&event, who.kind());
+    }
+}

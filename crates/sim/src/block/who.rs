@@ -1,0 +1,30 @@
+//! Who hands bios in: a thread of the workload, or one of the system's. The scheduler and the analysis of block events know them by number.
+
+use fathom_record::block::IssuerKind;
+
+/// Who hands something in, as the scheduler sees it: a thread, or one of the system's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Who(pub u16);
+
+impl Who {
+    /// The journal's thread.
+    pub const JOURNAL: Self = Self(0);
+    /// The flusher.
+    pub const FLUSHER: Self = Self(1);
+    /// What is done between phases.
+    pub const BETWEEN: Self = Self(2);
+
+    /// A worker of a phase.
+    pub fn worker(index: usize) -> Self {
+        Self(u16::try_from(index + 3).unwrap_or(u16::MAX))
+    }
+
+    /// What kind of task that is in the analysis of block events.
+    pub(super) fn kind(self) -> IssuerKind {
+        match self {
+            Self::JOURNAL => IssuerKind::Journal,
+            Self::FLUSHER => IssuerKind::Writeback,
+            _ => IssuerKind::Own,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What is there at the start: which sets of files, and what memory holds of them.
+
+use super::between::streams_of;
+use crate::files::Metadata;
+use crate::host::Start;
+use crate::machine::Machine;
+use crate::sets::Sets;
+use crate::stack::Stack;
+use fathom_workload::{Action, Stream, Workload};
+
+/// What memory holds at the start of the sets that were there before.
+pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
+    for set in &workload.filesets {
+        let Some(files) = sets.get(&set.name) else { continue };
+        if is_made_by(workload, &set.name) {
+            machine.not_there_yet(files);
+            continue;
+        }
+        if machine.host.memory.start.get() == Start::FilesJustWritten && machine.stack == Stack::Full {
+            machine.just_written(files);
+        }
+    }
+}
+
+/// Whether a workload makes the files of a set itself before it works on them.
+fn is_made_by(workload: &Workload, set: &str) -> bool {
+    let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Recreate(name) if name == set);
+    let first = workload.phases.iter().find(|phase| {
+        phase.before.iter().any(makes) || streams_of(phase).any(|stream| stream.fileset == set)
+    });
+    first.is_some_and(|phase| {
+        let cut = |s: &Stream| s.fileset == set && (s.open.truncate || s.open.create);
+        phase.before.iter().any(makes) || streams_of(phase).any(cut)
+    })
+}
+
+/// Every block that names pages is in memory.
+pub(super) fn know_all_places(machine: &Machine) {
+    let mut files = machine.files.borrow_mut();
+    for file in 0..files.count() {
+        let known = &mut files.get_mut(file as u32).indirect;
+        known.iter_mut().for_each(|block| *block = Metadata::Present);
+    }
+}

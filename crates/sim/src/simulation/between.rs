@@ -1,0 +1,76 @@
+//! What is done before and after phases, outside every clock, and to which sets of files.
+
+use crate::block::Who;
+use crate::machine::Machine;
+use crate::sets::{Set, Sets};
+use fathom_workload::{Action, CacheState, Phase, Program, Stream};
+
+/// The streams of a phase.
+pub(super) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
+    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|thread| match &thread.program {
+        Program::Stream(stream) => Some(&**stream),
+        Program::Flow(_) => None,
+    })
+}
+
+/// The sets that the streams of a phase work on, each once.
+pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
+    let mut names: Vec<&str> = Vec::new();
+    for stream in streams_of(phase) {
+        if !names.contains(&stream.fileset.as_str()) {
+            names.push(&stream.fileset);
+        }
+    }
+    names.into_iter().filter_map(|name| sets.get(name)).collect()
+}
+
+/// What is done before or after a phase, outside every clock.
+pub(super) async fn between(machine: &Machine, sets: &Sets, phase: &Phase, actions: &[Action], before: bool) {
+    machine.own_cpu(Who::BETWEEN);
+    for action in actions {
+        act(machine, sets, action).await;
+    }
+    if !before {
+        return;
+    }
+    for set in sets_of(phase, sets) {
+        match phase.cache {
+            CacheState::AsFound => {}
+            CacheState::Cold => machine.evict(set).await,
+            CacheState::Warm => machine.just_written(set),
+        }
+    }
+}
+
+async fn act(machine: &Machine, sets: &Sets, action: &Action) {
+    match action {
+        Action::Sync => machine.sync_all(Who::BETWEEN).await,
+        Action::Sleep(time) => machine.sleep_until(machine.now().saturating_add(time.0)).await,
+        Action::Evict(name) => {
+            if let Some(set) = sets.get(name) {
+                machine.evict(set).await;
+            }
+        }
+        Action::Warm(name) | Action::Prepare(name) => {
+            if let Some(set) = sets.get(name) {
+                machine.make_full(set);
+                machine.just_written(set);
+            }
+        }
+        Action::Recreate(name) | Action::Remove(name) => {
+            if let Some(set) = sets.get(name) {
+                for file in set.files() {
+                    machine.make_empty(file).await;
+                }
+            }
+        }
+        Action::Remount(_) => {
+            machine.sync_all(Who::BETWEEN).await;
+            for set in sets.all() {
+                machine.evict(set).await;
+            }
+        }
+        // Refused before.
+        Action::Command(_) => {}
+    }
+}

@@ -1,0 +1,102 @@
+//! A simulation from a workload and what it is to run on, to what came out. One thread, no clock, no files: the same inputs give the
+//! same outcome. Several may run side by side.
+
+mod beginning;
+mod between;
+mod phase;
+mod setup;
+
+pub use setup::{Setup, SimError};
+
+use crate::block::Who;
+use crate::machine::{Executor, Machine};
+use crate::outcome::{Inside, Simulated};
+use crate::sets::Sets;
+use crate::stack::Stack;
+use crate::threads::{self, Pools, Setting};
+use fathom_iopath::Elevator as _;
+use fathom_workload::Workload;
+use phase::one_phase;
+use setup::{check_space, machine};
+
+/// Executes a workload in virtual time.
+///
+/// # Errors
+/// If something of the workload or the set-up cannot be simulated. Operations that fail are in the outcome.
+pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError> {
+    if let Some(why) = threads::refusal(workload) {
+        return Err(SimError::Unsupported(why));
+    }
+    if setup.stack == Stack::Replay {
+        let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";
+        return Err(SimError::Unsupported(why.into()));
+    }
+    let indirect_in_memory = setup.indirect_in_memory;
+    let capacity_sectors = setup.device.capacity_sectors();
+    let machine = machine(setup)?;
+    let sets = Sets::make(&machine, workload)?;
+    check_space(&machine, capacity_sectors)?;
+    beginning::begin(&machine, workload, &sets);
+    if indirect_in_memory {
+        beginning::know_all_places(&machine);
+    }
+    let pools: Vec<Pools> =
+        (0..workload.repetitions).flat_map(|_| workload.phases.iter().map(Pools::of)).collect();
+    let mut out = Simulated { phases: vec![Vec::new(); workload.phases.len()], inside: Inside::default() };
+    let mut executor = Executor::new(&machine);
+    executor.serve(Box::pin(async {
+        machine.own_cpu(Who::JOURNAL);
+        machine.commit_transactions().await;
+    }));
+    executor.serve(Box::pin(async {
+        machine.own_cpu(Who::FLUSHER);
+        machine.flush_old_data().await;
+    }));
+    executor.serve(Box::pin(async {
+        machine.own_cpu(Who::FLUSHER);
+        machine.write_in_background().await;
+    }));
+    'all: for repetition in 0..workload.repetitions {
+        for number in 0..workload.phases.len() {
+            let pools = &pools[repetition as usize * workload.phases.len() + number];
+            let setting = Setting { workload, number, repetition, pools, sets: &sets };
+            let done = one_phase(&machine, &mut executor, &setting, &mut out.inside)?;
+            let failed = done.error().is_some();
+            out.phases[number].push(done);
+            if failed {
+                break 'all;
+            }
+        }
+    }
+    drop(executor);
+    out.inside.gather(&machine);
+    Ok(out)
+}
+
+impl Inside {
+    /// Adds what read-ahead did to the files that were open in a phase.
+    fn add_readahead(&mut self, machine: &Machine) {
+        let mut counts = machine.counts.borrow_mut();
+        for open in machine.opens.borrow().iter() {
+            counts.readahead += *open.counters();
+            counts.readahead_off_files += u64::from(open.counters().went_off > 0);
+        }
+    }
+
+    /// Takes the figures of the whole run.
+    fn gather(&mut self, machine: &Machine) {
+        self.elapsed_ns = machine.now();
+        self.events = machine.events();
+        self.counts = *machine.counts.borrow();
+        self.counts.pages_evicted = machine.cache.borrow().evicted();
+        self.merges = machine.block.merges();
+        self.device = machine.block.device_counters();
+        machine.block.queue().elevator().counters(&mut |name, n| self.elevator.push((name, n)));
+        let watch = machine.block.watch();
+        (self.depth_ns, self.response_ns) = (watch.depth_ns, watch.response_ns);
+        self.shapes = watch.shapes.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests;

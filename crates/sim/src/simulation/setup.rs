@@ -1,0 +1,121 @@
+//! What a workload runs on, the machine that is put together from it, and why that may not be possible.
+
+use crate::block::Block;
+use crate::cache::{Cache, Physical};
+use crate::devices::Device;
+use crate::files::{Files, PAGE};
+use crate::host::{Host, JournalRule, QueueRules};
+use crate::journal::Journal;
+use crate::layout::Allocator;
+use crate::machine::{Build, Machine, Standstill};
+use crate::sets::SetsError;
+use crate::stack::Stack;
+use fathom_iopath::elevator::{self, NameError};
+use fathom_iopath::readahead;
+use fathom_iopath::{Hz, Limits, Queue, Rules};
+
+/// What a workload is to run on.
+pub struct Setup {
+    /// The host and its kernel.
+    pub host: Host,
+    /// The device.
+    pub device: Box<dyn Device>,
+    /// What it is called in the record.
+    pub device_name: String,
+    /// What it takes in one request.
+    pub limits: Limits,
+    /// `NAME[@VERSION][,tunable=value...]`.
+    pub scheduler: String,
+    /// `NAME[,tunable=value...]`.
+    pub readahead: String,
+    /// Layers.
+    pub stack: Stack,
+    /// Leave out the reads of indirect blocks: they are in memory from the start.
+    pub indirect_in_memory: bool,
+}
+
+/// A simulation that could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The workload has something that the simulator does not know.
+    #[error("{0}")]
+    Unsupported(String),
+    /// No such scheduler, version or tunable.
+    #[error(transparent)]
+    Scheduler(#[from] NameError),
+    /// No such read-ahead or tunable.
+    #[error(transparent)]
+    Readahead(#[from] readahead::NameError),
+    /// The files do not fit on the device, or overlap the journal.
+    #[error("the files end at {end_mib} MiB, and {what} {at_mib} MiB; choose a larger device or less data")]
+    Space {
+        /// Where the files end.
+        end_mib: u64,
+        /// What is in the way.
+        what: &'static str,
+        /// Where that is.
+        at_mib: u64,
+    },
+    /// An error in the model.
+    #[error(transparent)]
+    Standstill(#[from] Standstill),
+}
+
+impl From<SetsError> for SimError {
+    fn from(error: SetsError) -> Self {
+        Self::Unsupported(error.to_string())
+    }
+}
+
+/// Puts the machine together.
+pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
+    let Setup { host, device, device_name, limits, scheduler, readahead, stack, .. } = setup;
+    let elevator = elevator::by_name(&scheduler)?;
+    let policy = readahead::by_name(&readahead)?;
+    let mut rules = match host.block.queue.get() {
+        QueueRules::Linux24 => Rules::linux24(limits),
+        QueueRules::Linux26 if device.depth() > 1 => Rules::linux26(limits).parking(),
+        QueueRules::Linux26 => Rules::linux26(limits),
+        QueueRules::Today => Rules::today(limits, device.depth()),
+        QueueRules::Bare => Rules::bare(limits),
+    };
+    rules.hz = Hz::new(host.cpu.hz.get());
+    let requests = host.block.requests.get();
+    if requests > 0 {
+        rules = rules.with_requests(requests);
+    }
+    let block = Block::new(Queue::new(elevator, rules), device, &device_name);
+    let fs = &host.filesystem;
+    let allocator = Allocator::new(fs.layout.get(), fs.data_mib.get(), fs.interleave_blocks.get());
+    let journal = Journal::new(fs.journal.get(), fs.journal_mib.get(), fs.journal_size_mib.get());
+    let pages = u64::from(host.memory.cache_mib.get()) * (1 << 20) / PAGE;
+    let physical = host.pages.as_ref().map(|p| Physical::new(p, host.cpu.cpus.get(), pages as u32));
+    let cache = Cache::new(pages as usize, host.memory.replacement.get(), physical);
+    Ok(Machine::new(Build { host, stack, policy, block, cache, files: Files::new(allocator), journal }))
+}
+
+/// The files must lie on the device and beside the journal.
+pub(super) fn check_space(machine: &Machine, capacity_sectors: u64) -> Result<(), SimError> {
+    const SECTORS_PER_MIB: u64 = 2048;
+    let end_mib = machine.files.borrow().end_sector().div_ceil(SECTORS_PER_MIB);
+    let capacity_mib = capacity_sectors / SECTORS_PER_MIB;
+    let fs = &machine.host.filesystem;
+    let (data_mib, journal_mib) = (fs.data_mib.get(), fs.journal_mib.get());
+    let journal_end_mib = journal_mib + u64::from(fs.journal_size_mib.get());
+    if end_mib > capacity_mib {
+        return Err(SimError::Space { end_mib, what: "the device at", at_mib: capacity_mib });
+    }
+    if fs.journal.get() != JournalRule::None {
+        if journal_end_mib > capacity_mib {
+            return Err(SimError::Space {
+                end_mib: journal_end_mib,
+                what: "the device at",
+                at_mib: capacity_mib,
+            });
+        }
+        if data_mib < journal_end_mib && journal_mib < end_mib {
+            return Err(SimError::Space { end_mib, what: "the journal lies at", at_mib: journal_mib });
+        }
+    }
+    Ok(())
+}

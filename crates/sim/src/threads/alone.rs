@@ -1,0 +1,78 @@
+//! A stream that does one operation after the other: its warm-up and its counted part.
+
+use super::hot::{Hot, Outcome, perform};
+use super::pace::{Waited, is_stopped, take};
+use fathom_workload::ops::{Op, Source};
+
+impl Hot<'_, '_> {
+    /// Until the warm-up is over and counting has begun; `Some`: it ended before.
+    pub async fn warm_up(&mut self, source: &mut dyn Source) -> Option<Outcome> {
+        self.deadline_ns = self.machine.now().saturating_add(self.plan.ramp_ns);
+        while self.machine.now() < self.deadline_ns {
+            if is_stopped(self.plan, self.together) {
+                return Some(Outcome::Stopped);
+            }
+            let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
+                source.refill(None);
+                source.next(&self.done)
+            });
+            let Some(op) = drawn else { return Some(Outcome::Completed) };
+            if let Some(outcome) = self.one(source, op, false).await {
+                if outcome == Outcome::Stopped && self.pending.is_some() {
+                    continue;
+                }
+                return Some(outcome);
+            }
+            self.worked.ramp_ops += 1;
+        }
+        source.refill(self.pending.as_ref());
+        self.begin_counting();
+        None
+    }
+
+    /// Does one operation with what comes before and after it. `Stopped` with the operation pending: it must not be issued.
+    async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
+        let (machine, plan, together) = (self.machine, self.plan, self.together);
+        let waited = self.pace.before(machine, plan, together, &op, self.deadline_ns, &mut self.paused).await;
+        if waited == Waited::Cut || counts && !take(plan, together, &op) {
+            self.pending = Some(op);
+            if counts {
+                self.cut();
+            }
+            return Some(Outcome::Stopped);
+        }
+        if counts {
+            self.excluded_ns += std::mem::take(&mut self.paused.ns);
+        }
+        let began = machine.now();
+        if let Err((op, short)) = perform(machine, plan, &op).await {
+            return Some(self.fail(&op, short));
+        }
+        self.ended(source, &op, began, counts);
+        self.note_response(&op, began, counts);
+        self.pace.after(machine, plan, &op, &mut self.paused).await;
+        None
+    }
+
+    /// The part that counts.
+    pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
+        loop {
+            if is_stopped(self.plan, self.together) {
+                return Outcome::Stopped;
+            }
+            if self.last_ns >= self.deadline_ns {
+                return Outcome::Stopped;
+            }
+            if self.paused.ns > 0 && self.machine.now() >= self.deadline_ns {
+                self.cut();
+                return Outcome::Stopped;
+            }
+            let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else {
+                return Outcome::Completed;
+            };
+            if let Some(outcome) = self.one(source, op, true).await {
+                return outcome;
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A worker while it runs: what it has counted, and what the end of an operation adds to that.
+
+use super::pace::{Pace, Paused};
+use super::plan::Plan;
+use super::stop::Together;
+use super::worked::Worked;
+use crate::calls::Short;
+use crate::machine::Machine;
+use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
+use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
+use fathom_workload::{Backend, OpenSync, Stream};
+
+/// Why a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Completed,
+    Stopped,
+    Failed,
+}
+
+/// A worker while it runs.
+pub(super) struct Hot<'a, 'p> {
+    pub machine: &'p Machine,
+    pub plan: &'p Plan<'a>,
+    pub together: &'p Together,
+    pub worked: Worked,
+    pub pace: Pace<'a>,
+    pub done: Done,
+    pub counting: bool,
+    pub deadline_ns: u64,
+    pub last_ns: u64,
+    /// Time before the last operation that is not to be counted, and since.
+    pub excluded_ns: u64,
+    pub paused: Paused,
+    /// An operation that was drawn and not issued.
+    pub pending: Option<Op>,
+}
+
+/// Does one operation.
+pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Result<(), (Op, Short)> {
+    let handle = plan.handle(op.file);
+    let began = machine.now();
+    let stream = plan.stream;
+    match op.kind {
+        Kind::Read => machine.read(handle, op.offset, op.bytes.into()).await.map_err(|short| (*op, short))?,
+        Kind::Write => {
+            machine.write(handle, op.offset, op.bytes.into()).await;
+            if let Some(data_only) = synced_with(stream) {
+                machine.fsync(handle, data_only).await;
+            }
+        }
+        Kind::Sync { data_only } => machine.fsync(handle, data_only).await,
+    }
+    if machine.now() == began {
+        // With a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
+        machine.sleep_until(began + 1).await;
+    }
+    Ok(())
+}
+
+/// Whether a write is only done when it is on the device, and then whether what the file need not have for its data may wait. Of
+/// several demands the strongest holds.
+fn synced_with(stream: &Stream) -> Option<bool> {
+    let inside = stream.sync_every.filter(|e| e.inside).map(|e| e.data_only);
+    let flags = match stream.backend {
+        Backend::Pvsync2(o) if o.sync => Some(false),
+        Backend::Pvsync2(o) if o.dsync => Some(true),
+        _ => None,
+    };
+    let opened = match stream.open.sync {
+        OpenSync::No => None,
+        OpenSync::Dsync => Some(true),
+        OpenSync::Sync | OpenSync::Rsync => Some(false),
+    };
+    [inside, flags, opened].into_iter().flatten().reduce(|a, b| a && b)
+}
+
+/// The word for an operation in the record.
+pub(super) fn recorded(op: &Op) -> OpKind {
+    match op.kind {
+        Kind::Read => OpKind::Read,
+        Kind::Write => OpKind::Write,
+        Kind::Sync { .. } => OpKind::Sync,
+    }
+}
+
+impl<'a> Hot<'a, '_> {
+    pub fn begin_counting(&mut self) {
+        let now = self.machine.now();
+        self.counting = true;
+        self.together.counting(now);
+        self.worked.start_ns = now;
+        self.last_ns = now;
+        self.excluded_ns = 0;
+        self.paused.ns = 0;
+        self.deadline_ns = self.plan.time_ns.map_or(u64::MAX, |ns| now.saturating_add(ns));
+        self.worked.cpu_before_ns = self.cpu_ns();
+    }
+
+    /// CPU time so far.
+    pub fn cpu_ns(&self) -> u64 {
+        self.machine.cpu_of(self.plan.who)
+    }
+
+    /// An operation has ended: feeds the mixes, and records it if it counts.
+    pub fn ended(&mut self, source: &mut dyn Source, op: &Op, began_ns: u64, counts: bool) {
+        let now = self.machine.now();
+        match op.kind {
+            Kind::Read => self.done.reads += 1,
+            Kind::Write => self.done.writes += 1,
+            Kind::Sync { .. } => {}
+        }
+        source.completed(op);
+        if !counts {
+            return;
+        }
+        self.last_ns = now;
+        let (kind, latency_ns) = (recorded(op), now - began_ns);
+        self.worked.record(kind, latency_ns, op.bytes.into());
+        self.together.counted(now, kind, latency_ns, op.bytes.into());
+        if self.plan.stream.log_operations && kind != OpKind::Sync {
+            let start_ns = began_ns.saturating_sub(self.worked.start_ns);
+            self.worked.log.push(OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns, start_ns });
+        }
+    }
+
+    /// An operation moved less than it was asked for.
+    pub fn fail(&mut self, op: &Op, short: Short) -> Outcome {
+        self.together.failed.set(true);
+        let path = format!("file {} of the set {}", op.file, self.plan.set);
+        let message = format!(
+            "{path} ends too early: at offset {} only {} of {} bytes could be read",
+            op.offset, short.moved, op.bytes
+        );
+        self.worked.ending = Ending::Failed(OpError {
+            call: "read".into(),
+            path,
+            offset: Some(op.offset),
+            after_ops: self.worked.operations(),
+            message,
+            ..OpError::default()
+        });
+        Outcome::Failed
+    }
+
+    /// With a rate: response time and lateness of an operation that was issued at `issued_ns` and has ended.
+    pub fn note_response(&mut self, op: &Op, issued_ns: u64, counts: bool) {
+        let now = self.machine.now();
+        if matches!(op.kind, Kind::Sync { .. }) {
+            return;
+        }
+        let Some(schedule) = self.pace.schedule() else { return };
+        let due_ns = schedule.due();
+        let behind_ns = schedule.issued(issued_ns);
+        if counts {
+            self.worked.behind_ns = self.worked.behind_ns.max(behind_ns);
+            self.worked.record(OpKind::Response, now.saturating_sub(due_ns), op.bytes.into());
+        }
+    }
+
+    /// The time that a schedule left empty at the end was used, too.
+    pub fn cut(&mut self) {
+        let now = self.machine.now();
+        if now >= self.deadline_ns {
+            self.excluded_ns += std::mem::take(&mut self.paused.ns);
+            self.last_ns = self.last_ns.max(self.deadline_ns);
+        } else if self.pace.has_rate() {
+            self.excluded_ns += std::mem::take(&mut self.paused.ns);
+            self.last_ns = self.last_ns.max(now);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One worker from its release to its end: warm-up, counted part, what stands inside the clock after it, and what a stopped one
+//! finishes. The order of the steps is the engine's, because the model says what is inside the clock.
+
+use super::hot::{Hot, Outcome, perform};
+use super::open::open;
+use super::pace::{Pace, Paused};
+use super::plan::Plan;
+use super::several::{self, Slots};
+use super::stop::Together;
+use super::worked::Worked;
+use crate::machine::Machine;
+use fathom_record::{Ending, OpError, OpKind};
+use fathom_workload::ops::{Done, Source};
+use fathom_workload::{Raise, WhenStopped};
+
+impl Hot<'_, '_> {
+    /// The uncounted rest after a stop.
+    async fn finish(&mut self, source: &mut dyn Source) {
+        while !self.together.failed.get() {
+            let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else { break };
+            let began = self.machine.now();
+            if perform(self.machine, self.plan, &op).await.is_err() {
+                break;
+            }
+            self.ended(source, &op, began, false);
+            self.worked.uncounted_bytes += u64::from(op.bytes);
+        }
+    }
+
+    /// fsync of all its files, with the mark.
+    async fn sync_and_mark(&mut self) {
+        let series = self.plan.stream.sync_series;
+        let kind = if series.is_some() { OpKind::FinalSync } else { OpKind::Sync };
+        let data_only = series.is_some_and(|s| s.data_only);
+        for file in 0..self.plan.files {
+            let from = self.machine.now();
+            self.machine.fsync(self.plan.handle(file), data_only).await;
+            self.worked.record(kind, self.machine.now() - from, 0);
+            self.worked.fsync_ns = self.machine.now() - self.worked.start_ns;
+        }
+    }
+
+    async fn close_and_mark(&mut self) {
+        let from = self.machine.now();
+        self.machine.compute(self.machine.costs.call_ns).await;
+        self.worked.record(OpKind::Close, self.machine.now() - from, 0);
+        self.worked.close_ns = self.machine.now() - self.worked.start_ns;
+    }
+}
+
+/// The life of a worker that is released at `first_ns` plus its stagger.
+pub(crate) async fn live<'a>(
+    machine: &Machine,
+    plan: &Plan<'a>,
+    together: &Together,
+    slots: Option<&Slots>,
+    first_ns: u64,
+) -> Worked {
+    machine.own_cpu(plan.who);
+    machine.sleep_until(first_ns.saturating_add(plan.stagger_ns)).await;
+    let released_ns = machine.now();
+    let worked =
+        Worked { group: plan.group.clone(), index: plan.index as u32, released_ns, ..Worked::default() };
+    let mut hot = Hot {
+        machine,
+        plan,
+        together,
+        worked,
+        pace: Pace::of(plan, released_ns),
+        done: Done::default(),
+        counting: false,
+        deadline_ns: u64::MAX,
+        last_ns: released_ns,
+        excluded_ns: 0,
+        paused: Paused::default(),
+        pending: None,
+    };
+    hot.worked.start_ns = released_ns;
+    let Some(mut source) = plan.source() else {
+        hot.worked.ending = too_small(plan);
+        together.failed.set(true);
+        return hot.worked;
+    };
+    let source = &mut *source;
+    if plan.ramp_ns == 0 {
+        hot.begin_counting();
+    }
+    if plan.stream.timed.open {
+        let from = machine.now();
+        machine.compute(machine.costs.call_ns).await;
+        hot.worked.record(OpKind::Open, machine.now() - from, 0);
+        open(machine, plan).await;
+    }
+    let outcome = match slots {
+        Some(slots) => several::run(&mut hot, source, slots).await,
+        None => {
+            let early = if plan.ramp_ns > 0 { hot.warm_up(source).await } else { None };
+            match early {
+                Some(outcome) => outcome,
+                None => hot.counted(source).await,
+            }
+        }
+    };
+    if !hot.counting {
+        hot.begin_counting();
+    }
+    conclude(hot, source, outcome).await
+}
+
+async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcome) -> Worked {
+    let (machine, plan, stream) = (hot.machine, hot.plan, hot.plan.stream);
+    let start_ns = hot.worked.start_ns;
+    hot.worked.last_ns = hot.last_ns;
+    hot.worked.elapsed_ns = (hot.last_ns - start_ns).saturating_sub(hot.excluded_ns);
+    if outcome == Outcome::Failed {
+        hot.worked.cpu_ns = hot.cpu_ns();
+        return hot.worked;
+    }
+    let raise_first = |when: Raise| {
+        if outcome == Outcome::Completed && plan.raise == Some(when) {
+            hot.together.first_done.set(true);
+        }
+    };
+    raise_first(Raise::AfterLastOp);
+    let mut closed = false;
+    if stream.timed.fsync {
+        hot.sync_and_mark().await;
+    }
+    if stream.timed.close {
+        hot.close_and_mark().await;
+        closed = true;
+    }
+    if stream.timed.fsync || stream.timed.close {
+        let not_counted_ns = hot.excluded_ns + hot.paused.ns;
+        hot.worked.elapsed_ns = (machine.now() - start_ns).saturating_sub(not_counted_ns);
+    }
+    if outcome == Outcome::Completed && plan.raise == Some(Raise::AfterFinish) {
+        hot.together.first_done.set(true);
+    }
+    hot.worked.cpu_ns = hot.cpu_ns();
+    hot.together.written_bytes.set(machine.block.written_bytes());
+    if outcome == Outcome::Stopped && stream.when_stopped == WhenStopped::FinishUncounted {
+        hot.finish(source).await;
+    }
+    if stream.sync_after && !closed {
+        hot.sync_and_mark().await;
+    }
+    if !closed {
+        hot.close_and_mark().await;
+    }
+    if hot.worked.ending == Ending::Completed && outcome == Outcome::Stopped {
+        hot.worked.ending = Ending::Stopped;
+    }
+    machine.block.has_exited(machine, plan.who);
+    hot.worked
+}
+
+fn too_small(plan: &Plan<'_>) -> Ending {
+    let path = format!("a file of the set {}", plan.set);
+    let message = format!(
+        "the region of {path} ({} bytes) is smaller than a record ({} bytes)",
+        plan.region.length,
+        plan.stream.record.largest().0
+    );
+    Ending::Failed(OpError { call: "start".into(), path, message, ..OpError::default() })
+}
