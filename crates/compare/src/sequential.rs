@@ -2,7 +2,6 @@
 //! enough and test once; or spend a little of the error on early looks. Testing at the full level after each quad is not: its rate of
 //! false alarms, computed here exactly, is several times what it claims.
 
-use crate::quads::effect::Effect;
 use crate::quads::rank_test::Null;
 
 /// The first look that can tell anything.
@@ -29,7 +28,7 @@ pub enum Decision {
 /// Stop when the interval is narrow enough, then test once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Half-width of the interval, as in [`Effect::half_width`].
+    /// Half-width of the interval, as in [`half_width`](crate::quads::effect::half_width).
     pub half_width: f64,
     /// Quads at most.
     pub budget: usize,
@@ -39,10 +38,10 @@ impl Precision {
     /// One percent, ten quads.
     pub const DEFAULT: Self = Self { half_width: 0.01, budget: 10 };
 
-    /// After so many quads with this effect.
+    /// After so many quads with an interval of this half-width; without one it is not narrow.
     #[must_use]
-    pub fn decide(&self, quads: usize, effect: &Effect) -> Decision {
-        let narrow = quads >= FIRST_LOOK && effect.half_width() <= self.half_width;
+    pub fn decide(&self, quads: usize, half_width: Option<f64>) -> Decision {
+        let narrow = quads >= FIRST_LOOK && half_width.is_some_and(|h| h <= self.half_width);
         if narrow || quads >= self.budget { Decision::Test } else { Decision::Continue }
     }
 }
@@ -73,13 +72,14 @@ impl Spending {
         Self { early, last, budget }
     }
 
-    /// After so many quads with this p.
+    /// After so many quads with this p; without one nothing is established.
     #[must_use]
-    pub fn decide(&self, quads: usize, p: f64) -> Decision {
+    pub fn decide(&self, quads: usize, p: Option<f64>) -> Decision {
+        let within = |level: f64| p.is_some_and(|p| p <= level);
         match quads >= self.budget {
-            true if p <= self.last => Decision::Changed,
+            true if within(self.last) => Decision::Changed,
             true => Decision::NotChanged,
-            false if quads >= FIRST_LOOK && p <= self.early => Decision::Changed,
+            false if quads >= FIRST_LOOK && within(self.early) => Decision::Changed,
             false => Decision::Continue,
         }
     }
@@ -188,23 +188,23 @@ mod tests {
     #[test]
     fn spending_stops_early_only_for_a_small_p() {
         let rule = Spending::within(10);
-        assert_eq!(rule.decide(2, 0.0), Decision::Continue);
-        assert_eq!(rule.decide(4, 0.0015), Decision::Continue);
-        assert_eq!(rule.decide(5, 0.0003), Decision::Changed);
-        assert_eq!(rule.decide(10, 0.0088), Decision::Changed);
-        assert_eq!(rule.decide(10, 0.0099), Decision::NotChanged);
+        assert_eq!(rule.decide(2, Some(0.0)), Decision::Continue);
+        assert_eq!(rule.decide(4, Some(0.0015)), Decision::Continue);
+        assert_eq!(rule.decide(5, Some(0.0003)), Decision::Changed);
+        assert_eq!(rule.decide(10, Some(0.0088)), Decision::Changed);
+        assert_eq!(rule.decide(10, Some(0.0099)), Decision::NotChanged);
+        assert_eq!((rule.decide(5, None), rule.decide(10, None)), (Decision::Continue, Decision::NotChanged));
     }
 
     #[test]
     fn precision_stops_at_the_width_or_the_budget() {
         let effect = effect(&quads(&SLOWER), 0.95).expect("quads");
         assert!((effect.half_width() - 0.0048).abs() < 1e-4);
-        assert_eq!(Precision::DEFAULT.decide(5, &effect), Decision::Test);
-        assert_eq!(Precision::DEFAULT.decide(2, &effect), Decision::Continue);
+        let width = Some(effect.half_width());
+        assert_eq!(Precision::DEFAULT.decide(5, width), Decision::Test);
+        assert_eq!(Precision::DEFAULT.decide(2, width), Decision::Continue);
+        assert_eq!(Precision::DEFAULT.decide(5, None), Decision::Continue);
         let narrow = Precision { half_width: 0.001, budget: 6 };
-        assert_eq!(
-            (narrow.decide(5, &effect), narrow.decide(6, &effect)),
-            (Decision::Continue, Decision::Test)
-        );
+        assert_eq!((narrow.decide(5, width), narrow.decide(6, width)), (Decision::Continue, Decision::Test));
     }
 }

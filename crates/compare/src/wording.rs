@@ -20,6 +20,9 @@ pub const NOT_INTERLEAVED: &str =
 /// For a history whose neighbouring points resemble each other.
 pub const HISTORY_DRIFTS: &str = "This history drifts; small steps need more points.";
 
+/// For a change of such a history where blocks of its points are too few.
+pub const CHANGE_IN_DOUBT: &str = "In doubt: neighbouring runs resemble each other, and here there are too few of them to tell a step from drift.";
+
 /// How sides and directions are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {

@@ -1,6 +1,7 @@
 //! Phases in the order a reader wants them. A survey tags its phases with a stage ("latency", "surface", "scaling", "sync"); any
 //! other run has no stages and is one section whose figures are grouped by kind.
 
+use fathom_record::figures::Cell;
 use fathom_record::{Phase, Run};
 
 /// Tag that names the stage a phase belongs to.
@@ -80,6 +81,21 @@ pub fn title(phase: &Phase) -> String {
 pub fn brief(phase: &Phase) -> String {
     let streams = phase.axes.streams.map_or(String::new(), |n| format!(" x{n}"));
     format!("{}{streams}", title(phase))
+}
+
+/// The same of a cell that figures were taken of.
+#[must_use]
+pub fn cell_title(cell: &Cell) -> String {
+    full_title(&Phase {
+        seq: 0,
+        name: cell.operation.clone(),
+        axes: cell.axes.clone(),
+        reads: false,
+        writes: false,
+        sync_in_clock: false,
+        direct: cell.direct,
+        repetitions: Vec::new(),
+    })
 }
 
 /// Title and sizes: "write, O_DIRECT, 2 streams, file 1 GiB, record 64 KiB".

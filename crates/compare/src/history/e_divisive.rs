@@ -2,8 +2,9 @@
 //! the same in both parts.
 //!
 //! At a split t of a segment of length T, `Q(t) = t (T-t) / T (2 mean|x-y| - mean|x-x'| - mean|y-y'|)`, means over pairs. All splits of one
-//! order cost O(T log T) (`energy`). Where neighbours resemble each other (lag-1 autocorrelation of the residuals above 0.2),
-//! permuting single points would find drift to be change, so blocks of points are permuted.
+//! order cost O(T log T) (`energy`). Where neighbours resemble each other (lag-1 autocorrelation of the residuals above 0.2, in short
+//! series above 1.28 / root of n), permuting single points would find drift to be change, so blocks of points are permuted. Where there are
+//! too few blocks for any step to pass (`chance`), what single points find is kept and marked as doubtful.
 //!
 //! Work is bounded: a segment of more than [`POINTS_PERMUTED`] / permutations points gets fewer permutations, 199 at least, at which the
 //! rates of false and found changes are those of 999 (the test of the rates in `history` runs with 199).
@@ -57,23 +58,13 @@ impl Search {
         let affordable = self.most_permuted / points.max(1);
         self.permutations.min(affordable.max(FEWEST_PERMUTATIONS))
     }
-
-    /// The shortest series in which any change can pass the test: of a clean step at t only the orders that keep both sides together reach
-    /// its Q, 2 of C(n, t). `None` if there are too few permutations for the level.
-    #[must_use]
-    pub fn fewest_points(&self) -> Option<usize> {
-        if 1.0 / (self.permutations + 1) as f64 > self.alpha + 1e-12 {
-            return None;
-        }
-        let shortest = self.min_segment.max(2);
-        let orders = |n: usize, t: usize| (1..=t).map(|i| (n - t + i) as f64 / i as f64).product::<f64>();
-        // C(n, n/2) is the most there are; beyond 64 points any level that permutations reach is reached.
-        (2 * shortest..=64).find(|n| 2.0 / orders(*n, n / 2) <= self.alpha).or(Some(64.max(2 * shortest)))
-    }
 }
 
 /// Autocorrelation of residuals above which blocks are permuted.
 const ALIKE: f64 = 0.2;
+/// In units of one over the root of the number of points, what white noise exceeds once in ten: below 41 points more than [`ALIKE`], which
+/// alone would call a fifth of short quiet histories drifting.
+const BY_CHANCE: f64 = 1.2816;
 
 /// A change that passed the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +77,9 @@ pub struct Split {
     pub p: f64,
     /// Permutations of the segment that was split.
     pub permutations: usize,
+    /// Neighbours resemble each other, and there are too few blocks for a step here to be told from drift: `p` is that of single points,
+    /// which drift makes too small.
+    pub doubtful: bool,
 }
 
 /// What the search found.
@@ -101,20 +95,31 @@ pub struct Splits {
 pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
     finite(values)?;
     let how = Search { min_segment: how.min_segment.max(2), block: how.block.max(1), ..*how };
-    let by_points = recursed(values, &how, 1);
+    let by_points = recursed(values, |segment, draws| tested(values, segment, &how, 1, draws), &how);
     if !alike(values, &by_points) {
         return Ok(Splits { splits: by_points, blocks: false });
     }
-    Ok(Splits { splits: recursed(values, &how, how.block), blocks: true })
+    // Of its own, so that what single points found above they find again, whatever the blocks drew.
+    let mut of_points = Draws::from_seed(how.seed);
+    let splits = recursed(
+        values,
+        |segment, draws| tested_by_blocks(values, segment, &how, draws, &mut of_points),
+        &how,
+    );
+    Ok(Splits { splits, blocks: true })
 }
 
 /// Splits, then splits both parts, until no test passes.
-fn recursed(values: &[f64], how: &Search, block: usize) -> Vec<Split> {
+fn recursed(
+    values: &[f64],
+    mut tested: impl FnMut(Range<usize>, &mut Draws) -> Option<Split>,
+    how: &Search,
+) -> Vec<Split> {
     let mut draws = Draws::from_seed(how.seed);
     let mut splits = Vec::new();
     let mut left = Vec::from([Range { start: 0, end: values.len() }]);
     while let Some(segment) = left.pop() {
-        if let Some(split) = tested(values, segment.clone(), how, block, &mut draws) {
+        if let Some(split) = tested(segment.clone(), &mut draws) {
             left.push(split.index..segment.end);
             left.push(segment.start..split.index);
             splits.push(split);
@@ -132,7 +137,25 @@ fn alike(values: &[f64], splits: &[Split]) -> bool {
     let levels = bounds.windows(2).map(|b| &values[b[0]..b[1]]);
     let residuals: Vec<f64> = levels.flat_map(|level| level.iter().map(|v| v - mean(level))).collect();
     let taken_out = (bounds.len() - 1) as f64 / values.len() as f64;
-    lag1(&residuals).is_ok_and(|l| l.r1 + (1.0 + 3.0 * l.r1) * taken_out > ALIKE)
+    lag1(&residuals).is_ok_and(|l| {
+        l.r1 + (1.0 + 3.0 * l.r1) * taken_out > ALIKE.max(BY_CHANCE / (values.len() as f64).sqrt())
+    })
+}
+
+/// The best split of a segment by blocks; where these cannot tell, by single points and in doubt.
+fn tested_by_blocks(
+    values: &[f64],
+    segment: Range<usize>,
+    how: &Search,
+    draws: &mut Draws,
+    of_points: &mut Draws,
+) -> Option<Split> {
+    if let Some(sure) = tested(values, segment.clone(), how, how.block, draws) {
+        return Some(sure);
+    }
+    let split = tested(values, segment.clone(), how, 1, of_points)?;
+    let doubtful = !how.blocks_can_tell(split.index - segment.start, segment.len());
+    doubtful.then_some(Split { doubtful, ..split })
 }
 
 /// The best split of a segment, if its test passes.
@@ -171,7 +194,7 @@ fn tested(
         }
     }
     let p = (1 + as_large) as f64 / (permutations + 1) as f64;
-    Some(Split { index: segment.start + t, q, p, permutations })
+    Some(Split { index: segment.start + t, q, p, permutations, doubtful: false })
 }
 
 /// Q of every split that leaves both sides long enough, with its t; empty if there is none.
@@ -253,18 +276,6 @@ mod tests {
         let unbounded = Search { most_permuted: usize::MAX, ..how };
         assert_eq!(unbounded.permutations_of(1_000_000), 999);
         assert_eq!(Search { permutations: 99, ..how }.permutations_of(1_000_000), 99);
-    }
-
-    #[test]
-    fn the_fewest_points_can_just_show_a_clean_step() {
-        let how = Search { permutations: 9999, most_permuted: usize::MAX, ..Search::seeded(1) };
-        let step = |n: usize| (0..n).map(|i| f64::from(u8::from(i >= n / 2))).collect::<Vec<f64>>();
-        let found = |n: usize| search(&step(n), &how).expect("points").splits.len();
-        let fewest = how.fewest_points().expect("permutations enough");
-        assert_eq!((fewest, found(fewest - 1), found(fewest)), (10, 0, 1));
-        assert_eq!(Search { min_segment: 7, ..how }.fewest_points(), Some(14));
-        assert_eq!(Search { permutations: 50, ..how }.fewest_points(), None);
-        assert_eq!(Search { permutations: 99, ..how }.fewest_points(), Some(10));
     }
 
     proptest! {

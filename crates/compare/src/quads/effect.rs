@@ -36,7 +36,7 @@ impl Effect {
     #[must_use]
     pub fn half_width(&self) -> f64 {
         match self.scale {
-            Scale::Ratio => ((self.high / self.low).ln() / 2.0).exp_m1(),
+            Scale::Ratio => half_width(self.low, self.high),
             Scale::Difference => (self.high - self.low) / 2.0,
         }
     }
@@ -49,6 +49,12 @@ impl Effect {
             Scale::Difference => self.estimate,
         }
     }
+}
+
+/// Half the width of the interval of a ratio, as a ratio less one.
+#[must_use]
+pub fn half_width(low: f64, high: f64) -> f64 {
+    ((high / low).ln() / 2.0).exp_m1()
 }
 
 /// The effect, with the interval whose confidence is nearest to `level`; `None` without quads.

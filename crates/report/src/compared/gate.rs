@@ -2,6 +2,7 @@
 
 use super::judge::{Row, Word};
 use super::{Compared, MANY};
+use crate::history::counted;
 use fathom_compare::verdict::FEWEST_QUADS;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ impl Gate {
         let rows: Vec<usize> =
             (0..compared.rows.len()).filter(|i| chosen || is_quoted(compared, &compared.rows[*i])).collect();
         let with = |word: Word| rows.iter().filter(|i| compared.rows[**i].verdict == word).count();
-        let of = counted(rows.len());
+        let of = counted(rows.len(), "figure");
         let worse = with(Word::Worse);
         if worse > 0 {
             let sentence = format!("Regression: {worse} of {of} worse by {} or more.", threshold(compared));
@@ -57,10 +58,6 @@ impl Gate {
 
 fn is_quoted(compared: &Compared, row: &Row) -> bool {
     compared.session.as_ref().map_or(row.headline, |s| s.plan.watches(row))
-}
-
-fn counted(n: usize) -> String {
-    if n == 1 { "1 figure".into() } else { format!("{n} figures") }
 }
 
 fn threshold(compared: &Compared) -> String {

@@ -56,6 +56,11 @@ pub(super) fn percentile(metric: &str) -> Option<(&str, &str)> {
     Some((operation, p))
 }
 
+/// "read p99.9" is 99.9.
+pub(crate) fn percent_of(metric: &str) -> Option<f64> {
+    percentile(metric)?.1.strip_prefix('p')?.parse().ok()
+}
+
 /// The kind of operation that a percentile of a measured run is of.
 pub(super) fn kind_of(metric: &str) -> Option<OpKind> {
     let (operation, _) = percentile(metric)?;

@@ -32,7 +32,7 @@ pub use judge::{Effect, Method, Row, Word};
 pub use junit::{junit, junit_undecided};
 pub use layout::Design;
 pub use metric::Metric;
-pub(crate) use metric::quoted as is_quoted;
+pub(crate) use metric::{percent_of, quoted as is_quoted};
 pub use notices::Notice;
 pub(crate) use notices::spelled;
 pub(crate) use samples::merged;

@@ -12,7 +12,7 @@ use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::figures::{self, Cell, Series};
 use fathom_record::imported::names;
-use fathom_record::{Histogram, Phase, Run};
+use fathom_record::{Histogram, Run};
 use std::collections::BTreeMap;
 
 /// A cell as it is compared: what the run says, and which settings of a sweep it was measured under.
@@ -25,18 +25,8 @@ pub(super) struct Place {
 impl Place {
     /// "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128".
     pub(super) fn title(&self) -> String {
-        let phase = Phase {
-            seq: 0,
-            name: self.cell.operation.clone(),
-            axes: self.cell.axes.clone(),
-            reads: false,
-            writes: false,
-            sync_in_clock: false,
-            direct: self.cell.direct,
-            repetitions: Vec::new(),
-        };
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        let title = section::full_title(&phase);
+        let title = section::cell_title(&self.cell);
         if settings.is_empty() { title } else { format!("{title}; {}", settings.join(", ")) }
     }
 }

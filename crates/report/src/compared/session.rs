@@ -203,6 +203,9 @@ impl Noise {
     }
 }
 
+/// Figures whose scatter is told one by one.
+const MOST_SCATTERS: usize = 6;
+
 /// A comparison that measured its runs itself, as it is told.
 #[derive(Clone, Debug, Serialize)]
 pub struct Session {
@@ -244,6 +247,16 @@ impl Session {
         let watched = rows.iter().filter(|r| plan.watches(r));
         let noise = watched.filter_map(|r| Scatter::of(r, &plan)).collect();
         Self { id: mark.id.clone(), seed: mark.seed, part: mark.part, plan, orders, noise }
+    }
+
+    /// How far single runs scatter, a sentence for each of the first figures.
+    pub(crate) fn scatters(&self) -> Vec<String> {
+        let alone = self.noise.len() == 1;
+        let of = |s: &Scatter| {
+            let whose = if alone { String::new() } else { format!("{}, {}: ", s.cell, s.metric) };
+            whose + &s.sentence
+        };
+        self.noise.iter().take(MOST_SCATTERS).map(of).collect()
     }
 }
 

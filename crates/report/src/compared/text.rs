@@ -12,8 +12,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Sentences that are printed in full; of more cells only those that say something.
 const MOST_SENTENCES: usize = 12;
-/// Figures whose scatter is told one by one.
-const MOST_SCATTERS: usize = 6;
 /// Notices that are printed, and differences of each kind.
 const MOST_NOTICES: usize = 20;
 
@@ -69,10 +67,8 @@ fn measured_by(session: &Session) -> String {
         Part::Noise => String::new(),
         _ => format!("planned: {}\n", session.plan.stopping.words()),
     };
-    let alone = session.noise.len() == 1;
-    for scatter in session.noise.iter().take(MOST_SCATTERS) {
-        let of = if alone { String::new() } else { format!("{}, {}: ", scatter.cell, scatter.metric) };
-        let _ = writeln!(text, "{of}{}", scatter.sentence);
+    for sentence in session.scatters() {
+        let _ = writeln!(text, "{sentence}");
     }
     text
 }

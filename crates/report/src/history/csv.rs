@@ -6,7 +6,7 @@ use super::History;
 #[must_use]
 pub fn csv(history: &History) -> String {
     let mut text =
-        "cell,figure,unit,run,label,started_at,value,segment,segment_median,segment_noise,outlier,change_ratio,change_low,change_high,change_p\n"
+        "cell,figure,unit,run,label,started_at,value,segment,segment_median,segment_noise,outlier,change_ratio,change_low,change_high,change_p,change_doubtful\n"
             .to_owned();
     for series in &history.series {
         for (i, point) in series.points.iter().enumerate() {
@@ -29,6 +29,7 @@ pub fn csv(history: &History) -> String {
                 number(change.map(|c| c.low)),
                 number(change.map(|c| c.high)),
                 number(change.map(|c| c.p)),
+                change.map_or(String::new(), |c| u8::from(c.doubtful).to_string()),
             ];
             text += &(row.map(|field| quoted(&field)).join(",") + "\n");
         }

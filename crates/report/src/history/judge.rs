@@ -3,12 +3,9 @@
 
 use super::{Apart, Asked, Change, Event, Given, Input, Point, Restless, Segment, Series, words};
 use crate::compared::{Difference, RunTold, Word};
-use crate::section;
 use fathom_compare::history::{Change as Found, History as Searched, changes, pelt};
 use fathom_compare::outliers::{Fence, outliers};
 use fathom_compare::summary::median;
-use fathom_record::Phase;
-use fathom_record::figures::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Beyond so many standard deviations, by the median absolute deviation, a run is named.
@@ -37,7 +34,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
         pelt::fit(&logs).map(|f| f.changes).unwrap_or_default()
     });
     let mut series = Series {
-        cell: title(&given.cell),
+        cell: given.title(),
         metric: given.metric.clone(),
         unit: given.unit.clone(),
         higher_is_better: given.higher_is_better,
@@ -65,20 +62,6 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
         .collect();
     series.sentence = words::sentence(&series, asked);
     series
-}
-
-/// A cell's title, as a comparison has it.
-pub(super) fn title(cell: &Cell) -> String {
-    section::full_title(&Phase {
-        seq: 0,
-        name: cell.operation.clone(),
-        axes: cell.axes.clone(),
-        reads: false,
-        writes: false,
-        sync_in_clock: false,
-        direct: cell.direct,
-        repetitions: Vec::new(),
-    })
 }
 
 /// The stretches between changes, and the points that lie far from the others of theirs.
@@ -200,6 +183,7 @@ fn change(found: &Found, given: &Given, all: &[Found], segments: &[Segment], cal
         p: found.p,
         permutations: found.permutations,
         verdict,
+        doubtful: found.doubtful,
         last_old: (calm.run)(at - 1),
         first_new_run: (calm.run)(at),
         differs: calm.across(at),

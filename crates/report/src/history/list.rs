@@ -15,7 +15,7 @@ pub struct Listed {
     pub workload: super::Workload,
     /// Runs that count.
     pub runs: usize,
-    /// Runs that did not end well.
+    /// Runs that did not end well, or were warm-up or noise of a comparison.
     pub left_out: usize,
     /// The first that counts.
     pub first: Option<RunTold>,
@@ -64,7 +64,7 @@ pub fn list(all: &[Listed]) -> String {
     if left_out > 0 {
         let _ = writeln!(
             text,
-            "(+n): {} that did not end well and that histories leave out",
+            "(+n): {} that did not end well, or were warm-up or noise of a comparison: histories leave them out",
             counted(left_out, "run")
         );
     }

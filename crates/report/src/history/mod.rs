@@ -26,6 +26,7 @@ pub use json::json;
 pub use list::{Latest, Listed, list};
 pub use markdown::markdown;
 pub use picture::{picture, pictures};
+pub(crate) use text::overview_words;
 pub use text::text;
 pub use value::{Found, choose, value};
 pub(crate) use words::{counted, moment, noise_words};
@@ -65,7 +66,7 @@ pub struct Workload {
     pub name: String,
     /// The language or the program.
     pub by: String,
-    /// Host and mount point, and the settings of a sweep, as far as they are known.
+    /// Host and mount point, and the settings of a sweep or a comparison, as far as they are known.
     pub place: String,
 }
 
@@ -114,7 +115,7 @@ pub struct History {
     pub first: Option<RunTold>,
     /// The last of them.
     pub last: Option<RunTold>,
-    /// Runs that did not end well, by the word for how they ended.
+    /// Runs that did not end well, by the word for how they ended, and warm-up and noise of a comparison.
     pub left_out: Vec<LeftOut>,
     /// No segment is shorter.
     pub min_segment: usize,
@@ -135,7 +136,7 @@ pub struct History {
 /// Runs that are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// How they ended: "interrupted".
+    /// How they ended: "interrupted"; or what a comparison made them for: "warm-up".
     pub status: String,
     /// How many.
     pub runs: usize,
@@ -221,6 +222,8 @@ pub struct Change {
     pub permutations: usize,
     /// better, worse, or differs where a figure is neither.
     pub verdict: Word,
+    /// Neighbouring runs resemble each other, and here they are too few to tell a step from drift.
+    pub doubtful: bool,
     /// The last run of the old level.
     pub last_old: RunTold,
     /// The first run of the new one.

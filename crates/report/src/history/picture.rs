@@ -145,7 +145,12 @@ impl Plot {
             let room = others.map(|c| (self.before(c.first_new) - x).abs()).fold(f64::INFINITY, f64::min);
             // Where changes crowd, the number; where they crowd more, the line alone.
             let words = match room {
-                r if r >= 62.0 => format!("{} {:+.1} %", number + 1, (change.ratio - 1.0) * 100.0),
+                r if r >= 62.0 => format!(
+                    "{} {:+.1} %{}",
+                    number + 1,
+                    (change.ratio - 1.0) * 100.0,
+                    if change.doubtful { "?" } else { "" }
+                ),
                 r if r >= 15.0 => (number + 1).to_string(),
                 _ => String::new(),
             };

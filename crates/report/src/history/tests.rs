@@ -93,6 +93,62 @@ fn without_a_change_it_is_said_what_may_be_missed() {
 }
 
 #[test]
+fn in_ten_or_eleven_runs_a_step_takes_four() {
+    for (runs, may_be_missed) in [(10, 3), (11, 3), (12, 2)] {
+        let sentence = &History::of(&input(&RATES[12..12 + runs]), &Asked::default()).series[0].sentence;
+        let said = format!("or one in the last {may_be_missed} runs, may be missed.");
+        assert!(sentence.ends_with(&said), "{runs}: {sentence}");
+    }
+}
+
+/// Runs that swing slowly by 1 % round a level, which from one of them on is half of what it was.
+fn swinging(runs: usize, from: usize) -> Vec<f64> {
+    let at = |i: usize| 500.0 + 5.0 * (i as f64 * 0.7).sin();
+    (0..runs).map(|i| if i < from { at(i) } else { at(i) / 2.0 }).collect()
+}
+
+#[test]
+fn a_large_step_of_a_short_history_that_drifts_is_told_in_doubt_and_not_passed() {
+    for (runs, from) in [(20, 10), (20, 16), (24, 12), (24, 20)] {
+        let found = History::of(&input(&swinging(runs, from)), &Asked::default());
+        let series = &found.series[0];
+        assert!(series.drifts, "{runs}");
+        let at: Vec<(usize, bool)> = series.changes.iter().map(|c| (c.first_new, c.doubtful)).collect();
+        assert_eq!(at, [(from, true)], "{runs}");
+        let sentence = &series.changes[0].sentence;
+        assert!(sentence.starts_with("Perhaps slower by ") && sentence.contains("In doubt: "), "{sentence}");
+        assert!(series.sentence.starts_with("1 change (1 in doubt) in "), "{}", series.sentence);
+        let gate = Gate::of(&found);
+        assert_eq!(gate.outcome, Outcome::NotEnoughData, "{}", gate.sentence);
+        assert!(gate.sentence.contains("1 of 1 figure may be worse"), "{}", gate.sentence);
+        let drawn = picture(series).expect("runs").standalone();
+        assert!(drawn.contains(" %?"), "the number has a question mark");
+    }
+    // What is sure counts, whatever else is in doubt.
+    let mut both = input(&swinging(24, 12));
+    let mut sure = both.series[0].clone();
+    sure.metric = "operations per second".into();
+    sure.values = input(&RATES).series[0].values.clone();
+    both.series.push(sure);
+    assert_eq!(Gate::of(&History::of(&both, &Asked::default())).outcome, Outcome::Regression);
+    // Faster in doubt is no regression either way.
+    let faster: Vec<f64> = swinging(24, 12).iter().map(|v| 1e5 / v).collect();
+    assert_eq!(Gate::of(&History::of(&input(&faster), &Asked::default())).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_long_history_that_drifts_has_its_step_for_sure() {
+    let found = History::of(&input(&swinging(80, 40)), &Asked::default());
+    let series = &found.series[0];
+    assert!(
+        series.drifts && series.changes.iter().any(|c| c.first_new == 40 && !c.doubtful),
+        "{:?}",
+        series.changes
+    );
+    assert_eq!(Gate::of(&found).outcome, Outcome::Regression);
+}
+
+#[test]
 fn what_has_no_ratio_is_left_out_and_counted() {
     let mut rates = RATES.to_vec();
     rates[3] = 0.0;

@@ -97,7 +97,7 @@ fn one(text: &mut String, series: &Series) {
 }
 
 /// What PELT says.
-pub(super) fn overview_words(series: &Series, overview: &[usize]) -> String {
+pub(crate) fn overview_words(series: &Series, overview: &[usize]) -> String {
     let ids: Vec<&str> = overview.iter().map(|i| series.points[*i].run.id.as_str()).collect();
     let cuts = if ids.is_empty() { "nowhere".into() } else { format!("before {}", ids.join(", ")) };
     format!("PELT, the overview without a test, cuts {cuts}.")

@@ -2,7 +2,8 @@
 //! the median of its repetitions.
 
 use super::Given;
-use crate::compared::{Metric, is_quoted, merged};
+use crate::compared::{Metric, is_quoted, merged, percent_of};
+use crate::section;
 use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::Run;
@@ -43,7 +44,7 @@ pub fn choose<'s>(all: &'s [Series], metrics: &[Metric]) -> Vec<&'s Series> {
 /// The value of a series of one run; `run` is that run where its histograms are needed and there.
 #[must_use]
 pub fn value(series: &Series, run: Option<&Run>) -> Found {
-    let of_value = |v: f64, count: Option<u64>| match (percentile(&series.metric), count) {
+    let of_value = |v: f64, count: Option<u64>| match (percent_of(&series.metric), count) {
         (Some(p), Some(count)) if count < needed_for(p / 100.0) => Found::TooFewOperations,
         _ => Found::Value(v),
     };
@@ -64,11 +65,6 @@ pub fn value(series: &Series, run: Option<&Run>) -> Found {
     }
 }
 
-/// "read p99.9" is 99.9.
-fn percentile(metric: &str) -> Option<f64> {
-    metric.rsplit_once(" p")?.1.parse().ok()
-}
-
 impl Given {
     /// Whether a run's figure belongs to it.
     #[must_use]
@@ -79,7 +75,7 @@ impl Given {
     /// The cell's title, as a comparison has it.
     #[must_use]
     pub fn title(&self) -> String {
-        super::judge::title(&self.cell)
+        section::cell_title(&self.cell)
     }
 
     /// Without values yet.

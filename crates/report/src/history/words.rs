@@ -4,7 +4,7 @@
 use super::{Asked, Change, Input, Series};
 use crate::compared::{RunTold, Word, spelled};
 use crate::story::clean;
-use fathom_compare::wording::{HISTORY_DRIFTS, p_value};
+use fathom_compare::wording::{CHANGE_IN_DOUBT, HISTORY_DRIFTS, p_value};
 use fathom_record::imported::units;
 
 /// In simulation a step of three times the scatter of single runs is seen after four new points in 95 of 100 histories.
@@ -45,7 +45,7 @@ pub(super) fn threshold(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// "Slower by 3.4 % from RUN on: ratio ..., interval; runs; p."
+/// "Slower by 3.4 % from RUN on: ratio ..., interval; runs; p."; "Perhaps slower" where that is in doubt.
 pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -> String {
     let word = match (change.verdict, is_of_speed(unit)) {
         (Word::Better, true) => "Faster",
@@ -55,8 +55,12 @@ pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -
         _ if change.ratio > 1.0 => "Higher",
         _ => "Lower",
     };
+    let (word, doubt) = match change.doubtful {
+        true => (format!("Perhaps {}", word.to_lowercase()), format!(" {CHANGE_IN_DOUBT}")),
+        false => (word.to_owned(), String::new()),
+    };
     format!(
-        "{word} by {} from {} on (ratio {:.4}, {:.1} % interval {:.4} to {:.4}; {} before and {after} after; {} by {} permutations).",
+        "{word} by {} from {} on (ratio {:.4}, {:.1} % interval {:.4} to {:.4}; {} before and {after} after; {} by {} permutations).{doubt}",
         percent(change.ratio - 1.0),
         run(&change.first_new_run),
         change.ratio,
@@ -88,13 +92,18 @@ pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
     let level = spelled(last.median, &series.unit);
     if let Some(change) = series.changes.last() {
         let times = counted(series.changes.len(), "change");
+        let doubtful = match series.changes.iter().filter(|c| c.doubtful).count() {
+            0 => String::new(),
+            n => format!(" ({n} in doubt)"),
+        };
         return format!(
-            "{times} in {}; the level is {level} since {}.{drifts}",
+            "{times}{doubtful} in {}; the level is {level} since {}.{drifts}",
             counted(n, "run"),
             run(&change.first_new_run)
         );
     }
-    let recent = asked.search.min_segment.saturating_sub(1);
+    // In a short history even a clean step takes more new runs than a level must have.
+    let recent = asked.search.fewest_new(n).unwrap_or(n / 2).saturating_sub(1);
     let small = last.noise.map_or(asked.threshold, |n| (SEEN * n).max(asked.threshold));
     format!(
         "No change found in {}; the level is {level}, and single runs scatter by {}. A step of less than about {}, or one in the last {}, may be missed.{drifts}",

@@ -21,9 +21,6 @@ use std::fmt::Write as _;
 /// What stands below a picture of ratios.
 const CAPTION: &str = "B over A; 1 is no change.";
 
-/// Figures whose scatter is told one by one.
-const MOST_SCATTERS: usize = 6;
-
 /// The page of one or more comparisons with the same baseline; of a gate also what it says.
 #[must_use]
 pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
@@ -78,10 +75,8 @@ fn measured_by(page: &mut Page, session: &Session) {
         }),
         escape(&session.id)
     );
-    let alone = session.noise.len() == 1;
-    for scatter in session.noise.iter().take(MOST_SCATTERS) {
-        let of = if alone { String::new() } else { format!("{}, {}: ", scatter.cell, scatter.metric) };
-        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&format!("{of}{}", scatter.sentence)));
+    for sentence in session.scatters() {
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&sentence));
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     table::{Table, folded, heads},
 };
 use crate::compared::{Difference, Outcome, spelled};
-use crate::history::{Gate, History, Series, counted, moment, noise_words, picture};
+use crate::history::{Gate, History, Series, counted, moment, noise_words, overview_words, picture};
 use crate::svg::escape;
 use std::fmt::Write as _;
 
@@ -72,13 +72,8 @@ fn one(page: &mut Page, series: &Series) {
     levels(page, series);
     environment(page, series);
     if let Some(overview) = &series.overview {
-        let ids: Vec<&str> = overview.iter().map(|i| series.points[*i].run.id.as_str()).collect();
-        let cuts = if ids.is_empty() { "nowhere".into() } else { format!("before {}", ids.join(", ")) };
-        let _ = writeln!(
-            page.body,
-            "<p class=\"note\">PELT, the overview without a test, cuts {}.</p>",
-            escape(&cuts)
-        );
+        let words = overview_words(series, overview);
+        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&words));
     }
     runs(page, series);
 }

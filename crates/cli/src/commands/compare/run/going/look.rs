@@ -4,7 +4,8 @@ use super::Going;
 use crate::commands::compare::run::progress::Progress;
 use crate::commands::sweep::stage::Stop;
 use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS};
-use fathom_compare::sequential::FIRST_LOOK;
+use fathom_compare::quads::effect::half_width;
+use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
 use fathom_report::compared::{MANY, Row, Stopping};
 
 impl Going<'_> {
@@ -33,9 +34,8 @@ pub(super) struct Seen {
 
 impl Seen {
     fn of(row: &Row) -> Self {
-        let half = |(low, high): (f64, f64)| ((high / low).ln() / 2.0).exp_m1();
         let bounds = row.effect.filter(|_| row.ratio().is_some()).and_then(|e| Some((e.low?, e.high?)));
-        Self { p: row.p, half_width: bounds.map(half) }
+        Self { p: row.p, half_width: bounds.map(|(low, high)| half_width(low, high)) }
     }
 }
 
@@ -45,14 +45,21 @@ pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usi
     if quads < first {
         return None;
     }
-    match rule {
-        Stopping::Spending { early, .. } => watched
-            .iter()
-            .all(|s| s.p.is_some_and(|p| p <= *early))
-            .then(|| format!("it is beyond doubt after {quads} quads")),
-        Stopping::Precision { half_width, .. } => watched
-            .iter()
-            .all(|s| s.half_width.is_some_and(|h| h <= *half_width))
-            .then(|| format!("the interval is narrow enough after {quads} quads")),
+    let budget = rule.most_quads() as usize;
+    // At the last look there is nothing to be ended any more: the quads are spent.
+    if quads >= budget {
+        return None;
+    }
+    match *rule {
+        Stopping::Spending { early, last, .. } => {
+            let rule = Spending { early, last, budget };
+            let ends = watched.iter().all(|s| rule.decide(quads, s.p) == Decision::Changed);
+            ends.then(|| format!("it is beyond doubt after {quads} quads"))
+        }
+        Stopping::Precision { half_width, .. } => {
+            let rule = Precision { half_width, budget };
+            let ends = watched.iter().all(|s| rule.decide(quads, s.half_width) == Decision::Test);
+            ends.then(|| format!("the interval is narrow enough after {quads} quads"))
+        }
     }
 }

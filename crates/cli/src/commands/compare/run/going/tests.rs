@@ -16,6 +16,7 @@ fn spending_ends_when_every_figure_is_beyond_doubt() {
     assert!(enough(&rule, &[sure], 5, 3).is_some_and(|w| w.contains("after 5 quads")));
     assert_eq!(enough(&rule, &[sure], 2, 3), None, "no look before the third");
     assert_eq!(enough(&rule, &[sure, unsure], 5, 3), None);
+    assert_eq!(enough(&rule, &[sure], 10, 3), None, "the last look ends nothing: the quads are spent");
     assert_eq!(enough(&rule, &[sure], 5, 8), None, "many cells need eight quads");
     assert_eq!(enough(&rule, &[Seen { p: None, half_width: None }], 5, 3), None);
 }
