@@ -38,8 +38,10 @@ pub struct PastRun {
     pub host: Option<String>,
     /// Where the file system it ran on was mounted.
     pub mount_point: Option<String>,
-    /// The settings of a sweep it was made under, as JSON.
-    pub sweep_settings: Option<String>,
+    /// The settings that a sweep or a comparison made it under, as JSON.
+    pub settings: Option<String>,
+    /// What a comparison made it for: "warm-up", "noise" or "quads".
+    pub part: Option<String>,
     /// The text it was imported from (without the lines that were not understood).
     pub source: Option<Source>,
 }
@@ -59,6 +61,8 @@ pub struct Past {
     pub runs: Vec<PastRun>,
     /// The executed workloads, in the native format, each once.
     pub workloads: HashMap<i64, String>,
+    /// Id of the newest simulated run, of which there is nothing else here.
+    pub newest_simulated: Option<String>,
 }
 
 impl Store {
@@ -71,13 +75,13 @@ impl Store {
         let failed = |e| explain(&self.path, e);
         let connection = self.connection()?;
         let mut past = Past::default();
-        // A document is parsed once for its three words; of two equal ones only the first.
+        // A document is parsed once for all of its words; of two equal ones only the first.
         let mut statement = connection
             .prepare_cached(
                 "SELECT run.id, label, dialect, started_at, status, version, argv, directory, workload_id, host, boot_id,
                      pid_namespace, pid, pid_started_ticks, doc ->> '$.hostname' AS place_host,
-                     doc ->> '$.filesystem.mount_point' AS mount_point, doc -> '$.sweep.settings' AS settings,
-                     source.file, source.program, source.first_line, source.last_line
+                     doc ->> '$.filesystem.mount_point' AS mount_point, coalesce(doc -> '$.sweep.settings', doc -> '$.comparison.settings') AS settings,
+                     source.file, source.program, source.first_line, source.last_line, doc ->> '$.comparison.part' AS part
                  FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
                  WHERE NOT EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  ORDER BY run.id",
@@ -91,6 +95,9 @@ impl Store {
         let mut statement = connection.prepare_cached("SELECT id, model FROM workload").map_err(failed)?;
         let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
         past.workloads = rows.collect::<Result<_, _>>().map_err(failed)?;
+        past.newest_simulated = connection
+            .query_row("SELECT max(run_id) FROM simulation", [], |r| r.get(0))
+            .map_err(failed)?;
         Ok(past)
     }
 
@@ -153,7 +160,8 @@ fn run(row: &Row) -> Result<PastRun, Failure> {
         workload: row.get(8)?,
         host: row.get(14)?,
         mount_point: row.get(15)?,
-        sweep_settings: row.get(16)?,
+        settings: row.get(16)?,
+        part: row.get(21)?,
         source,
     })
 }

@@ -12,19 +12,29 @@ const MOST_LISTED: usize = 12;
 /// The workload that a word means.
 pub fn group<'g, 'p>(word: &str, groups: &'g [Group<'p>], past: &Past) -> Result<&'g Group<'p>, Usage> {
     if word == "last" {
-        return groups.last().ok_or_else(|| Usage("the store has no runs yet".into()));
+        return groups.last().ok_or_else(|| match &past.newest_simulated {
+            Some(_) => Usage("all runs of the store are simulated; a history is of measured runs".into()),
+            None => Usage("the store has no runs yet".into()),
+        });
     }
-    // The first of these by which there is any.
-    let rules: [&dyn Fn(&Group<'_>) -> bool; 6] = [
-        &|g| g.workload.id == word,
-        &|g| g.runs.iter().any(|r| r.label == word),
-        &|g| g.workload.name == word || g.runs.iter().any(|r| named(r, past).as_deref() == Some(word)),
-        &|g| g.runs.iter().any(|r| is_of_file(r, word)),
-        &|g| word.len() >= 4 && g.runs.iter().any(|r| r.id.starts_with(word)),
-        &|g| word.len() >= 3 && g.workload.id.starts_with(word) || contains(&g.workload.name, word),
+    // The first of these by which there is any, and whether it goes by the name of what was run: that means runs as it stands, if there are
+    // any, and not those that a sweep or a comparison made of it.
+    type Rule<'r> = &'r dyn Fn(&Group<'_>) -> bool;
+    let rules: [(bool, Rule<'_>); 6] = [
+        (false, &|g| g.workload.id == word),
+        (false, &|g| g.runs.iter().any(|r| r.label == word)),
+        (true, &|g| {
+            g.workload.name == word || g.runs.iter().any(|r| named(r, past).as_deref() == Some(word))
+        }),
+        (true, &|g| g.runs.iter().any(|r| is_of_file(r, word))),
+        (false, &|g| word.len() >= 4 && g.runs.iter().any(|r| r.id.starts_with(word))),
+        (true, &|g| word.len() >= 3 && g.workload.id.starts_with(word) || contains(&g.workload.name, word)),
     ];
-    for rule in rules {
-        let meant: Vec<&Group<'_>> = groups.iter().filter(|g| rule(g)).collect();
+    for (by_name, rule) in rules {
+        let mut meant: Vec<&Group<'_>> = groups.iter().filter(|g| rule(g)).collect();
+        if by_name && meant.iter().any(|g| !g.has_settings()) {
+            meant.retain(|g| !g.has_settings());
+        }
         match meant.as_slice() {
             [] => {}
             [one] => return Ok(one),
@@ -34,6 +44,12 @@ pub fn group<'g, 'p>(word: &str, groups: &'g [Group<'p>], past: &Past) -> Result
     Err(Usage(format!(
         "{word:?} is no workload of the store: neither an id of `fathom history`, nor a label, a workload's name, a file or a run's id"
     )))
+}
+
+/// The newest run of all, if it is a simulated one: "last" does not mean it.
+pub fn newest_if_simulated<'p>(groups: &[Group<'_>], past: &'p Past) -> Option<&'p str> {
+    let measured = groups.last().map_or("", Group::newest);
+    past.newest_simulated.as_deref().filter(|id| *id > measured)
 }
 
 fn contains(name: &str, word: &str) -> bool {

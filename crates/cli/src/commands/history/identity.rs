@@ -1,6 +1,6 @@
 //! What makes two runs runs of the same workload: what they were asked to do, and where. Measured runs are told apart by their language, their
-//! executed workload without seed, name and notes, host, mount point and the settings of a sweep; imported ones by program and command line, or
-//! where none is told by program and file. Directories of files are no part of it: a CI has a new one every night.
+//! executed workload without seed, name and notes, host, mount point and the settings of a sweep or a comparison; imported ones by program and
+//! command line, or where none is told by program and file. Directories of files are no part of it: a CI has a new one every night.
 
 use fathom_record::store::{Past, PastRun, name_of_text};
 use fathom_report::history::Workload;
@@ -21,12 +21,25 @@ pub struct Group<'p> {
 }
 
 impl Group<'_> {
-    /// Its runs that count, and of the others how many ended how.
+    /// Its newest run: that with the largest id, which of imported ones need not be the last.
+    pub fn newest(&self) -> &str {
+        self.runs.iter().map(|r| r.id.as_str()).max().unwrap_or_default()
+    }
+
+    /// Whether a sweep or a comparison made its runs under settings.
+    pub fn has_settings(&self) -> bool {
+        self.runs.iter().any(|r| r.settings.is_some())
+    }
+
+    /// Its runs that count, and of the others how many ended how, or were warm-up or noise of a comparison.
     pub fn parted(&self) -> (Vec<&PastRun>, Vec<(String, usize)>) {
         let mut left_out: Vec<(String, usize)> = Vec::new();
         let mut counted = Vec::new();
         for run in &self.runs {
-            let word = run.status_word();
+            let word = match (run.status_word(), run.part.as_deref()) {
+                ("completed", Some(part @ ("warm-up" | "noise"))) => part,
+                (word, _) => word,
+            };
             if word == "completed" {
                 counted.push(*run);
                 continue;
@@ -64,7 +77,7 @@ pub fn groups(past: &Past) -> Vec<Group<'_>> {
             group.workload = Workload { id, name: name(newest, text), by: by(newest), place: place(newest) };
         }
     }
-    found.sort_by(|a, b| a.runs.last().map(|r| &r.id).cmp(&b.runs.last().map(|r| &r.id)));
+    found.sort_by(|a, b| a.newest().cmp(b.newest()));
     found
 }
 
@@ -92,9 +105,7 @@ fn identity(run: &PastRun, model: &str) -> String {
         }
         None => {
             parts.push(model.to_owned());
-            parts.extend(
-                [&run.host, &run.mount_point, &run.sweep_settings].map(|p| p.clone().unwrap_or_default()),
-            );
+            parts.extend([&run.host, &run.mount_point, &run.settings].map(|p| p.clone().unwrap_or_default()));
         }
     }
     parts.join("\n\0")
@@ -108,7 +119,8 @@ fn base(word: &str) -> &str {
     Path::new(word).file_name().and_then(|n| n.to_str()).unwrap_or(word)
 }
 
-/// The workload without what says nothing of what is done: seed, name and note of the whole, directories of absolute paths.
+/// The workload without what says nothing of what is done: seed, name and note of the whole, directories of absolute paths. Of the root of a
+/// tree nothing is left: often it is the directory of the night itself.
 fn without_names(model: &str) -> String {
     let mut text = String::new();
     let mut head = true;
@@ -120,7 +132,11 @@ fn without_names(model: &str) -> String {
         }
         // Every other part of a line in quotes is a string; one with an escape in it is left as it is.
         let parts: Vec<&str> = if line.contains('\\') { vec![line] } else { line.split('"').collect() };
-        let stripped = parts.iter().enumerate().map(|(i, part)| if i % 2 == 1 { base(part) } else { part });
+        let stripped = parts.iter().enumerate().map(|(i, part)| match i % 2 == 1 {
+            true if part.starts_with('/') && parts[i - 1].ends_with("root = ") => "/",
+            true => base(part),
+            false => part,
+        });
         text += &stripped.collect::<Vec<_>>().join("\"");
         text.push('\n');
     }
@@ -158,12 +174,12 @@ fn place(run: &PastRun) -> String {
         return String::new();
     }
     let host = run.host.as_ref().map(|h| format!("host {h}"));
-    let settings = run.sweep_settings.as_ref().map(|s| {
+    let settings = run.settings.as_ref().map(|s| {
         let parsed: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_str(s).ok();
         let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
         let words: Vec<String> =
             parsed.into_iter().flatten().map(|(k, v)| format!("{k}={}", word(&v))).collect();
-        format!("sweep with {}", words.join(" "))
+        format!("with {}", words.join(" "))
     });
     [host, run.mount_point.clone(), settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -187,7 +203,8 @@ mod tests {
             workload,
             host: Some("db1".into()),
             mount_point: Some("/data".into()),
-            sweep_settings: None,
+            settings: None,
+            part: None,
             source: None,
         }
     }
@@ -224,9 +241,9 @@ mod tests {
         ];
         let mut runs: Vec<PastRun> = (1..=4).map(|n| measured(&format!("a{n}"), n)).collect();
         runs.push(PastRun { mount_point: Some("/other".into()), ..measured("a5", 1) });
-        runs.push(PastRun { sweep_settings: Some("{\"scheduler\":\"bfq\"}".into()), ..measured("a6", 1) });
+        runs.push(PastRun { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..measured("a6", 1) });
         runs.push(PastRun { host: Some("db2".into()), ..measured("a7", 2) });
-        let past = Past { runs, workloads: workloads.into() };
+        let past = Past { runs, workloads: workloads.into(), ..Past::default() };
         assert_eq!(
             ids(&past),
             [vec!["a1", "a2"], vec!["a3"], vec!["a4"], vec!["a5"], vec!["a6"], vec!["a7"]]
@@ -236,7 +253,7 @@ mod tests {
             (all[0].workload.name.as_str(), all[0].workload.place.as_str()),
             ("n2", "host db1, /data")
         );
-        assert_eq!(all[4].workload.place, "host db1, /data, sweep with scheduler=bfq");
+        assert_eq!(all[4].workload.place, "host db1, /data, with scheduler=bfq");
         assert_eq!(all[0].workload.id.len(), 8);
     }
 
@@ -258,7 +275,7 @@ mod tests {
                 imported("b6", "filebench", "one.txt", &[], ""),
                 imported("b7", "filebench", "two.txt", &[], ""),
             ],
-            workloads: HashMap::new(),
+            ..Past::default()
         };
         assert_eq!(ids(&past), [vec!["b2", "b1"], vec!["b3", "b4"], vec!["b5"], vec!["b6", "b7"]]);
         assert_eq!(groups(&past)[1].workload.name, "table in one.txt");
@@ -271,11 +288,48 @@ mod tests {
             PastRun { status: Status::Interrupted, ..measured("c2", 1) },
             PastRun { status: Status::Running, killed: true, ..measured("c3", 1) },
             PastRun { status: Status::Interrupted, ..measured("c4", 1) },
+            PastRun { part: Some("quads".into()), ..measured("c5", 1) },
+            PastRun { part: Some("warm-up".into()), ..measured("c6", 1) },
+            PastRun { part: Some("noise".into()), ..measured("c7", 1) },
+            PastRun { part: Some("noise".into()), ..measured("c8", 1) },
+            PastRun { status: Status::Failed, part: Some("noise".into()), ..measured("c9", 1) },
         ];
-        let past = Past { runs, workloads: HashMap::new() };
+        let past = Past { runs, ..Past::default() };
         let all = groups(&past);
         let (counted, left_out) = all[0].parted();
-        assert_eq!(counted.len(), 1);
-        assert_eq!(left_out, [("interrupted".to_owned(), 2), ("killed".to_owned(), 1)]);
+        assert_eq!(counted.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["c1", "c5"]);
+        let expected = [("interrupted", 2), ("killed", 1), ("warm-up", 1), ("noise", 2), ("failed", 1)];
+        assert_eq!(left_out, expected.map(|(word, n)| (word.to_owned(), n)));
+    }
+
+    #[test]
+    fn the_root_of_a_tree_is_a_directory_and_not_what_is_done() {
+        let model = |root: &str, entries: u32| {
+            format!(
+                "[[fileset]]\nname = \"docs\"\nfiles = {{ tree = {{ root = \"{root}\", entries = {entries}, width = {{ fixed = 20 }} }} }}\n"
+            )
+        };
+        let same = without_names(&model("/tmp/nightly-1123", 100));
+        assert_eq!(same, without_names(&model("/tmp/nightly-1124", 100)));
+        assert_ne!(same, without_names(&model("/tmp/nightly-1123", 101)));
+        assert_ne!(
+            without_names(&model("www", 100)),
+            without_names(&model("mail", 100)),
+            "relative ones are its own"
+        );
+    }
+
+    /// A log of long ago that was imported after another's newer one is the newest run.
+    #[test]
+    fn the_newest_run_is_the_one_imported_last() {
+        let past = Past {
+            runs: vec![
+                imported("d1", "iozone", "a.log", &["./iozone", "-a"], "2008-01-23T15:00:00-00:00"),
+                imported("d2", "iozone", "b.log", &["./iozone", "-R"], "2009-01-01T15:00:00-00:00"),
+                imported("d3", "iozone", "c.log", &["./iozone", "-a"], "2007-01-23T15:00:00-00:00"),
+            ],
+            ..Past::default()
+        };
+        assert_eq!(ids(&past), [vec!["d2"], vec!["d3", "d1"]]);
     }
 }

@@ -14,8 +14,9 @@ If several workloads are meant they are listed, and one of their ids chooses.
 
 Runs belong together that were asked to do the same on the same host and mount point: the same
 workload but for its seed, name and notes, the same command line but for the directories of its
-files, and in a sweep the same settings. Runs that were interrupted or failed are left out and
-counted. Everything else that may have changed is what the history tells of: kernel, version,
+files, and in a sweep or a comparison (compare --run) the same settings; a file or a name means
+those without settings, if there are any. Runs that were interrupted or failed, and warm-up and
+noise of a comparison, are left out and counted. Everything else that may have changed is what the history tells of: kernel, version,
 device, scheduler, file system, mount options, governor, label.
 
 Examples:
@@ -26,42 +27,42 @@ Examples:
   fathom history last --gate --threshold 2%
 
 Exit code: 0 done, 2 bad input; with --gate: 0 the latest level is not found to be worse, 1 it is
-worse than the one before by the threshold or more, 3 too few runs to tell. docs/history.md says
-more.")]
+worse than the one before by the threshold or more, 3 too few runs to tell, or a change is in
+doubt. docs/history.md says more.")]
 pub struct History {
     /// The workload; without it the workloads are listed
     #[arg(value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Figures, with commas: throughput, ops, time, p50, p99, p99.9, all, or a figure's name
     /// [default: the one each cell is quoted by]
-    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',', requires = "workload")]
     pub figure: Vec<String>,
     /// Only cells in whose title this text stands, such as "random read"
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "workload")]
     pub cell: Option<String>,
     /// Only runs with this label
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "workload")]
     pub label: Option<String>,
     /// Only the newest N runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "workload")]
     pub last: Option<usize>,
     /// Only runs begun at this time or later: 2026-10-01, 2026-10-01T12:00, or RFC 3339
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", requires = "workload")]
     pub since: Option<String>,
     /// No level lasts fewer runs
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "workload")]
     pub min_segment: usize,
     /// Seed of the permutations
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "workload")]
     pub seed: u64,
     /// Permutations of the test [default: 999; of more than 1000 runs fewer, at least 199]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "workload")]
     pub permutations: Option<usize>,
     /// The least change that is told
-    #[arg(long, value_name = "SHARE", default_value = "1%")]
+    #[arg(long, value_name = "SHARE", default_value = "1%", requires = "workload")]
     pub threshold: String,
     /// Also say where PELT cuts: an overview without a test
-    #[arg(long)]
+    #[arg(long, requires = "workload")]
     pub pelt: bool,
     /// Let the exit code tell whether the latest level of some figure is worse than the one before
     #[arg(long, requires = "workload")]
@@ -70,7 +71,7 @@ pub struct History {
     #[arg(short, long, value_name = "FILE", requires = "workload")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     pub force: bool,
     /// Print JSON; docs/formats/history.schema.json describes it
     #[arg(long)]

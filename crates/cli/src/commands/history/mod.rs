@@ -34,6 +34,13 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let group = choose::group(word, &groups, &past)?;
+    if word == "last"
+        && let Some(simulated) = choose::newest_if_simulated(&groups, &past)
+    {
+        console::note(&format!(
+            "the newest run, {simulated}, is simulated; this is the history of the newest measured one"
+        ));
+    }
     let input = gather::past_of(&store, group, options)?;
     let found = history::History::of(&input, &asked);
     let gate = options.gate.then(|| Gate::of(&found));

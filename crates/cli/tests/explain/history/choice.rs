@@ -1,7 +1,7 @@
 //! Which workload a word means: its id, a label, its name, a file, a run; several that are meant are listed.
 
 use super::{night, nights, with};
-use fathom_record::Run;
+use fathom_record::{Run, Simulation};
 
 /// The nights, two other workloads, and one night elsewhere.
 fn several() -> Vec<Run> {
@@ -68,4 +68,71 @@ fn several_that_are_meant_are_listed_and_none_is_an_error() {
         .expect_stderr("\"nothing\" is no workload of the store");
     let _ =
         fathom_testkit::Fathom::new().run(["history", "last"]).expect_code(2).expect_stderr("no runs yet");
+}
+
+/// A night of which a mark says that a sweep or a comparison made it.
+fn marked(n: usize, key: &str, mark: serde_json::Value) -> Run {
+    let mut run = night(n % 24, if n.is_multiple_of(2) { 100.0 } else { 900.0 });
+    run.id = format!("20261201T{:02}0000-0000{n:02}", n % 24);
+    run.environment[key] = mark;
+    run
+}
+
+fn setting(n: usize) -> serde_json::Value {
+    serde_json::json!({"scheduler": if n.is_multiple_of(2) { "none" } else { "bfq" }})
+}
+
+#[test]
+fn a_file_means_its_own_runs_after_a_sweep_or_a_comparison_of_it() {
+    let mut all = nights();
+    all.extend((0..4).map(|n| marked(n, "sweep", serde_json::json!({"id": "s", "settings": setting(n)}))));
+    // `compare --run --vary scheduler=none,bfq nightly.toml`: warm-up and noise, then five quads.
+    all.extend((4..30).map(|n| {
+        let part = if n < 6 {
+            "warm-up"
+        } else if n < 10 {
+            "noise"
+        } else {
+            "quads"
+        };
+        marked(n, "comparison", serde_json::json!({"id": "c", "part": part, "settings": setting(n)}))
+    }));
+    let fathom = with(&all);
+    for word in ["nightly.toml", "cold read", "Cold"] {
+        let _ = fathom.run(["history", word, "--gate"]).expect_code(1).expect_stdout("\n24 runs, ");
+    }
+    // The settings of both are the same, and so are their workloads: what counts of a comparison joins what a sweep measured.
+    let list = fathom.run(["history"]).expect_code(0);
+    let list =
+        list.expect_stdout(", host db1, /data, with scheduler=none").expect_stdout("12 (+3)  2026-10-");
+    assert_eq!(list.stdout.lines().count(), 5, "heads, three workloads, a note: {}", list.stdout);
+    let last = fathom.run(["history", "last"]).expect_code(0);
+    let _ = last.expect_stdout("with scheduler=bfq").expect_stdout("3 runs left out: 1 warm-up, 2 noise.");
+}
+
+#[test]
+fn without_a_run_as_it_stands_a_file_is_ambiguous() {
+    let all: Vec<Run> =
+        (0..4).map(|n| marked(n, "sweep", serde_json::json!({"id": "s", "settings": setting(n)}))).collect();
+    let _ = with(&all).run(["history", "nightly.toml"]).expect_code(2).expect_stderr("may be 2 workloads");
+}
+
+#[test]
+fn a_simulated_run_is_the_last_of_nothing() {
+    let mut all = nights();
+    all.push(Run {
+        id: "20270101T000000-000000".into(),
+        simulation: Some(Simulation::default()),
+        ..night(0, 1.0)
+    });
+    let fathom = with(&all);
+    let last = fathom.run(["history", "last"]).expect_code(0).expect_stdout("24 runs, ");
+    let _ = last.expect_stderr("the newest run, 20270101T000000-000000, is simulated");
+    let named = fathom.run(["history", "cold read"]).expect_code(0);
+    assert!(!named.stderr.contains("simulated"), "{}", named.stderr);
+    let simulated = with(&all[all.len() - 1..]);
+    let _ = simulated
+        .run(["history", "last"])
+        .expect_code(2)
+        .expect_stderr("all runs of the store are simulated");
 }

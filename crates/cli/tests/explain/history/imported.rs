@@ -54,3 +54,18 @@ fn the_columns_of_a_table_are_the_points_of_its_history() {
         .expect_code(0)
         .expect_stdout("3 runs are too few: a change can be shown from 10 runs on");
 }
+
+#[test]
+fn the_last_run_is_the_one_imported_last_whatever_its_text_tells() {
+    let fathom = Fathom::new();
+    let import = |name: &str, text: String| {
+        std::fs::write(fathom.work().join(name), text).expect("a log");
+        let _ = fathom.run(["import", name]).expect_code(0);
+    };
+    import("new.log", log(20, 100.0));
+    import("other.log", log(10, 100.0).replace("-i 0", "-i 1"));
+    import("old.log", log(3, 100.0));
+    // Of this command line the newest text is that of the twentieth, and the newest run that of the third.
+    let _ =
+        fathom.run(["history", "last"]).expect_code(0).expect_stdout("2 runs, ").expect_stdout("2007-10-20");
+}

@@ -49,5 +49,23 @@ fn the_search_can_be_set_and_repeats_with_its_seed() {
     ] {
         let _ = run(&words).expect_code(2).expect_stderr(said);
     }
-    let _ = fathom.run(["history", "--gate"]).expect_code(2);
+    let of_a_workload: [&[&str]; 12] = [
+        &["--gate"],
+        &["--figure", "p99"],
+        &["--cell", "read"],
+        &["--label", "x"],
+        &["--last", "3"],
+        &["--since", "2026-10-01"],
+        &["--min-segment", "4"],
+        &["--seed", "2"],
+        &["--permutations", "999"],
+        &["--threshold", "2%"],
+        &["--pelt"],
+        &["-o", "x.html"],
+    ];
+    for words in of_a_workload {
+        let line = ["history"].iter().chain(words);
+        let _ = fathom.run(line).expect_code(2).expect_stderr("WORKLOAD");
+    }
+    let _ = fathom.run(["history", "cold read", "--force"]).expect_code(2).expect_stderr("--output");
 }

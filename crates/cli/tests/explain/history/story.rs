@@ -90,3 +90,26 @@ fn the_gate_answers_with_its_exit_code() {
     let _ =
         with(&reversed).run(["history", "last", "--gate"]).expect_code(0).expect_stdout("Faster by 2.6 %");
 }
+
+/// Nights that swing slowly by 1 % round a level, which from one of them on is half of what it was.
+fn swinging(runs: usize, from: usize) -> Vec<Run> {
+    let rate = |n: usize| (500.0 + 5.0 * (n as f64 * 0.7).sin()) / if n < from { 1.0 } else { 2.0 };
+    (0..runs).map(|n| night(n, rate(n))).collect()
+}
+
+#[test]
+fn a_step_in_a_short_history_that_drifts_is_no_pass() {
+    for (runs, from) in [(20, 16), (24, 12)] {
+        let outcome = with(&swinging(runs, from)).run(["history", "last", "--gate"]).expect_code(3);
+        let _ = outcome
+            .expect_stdout("1 change (1 in doubt) in ")
+            .expect_stdout("Perhaps slower by ")
+            .expect_stdout("In doubt: neighbouring runs resemble each other")
+            .expect_stdout("Not enough data: the latest level of 1 of 1 figure may be worse");
+    }
+    // Drift without a step is none.
+    let _ = with(&swinging(24, 24))
+        .run(["history", "last", "--gate"])
+        .expect_code(0)
+        .expect_stdout("This history drifts");
+}
