@@ -135,7 +135,7 @@ fn stopping_when_the_interval_is_narrow_keeps_the_rate() {
         let quads = chance.quads(Noise::Normal, rule.budget, 1.0);
         for n in 1..=rule.budget {
             let found = compare(&quads[..n], &Rules::default()).expect("positive runs");
-            if rule.decide(n, &found.effect) == Decision::Test {
+            if rule.decide(n, Some(found.effect.half_width())) == Decision::Test {
                 alarms += usize::from(found.test.p <= 0.01);
                 quads_run += n;
                 break;

@@ -150,12 +150,14 @@ fn tested_by_blocks(
     draws: &mut Draws,
     of_points: &mut Draws,
 ) -> Option<Split> {
-    if let Some(sure) = tested(values, segment.clone(), how, how.block, draws) {
-        return Some(sure);
+    let part = &values[segment.clone()];
+    let order: Vec<u32> = (0..part.len() as u32).collect();
+    let (t, _) = Distances::of(part).best(&order, how.min_segment, &mut Workspace::default())?;
+    if how.blocks_can_tell(t, part.len()) {
+        return tested(values, segment, how, how.block, draws);
     }
-    let split = tested(values, segment.clone(), how, 1, of_points)?;
-    let doubtful = !how.blocks_can_tell(split.index - segment.start, segment.len());
-    doubtful.then_some(Split { doubtful, ..split })
+    let split = tested(values, segment, how, 1, of_points)?;
+    Some(Split { doubtful: true, ..split })
 }
 
 /// The best split of a segment, if its test passes.
