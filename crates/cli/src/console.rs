@@ -77,6 +77,11 @@ pub fn progress(phases: u64) -> ProgressBar {
     bar
 }
 
+/// "1 run", "2 runs".
+pub fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// "45 s", "12 min", "3.5 h".
 pub fn duration(time: std::time::Duration) -> String {
     match time.as_secs_f64() {

@@ -95,9 +95,8 @@ impl Store {
         let mut statement = connection.prepare_cached("SELECT id, model FROM workload").map_err(failed)?;
         let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
         past.workloads = rows.collect::<Result<_, _>>().map_err(failed)?;
-        past.newest_simulated = connection
-            .query_row("SELECT max(run_id) FROM simulation", [], |r| r.get(0))
-            .map_err(failed)?;
+        past.newest_simulated =
+            connection.query_row("SELECT max(run_id) FROM simulation", [], |r| r.get(0)).map_err(failed)?;
         Ok(past)
     }
 

@@ -1,6 +1,7 @@
 //! What a workload would do, in words: the files it makes, and phase by phase every step and who runs. For `--plan`; nothing is
 //! opened, made or started for it. Steps that reach beyond the workload's own files (commands, remounts) are shown word by word.
 
+use crate::console;
 use fathom_workload::{Action, CacheState, Existing, FileSet, Files, Holes, Phase, Workload};
 use std::fmt::Write as _;
 
@@ -12,8 +13,8 @@ pub fn of(workload: &Workload) -> String {
     let mut text = format!(
         "{}: {}, {}, seed {}\n",
         workload.name,
-        counted(workload.phases.len() as u64, "phase"),
-        counted(workload.repetitions.into(), "repetition"),
+        console::counted(workload.phases.len() as u64, "phase"),
+        console::counted(workload.repetitions.into(), "repetition"),
         workload.seed
     );
     for set in &workload.filesets {
@@ -23,11 +24,6 @@ pub fn of(workload: &Workload) -> String {
         steps(&mut text, i, phase);
     }
     text
-}
-
-/// "1 phase", "2 phases".
-fn counted(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn files(text: &mut String, set: &FileSet) {
@@ -41,7 +37,12 @@ fn files(text: &mut String, set: &FileSet) {
     };
     let count = set.files.count();
     if let Files::Tree(tree) = &set.files {
-        let _ = writeln!(text, "tree {} of {}: each {fate}", tree.root.display(), counted(count, "file"));
+        let _ = writeln!(
+            text,
+            "tree {} of {}: each {fate}",
+            tree.root.display(),
+            console::counted(count, "file")
+        );
         return;
     }
     for path in (0..count.min(MOST_FILES)).filter_map(|i| set.files.path(i)) {
@@ -63,7 +64,8 @@ fn steps(text: &mut String, number: usize, phase: &Phase) {
         let threads = g.threads.iter().map(|t| u64::from(t.instances)).sum::<u64>();
         sum.saturating_add(threads.saturating_mul(g.instances.into()))
     });
-    let who = if workers == 0 { "only the steps below".to_string() } else { counted(workers, "worker") };
+    let who =
+        if workers == 0 { "only the steps below".to_string() } else { console::counted(workers, "worker") };
     let _ = writeln!(text, "phase {number}: {}, {who}", phase.name);
     for action in &phase.before {
         let _ = writeln!(text, "  before: {}", words(action));
@@ -99,7 +101,7 @@ fn conditions(phase: &Phase) -> Vec<String> {
     });
     let ends = [
         stop.time.map(|t| format!("after {t}")),
-        stop.operations.map(|n| format!("after {} of all workers", counted(n, "operation"))),
+        stop.operations.map(|n| format!("after {} of all workers", console::counted(n, "operation"))),
         stop.bytes.map(|b| format!("after {b} of all workers")),
         steady,
         stop.first_done.map(|_| "when the first worker is done".to_string()),

@@ -4,6 +4,7 @@ use super::going::Going;
 use super::kernel;
 use super::stage::Stage;
 use super::vary::Of;
+use crate::console;
 use crate::line::ColdReach;
 use fathom_report::units;
 use std::fmt::Write as _;
@@ -11,20 +12,15 @@ use std::fmt::Write as _;
 /// Runs whose order is written out.
 const MOST_RUNS: usize = 200;
 
-/// "1 cell", "2 cells".
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
 /// The whole plan.
 pub fn words(going: &Going<'_>) -> String {
     let runs: usize = going.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
         "sweep of {}: {}, {}, {}, order from seed {}\n",
         going.asked.stage.words(),
-        counted(going.stage.cells.len(), "cell"),
-        counted(going.asked.rounds as usize, "round"),
-        counted(runs, "run"),
+        console::counted(going.stage.cells.len() as u64, "cell"),
+        console::counted(going.asked.rounds.into(), "round"),
+        console::counted(runs as u64, "run"),
         going.asked.stage.seed
     );
     text += &prepared(&going.stage);

@@ -81,21 +81,22 @@ fn the_past_knows_what_tells_workloads_apart() {
     third.environment = second.environment.clone();
     third.workload.clone_from(&second.workload);
     let mut fourth = run_named("d");
-    fourth.environment = serde_json::json!({"comparison": {"part": "warm-up", "settings": {"scheduler": "none"}}});
+    fourth.environment =
+        serde_json::json!({"comparison": {"part": "warm-up", "settings": {"scheduler": "none"}}});
     let simulated = Run { simulation: Some(crate::Simulation::default()), ..run_named("e") };
     for run in [&first, &second, &third, &fourth, &simulated] {
         store.save(run).expect("saves");
     }
     let past = store.past().expect("reads");
     let [a, b, c, d] = &past.runs[..] else { panic!("{past:?}") };
-    assert_eq!((d.settings.as_deref(), d.part.as_deref()), (Some("{\"scheduler\":\"none\"}"), Some("warm-up")));
+    assert_eq!(
+        (d.settings.as_deref(), d.part.as_deref()),
+        (Some("{\"scheduler\":\"none\"}"), Some("warm-up"))
+    );
     assert_eq!((a.part.as_deref(), past.newest_simulated.as_deref()), (None, Some("e")));
     assert_eq!((a.host.as_deref(), a.mount_point.as_deref()), (Some("db1"), Some("/data")));
     assert_eq!(a.settings.as_deref(), Some("{\"scheduler\":\"bfq\"}"));
-    assert_eq!(
-        (b.host.as_deref(), b.mount_point.as_deref(), b.settings.as_deref()),
-        (None, None, None)
-    );
+    assert_eq!((b.host.as_deref(), b.mount_point.as_deref(), b.settings.as_deref()), (None, None, None));
     assert_eq!((&a.argv, &a.started_at, a.status), (&first.argv, &first.started_at, first.status));
     assert_eq!(past.workloads[&a.workload], first.workload);
     assert!(a.workload != b.workload && b.workload == c.workload);

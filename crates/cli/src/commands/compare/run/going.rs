@@ -8,6 +8,7 @@ mod noise;
 use super::progress::Progress;
 use super::wish::Wish;
 use crate::commands::sweep::stage::{Stage, Stop};
+use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
 use crate::mark::Mark;
@@ -158,7 +159,7 @@ impl<'a> Going<'a> {
         if self.wish.warm_up > 0 {
             progress.part(&format!(
                 "warm-up: {} of each side, not counted",
-                counted(self.wish.warm_up as usize, "run")
+                console::counted(self.wish.warm_up.into(), "run")
             ));
         }
         for _ in 0..self.wish.warm_up {
@@ -346,11 +347,6 @@ fn labelled(mark: &SessionMark) -> Mark {
 /// "ABBA".
 pub fn letters(order: &[usize]) -> String {
     order.iter().map(|side| LETTERS[*side]).collect()
-}
-
-/// "1 run", "2 runs".
-pub fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
         "{}, seed {}; {} at most",
         if wish.alone { format!("the noise of {a}") } else { format!("{b} against {a}") },
         wish.stage.seed,
-        going::counted(going.most_runs() as usize, "run")
+        console::counted(going.most_runs(), "run")
     ));
     fathom_engine::watch_signals();
     let ended = going.all();
@@ -67,7 +67,7 @@ fn tell_kept(going: &Going<'_>) {
     } else {
         console::warning(&format!(
             "{stored} of {} are kept: `fathom compare --of {}` will not say the same",
-            going::counted(made as usize, "run"),
+            console::counted(made, "run"),
             going.stage.id
         ));
     }

@@ -1,7 +1,7 @@
 //! What a comparison would do, in words, for `--plan`: both sides with the files they make and every step, what is turned and put back, the
 //! order of the runs, when it ends, and how long it may take.
 
-use super::going::{Going, NOISE_QUADS, counted, letters};
+use super::going::{Going, NOISE_QUADS, letters};
 use crate::commands::run::plan_of;
 use crate::commands::sweep::plan::prepared;
 use crate::console;
@@ -37,7 +37,7 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     text += &prepared(&going.stage);
     order(&mut text, going);
     let runs = going.most_runs();
-    let _ = writeln!(text, "{} at most{}", counted(runs as usize, "run"), time(runs, &lasts));
+    let _ = writeln!(text, "{} at most{}", console::counted(runs, "run"), time(runs, &lasts));
     if let Some(budget) = wish.budget {
         let _ = writeln!(text, "no quad is begun that would not end within {}", console::duration(budget));
     }
@@ -52,7 +52,11 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
 fn order(text: &mut String, going: &Going<'_>) {
     let wish = going.wish;
     if wish.warm_up > 0 {
-        let _ = writeln!(text, "first {} of each side, thrown away", counted(wish.warm_up as usize, "run"));
+        let _ = writeln!(
+            text,
+            "first {} of each side, thrown away",
+            console::counted(wish.warm_up.into(), "run")
+        );
     }
     let words = |orders: &[Vec<usize>]| {
         let shown: Vec<String> = orders.iter().take(MOST_ORDERS).map(|o| letters(o)).collect();
