@@ -110,8 +110,12 @@ impl Elevator for AnyElevator {
         each!(self, one => one.raises_requests())
     }
 
-    fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
-        each!(self, one => one.merge_candidate(now, requests, limits, bio))
+    fn merge_candidate(&mut self, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
+        each!(self, one => one.merge_candidate(requests, limits, bio))
+    }
+
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
+        each!(self, one => one.touched(requests, bio))
     }
 
     fn uses_last_merge(&self) -> bool {

@@ -4,10 +4,9 @@
 //! (`unlock_single`, the version that was measured).
 
 use super::{Elevator, Pick};
-use crate::bio::Bio;
 use crate::elevator::sorted::Lane;
 use crate::limits::Limits;
-use crate::merge::{Candidate, MergeKind, may_join};
+use crate::merge::{MergeKind, may_join};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
@@ -101,16 +100,6 @@ impl Elevator for ClookHsfs {
 
     fn set_row(&mut self, row: usize, value: u64) {
         self.tunables.set(row, value);
-    }
-
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        _requests: &Requests,
-        _limits: &Limits,
-        _bio: &Bio,
-    ) -> Candidate {
-        Candidate::None
     }
 
     fn uses_last_merge(&self) -> bool {

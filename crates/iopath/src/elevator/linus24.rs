@@ -117,7 +117,7 @@ impl Elevator for Linus24 {
         self.tunables.set(row, value);
     }
 
-    fn merge_candidate(&mut self, _now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
+    fn merge_candidate(&mut self, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
         let (mut sorted, mut read_seen) = (None, false);
         for slot in self.list.iter_back(requests) {
             let request = &requests[slot];

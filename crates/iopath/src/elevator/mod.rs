@@ -89,7 +89,14 @@ pub trait Elevator {
     }
 
     /// The request that a bio would be added to. The queue checks limits and [`Elevator::allows`] afterwards.
-    fn merge_candidate(&mut self, now: Nanos, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate;
+    fn merge_candidate(&mut self, requests: &Requests, _limits: &Limits, bio: &Bio) -> Candidate {
+        self.touched(requests, bio)
+    }
+
+    /// The same where the search leaves nothing behind and knows no limits.
+    fn touched(&self, _requests: &Requests, _bio: &Bio) -> Candidate {
+        Candidate::None
+    }
 
     /// Whether the queue's hint, the request that grew last, is tried before anything else.
     fn uses_last_merge(&self) -> bool {

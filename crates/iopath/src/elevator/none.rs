@@ -30,13 +30,7 @@ impl Elevator for NoScheduler {
         "none@4.11"
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         among_the_last(&self.list, requests, bio)
     }
 

@@ -41,13 +41,7 @@ impl Elevator for Noop {
         }
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let wanted = |kind: &MergeKind| self.search == Search::Scan || *kind == MergeKind::Back;
         let touched =
             |slot| touches(requests, slot, bio).filter(wanted).map(|kind| Candidate::of(slot, kind));

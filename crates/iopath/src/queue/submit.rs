@@ -64,7 +64,7 @@ impl Queue {
             Some(hint) => hint,
             None => {
                 let limits = &self.rules.limits;
-                self.elevator.merge_candidate(now, &self.requests, limits, bio).parts()?
+                self.elevator.merge_candidate(&self.requests, limits, bio).parts()?
             }
         };
         if !self.elevator.allows(&self.requests, slot, bio) {

@@ -207,13 +207,7 @@ impl Elevator for Anticipatory {
         self.write_budget = (self.ticks(WRITE_BATCH_EXPIRE) / 10).max(2);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         for lane in &self.lanes {
             if let Some(slot) = lane.tree.ending_at(requests, bio.sector())
                 && touches(requests, slot, bio) == Some(MergeKind::Back)

@@ -230,13 +230,7 @@ impl Elevator for BfqLite {
         self.budgets.fix(self.tunables[MAX_BUDGET]);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let own = self.queues.get(usize::from(Self::key(requests, bio.task(), bio.is_sync())));
         own.map_or(Candidate::None, |queue| sorted::candidate(&queue.requests.lane.tree, requests, bio, true))
     }

@@ -141,13 +141,7 @@ impl Elevator for Cfq1 {
         Some(REQUESTS)
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         // Back merges are found by a hash over all processes, front merges in the submitter's tree.
         let behind = |&key: &u16| {
             let slot = self.processes[usize::from(key)].tree.ending_at(requests, bio.sector())?;

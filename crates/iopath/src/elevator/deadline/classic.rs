@@ -140,13 +140,7 @@ impl Elevator for Deadline {
         self.tunables.set(row, value);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let tree = &self.lanes[bio.op().direction()].tree;
         sorted::candidate(tree, requests, bio, self.tunables[FRONT_MERGES] != 0)
     }

@@ -165,13 +165,7 @@ impl Elevator for MqDeadline {
         self.tunables.set(row, value);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let class = Self::class_of(requests, bio.task());
         let tree = &self.classes[class].lanes[bio.op().direction()].tree;
         sorted::candidate(tree, requests, bio, self.tunables[FRONT_MERGES] != 0)

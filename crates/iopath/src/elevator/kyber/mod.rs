@@ -167,13 +167,7 @@ impl Elevator for Kyber {
         self.tunables.set(row, value);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let list = &self.domains[Self::domain_of(bio.op())].of_cpu[usize::from(bio.cpu())];
         among_the_last(list, requests, bio)
     }

@@ -168,13 +168,7 @@ impl Elevator for Cfq2 {
         Some(REQUESTS)
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let behind = |&key: &u16| {
             let slot = self.processes[usize::from(key)].tree.ending_at(requests, bio.sector())?;
             (touches(requests, slot, bio) == Some(MergeKind::Back)).then_some(Candidate::Back(slot))

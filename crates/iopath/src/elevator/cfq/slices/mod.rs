@@ -265,13 +265,7 @@ impl Elevator for Cfq3 {
         self.tunables.set(row, value);
     }
 
-    fn merge_candidate(
-        &mut self,
-        _now: Nanos,
-        requests: &Requests,
-        _limits: &Limits,
-        bio: &Bio,
-    ) -> Candidate {
+    fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         let own = self.turns.get(usize::from(self.key(requests, bio.task(), bio.is_sync())));
         own.map_or(Candidate::None, |turn| sorted::candidate(&turn.requests.lane.tree, requests, bio, true))
     }
