@@ -10,7 +10,7 @@ use super::kyber::Kyber;
 use super::linus24::Linus24;
 use super::none::NoScheduler;
 use super::noop::Noop;
-use super::{Elevator, Held, MayQueue, Pick};
+use super::{Elevator, Held, MayQueue, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
@@ -128,6 +128,10 @@ impl Elevator for AnyElevator {
 
     fn merged(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
         each!(self, one => one.merged(now, requests, slot, kind));
+    }
+
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        each!(self, one => one.order(requests, slot))
     }
 
     fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {

@@ -6,7 +6,7 @@
 use super::{Elevator, Pick};
 use crate::elevator::sorted::Lane;
 use crate::limits::Limits;
-use crate::merge::{MergeKind, may_join};
+use crate::merge::may_join;
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
@@ -104,10 +104,6 @@ impl Elevator for ClookHsfs {
 
     fn uses_last_merge(&self) -> bool {
         false
-    }
-
-    fn neighbour(&self, _requests: &Requests, _slot: Slot, _kind: MergeKind) -> Option<Slot> {
-        None
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

@@ -1,7 +1,7 @@
 //! The elevator of 2.4: one list, head first. Merging and sorting are one scan from the tail; passover counters bound how often a request
 //! is overtaken; a read that meets only writes goes behind the first few of them.
 
-use super::{Elevator, Pick};
+use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::list::List;
@@ -162,11 +162,8 @@ impl Elevator for Linus24 {
         (self.place, self.charged) = (Place::Tail, None);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        match kind {
-            MergeKind::Back => self.list.after(requests, slot),
-            MergeKind::Front => self.list.before(requests, slot),
-        }
+    fn order(&self, _requests: &Requests, _slot: Slot) -> Order<'_> {
+        Order::List(&self.list)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

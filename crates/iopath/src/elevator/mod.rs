@@ -27,10 +27,12 @@ pub use names::{NameError, by_name, kernels, known};
 
 use crate::bio::Bio;
 use crate::limits::Limits;
+use crate::list::List;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
 use crate::task::TaskId;
 use crate::time::{Hz, Nanos};
+use crate::tree::Tree;
 use crate::tunable::View;
 
 /// The elevator's answer to "what next".
@@ -53,6 +55,30 @@ pub enum MayQueue {
     No,
     /// Even beyond the pool's limit (up to its reserve).
     Must,
+}
+
+/// What decides who is whose neighbour.
+#[derive(Clone, Copy, Debug)]
+pub enum Order<'a> {
+    /// Requests are not joined.
+    None,
+    /// The places in a list.
+    List(&'a List),
+    /// The sectors.
+    Tree(&'a Tree),
+}
+
+impl Order<'_> {
+    /// The one before (`Front`) or behind (`Back`) a request.
+    pub fn beside(self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        match (self, kind) {
+            (Order::None, _) => None,
+            (Order::List(list), MergeKind::Back) => list.after(requests, slot),
+            (Order::List(list), MergeKind::Front) => list.before(requests, slot),
+            (Order::Tree(tree), MergeKind::Back) => tree.after(requests, slot),
+            (Order::Tree(tree), MergeKind::Front) => tree.before(requests, slot),
+        }
+    }
 }
 
 /// What the pool has given out, for [`Elevator::may_queue`].
@@ -111,8 +137,15 @@ pub trait Elevator {
     /// A bio was added: the request's end or, for front merges, its first sector has changed.
     fn merged(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot, _kind: MergeKind) {}
 
+    /// Among what a waiting request has neighbours that it may be joined with.
+    fn order(&self, _requests: &Requests, _slot: Slot) -> Order<'_> {
+        Order::None
+    }
+
     /// The request before (`Front`) or behind (`Back`) another, with which it may now be joined.
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot>;
+    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+        self.order(requests, slot).beside(requests, slot, kind)
+    }
 
     /// `gone` is about to become the tail of `kept`: it leaves the elevator's lists.
     fn joined(&mut self, now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot);

@@ -5,7 +5,7 @@ use super::{Elevator, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::list::List;
-use crate::merge::{Candidate, MergeKind, touches};
+use crate::merge::{Candidate, touches};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 
@@ -36,10 +36,6 @@ impl Elevator for NoScheduler {
 
     fn uses_last_merge(&self) -> bool {
         false
-    }
-
-    fn neighbour(&self, _requests: &Requests, _slot: Slot, _kind: MergeKind) -> Option<Slot> {
-        None
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {

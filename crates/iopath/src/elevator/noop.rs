@@ -1,7 +1,7 @@
 //! `noop` of 2.6: a list, served in the order of arrival, with merging and no sorting. A bio is merged with the request that grew last; to
 //! 2.6.11 else, scanning from the tail, with the first that it touches; later with one that ends where it begins.
 
-use super::{Elevator, Pick};
+use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::list::List;
@@ -48,11 +48,8 @@ impl Elevator for Noop {
         self.list.iter_back(requests).find_map(touched).unwrap_or(Candidate::None)
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        match kind {
-            MergeKind::Back => self.list.after(requests, slot),
-            MergeKind::Front => self.list.before(requests, slot),
-        }
+    fn order(&self, _requests: &Requests, _slot: Slot) -> Order<'_> {
+        Order::List(&self.list)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {

@@ -46,13 +46,6 @@ impl Lane {
         self.remove(requests, gone);
     }
 
-    pub(crate) fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        match kind {
-            MergeKind::Back => self.tree.after(requests, slot),
-            MergeKind::Front => self.tree.before(requests, slot),
-        }
-    }
-
     pub(crate) fn oldest(&self) -> Option<Slot> {
         self.fifo.first()
     }

@@ -10,7 +10,7 @@ mod process;
 mod waiting;
 
 use super::sorted::{self, BackSeek, Lane};
-use super::{Elevator, Held, MayQueue, Pick};
+use super::{Elevator, Held, MayQueue, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind, touches};
@@ -229,8 +229,8 @@ impl Elevator for Anticipatory {
         self.lanes[Self::kind(requests, slot)].merged(requests, slot, kind);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        self.lanes[Self::kind(requests, slot)].neighbour(requests, slot, kind)
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.lanes[Self::kind(requests, slot)].tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

@@ -12,7 +12,7 @@ mod turns;
 use super::best::BestLane;
 use super::mean::Mean;
 use super::sorted::{self, BackSeek};
-use super::{Elevator, Pick};
+use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
@@ -245,8 +245,8 @@ impl Elevator for BfqLite {
         queue.requests.merged(requests, slot, kind, head, back);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        self.queues[usize::from(requests[slot].private.queue)].requests.lane.neighbour(requests, slot, kind)
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.queues[usize::from(requests[slot].private.queue)].requests.lane.tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

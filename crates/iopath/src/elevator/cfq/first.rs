@@ -4,7 +4,7 @@
 
 use crate::bio::Bio;
 use crate::elevator::sorted;
-use crate::elevator::{Elevator, Held, MayQueue, Pick};
+use crate::elevator::{Elevator, Held, MayQueue, Order, Pick};
 use crate::limits::Limits;
 use crate::list::List;
 use crate::merge::{Candidate, MergeKind, touches};
@@ -162,12 +162,8 @@ impl Elevator for Cfq1 {
         }
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        let tree = &self.processes[usize::from(requests[slot].private.queue)].tree;
-        match kind {
-            MergeKind::Back => tree.after(requests, slot),
-            MergeKind::Front => tree.before(requests, slot),
-        }
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.processes[usize::from(requests[slot].private.queue)].tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {

@@ -3,7 +3,7 @@
 use super::{CLASSIC, FIFO_BATCH, FRONT_MERGES, READ_EXPIRE, WRITE_EXPIRE, WRITES_STARVED};
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, Lane};
-use crate::elevator::{Elevator, Pick};
+use crate::elevator::{Elevator, Order, Pick};
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
@@ -150,8 +150,8 @@ impl Elevator for Deadline {
         self.lanes[way].merged(requests, slot, kind);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        self.lanes[self.lane_of(requests, slot)].neighbour(requests, slot, kind)
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.lanes[self.lane_of(requests, slot)].tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

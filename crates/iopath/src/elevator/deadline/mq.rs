@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, Lane};
-use crate::elevator::{Elevator, Held, MayQueue, Pick};
+use crate::elevator::{Elevator, Held, MayQueue, Order, Pick};
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
@@ -179,10 +179,10 @@ impl Elevator for MqDeadline {
         self.lane(requests, slot).merged(requests, slot, kind);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
         let request = &requests[slot];
         let class = &self.classes[usize::from(request.private.queue)];
-        class.lanes[request.op().direction()].neighbour(requests, slot, kind)
+        Order::Tree(&class.lanes[request.op().direction()].tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

@@ -8,7 +8,7 @@ use super::{Elevator, Held, MayQueue, Pick};
 use crate::bio::{Bio, Op};
 use crate::limits::Limits;
 use crate::list::List;
-use crate::merge::{Candidate, MergeKind};
+use crate::merge::Candidate;
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
@@ -174,10 +174,6 @@ impl Elevator for Kyber {
 
     fn uses_last_merge(&self) -> bool {
         false
-    }
-
-    fn neighbour(&self, _requests: &Requests, _slot: Slot, _kind: MergeKind) -> Option<Slot> {
-        None
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {

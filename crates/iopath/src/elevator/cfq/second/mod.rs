@@ -11,7 +11,7 @@ mod service;
 use super::LONGEST_MS;
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, BackSeek};
-use crate::elevator::{Elevator, Held, MayQueue, Pick};
+use crate::elevator::{Elevator, Held, MayQueue, Order, Pick};
 use crate::limits::Limits;
 use crate::list::List;
 use crate::merge::{Candidate, MergeKind, touches};
@@ -194,12 +194,8 @@ impl Elevator for Cfq2 {
         process.best = sorted::nearer(requests, head, back, process.best, Some(slot));
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        let tree = &self.processes[usize::from(requests[slot].private.queue)].tree;
-        match kind {
-            MergeKind::Back => tree.after(requests, slot),
-            MergeKind::Front => tree.before(requests, slot),
-        }
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.processes[usize::from(requests[slot].private.queue)].tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {

@@ -12,7 +12,7 @@ use crate::bio::Bio;
 use crate::elevator::best::BestLane;
 use crate::elevator::mean::Mean;
 use crate::elevator::sorted::{self, BackSeek};
-use crate::elevator::{Elevator, Pick};
+use crate::elevator::{Elevator, Order, Pick};
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
@@ -280,8 +280,8 @@ impl Elevator for Cfq3 {
         turn.requests.merged(requests, slot, kind, head, back);
     }
 
-    fn neighbour(&self, requests: &Requests, slot: Slot, kind: MergeKind) -> Option<Slot> {
-        self.turns[usize::from(requests[slot].private.queue)].requests.lane.neighbour(requests, slot, kind)
+    fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
+        Order::Tree(&self.turns[usize::from(requests[slot].private.queue)].requests.lane.tree)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
