@@ -195,8 +195,6 @@ impl Elevator for Linus24 {
         self.list.remove(requests, slot);
     }
 
-    fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
-
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
         (self.place, self.charged) = (Place::Tail, None);
         self.list.pop_front(requests)

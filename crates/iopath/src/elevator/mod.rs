@@ -166,7 +166,7 @@ pub trait Elevator {
     fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
 
     /// The device is done with it; its place is freed right after.
-    fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot);
+    fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
 
     /// A request that was chosen did not go to the device after all: it will be inserted anew. Nothing was served, so nothing is learned.
     fn returned(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {

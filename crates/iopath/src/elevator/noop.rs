@@ -68,8 +68,6 @@ impl Elevator for Noop {
         self.list.remove(requests, slot);
     }
 
-    fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
-
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
         self.list.pop_front(requests)
     }

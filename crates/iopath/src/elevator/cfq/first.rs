@@ -200,8 +200,6 @@ impl Elevator for Cfq1 {
         self.waiting -= 1;
     }
 
-    fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
-
     fn may_queue(&mut self, _now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {
         let own = self.processes.get(usize::from(requests.task(bio.task()).process));
         let (Some(own), false) = (own, self.busy.is_empty()) else { return MayQueue::Yes };

@@ -193,8 +193,6 @@ impl Elevator for Deadline {
         self.take(requests, slot);
     }
 
-    fn completed(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot) {}
-
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
         self.following = [None; 2];
         self.lanes.iter_mut().find_map(|lane| lane.drain(requests))
