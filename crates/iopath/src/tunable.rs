@@ -59,6 +59,37 @@ pub struct Tunable {
     pub doc: &'static str,
 }
 
+/// An hour: longer times are none.
+const LONGEST_MS: u64 = 3_600_000;
+
+/// Rows of a table are written with these.
+impl Tunable {
+    /// A time of up to an hour, ms.
+    pub(crate) const fn millis(name: &'static str, default: u64, doc: &'static str) -> Self {
+        Self { name, unit: Unit::Millis, default, min: 0, max: LONGEST_MS, doc }
+    }
+
+    /// So many of something, up to 2^20.
+    pub(crate) const fn count(name: &'static str, unit: Unit, default: u64, doc: &'static str) -> Self {
+        Self { name, unit, default, min: 0, max: 1 << 20, doc }
+    }
+
+    /// 0 or 1.
+    pub(crate) const fn switch(name: &'static str, default: u64, doc: &'static str) -> Self {
+        Self { name, unit: Unit::Switch, default, min: 0, max: 1, doc }
+    }
+
+    /// With another smallest value.
+    pub(crate) const fn at_least(self, min: u64) -> Self {
+        Self { min, ..self }
+    }
+
+    /// With another largest value.
+    pub(crate) const fn at_most(self, max: u64) -> Self {
+        Self { max, ..self }
+    }
+}
+
 /// A tunable cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TunableError {

@@ -16,30 +16,14 @@ const MAX_TRANSFER: usize = 1;
 const UNLOCK_SINGLE: usize = 2;
 
 static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "deadline",
-        unit: Unit::Millis,
-        default: 500,
-        min: 0,
-        max: 3_600_000,
-        doc: "a read older than this is where the next sweep starts",
-    },
-    Tunable {
-        name: "max_transfer",
-        unit: Unit::KiB,
-        default: 16,
-        min: 1,
-        max: 1 << 20,
-        doc: "longest joined read; 16 where the device does not tell",
-    },
-    Tunable {
-        name: "unlock_single",
-        unit: Unit::Switch,
-        default: 1,
-        min: 0,
-        max: 1,
-        doc: "1: a read that joined none is waited for without the lock, so that others can be issued",
-    },
+    Tunable::millis("deadline", 500, "a read older than this is where the next sweep starts"),
+    Tunable::count("max_transfer", Unit::KiB, 16, "longest joined read; 16 where the device does not tell")
+        .at_least(1),
+    Tunable::switch(
+        "unlock_single",
+        1,
+        "1: a read that joined none is waited for without the lock, so that others can be issued",
+    ),
 ];
 
 /// Set in a request's mark: it is waited for under the lock.

@@ -15,30 +15,19 @@ const WRITE_LATENCY: usize = 1;
 const MAX_BOMB_SEGMENTS: usize = 2;
 
 static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "read_latency",
-        unit: Unit::Requests,
-        default: 128,
-        min: 0,
-        max: 1 << 20,
-        doc: "how often a read may be overtaken (elvtune -r); before 2.4.23 much larger",
-    },
-    Tunable {
-        name: "write_latency",
-        unit: Unit::Requests,
-        default: 256,
-        min: 0,
-        max: 1 << 20,
-        doc: "how often a write may be overtaken (elvtune -w)",
-    },
-    Tunable {
-        name: "max_bomb_segments",
-        unit: Unit::Number,
-        default: 4,
-        min: 0,
-        max: 1 << 20,
-        doc: "a read that sees only writes goes behind about this many (elvtune -b); 0: no promotion",
-    },
+    Tunable::count(
+        "read_latency",
+        Unit::Requests,
+        128,
+        "how often a read may be overtaken (elvtune -r); before 2.4.23 much larger",
+    ),
+    Tunable::count("write_latency", Unit::Requests, 256, "how often a write may be overtaken (elvtune -w)"),
+    Tunable::count(
+        "max_bomb_segments",
+        Unit::Number,
+        4,
+        "a read that sees only writes goes behind about this many (elvtune -b); 0: no promotion",
+    ),
 ];
 
 /// Where the next new request goes.

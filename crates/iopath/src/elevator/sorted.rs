@@ -7,6 +7,7 @@ use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tree::Tree;
+use crate::tunable::{Tunable, Unit};
 
 /// Requests of one kind, sorted by sector and by arrival. `private.due` is their deadline.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +92,21 @@ pub(crate) struct BackSeek {
     pub(crate) max: u64,
     /// Factor of the distance.
     pub(crate) penalty: u64,
+}
+
+impl BackSeek {
+    /// The tunables that CFQ and BFQ have for it.
+    pub(crate) const ROWS: [Tunable; 2] = [
+        Tunable::count("back_seek_max", Unit::KiB, 16 * 1024, "how far the head goes back for a request")
+            .at_most(1 << 32),
+        Tunable::count(
+            "back_seek_penalty",
+            Unit::Number,
+            2,
+            "how much dearer going back is than going ahead",
+        )
+        .at_least(1),
+    ];
 }
 
 /// The one of two requests that is nearer to where the head stands: ahead by distance, behind by distance times the penalty, and

@@ -20,30 +20,9 @@ const WINDOW: usize = 2;
 
 /// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 4,
-        min: 0,
-        max: 1 << 20,
-        doc: "most pages read ahead at once",
-    },
-    Tunable {
-        name: "contiguous",
-        unit: Unit::Number,
-        default: 2,
-        min: 0,
-        max: 1 << 20,
-        doc: "contiguous windows before read-ahead begins",
-    },
-    Tunable {
-        name: "window",
-        unit: Unit::Pages,
-        default: 2,
-        min: 1,
-        max: 1 << 20,
-        doc: "pages in which a call is carried out at once",
-    },
+    Tunable::count("max", Unit::Pages, 4, "most pages read ahead at once"),
+    Tunable::count("contiguous", Unit::Number, 2, "contiguous windows before read-ahead begins"),
+    Tunable::count("window", Unit::Pages, 2, "pages in which a call is carried out at once").at_least(1),
 ];
 
 /// The policy.

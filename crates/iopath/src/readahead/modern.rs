@@ -21,30 +21,20 @@ const FOLIOS: usize = 2;
 
 /// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 32,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest window (read_ahead_kb / 4); 0 is no read-ahead",
-    },
-    Tunable {
-        name: "device",
-        unit: Unit::Pages,
-        default: 320,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once",
-    },
-    Tunable {
-        name: "folios",
-        unit: Unit::Number,
-        default: 9,
-        min: 0,
-        max: 20,
-        doc: "largest folio of the file system is 2 to this many pages; 0 is none but single pages",
-    },
+    Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
+    Tunable::count(
+        "device",
+        Unit::Pages,
+        320,
+        "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once",
+    ),
+    Tunable::count(
+        "folios",
+        Unit::Number,
+        9,
+        "largest folio of the file system is 2 to this many pages; 0 is none but single pages",
+    )
+    .at_most(20),
 ];
 
 /// The policy.

@@ -18,30 +18,14 @@ const CONTEXT: usize = 2;
 
 /// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 32,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest window (read_ahead_kb / 4); 0 is no read-ahead",
-    },
-    Tunable {
-        name: "device",
-        unit: Unit::Pages,
-        default: 0,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once (since 4.10)",
-    },
-    Tunable {
-        name: "context",
-        unit: Unit::Switch,
-        default: 1,
-        min: 0,
-        max: 1,
-        doc: "pages cached before a missing one are the trace of a stream",
-    },
+    Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4); 0 is no read-ahead"),
+    Tunable::count(
+        "device",
+        Unit::Pages,
+        0,
+        "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once (since 4.10)",
+    ),
+    Tunable::switch("context", 1, "pages cached before a missing one are the trace of a stream"),
 ];
 
 /// The policy.

@@ -18,22 +18,8 @@ const MIN: usize = 1;
 
 /// What can be set: /proc/sys/vm/max-readahead and min-readahead.
 pub(super) static TABLE: [Tunable; 2] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 31,
-        min: 0,
-        max: 1 << 20,
-        doc: "most pages read in advance at once (vm.max-readahead)",
-    },
-    Tunable {
-        name: "min",
-        unit: Unit::Pages,
-        default: 3,
-        min: 0,
-        max: 1 << 20,
-        doc: "least pages once a file is read in order (vm.min-readahead)",
-    },
+    Tunable::count("max", Unit::Pages, 31, "most pages read in advance at once (vm.max-readahead)"),
+    Tunable::count("min", Unit::Pages, 3, "least pages once a file is read in order (vm.min-readahead)"),
 ];
 
 /// The policy.

@@ -19,22 +19,9 @@ const CACHE_HITS: u64 = 256;
 
 /// What can be set.
 pub(super) static TABLE: [Tunable; 2] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 32,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest window (read_ahead_kb / 4)",
-    },
-    Tunable {
-        name: "min",
-        unit: Unit::Pages,
-        default: 4,
-        min: 1,
-        max: 1 << 20,
-        doc: "smallest window after a page that was read ahead was lost",
-    },
+    Tunable::count("max", Unit::Pages, 32, "largest window (read_ahead_kb / 4)"),
+    Tunable::count("min", Unit::Pages, 4, "smallest window after a page that was read ahead was lost")
+        .at_least(1),
 ];
 
 /// The policy.

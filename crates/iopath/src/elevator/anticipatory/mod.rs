@@ -17,7 +17,7 @@ use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::task::TaskId;
 use crate::time::{Hz, Nanos};
-use crate::tunable::{Tunable, Tunables, Unit, View};
+use crate::tunable::{Tunable, Tunables, View};
 use process::{Newcomers, Process};
 use waiting::Status;
 
@@ -30,22 +30,24 @@ const READ_BATCH_EXPIRE: usize = 2;
 const WRITE_BATCH_EXPIRE: usize = 3;
 const ANTIC_EXPIRE: usize = 4;
 
-const LONGEST_MS: u64 = 3_600_000;
-
-const fn millis(name: &'static str, default: u64, doc: &'static str) -> Tunable {
-    Tunable { name, unit: Unit::Millis, default, min: 0, max: LONGEST_MS, doc }
-}
-
 static TABLE: [Tunable; 5] = [
-    millis(
+    Tunable::millis(
         "read_expire",
         125,
         "a synchronous request older than this may go first, looked at once per this time",
     ),
-    millis("write_expire", 250, "the same for asynchronous ones"),
-    millis("read_batch_expire", 500, "a synchronous batch ends after this time if others wait"),
-    millis("write_batch_expire", 125, "how long an asynchronous batch should take; its length adapts"),
-    millis("antic_expire", 6, "longest wait for the next request of the same process; 0: never wait"),
+    Tunable::millis("write_expire", 250, "the same for asynchronous ones"),
+    Tunable::millis("read_batch_expire", 500, "a synchronous batch ends after this time if others wait"),
+    Tunable::millis(
+        "write_batch_expire",
+        125,
+        "how long an asynchronous batch should take; its length adapts",
+    ),
+    Tunable::millis(
+        "antic_expire",
+        6,
+        "longest wait for the next request of the same process; 0: never wait",
+    ),
 ];
 
 const BACK: BackSeek = BackSeek { max: 1024 * 1024, penalty: 2 };

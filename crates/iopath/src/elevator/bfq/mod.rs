@@ -31,34 +31,25 @@ const BACK_SEEK_MAX: usize = 4;
 const BACK_SEEK_PENALTY: usize = 5;
 const MAX_BUDGET: usize = 6;
 
-const LONGEST_MS: u64 = 3_600_000;
-
-const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
-    Tunable { name, unit, default, min, max, doc }
-}
-
 static TABLE: [Tunable; 7] = [
-    row(
+    Tunable::millis(
         "fifo_expire_sync",
-        Unit::Millis,
         125,
-        1,
-        LONGEST_MS,
         "a synchronous request older than this goes first in its queue's turn",
-    ),
-    row("fifo_expire_async", Unit::Millis, 250, 1, LONGEST_MS, "the same for asynchronous ones"),
-    row("timeout_sync", Unit::Millis, 124, 1, LONGEST_MS, "longest turn of a queue"),
-    row("slice_idle", Unit::Millis, 8, 0, LONGEST_MS, "how long the disk is kept idle for a task; 0: never"),
-    row("back_seek_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
-    row("back_seek_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
-    row(
+    )
+    .at_least(1),
+    Tunable::millis("fifo_expire_async", 250, "the same for asynchronous ones").at_least(1),
+    Tunable::millis("timeout_sync", 124, "longest turn of a queue").at_least(1),
+    Tunable::millis("slice_idle", 8, "how long the disk is kept idle for a task; 0: never"),
+    BackSeek::ROWS[0],
+    BackSeek::ROWS[1],
+    Tunable::count(
         "max_budget",
         Unit::Sectors,
         0,
-        0,
-        1 << 32,
         "largest budget; 0: what the device transfers in timeout_sync, 16384 until learned",
-    ),
+    )
+    .at_most(1 << 32),
 ];
 
 /// A task whose requests lie further apart than this is not idled for, in sectors.

@@ -17,22 +17,15 @@ const QUANTUM: usize = 0;
 const QUEUED: usize = 1;
 
 static TABLE: [Tunable; 2] = [
-    Tunable {
-        name: "quantum",
-        unit: Unit::Requests,
-        default: 4,
-        min: 1,
-        max: 1 << 20,
-        doc: "passes over the busy processes go on until this many requests are moved",
-    },
-    Tunable {
-        name: "queued",
-        unit: Unit::Requests,
-        default: 8,
-        min: 0,
-        max: 8192,
-        doc: "requests kept out of what the busy processes share",
-    },
+    Tunable::count(
+        "quantum",
+        Unit::Requests,
+        4,
+        "passes over the busy processes go on until this many requests are moved",
+    )
+    .at_least(1),
+    Tunable::count("queued", Unit::Requests, 8, "requests kept out of what the busy processes share")
+        .at_most(8192),
 ];
 
 /// What the pool is raised to.

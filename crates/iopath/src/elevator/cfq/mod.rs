@@ -8,5 +8,3 @@ mod slices;
 pub use first::Cfq1;
 pub use second::Cfq2;
 pub use slices::Cfq3;
-
-const LONGEST_MS: u64 = 3_600_000;

@@ -18,50 +18,23 @@ const FRONT_MERGES: usize = 4;
 const PRIO_AGING_EXPIRE: usize = 5;
 const ASYNC_DEPTH: usize = 6;
 
-/// An hour: longer deadlines are none.
-const LONGEST_MS: u64 = 3_600_000;
-
 const COMMON: [Tunable; 5] = [
-    Tunable {
-        name: "read_expire",
-        unit: Unit::Millis,
-        default: 500,
-        min: 0,
-        max: LONGEST_MS,
-        doc: "a read older than this goes before the order of sectors",
-    },
-    Tunable {
-        name: "write_expire",
-        unit: Unit::Millis,
-        default: 5000,
-        min: 0,
-        max: LONGEST_MS,
-        doc: "the same for writes",
-    },
-    Tunable {
-        name: "writes_starved",
-        unit: Unit::Number,
-        default: 2,
-        min: 0,
-        max: 1 << 20,
-        doc: "how often reads are preferred before writes have their turn",
-    },
-    Tunable {
-        name: "fifo_batch",
-        unit: Unit::Requests,
-        default: 16,
-        min: 1,
-        max: 1 << 20,
-        doc: "most requests of one direction in the order of sectors before ages are looked at",
-    },
-    Tunable {
-        name: "front_merges",
-        unit: Unit::Switch,
-        default: 1,
-        min: 0,
-        max: 1,
-        doc: "whether bios are added before requests too",
-    },
+    Tunable::millis("read_expire", 500, "a read older than this goes before the order of sectors"),
+    Tunable::millis("write_expire", 5000, "the same for writes"),
+    Tunable::count(
+        "writes_starved",
+        Unit::Number,
+        2,
+        "how often reads are preferred before writes have their turn",
+    ),
+    Tunable::count(
+        "fifo_batch",
+        Unit::Requests,
+        16,
+        "most requests of one direction in the order of sectors before ages are looked at",
+    )
+    .at_least(1),
+    Tunable::switch("front_merges", 1, "whether bios are added before requests too"),
 ];
 
 static CLASSIC: [Tunable; 5] = COMMON;
@@ -72,20 +45,15 @@ static MQ: [Tunable; 7] = [
     COMMON[2],
     COMMON[3],
     COMMON[4],
-    Tunable {
-        name: "prio_aging_expire",
-        unit: Unit::Millis,
-        default: 10_000,
-        min: 0,
-        max: LONGEST_MS,
-        doc: "a request of a lower class older than this goes before higher classes",
-    },
-    Tunable {
-        name: "async_depth",
-        unit: Unit::Requests,
-        default: 0,
-        min: 0,
-        max: 1 << 20,
-        doc: "writes get no request while this many are in use; 0: as many as the elevator has tags",
-    },
+    Tunable::millis(
+        "prio_aging_expire",
+        10_000,
+        "a request of a lower class older than this goes before higher classes",
+    ),
+    Tunable::count(
+        "async_depth",
+        Unit::Requests,
+        0,
+        "writes get no request while this many are in use; 0: as many as the elevator has tags",
+    ),
 ];

@@ -23,22 +23,12 @@ const ASYNC_PERCENT: u64 = 75;
 const CPUS: usize = 32;
 
 static TABLE: [Tunable; 2] = [
-    Tunable {
-        name: "read_lat_nsec",
-        unit: Unit::Nanos,
-        default: 2_000_000,
-        min: 1,
-        max: 1 << 40,
-        doc: "latency that reads should have",
-    },
-    Tunable {
-        name: "write_lat_nsec",
-        unit: Unit::Nanos,
-        default: 10_000_000,
-        min: 1,
-        max: 1 << 40,
-        doc: "latency that writes should have",
-    },
+    Tunable::count("read_lat_nsec", Unit::Nanos, 2_000_000, "latency that reads should have")
+        .at_most(1 << 40)
+        .at_least(1),
+    Tunable::count("write_lat_nsec", Unit::Nanos, 10_000_000, "latency that writes should have")
+        .at_most(1 << 40)
+        .at_least(1),
 ];
 
 /// A domain's requests: those of each CPU, and those that have been collected to be dispatched.

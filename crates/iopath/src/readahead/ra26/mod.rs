@@ -26,30 +26,15 @@ const COUNT_RUN: usize = 2;
 
 /// What can be set.
 pub(super) static TABLE: [Tunable; 3] = [
-    Tunable {
-        name: "max",
-        unit: Unit::Pages,
-        default: 32,
-        min: 0,
-        max: 1 << 20,
-        doc: "largest window; half of it is the first one",
-    },
-    Tunable {
-        name: "min",
-        unit: Unit::Pages,
-        default: 4,
-        min: 1,
-        max: 1 << 20,
-        doc: "the next window is not made smaller than this by pages that were lost",
-    },
-    Tunable {
-        name: "count_run",
-        unit: Unit::Switch,
-        default: 0,
-        min: 0,
-        max: 1,
-        doc: "the run that is going on counts in the window after a jump (2.6.8)",
-    },
+    Tunable::count("max", Unit::Pages, 32, "largest window; half of it is the first one"),
+    Tunable::count(
+        "min",
+        Unit::Pages,
+        4,
+        "the next window is not made smaller than this by pages that were lost",
+    )
+    .at_least(1),
+    Tunable::switch("count_run", 0, "the run that is going on counts in the window after a jump (2.6.8)"),
 ];
 
 /// Which of the three.

@@ -8,7 +8,6 @@
 mod dispatch;
 mod service;
 
-use super::LONGEST_MS;
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, BackSeek};
 use crate::elevator::{Elevator, Held, MayQueue, Order, Pick};
@@ -29,32 +28,17 @@ const BACK_MAX: usize = 5;
 const BACK_PENALTY: usize = 6;
 
 static TABLE: [Tunable; 7] = [
-    row("quantum", Unit::Requests, 4, 1, 1 << 20, "passes go on until this many requests are dispatched"),
-    row("queued", Unit::Requests, 8, 1, 1 << 20, "requests that each process may always have"),
-    row(
-        "fifo_expire_r",
-        Unit::Millis,
-        500,
-        1,
-        LONGEST_MS,
-        "an asynchronous request older than this may go first",
-    ),
-    row(
-        "fifo_expire_w",
-        Unit::Millis,
-        5000,
-        1,
-        LONGEST_MS,
-        "a synchronous request older than this may go first",
-    ),
-    row("fifo_batch_expire", Unit::Millis, 125, 0, LONGEST_MS, "ages are looked at once per this time"),
-    row("back_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
-    row("back_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
+    Tunable::count("quantum", Unit::Requests, 4, "passes go on until this many requests are dispatched")
+        .at_least(1),
+    Tunable::count("queued", Unit::Requests, 8, "requests that each process may always have").at_least(1),
+    Tunable::millis("fifo_expire_r", 500, "an asynchronous request older than this may go first").at_least(1),
+    Tunable::millis("fifo_expire_w", 5000, "a synchronous request older than this may go first").at_least(1),
+    Tunable::millis("fifo_batch_expire", 125, "ages are looked at once per this time"),
+    Tunable::count("back_max", Unit::KiB, 16 * 1024, "how far the head goes back for a request")
+        .at_most(1 << 32),
+    Tunable::count("back_penalty", Unit::Number, 2, "how much dearer going back is than going ahead")
+        .at_least(1),
 ];
-
-const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
-    Tunable { name, unit, default, min, max, doc }
-}
 
 /// What the pool is raised to.
 const REQUESTS: u32 = 1024;

@@ -7,7 +7,6 @@
 
 mod turns;
 
-use super::LONGEST_MS;
 use crate::bio::Bio;
 use crate::elevator::best::BestLane;
 use crate::elevator::mean::Mean;
@@ -32,69 +31,40 @@ const BACK_SEEK_PENALTY: usize = 8;
 const SEEKY: usize = 9;
 const SEEKY_IDLE: usize = 10;
 
-const fn row(name: &'static str, unit: Unit, default: u64, min: u64, max: u64, doc: &'static str) -> Tunable {
-    Tunable { name, unit, default, min, max, doc }
-}
-
 static TABLE: [Tunable; 11] = [
-    row(
+    Tunable::count(
         "quantum",
         Unit::Requests,
         4,
-        1,
-        1 << 20,
         "most requests of a queue with the device while others wait (later 8)",
-    ),
-    row(
-        "fifo_expire_sync",
-        Unit::Millis,
-        125,
-        1,
-        LONGEST_MS,
-        "a synchronous request older than this goes first in its slice",
-    ),
-    row("fifo_expire_async", Unit::Millis, 250, 1, LONGEST_MS, "the same for asynchronous ones"),
-    row(
-        "slice_sync",
-        Unit::Millis,
-        100,
-        1,
-        LONGEST_MS,
-        "slice at priority 4; 20 % more per step up, less per step down",
-    ),
-    row("slice_async", Unit::Millis, 40, 1, LONGEST_MS, "the same for asynchronous queues"),
-    row(
+    )
+    .at_least(1),
+    Tunable::millis("fifo_expire_sync", 125, "a synchronous request older than this goes first in its slice")
+        .at_least(1),
+    Tunable::millis("fifo_expire_async", 250, "the same for asynchronous ones").at_least(1),
+    Tunable::millis("slice_sync", 100, "slice at priority 4; 20 % more per step up, less per step down")
+        .at_least(1),
+    Tunable::millis("slice_async", 40, "the same for asynchronous queues").at_least(1),
+    Tunable::count(
         "slice_async_rq",
         Unit::Requests,
         2,
-        1,
-        1 << 20,
         "measure of most requests in an asynchronous slice (16 at priority 4)",
-    ),
-    row(
-        "slice_idle",
-        Unit::Millis,
-        8,
-        0,
-        LONGEST_MS,
-        "how long the disk is kept idle for a task (10 at first); 0: never",
-    ),
-    row("back_seek_max", Unit::KiB, 16 * 1024, 0, 1 << 32, "how far the head goes back for a request"),
-    row("back_seek_penalty", Unit::Number, 2, 1, 1 << 20, "how much dearer going back is than going ahead"),
-    row(
+    )
+    .at_least(1),
+    Tunable::millis("slice_idle", 8, "how long the disk is kept idle for a task (10 at first); 0: never"),
+    BackSeek::ROWS[0],
+    BackSeek::ROWS[1],
+    Tunable::count(
         "seeky",
         Unit::Sectors,
         8 * 1024,
-        0,
-        1 << 32,
         "a task whose requests lie further apart on average seeks (131072 before 2.6.30)",
-    ),
-    row(
+    )
+    .at_most(1 << 32),
+    Tunable::millis(
         "seeky_idle",
-        Unit::Millis,
         0,
-        0,
-        LONGEST_MS,
         "how long the disk is kept idle for a task that seeks (2 before 2.6.30); 0: never",
     ),
 ];
