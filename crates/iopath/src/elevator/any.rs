@@ -6,10 +6,9 @@ use super::bfq::BfqLite;
 use super::cfq::{Cfq1, Cfq2, Cfq3};
 use super::clook::ClookHsfs;
 use super::deadline::{Deadline, MqDeadline};
+use super::fifo::Fifo;
 use super::kyber::Kyber;
 use super::linus24::Linus24;
-use super::none::NoScheduler;
-use super::noop::Noop;
 use super::{Elevator, Held, MayQueue, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
@@ -24,8 +23,8 @@ use crate::tunable::{self, TunableError, View};
 pub enum AnyElevator {
     /// [`Linus24`].
     Linus24(Linus24),
-    /// [`Noop`].
-    Noop(Noop),
+    /// `noop`: [`Fifo`].
+    Noop(Fifo),
     /// [`Deadline`].
     Deadline(Deadline),
     /// [`MqDeadline`].
@@ -40,8 +39,8 @@ pub enum AnyElevator {
     Cfq3(Cfq3),
     /// [`ClookHsfs`].
     ClookHsfs(ClookHsfs),
-    /// [`NoScheduler`].
-    None(NoScheduler),
+    /// `none`, no scheduler: [`Fifo`].
+    None(Fifo),
     /// [`Kyber`].
     Kyber(Kyber),
     /// [`BfqLite`].

@@ -17,10 +17,9 @@ pub mod bfq;
 pub mod cfq;
 pub mod clook;
 pub mod deadline;
+pub mod fifo;
 pub mod kyber;
 pub mod linus24;
-pub mod none;
-pub mod noop;
 
 pub use any::AnyElevator;
 pub use names::{NameError, by_name, kernels, known};

@@ -7,10 +7,9 @@ use super::bfq::BfqLite;
 use super::cfq::{Cfq1, Cfq2, Cfq3};
 use super::clook::ClookHsfs;
 use super::deadline::{Deadline, Generation, MqDeadline};
+use super::fifo::{Fifo, Search};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
-use super::none::NoScheduler;
-use super::noop::{Noop, Search};
 use crate::tunable::TunableError;
 
 /// An elevator cannot be had.
@@ -72,8 +71,8 @@ const fn entry(
 
 const ENTRIES: [Entry; 16] = [
     entry("linus24@2.4.23", "linus24", [2, 4, 0], [2, 4, ANY], || AnyElevator::Linus24(Linus24::default())),
-    entry("noop@2.6.0", "noop", [2, 6, 0], [2, 6, 11], || AnyElevator::Noop(Noop::new(Search::Scan))),
-    entry("noop@2.6.12", "noop", [2, 6, 12], [4, 20, ANY], || AnyElevator::Noop(Noop::new(Search::Ends))),
+    entry("noop@2.6.0", "noop", [2, 6, 0], [2, 6, 11], || AnyElevator::Noop(Fifo::new(Search::Scan))),
+    entry("noop@2.6.12", "noop", [2, 6, 12], [4, 20, ANY], || AnyElevator::Noop(Fifo::new(Search::Ends))),
     entry("deadline@2.6.0", "deadline", [2, 6, 0], [2, 6, 23], || {
         AnyElevator::Deadline(Deadline::new(Generation::V2_6_0))
     }),
@@ -86,7 +85,7 @@ const ENTRIES: [Entry; 16] = [
     entry("cfq3@2.6.13", "cfq", [2, 6, 13], [2, 6, 29], || AnyElevator::Cfq3(Cfq3::before_2_6_30())),
     entry("cfq3@2.6.30", "cfq", [2, 6, 30], [4, 20, ANY], || AnyElevator::Cfq3(Cfq3::default())),
     entry("clook-hsfs@2007", "clook-hsfs", [0; 3], [0; 3], || AnyElevator::ClookHsfs(ClookHsfs::default())),
-    entry("none@4.11", "none", [4, 11, 0], TODAY, || AnyElevator::None(NoScheduler::default())),
+    entry("none@4.11", "none", [4, 11, 0], TODAY, || AnyElevator::None(Fifo::new(Search::LastOfCpu))),
     entry("kyber@4.12", "kyber", [4, 12, 0], TODAY, || AnyElevator::Kyber(Kyber::default())),
     entry("bfq-lite@4.12", "bfq-lite", [4, 12, 0], TODAY, || AnyElevator::BfqLite(BfqLite::default())),
     entry("mq-deadline@4.11", "mq-deadline", [4, 11, 0], [5, 13, ANY], || {

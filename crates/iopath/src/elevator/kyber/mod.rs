@@ -3,7 +3,7 @@
 
 mod latency;
 
-use super::none::among_the_last;
+use super::fifo::among_the_last;
 use super::{Elevator, Held, MayQueue, Pick};
 use crate::bio::{Bio, Op};
 use crate::limits::Limits;

@@ -1,13 +1,24 @@
-//! `none` of today's block layer: no scheduler. Requests go in the order of arrival; a bio is merged in its task's plug, or with one of the
-//! last eight requests that still wait in the software queue of its CPU.
+//! Elevators that do not sort: `noop` of 2.6 in its two generations, and `none` of today's block layer. A list, served in the order of
+//! arrival; they differ in which waiting request a bio is merged with.
 
-use super::{Elevator, Pick};
+use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::list::List;
-use crate::merge::{Candidate, touches};
+use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
+
+/// What a bio is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// `noop`, 2.6.0 to 2.6.11: the request that grew last, then every one from the tail on, at both ends.
+    Scan,
+    /// `noop` later: the request that grew last, then those that end where the bio begins (the block layer's hash of ends).
+    Ends,
+    /// `none`: the last eight of the same CPU's, newest first. Neighbours are not joined.
+    LastOfCpu,
+}
 
 /// How many requests of a software queue are looked at, newest first.
 const LOOKED_AT: usize = 8;
@@ -19,23 +30,46 @@ pub(super) fn among_the_last(list: &List, requests: &Requests, bio: &Bio) -> Can
     own.take(LOOKED_AT).find_map(touched).unwrap_or(Candidate::None)
 }
 
-/// No scheduler.
-#[derive(Clone, Debug, Default)]
-pub struct NoScheduler {
+/// First come, first served, with merging.
+#[derive(Clone, Debug)]
+pub struct Fifo {
     list: List,
+    search: Search,
 }
 
-impl Elevator for NoScheduler {
+impl Fifo {
+    /// An empty one.
+    #[must_use]
+    pub fn new(search: Search) -> Self {
+        Self { list: List::default(), search }
+    }
+}
+
+impl Elevator for Fifo {
     fn name(&self) -> &'static str {
-        "none@4.11"
+        match self.search {
+            Search::Scan => "noop@2.6.0",
+            Search::Ends => "noop@2.6.12",
+            Search::LastOfCpu => "none@4.11",
+        }
     }
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
-        among_the_last(&self.list, requests, bio)
+        if self.search == Search::LastOfCpu {
+            return among_the_last(&self.list, requests, bio);
+        }
+        let wanted = |kind: &MergeKind| self.search == Search::Scan || *kind == MergeKind::Back;
+        let touched =
+            |slot| touches(requests, slot, bio).filter(wanted).map(|kind| Candidate::of(slot, kind));
+        self.list.iter_back(requests).find_map(touched).unwrap_or(Candidate::None)
     }
 
     fn uses_last_merge(&self) -> bool {
-        false
+        self.search != Search::LastOfCpu
+    }
+
+    fn order(&self, _requests: &Requests, _slot: Slot) -> Order<'_> {
+        if self.search == Search::LastOfCpu { Order::None } else { Order::List(&self.list) }
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, _kept: Slot, gone: Slot) {
@@ -71,6 +105,19 @@ impl Elevator for NoScheduler {
 mod tests {
     use crate::bio::{Bio, Op};
     use crate::elevator::testing::Bench;
+
+    #[test]
+    fn later_kernels_find_front_merges_with_the_last_request_only() {
+        for (name, order) in [("noop@2.6.6", vec![100, 292]), ("noop@3.10", vec![100, 300, 292])] {
+            let mut bench = Bench::new(name);
+            bench.read(100);
+            bench.read(300);
+            bench.read(108);
+            // 100 has grown last; that 292 ends where 300 begins is seen by those who scan.
+            bench.read(292);
+            assert_eq!(bench.order(), order, "{name}");
+        }
+    }
 
     #[test]
     fn the_order_of_arrival_is_kept_and_neighbours_are_not_joined() {
