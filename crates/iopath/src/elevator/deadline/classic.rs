@@ -1,6 +1,7 @@
 //! `deadline` of the single-queue kernels, 2.6.0 to 4.20, in its two generations.
 
-use super::{CLASSIC, FIFO_BATCH, FRONT_MERGES, READ_EXPIRE, WRITE_EXPIRE, WRITES_STARVED};
+use super::turns::Turns;
+use super::{CLASSIC, FIFO_BATCH, FRONT_MERGES, READ, READ_EXPIRE, WRITE, WRITE_EXPIRE, WRITES_STARVED};
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, Lane};
 use crate::elevator::{Elevator, Order, Pick};
@@ -9,9 +10,6 @@ use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
 use crate::tunable::{Tunables, View};
-
-const READ: usize = 0;
-const WRITE: usize = 1;
 
 /// Which kernel's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +33,7 @@ pub struct Deadline {
     following: [Option<Slot>; 2],
     /// Where the last request ended.
     last_end: u64,
-    batching: u64,
-    starved: u64,
-    expired: u64,
-    batches: u64,
+    turns: Turns,
 }
 
 impl Deadline {
@@ -50,10 +45,7 @@ impl Deadline {
             lanes: Default::default(),
             following: [None; 2],
             last_end: 0,
-            batching: 0,
-            starved: 0,
-            expired: 0,
-            batches: 0,
+            turns: Turns::default(),
         }
     }
 
@@ -75,38 +67,20 @@ impl Deadline {
         let batch = self.tunables[FIFO_BATCH];
         if self.generation == Generation::V2_6_0 && requests[slot].sector() != self.last_end {
             // Not reset before a new batch begins: from here on every request is a choice of directions.
-            self.batching = self.batching.saturating_add(batch);
+            self.turns.batching = self.turns.batching.saturating_add(batch);
         }
-        (self.batching < batch).then_some(slot)
-    }
-
-    /// Reads, unless there are none or writes have waited long enough.
-    fn direction(&mut self) -> Option<usize> {
-        let (reads, writes) = (!self.lanes[READ].is_empty(), !self.lanes[WRITE].is_empty());
-        if reads {
-            let starved = self.starved;
-            self.starved += u64::from(writes);
-            if !writes || starved < self.tunables[WRITES_STARVED] {
-                return Some(READ);
-            }
-        }
-        if !writes {
-            return None;
-        }
-        self.starved = 0;
-        Some(WRITE)
+        (self.turns.batching < batch).then_some(slot)
     }
 
     /// The first request of a batch.
     fn begun(&mut self, now: Nanos, requests: &Requests, way: usize) -> Option<Slot> {
         let expired = self.lanes[way].expired(requests, now);
-        self.expired += u64::from(expired);
+        self.turns.expired += u64::from(expired);
         let following = self.following[way].filter(|_| !expired);
         if following.is_some() && self.generation == Generation::V2_6_0 {
             return following; // the batch's count goes on
         }
-        self.batching = 0;
-        self.batches += 1;
+        self.turns.begin();
         if expired || self.generation != Generation::V2_6_0 {
             return following.or(self.lanes[way].oldest());
         }
@@ -118,7 +92,7 @@ impl Deadline {
         self.following = [None; 2];
         self.following[way] = self.lanes[way].tree.after(requests, slot);
         self.last_end = requests[slot].end();
-        self.batching += 1;
+        self.turns.batching += 1;
         self.lanes[way].remove(requests, slot);
     }
 }
@@ -173,7 +147,10 @@ impl Elevator for Deadline {
     fn next(&mut self, now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
         let chosen = match self.continued(requests) {
             Some(slot) => Some(slot),
-            None => self.direction().and_then(|way| self.begun(now, requests, way)),
+            None => {
+                let way = self.turns.direction(&self.lanes, self.tunables[WRITES_STARVED]);
+                way.and_then(|way| self.begun(now, requests, way))
+            }
         };
         let Some(slot) = chosen else { return Pick::Nothing };
         self.take(requests, slot);
@@ -183,12 +160,7 @@ impl Elevator for Deadline {
     fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
         let way = self.lane_of(requests, slot);
         if self.continued(requests) != Some(slot) {
-            self.batching = 0;
-            self.batches += 1;
-            match way {
-                READ => self.starved += u64::from(!self.lanes[WRITE].is_empty()),
-                _ => self.starved = 0,
-            }
+            self.turns.begin_in(way, &self.lanes);
         }
         self.take(requests, slot);
     }
@@ -207,8 +179,8 @@ impl Elevator for Deadline {
     }
 
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        each("batches", self.batches);
-        each("expired", self.expired);
+        each("batches", self.turns.batches);
+        each("expired", self.turns.expired);
     }
 }
 

@@ -4,11 +4,15 @@
 
 mod classic;
 mod mq;
+mod turns;
 
 pub use classic::{Deadline, Generation};
 pub use mq::MqDeadline;
 
 use crate::tunable::{Tunable, Unit};
+
+const READ: usize = 0;
+const WRITE: usize = 1;
 
 const READ_EXPIRE: usize = 0;
 const WRITE_EXPIRE: usize = 1;

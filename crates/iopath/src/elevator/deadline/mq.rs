@@ -1,8 +1,10 @@
 //! Today's `mq-deadline` (5.14 and later): the rules of 2.6.24 with a position remembered per direction, three classes of priority with
 //! aging, and a limit for what is not a synchronous read.
 
+use super::turns::Turns;
 use super::{
-    ASYNC_DEPTH, FIFO_BATCH, FRONT_MERGES, MQ, PRIO_AGING_EXPIRE, READ_EXPIRE, WRITE_EXPIRE, WRITES_STARVED,
+    ASYNC_DEPTH, FIFO_BATCH, FRONT_MERGES, MQ, PRIO_AGING_EXPIRE, READ, READ_EXPIRE, WRITE_EXPIRE,
+    WRITES_STARVED,
 };
 use crate::bio::Bio;
 use crate::elevator::sorted::{self, Lane};
@@ -13,9 +15,6 @@ use crate::request::{Requests, Slot};
 use crate::task::TaskId;
 use crate::time::Nanos;
 use crate::tunable::{Tunables, View};
-
-const READ: usize = 0;
-const WRITE: usize = 1;
 
 /// The requests of one class.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +32,7 @@ pub struct MqDeadline {
     tunables: Tunables<7>,
     classes: [Class; 3],
     last_way: usize,
-    batching: u64,
-    starved: u64,
-    batches: u64,
-    expired: u64,
+    turns: Turns,
     aged: u64,
 }
 
@@ -46,10 +42,7 @@ impl Default for MqDeadline {
             tunables: Tunables::new(&MQ),
             classes: Default::default(),
             last_way: READ,
-            batching: 0,
-            starved: 0,
-            batches: 0,
-            expired: 0,
+            turns: Turns::default(),
             aged: 0,
         }
     }
@@ -76,38 +69,20 @@ impl MqDeadline {
 
     /// The request of a class that would go next, with the counts of batches and of starvation that this costs.
     fn choose(&mut self, now: Nanos, requests: &Requests, class: usize) -> Option<Slot> {
-        if self.batching < self.tunables[FIFO_BATCH]
+        if self.turns.batching < self.tunables[FIFO_BATCH]
             && let Some(slot) = self.following(requests, class, self.last_way)
         {
             return Some(slot);
         }
-        let way = self.direction(class)?;
+        let way = self.turns.direction(&self.classes[class].lanes, self.tunables[WRITES_STARVED])?;
         let lane = &self.classes[class].lanes[way];
         let expired = lane.expired(requests, now);
-        self.expired += u64::from(expired);
+        self.turns.expired += u64::from(expired);
         let following = if expired { None } else { self.following(requests, class, way) };
         let slot = following.or(self.classes[class].lanes[way].oldest())?;
         self.last_way = way;
-        self.batching = 0;
-        self.batches += 1;
+        self.turns.begin();
         Some(slot)
-    }
-
-    fn direction(&mut self, class: usize) -> Option<usize> {
-        let lanes = &self.classes[class].lanes;
-        let (reads, writes) = (!lanes[READ].is_empty(), !lanes[WRITE].is_empty());
-        if reads {
-            let starved = self.starved;
-            self.starved += u64::from(writes);
-            if !writes || starved < self.tunables[WRITES_STARVED] {
-                return Some(READ);
-            }
-        }
-        if !writes {
-            return None;
-        }
-        self.starved = 0;
-        Some(WRITE)
     }
 
     /// Takes the next request of a class if it was queued no later than `latest_start`.
@@ -131,7 +106,7 @@ impl MqDeadline {
     fn start(&mut self, requests: &mut Requests, slot: Slot) {
         let request = &requests[slot];
         let (class, way) = (usize::from(request.private.queue), request.op().direction());
-        self.batching += 1;
+        self.turns.batching += 1;
         self.classes[class].latest[way] = request.sector();
         self.classes[class].lanes[way].remove(requests, slot);
     }
@@ -221,15 +196,11 @@ impl Elevator for MqDeadline {
     fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
         let class = usize::from(requests[slot].private.queue);
         let way = requests[slot].op().direction();
-        let goes_on = self.batching < self.tunables[FIFO_BATCH]
+        let goes_on = self.turns.batching < self.tunables[FIFO_BATCH]
             && self.following(requests, class, self.last_way) == Some(slot);
         if !goes_on {
-            (self.last_way, self.batching) = (way, 0);
-            self.batches += 1;
-            match way {
-                READ => self.starved += u64::from(!self.classes[class].lanes[WRITE].is_empty()),
-                _ => self.starved = 0,
-            }
+            self.last_way = way;
+            self.turns.begin_in(way, &self.classes[class].lanes);
         }
         self.start(requests, slot);
     }
@@ -265,8 +236,8 @@ impl Elevator for MqDeadline {
     }
 
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        each("batches", self.batches);
-        each("expired", self.expired);
+        each("batches", self.turns.batches);
+        each("expired", self.turns.expired);
         each("aged", self.aged);
     }
 }
