@@ -85,6 +85,18 @@ pub(crate) fn candidate(tree: &Tree, requests: &Requests, bio: &Bio, front_too: 
     }
 }
 
+/// The first of some trees' requests that ends where a bio begins and may take it.
+pub(crate) fn behind<'t>(
+    mut trees: impl Iterator<Item = &'t Tree>,
+    requests: &Requests,
+    bio: &Bio,
+) -> Option<Candidate> {
+    trees.find_map(|tree| {
+        let slot = tree.ending_at(requests, bio.sector())?;
+        (touches(requests, slot, bio) == Some(MergeKind::Back)).then_some(Candidate::Back(slot))
+    })
+}
+
 /// How far the head goes back for a request, and how much dearer that is than going ahead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BackSeek {

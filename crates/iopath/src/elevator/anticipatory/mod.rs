@@ -210,12 +210,8 @@ impl Elevator for Anticipatory {
     }
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
-        for lane in &self.lanes {
-            if let Some(slot) = lane.tree.ending_at(requests, bio.sector())
-                && touches(requests, slot, bio) == Some(MergeKind::Back)
-            {
-                return Candidate::Back(slot);
-            }
+        if let Some(found) = sorted::behind(self.lanes.iter().map(|lane| &lane.tree), requests, bio) {
+            return found;
         }
         // The kernel looks for front merges in the tree of the other kind (it takes the direction for the kind), so that for
         // reads and plain writes only the hint of the request that grew last finds one.

@@ -7,7 +7,7 @@ use crate::elevator::sorted;
 use crate::elevator::{Elevator, Held, MayQueue, Order, Pick};
 use crate::limits::Limits;
 use crate::list::List;
-use crate::merge::{Candidate, MergeKind, touches};
+use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot, Stage};
 use crate::time::Nanos;
 use crate::tree::Tree;
@@ -136,11 +136,8 @@ impl Elevator for Cfq1 {
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         // Back merges are found by a hash over all processes, front merges in the submitter's tree.
-        let behind = |&key: &u16| {
-            let slot = self.processes[usize::from(key)].tree.ending_at(requests, bio.sector())?;
-            (touches(requests, slot, bio) == Some(MergeKind::Back)).then_some(Candidate::Back(slot))
-        };
-        if let Some(found) = self.busy.iter().rev().find_map(behind) {
+        let busy = self.busy.iter().rev().map(|&key| &self.processes[usize::from(key)].tree);
+        if let Some(found) = sorted::behind(busy, requests, bio) {
             return found;
         }
         let own = self.processes.get(usize::from(requests.task(bio.task()).process));
