@@ -87,8 +87,6 @@ impl Rules for Hsfs {
             io.window(behind, file.ahead, None, Kind::Async);
         }
     }
-
-    fn end(&self, _file: &mut File, _now: InCall, _call: &Call) {}
 }
 
 impl Hsfs {

@@ -31,8 +31,6 @@ impl Rules for NoReadAhead {
             io.single(touch.page);
         }
     }
-
-    fn end(&self, _file: &mut Nothing, _now: Nothing, _call: &Call) {}
 }
 
 #[cfg(test)]

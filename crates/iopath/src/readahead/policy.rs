@@ -34,7 +34,7 @@ pub(super) trait Rules {
         io: &mut Io<'_, P>,
     );
     /// The call ends.
-    fn end(&self, file: &mut Self::File, now: Self::InCall, call: &Call);
+    fn end(&self, _file: &mut Self::File, _now: Self::InCall, _call: &Call) {}
 }
 
 #[derive(Clone, Debug)]

@@ -96,8 +96,6 @@ impl Rules for Ra24 {
             self.read_ahead(file, last_read, pages, file_end, io);
         }
     }
-
-    fn end(&self, _file: &mut File, _now: InCall, _call: &Call) {}
 }
 
 /// The window behind a page that is being read; none if that page was read ahead.
