@@ -62,6 +62,7 @@ mod policy;
 mod ra24;
 mod ra26;
 mod simplified;
+mod window;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -7,9 +7,8 @@
 use super::call::{Call, Kind, Mark, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::ondemand::{grown, history, next_hole};
 use super::policy::Rules;
-use super::simplified::initial_window;
+use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
 /// Largest window.
@@ -101,18 +100,12 @@ impl Rules for Modern {
 }
 
 impl Modern {
-    /// The maximum, for one call: more if the call is longer and the device takes it.
-    fn max(&self, asked: u64) -> u64 {
-        let (max, device) = (self.tunables[MAX], self.tunables[DEVICE]);
-        if asked > max && device > max { asked.min(device) } else { max }
-    }
-
     /// A page is absent. Returns the mark that was set.
     fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<Mark> {
         if self.tunables[MAX] == 0 || io.pages.congested() {
             return None;
         }
-        let max = self.max(asked);
+        let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if page == 0 || asked > max || page.wrapping_sub(file.previous) <= 1 {
             io.counters.contiguous_pages += 1;
             file.start = page;
@@ -137,7 +130,7 @@ impl Modern {
 
     /// A marked folio is touched.
     fn marked<P: Pages>(&self, file: &mut File, mark: Mark, asked: u64, io: &mut Io<'_, P>) {
-        let max = self.max(asked);
+        let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         let due = file.start + file.size - file.async_size;
         if mark.page == due - due % u64::from(mark.pages.max(1)) {
             io.counters.contiguous_pages += 1;

@@ -6,7 +6,7 @@ use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
 use super::policy::Rules;
-use super::simplified::initial_window;
+use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
 /// Largest window.
@@ -99,15 +99,9 @@ impl Rules for OnDemand {
 }
 
 impl OnDemand {
-    /// The maximum, for one call: more if the call is longer and the device takes it.
-    fn max(&self, asked: u64) -> u64 {
-        let (max, device) = (self.tunables[MAX], self.tunables[DEVICE]);
-        if asked > max && device > max { asked.min(device) } else { max }
-    }
-
     /// A page is absent. Returns the page that was marked.
     fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<u64> {
-        let max = self.max(asked);
+        let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if page == 0 {
             return self.initial(file, page, asked, max, io);
         }
@@ -134,7 +128,7 @@ impl OnDemand {
 
     /// A marked page is touched.
     fn marked<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) {
-        let max = self.max(asked);
+        let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if expected(file, page) {
             self.next(file, page, max, Kind::Async, io);
             return;
@@ -207,27 +201,6 @@ impl OnDemand {
 /// Whether a page is where the state waits for the stream: at the mark or behind the window.
 fn expected(file: &File, page: u64) -> bool {
     page == file.start + file.size - file.async_size || page == file.start + file.size
-}
-
-/// The next window: four times a small one, twice a larger one, at most the maximum.
-pub(super) fn grown(size: u64, max: u64) -> u64 {
-    if size < max / 16 {
-        4 * size
-    } else if size <= max / 2 {
-        2 * size
-    } else {
-        max
-    }
-}
-
-/// How many pages before `page` are cached without a gap, as far as `max`.
-pub(super) fn history(page: u64, max: u64, pages: &impl Pages) -> u64 {
-    (1..=max.min(page)).take_while(|back| pages.present(page - back)).count() as u64
-}
-
-/// The first absent page from `page` on, within `max` pages.
-pub(super) fn next_hole(page: u64, max: u64, pages: &impl Pages) -> Option<u64> {
-    (page..page.saturating_add(max)).find(|&page| !pages.present(page))
 }
 
 #[cfg(test)]

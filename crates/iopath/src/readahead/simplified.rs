@@ -8,6 +8,7 @@ use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
 use super::policy::Rules;
+use super::window::initial_window;
 use crate::tunable::{Tunable, Tunables, Unit};
 
 /// Largest window.
@@ -180,18 +181,6 @@ impl Simplified {
             2 * file.size
         };
         size.min(max)
-    }
-}
-
-/// A first window: the call's length as a power of two, times 4 if small, times 2 if not large, the maximum otherwise.
-pub(super) fn initial_window(pages: u64, max: u64) -> u64 {
-    let size = pages.next_power_of_two();
-    if size <= max / 32 {
-        size * 4
-    } else if size <= max / 4 {
-        size * 2
-    } else {
-        max
     }
 }
 
