@@ -175,6 +175,17 @@ impl View<'_> {
     }
 }
 
+/// `NAME[,tunable=value...]` taken apart: the name and the settings. A word that is none is given back as it stands.
+pub(crate) fn words(text: &str) -> (&str, impl Iterator<Item = Result<(&str, u64), &str>>) {
+    let mut words = text.split(',').map(str::trim);
+    let name = words.next().unwrap_or_default();
+    let setting = |word| {
+        let (name, value): (&str, &str) = str::split_once(word, '=').ok_or(word)?;
+        Ok((name.trim(), value.trim().parse().map_err(|_| word)?))
+    };
+    (name, words.map(setting))
+}
+
 /// The row of a name, if the value is within its range.
 pub(crate) fn check(
     elevator: &'static str,
@@ -208,6 +219,14 @@ mod tests {
         tunables.set(check("x", &TABLE, "quantum", 8).unwrap(), 8);
         assert_eq!(tunables[0], 8);
         assert_eq!(tunables.view().get("quanta"), None);
+    }
+
+    #[test]
+    fn a_name_and_its_settings_are_taken_apart() {
+        let (name, settings) = words("deadline@2.6.0, fifo_batch=8,read_expire = 100,x, y=z");
+        assert_eq!(name, "deadline@2.6.0");
+        let settings: Vec<_> = settings.collect();
+        assert_eq!(settings, [Ok(("fifo_batch", 8)), Ok(("read_expire", 100)), Err("x"), Err("y=z")]);
     }
 
     #[test]

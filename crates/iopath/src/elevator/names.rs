@@ -10,7 +10,7 @@ use super::deadline::{Deadline, Generation, MqDeadline};
 use super::fifo::{Fifo, Search};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
-use crate::tunable::TunableError;
+use crate::tunable::{self, TunableError};
 
 /// An elevator cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -111,13 +111,10 @@ pub fn kernels(full: &str) -> Option<String> {
 /// # Errors
 /// No such name, no such version of it, no such tunable, a value out of range.
 pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
-    let mut parts = text.split(',').map(str::trim);
-    let mut elevator = (entry_of(parts.next().unwrap_or_default())?.make)();
-    for setting in parts {
-        let parsed = setting.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?)));
-        let Some((name, value)) = parsed else {
-            return Err(NameError::Setting { text: setting.to_string() });
-        };
+    let (name, settings) = tunable::words(text);
+    let mut elevator = (entry_of(name)?.make)();
+    for setting in settings {
+        let (name, value) = setting.map_err(|word| NameError::Setting { text: word.to_string() })?;
         elevator.set(name, value)?;
     }
     Ok(elevator)

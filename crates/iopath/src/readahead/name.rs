@@ -8,7 +8,7 @@ use super::policy::{Inner, Policy};
 use super::ra24::{self, Ra24};
 use super::ra26::{self, Ra26, Variant};
 use super::simplified::{self, Simplified};
-use crate::tunable::{Tunable, TunableError, Tunables, check};
+use crate::tunable::{Tunable, TunableError, Tunables, check, words};
 
 /// Every name and the kernel it is of, which may be written in its place.
 pub const NAMES: &[(&str, &str)] = &[
@@ -49,12 +49,12 @@ fn list() -> String {
 
 /// A policy from `NAME[,TUNABLE=NUMBER]...`; names are those of [`NAMES`], either column.
 pub fn by_name(text: &str) -> Result<Policy, NameError> {
-    let mut words = text.split(',').map(str::trim);
-    let asked = words.next().unwrap_or_default();
+    let (asked, settings) = words(text);
     let Some(&(name, _)) = NAMES.iter().find(|(name, kernel)| asked == *name || asked == *kernel) else {
         return Err(NameError::Unknown(asked.to_string()));
     };
-    let settings = words.map(|word| setting(name, word)).collect::<Result<Vec<_>, _>>()?;
+    let malformed = |word: &str| NameError::Malformed { policy: name, word: word.to_string() };
+    let settings = settings.map(|word| word.map_err(malformed)).collect::<Result<Vec<_>, _>>()?;
     let set = Settings { policy: name, settings: &settings };
     let inner = match name {
         "ra24" => Inner::Ra24(Ra24 { tunables: set.of(&ra24::TABLE)? }),
@@ -71,12 +71,6 @@ pub fn by_name(text: &str) -> Result<Policy, NameError> {
         }
     };
     Ok(Policy { name, inner })
-}
-
-fn setting<'a>(policy: &'static str, word: &'a str) -> Result<(&'a str, u64), NameError> {
-    let malformed = || NameError::Malformed { policy, word: word.to_string() };
-    let (name, value) = word.split_once('=').ok_or_else(malformed)?;
-    Ok((name.trim(), value.trim().parse().map_err(|_| malformed())?))
 }
 
 struct Settings<'a> {
