@@ -10,12 +10,14 @@
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
+//! * [`iso`]: ISO 9660 images that no writer makes, well-formed and hostile
 //! * [`mask`], [`golden`]: output against files, with the numbers masked
 //! * [`seeds`]: documents that tests read where they are there
 
 pub mod dir;
 pub mod fathom;
 pub mod golden;
+pub mod iso;
 pub mod loop_fs;
 pub mod mask;
 mod mounts;

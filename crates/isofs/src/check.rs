@@ -1,0 +1,117 @@
+//! The whole image gone through: descriptors, every directory, the headers and pointers of every compressed file, the path tables against
+//! the directories. Content is not read; what is wrong is listed with its place.
+
+use crate::error::{Error, Place};
+use crate::finding::{Condition, Findings};
+use crate::format::path_table::{PathEntries, PathEntry};
+use crate::image::Image;
+use crate::source::ReadAt;
+use crate::walk::{Step, Walk};
+use std::collections::HashSet;
+
+/// What a check went through and found.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Files of any kind, directories included, the root not.
+    pub files: u64,
+    /// Directories entered, the root included.
+    pub directories: u64,
+    /// Bytes of regular files, decompressed.
+    pub bytes: u64,
+    /// Everything that is wrong.
+    pub findings: Findings,
+}
+
+/// Longest path table read: 65,535 parents of the longest names, and as many leaves.
+const PATH_TABLE_BYTES: u64 = 32 << 20;
+
+/// Goes through an image.
+#[must_use]
+pub fn check<S: ReadAt>(image: &Image<S>) -> Checked {
+    let mut checked = Checked { findings: image.findings().clone(), ..Checked::default() };
+    let mut trouble = Findings::default();
+    let mut walk = Walk::new(image);
+    while let Some(step) = walk.step() {
+        match step {
+            Step::File { node, .. } => {
+                checked.files += 1;
+                if node.extents().is_some() {
+                    checked.bytes = checked.bytes.saturating_add(node.size());
+                }
+                if let Err(error) = image.check_packed(node) {
+                    trouble.add(Condition::Compression, node.record(), || text_of(&error));
+                }
+            }
+            Step::Failed { error, .. } => {
+                let (condition, at) = condition_of(&error);
+                trouble.add(condition, at, || text_of(&error));
+            }
+        }
+    }
+    checked.directories = u64::try_from(walk.directories().len()).unwrap_or(u64::MAX);
+    checked.findings.extend(walk.findings().clone());
+    checked.findings.extend(trouble);
+    check_path_tables(image, walk.directories(), &mut checked.findings);
+    checked
+}
+
+/// An error without its place, which the finding has of its own.
+fn text_of(error: &Error) -> String {
+    match error {
+        Error::Data { what, .. } | Error::Unsupported { what, .. } => what.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn condition_of(error: &Error) -> (Condition, Place) {
+    match error {
+        Error::Loop { at } => (Condition::DirectoryLoop, *at),
+        Error::Data { at, .. } | Error::Io { at, .. } => (Condition::BeyondImage, *at),
+        Error::Strict(finding) => (finding.condition, finding.at),
+        Error::Volume { at, .. }
+        | Error::Kind { at, .. }
+        | Error::Unsupported { at, .. }
+        | Error::Limit { at, .. } => (Condition::BadRecord, *at),
+    }
+}
+
+/// The little-endian table against the big-endian one, and every directory of the tree against the table. Not the other way round: tables
+/// also have the places that moved directories were moved to.
+fn check_path_tables<S: ReadAt>(image: &Image<S>, directories: &HashSet<u64>, findings: &mut Findings) {
+    if image.info().high_sierra {
+        return; // its tables have another layout, and nothing here needs them
+    }
+    let tables = image.tables;
+    let bytes = u64::from(tables.bytes).min(PATH_TABLE_BYTES);
+    let at = |lbn: u32| Place { lbn: lbn.into(), offset: 0 };
+    let read = |lbn: u32| {
+        let byte = image.disc.byte_of(lbn.into())?;
+        image.disc.up_to(byte, bytes).ok().filter(|table| u64::try_from(table.len()) == Ok(bytes))
+    };
+    let Some(little) = read(tables.little).filter(|_| bytes > 0) else {
+        findings.add(Condition::PathTable, at(tables.little), || {
+            format!("no path table of {} bytes is here", tables.bytes)
+        });
+        return;
+    };
+    let listed: HashSet<u64> = PathEntries::new(&little, false).map(|entry| block_of(&entry)).collect();
+    let missing = directories.iter().filter(|block| !listed.contains(block)).count();
+    if missing > 0 {
+        findings.add(Condition::PathTable, at(tables.little), || {
+            format!("{missing} of {} directories are not in the path table", directories.len())
+        });
+    }
+    if tables.big != 0 {
+        let big = read(tables.big);
+        let same = big.is_some_and(|big| PathEntries::new(&big, true).eq(PathEntries::new(&little, false)));
+        if !same {
+            findings.add(Condition::PathTable, at(tables.big), || {
+                "the big-endian path table differs from the little-endian one".into()
+            });
+        }
+    }
+}
+
+fn block_of(entry: &PathEntry<'_>) -> u64 {
+    u64::from(entry.extent) + u64::from(entry.xar_blocks)
+}

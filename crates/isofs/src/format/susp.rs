@@ -1,0 +1,160 @@
+//! The System Use Sharing Protocol: entries of two letters, a length, a version and a payload, one after the other. Only the cutting is
+//! here; what the letters mean is for `rock_ridge`, and continuation areas are fetched by the directory reader within the limits below.
+
+use super::bytes::both32;
+
+/// Continuation areas followed for one record.
+pub const MOST_HOPS: usize = 32;
+
+/// Bytes of continuation areas taken for one record.
+pub const MOST_BYTES: u64 = 64 << 10;
+
+/// One entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The two letters.
+    pub signature: [u8; 2],
+    /// Version; 1 but for the second version of zisofs.
+    pub version: u8,
+    /// What follows the four bytes of the header.
+    pub payload: &'a [u8],
+    /// Byte of the entry in its area.
+    pub at: usize,
+}
+
+/// Walks an area. It ends at the area's end, at a terminator (ST), at a zero byte or at something that is no entry.
+#[derive(Clone, Debug)]
+pub struct Entries<'a> {
+    area: &'a [u8],
+    at: usize,
+    broken: bool,
+}
+
+impl<'a> Entries<'a> {
+    /// All entries of an area.
+    #[must_use]
+    pub fn new(area: &'a [u8]) -> Self {
+        Self { area, at: 0, broken: false }
+    }
+
+    /// Where the walk stopped at something that is no entry.
+    #[must_use]
+    pub fn broken_at(&self) -> Option<usize> {
+        self.broken.then_some(self.at)
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        let rest = self.area.get(self.at..)?;
+        // Up to three bytes may pad an area; a zero is how writers without ST end one.
+        let &[a, b, length, version, ..] = rest else { return None };
+        if a == 0 || self.broken {
+            return None;
+        }
+        let length = usize::from(length);
+        let Some(payload) = rest.get(4..length) else {
+            self.broken = true;
+            return None;
+        };
+        if [a, b] == *b"ST" {
+            self.at = self.area.len();
+            return None;
+        }
+        let entry = Entry { signature: [a, b], version, payload, at: self.at };
+        self.at += length;
+        Some(entry)
+    }
+}
+
+/// Where entries go on (CE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Continuation {
+    /// Logical block.
+    pub lbn: u32,
+    /// Byte within it; may be beyond it.
+    pub offset: u32,
+    /// Bytes of the area.
+    pub length: u32,
+}
+
+impl Continuation {
+    /// Reads the payload of a CE entry.
+    #[must_use]
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(Self {
+            lbn: both32(payload, 0)?.le,
+            offset: both32(payload, 8)?.le,
+            length: both32(payload, 16)?.le,
+        })
+    }
+}
+
+/// Where the entries of a volume start within the system use areas, from the "." record of the root: an SP entry at the front, or 14
+/// bytes in behind the attributes of CD-XA, says how much to skip. Without one, entries that only Rock Ridge has are taken as such.
+/// `None`: the volume has no such entries.
+#[must_use]
+pub fn skip_of_root(system_use: &[u8]) -> Option<usize> {
+    [0, 14].into_iter().find_map(|at| {
+        let area = system_use.get(at..)?;
+        let first = Entries::new(area).next()?;
+        match (&first.signature, first.payload) {
+            (b"SP", [0xBE, 0xEF, skip, ..]) => Some(usize::from(*skip)),
+            (b"RR" | b"PX" | b"TF" | b"NM" | b"CE", _) => Some(at),
+            _ => None,
+        }
+    })
+}
+
+/// The identifier of an ER entry.
+#[must_use]
+pub fn extension_id(payload: &[u8]) -> Option<&[u8]> {
+    let length = usize::from(*payload.first()?);
+    payload.get(4..4 + length)
+}
+
+/// Whether an extension's identifier is one of Rock Ridge's three.
+#[must_use]
+pub fn is_rock_ridge(id: &[u8]) -> bool {
+    matches!(id, b"RRIP_1991A" | b"IEEE_P1282" | b"IEEE_1282")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_end_where_they_should() {
+        let area = b"NM\x07\x01\0abPD\x04\x01ST\x04\x01XX\x04\x01";
+        let signatures: Vec<_> = Entries::new(area).map(|e| e.signature).collect();
+        assert_eq!(signatures, [*b"NM", *b"PD"]);
+        let mut broken = Entries::new(b"NM\x07\x01\0abNM\x20\x01\0");
+        assert_eq!((&mut broken).count(), 1);
+        assert_eq!(broken.broken_at(), Some(7));
+        // A length below 4 would stand still.
+        let mut still = Entries::new(b"NM\x00\x01\0\0");
+        assert_eq!((still.next(), still.broken_at()), (None, Some(0)));
+        assert_eq!(Entries::new(b"NM\x04").count(), 0);
+    }
+
+    #[test]
+    fn the_root_says_where_entries_start() {
+        assert_eq!(skip_of_root(b"SP\x07\x01\xbe\xef\x00"), Some(0));
+        assert_eq!(skip_of_root(b"SP\x07\x01\xbe\xef\x05"), Some(5));
+        let mut xa = vec![0; 14];
+        xa.extend(b"SP\x07\x01\xbe\xef\x0e");
+        assert_eq!(skip_of_root(&xa), Some(14));
+        assert_eq!(skip_of_root(b"PX\x04\x01"), Some(0));
+        assert_eq!(skip_of_root(b"SP\x07\x01\0\0\0"), None);
+        assert_eq!(skip_of_root(b""), None);
+    }
+
+    #[test]
+    fn extensions_are_known_by_their_identifier() {
+        let er = [&[10, 0, 0, 1][..], b"RRIP_1991A"].concat();
+        assert!(extension_id(&er).is_some_and(is_rock_ridge));
+        assert_eq!(extension_id(&[200, 0, 0, 1]), None);
+    }
+}

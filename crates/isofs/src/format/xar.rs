@@ -1,0 +1,62 @@
+//! Extended attribute records: owner, group, permissions and dates of files without Rock Ridge. They stand in the blocks before a file's
+//! data. ECMA-119 9.5.
+
+use super::bytes::{be16, both16};
+use super::date::{self, Date};
+
+/// What is used of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Xar {
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Permissions as POSIX bits; write permission is never there.
+    pub mode: u32,
+    /// When the file was made.
+    pub created: Date,
+    /// When it was last changed.
+    pub modified: Date,
+}
+
+/// Least bytes of a record.
+pub const BYTES: usize = 250;
+
+/// Reads one; `None` if it is too short or of another version than 1.
+#[must_use]
+pub fn parse(bytes: &[u8]) -> Option<Xar> {
+    if bytes.len() < BYTES || bytes[180] != 1 {
+        return None;
+    }
+    let recorded = be16(bytes, 8)?;
+    Some(Xar {
+        uid: both16(bytes, 0)?.le.into(),
+        gid: both16(bytes, 4)?.le.into(),
+        mode: permissions(recorded),
+        created: date::long(&bytes[10..27]),
+        modified: date::long(&bytes[27..44]),
+    })
+}
+
+/// A recorded bit of 0 allows: bits 4 and 6 the owner's reading and executing, 8 and 10 the group's, 12 and 14 everyone's.
+fn permissions(recorded: u16) -> u32 {
+    let bits = [(4, 0o400), (6, 0o100), (8, 0o040), (10, 0o010), (12, 0o004), (14, 0o001)];
+    bits.iter().filter(|(bit, _)| recorded & (1 << bit) == 0).map(|(_, mode)| mode).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_bits_allow() {
+        let mut bytes = [0u8; BYTES];
+        assert_eq!(parse(&bytes), None, "version 0");
+        bytes[180] = 1;
+        (bytes[0], bytes[4]) = (7, 9);
+        assert_eq!(parse(&bytes).map(|x| (x.uid, x.gid, x.mode)), Some((7, 9, 0o555)));
+        bytes[8..10].copy_from_slice(&0b0100_0100_0100_0000u16.to_be_bytes());
+        assert_eq!(parse(&bytes).map(|x| x.mode), Some(0o444));
+        assert_eq!(parse(&bytes[..200]), None);
+    }
+}

@@ -1,0 +1,250 @@
+//! A file of the tree: kind, attributes, and where its data lie. A node stands for itself, without a table of nodes behind it; what it
+//! needs of its ancestors (to see that a directory contains itself) hangs on it as a shared chain.
+
+use crate::error::Place;
+use crate::format::rock_ridge::Times;
+use crate::format::section::Extents;
+use crate::format::zisofs::Claim;
+use std::sync::Arc;
+
+/// Kind of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Regular file.
+    File,
+    /// Directory.
+    Directory,
+    /// Symbolic link.
+    Link,
+    /// Character device.
+    CharDevice,
+    /// Block device.
+    BlockDevice,
+    /// Named pipe.
+    Fifo,
+    /// Socket.
+    Socket,
+}
+
+impl Kind {
+    /// By the type bits of a mode; `None` for bits that mean nothing.
+    #[must_use]
+    pub fn of_mode(mode: u32) -> Option<Self> {
+        Some(match mode & 0o170_000 {
+            0o100_000 => Self::File,
+            0o040_000 => Self::Directory,
+            0o120_000 => Self::Link,
+            0o020_000 => Self::CharDevice,
+            0o060_000 => Self::BlockDevice,
+            0o010_000 => Self::Fifo,
+            0o140_000 => Self::Socket,
+            _ => return None,
+        })
+    }
+
+    /// The type bits of a mode.
+    #[must_use]
+    pub fn mode(self) -> u32 {
+        match self {
+            Self::File => 0o100_000,
+            Self::Directory => 0o040_000,
+            Self::Link => 0o120_000,
+            Self::CharDevice => 0o020_000,
+            Self::BlockDevice => 0o060_000,
+            Self::Fifo => 0o010_000,
+            Self::Socket => 0o140_000,
+        }
+    }
+}
+
+/// Where the content is.
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    /// Nowhere: devices and the like.
+    None,
+    /// Directory records from `lbn` on.
+    Directory { lbn: u64, bytes: u64 },
+    /// In sections, as it is.
+    Stored(Arc<Extents>),
+    /// In sections, compressed; the claim is absent if only the file's own header says so.
+    Packed { extents: Arc<Extents>, claim: Option<Claim> },
+    /// In the entry itself: the target of a link.
+    Target(Arc<[u8]>),
+    /// Not to be had, and why.
+    Refused { what: &'static str, supported: bool },
+}
+
+/// One directory on the way from the root.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    lbn: u64,
+    parent: Option<Arc<Trail>>,
+}
+
+impl Trail {
+    pub(crate) fn new(lbn: u64, parent: Option<Arc<Trail>>) -> Arc<Self> {
+        Arc::new(Self { lbn, parent })
+    }
+
+    /// Whether a directory is on the way.
+    pub(crate) fn holds(&self, lbn: u64) -> bool {
+        let mut at = Some(self);
+        while let Some(trail) = at {
+            if trail.lbn == lbn {
+                return true;
+            }
+            at = trail.parent.as_deref();
+        }
+        false
+    }
+}
+
+impl Drop for Trail {
+    /// One after the other: the drop that the compiler makes would recurse once per level, and hostile trees are deep.
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(trail) = next {
+            next = Arc::into_inner(trail).and_then(|mut trail| trail.parent.take());
+        }
+    }
+}
+
+/// A file: everything `stat` shows, and the way to its content.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) permissions: u32,
+    pub(crate) links: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) size: u64,
+    pub(crate) inode: u64,
+    pub(crate) serial: u32,
+    pub(crate) device: (u32, u32),
+    pub(crate) times: Times,
+    pub(crate) record: Place,
+    pub(crate) data: Data,
+    pub(crate) trail: Option<Arc<Trail>>,
+    pub(crate) associated: Option<Arc<Node>>,
+}
+
+impl Node {
+    /// Kind of file.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether it is a directory.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        self.kind == Kind::Directory
+    }
+
+    /// Mode with type bits.
+    #[must_use]
+    pub fn mode(&self) -> u32 {
+        self.kind.mode() | self.permissions
+    }
+
+    /// Number of links; 1 for directories where the disc does not say, which tools take as "unknown".
+    #[must_use]
+    pub fn links(&self) -> u32 {
+        self.links
+    }
+
+    /// Owner.
+    #[must_use]
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Group.
+    #[must_use]
+    pub fn gid(&self) -> u32 {
+        self.gid
+    }
+
+    /// Size in bytes: of a file's content decompressed, of a link's target, of a directory's records.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Inode number, the same on every opening of the image; hard links share one.
+    #[must_use]
+    pub fn inode(&self) -> u64 {
+        self.inode
+    }
+
+    /// Major and minor number of a device.
+    #[must_use]
+    pub fn device(&self) -> (u32, u32) {
+        self.device
+    }
+
+    /// Dates.
+    #[must_use]
+    pub fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// The directory record it was read from (of several, the first).
+    #[must_use]
+    pub fn record(&self) -> Place {
+        self.record
+    }
+
+    /// The associated file (flag 4) that stood before it: resource data.
+    #[must_use]
+    pub fn associated(&self) -> Option<&Node> {
+        self.associated.as_deref()
+    }
+
+    /// Sections of a regular file, in order; compressed ones hold zisofs blocks.
+    #[must_use]
+    pub fn extents(&self) -> Option<&Extents> {
+        match &self.data {
+            Data::Stored(extents) | Data::Packed { extents, .. } => Some(extents),
+            _ => None,
+        }
+    }
+
+    /// First block of a directory's records, its identity.
+    #[must_use]
+    pub fn directory_block(&self) -> Option<u64> {
+        match self.data {
+            Data::Directory { lbn, .. } => Some(lbn),
+            _ => None,
+        }
+    }
+
+    /// Whether the content is compressed (zisofs).
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        matches!(self.data, Data::Packed { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trail_of_a_million_is_dropped_without_recursion() {
+        let mut trail = None;
+        for lbn in 0..1_000_000 {
+            trail = Some(Trail::new(lbn, trail));
+        }
+        let trail = trail.unwrap();
+        assert!(trail.holds(0) && !trail.holds(1_000_000));
+    }
+
+    #[test]
+    fn kinds_and_modes_go_both_ways() {
+        for mode in [0o100_644, 0o040_755, 0o120_777, 0o020_600, 0o060_600, 0o010_600, 0o140_600] {
+            assert_eq!(Kind::of_mode(mode).unwrap().mode(), mode & 0o170_000);
+        }
+        assert_eq!(Kind::of_mode(0o644), None);
+    }
+}

@@ -1,0 +1,238 @@
+//! Content: bytes of a file from its sections, decompressed where they are compressed. What the image has of a damaged file is read; where
+//! it ends, an error says so, never zeros and never a silent end.
+
+use crate::error::{Error, Place, Result};
+use crate::format::section::Extents;
+use crate::format::zisofs::{self, Claim, Header};
+use crate::image::Image;
+use crate::node::{Data, Node};
+use crate::source::ReadAt;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Decompressed blocks kept: enough for a few sequential readers, 1 MiB at most.
+const KEPT: usize = 8;
+
+/// Which block of which file.
+type Key = (u64, u64);
+
+/// The last blocks that were decompressed.
+#[derive(Debug, Default)]
+pub(crate) struct BlockCache {
+    blocks: Mutex<VecDeque<(Key, Arc<[u8]>)>>,
+}
+
+impl BlockCache {
+    fn get(&self, key: Key) -> Option<Arc<[u8]>> {
+        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.iter().find(|(kept, _)| *kept == key).map(|(_, block)| Arc::clone(block))
+    }
+
+    fn put(&self, key: Key, block: &Arc<[u8]>) {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if blocks.len() >= KEPT {
+            blocks.pop_front();
+        }
+        blocks.push_back((key, Arc::clone(block)));
+    }
+}
+
+impl<S: ReadAt> Image<S> {
+    /// Reads bytes of a regular file from `offset` on; fewer than asked for only at its end or before a part that cannot be read.
+    ///
+    /// # Errors
+    /// [`Error::Kind`] for what is no regular file, [`Error::Data`] if the first byte asked for is damaged or not in the image,
+    /// [`Error::Unsupported`] for what is not read by design or by this build, [`Error::Io`].
+    pub fn read_at(&self, node: &Node, offset: u64, buf: &mut [u8]) -> Result<usize> {
+        match &node.data {
+            Data::Stored(extents) => self.read_stored(extents, offset, buf, node.record),
+            Data::Packed { extents, claim } => {
+                let mut packed = Packed { image: self, node, extents, claim: claim.as_ref(), header: None };
+                packed.read(offset, buf)
+            }
+            Data::Refused { what, supported: true } => {
+                Err(Error::Data { at: node.record, what: (*what).into() })
+            }
+            Data::Refused { what, supported: false } => {
+                Err(Error::Unsupported { at: node.record, what: (*what).into() })
+            }
+            Data::Directory { .. } | Data::Target(_) | Data::None => {
+                Err(Error::Kind { at: node.record, what: "not a regular file" })
+            }
+        }
+    }
+
+    /// All of a file, if it is no larger than `limit` bytes.
+    ///
+    /// # Errors
+    /// As [`Image::read_at`], and [`Error::Limit`].
+    pub fn read_all(&self, node: &Node, limit: u64) -> Result<Vec<u8>> {
+        if node.size() > limit {
+            let what = format!("a file of {} bytes, more than the {limit} asked for", node.size());
+            return Err(Error::Limit { at: node.record, what });
+        }
+        // Grown with what is read: the size is only what the disc claims.
+        let mut content = Vec::new();
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            let offset = u64::try_from(content.len()).unwrap_or(u64::MAX);
+            match self.read_at(node, offset, &mut piece)? {
+                0 => return Ok(content),
+                n => content.extend_from_slice(&piece[..n]),
+            }
+        }
+    }
+
+    /// Reads stored bytes, from run to run.
+    pub(crate) fn read_stored(
+        &self,
+        extents: &Extents,
+        offset: u64,
+        buf: &mut [u8],
+        record: Place,
+    ) -> Result<usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
+            if at >= extents.bytes() {
+                break;
+            }
+            let Some(run) = extents.run(at, self.disc.block()) else {
+                return partial(done, || beyond(record, at));
+            };
+            let wanted = u64::try_from(buf.len() - done).unwrap_or(u64::MAX).min(run.length);
+            let there = usize::try_from(self.disc.available(run.byte, wanted)).unwrap_or(0);
+            if there == 0 {
+                return partial(done, || beyond(record, at));
+            }
+            if let Err(error) = self.disc.fill(run.byte, &mut buf[done..done + there]) {
+                return partial(done, || error);
+            }
+            done += there;
+        }
+        Ok(done)
+    }
+
+    /// Checks the headers and every block pointer of a compressed file, without decompressing.
+    pub(crate) fn check_packed(&self, node: &Node) -> Result<()> {
+        let Data::Packed { extents, claim } = &node.data else { return Ok(()) };
+        let mut packed = Packed { image: self, node, extents, claim: claim.as_ref(), header: None };
+        let header = packed.header()?;
+        let mut index = 0;
+        while index < header.blocks() {
+            packed.pointers(&header, index)?;
+            index += 1;
+        }
+        Ok(())
+    }
+}
+
+/// What was read before an error, or the error if that is nothing.
+fn partial(done: usize, error: impl FnOnce() -> Error) -> Result<usize> {
+    if done > 0 { Ok(done) } else { Err(error()) }
+}
+
+fn beyond(record: Place, offset: u64) -> Error {
+    let what = format!("byte {offset} of the file lies beyond the end of the image");
+    Error::Data { at: record, what }
+}
+
+/// A compressed file being read.
+struct Packed<'a, S> {
+    image: &'a Image<S>,
+    node: &'a Node,
+    extents: &'a Extents,
+    claim: Option<&'a Claim>,
+    header: Option<Header>,
+}
+
+impl<S: ReadAt> Packed<'_, S> {
+    fn damaged(&self, what: impl Into<String>) -> Error {
+        Error::Data { at: self.node.record, what: what.into() }
+    }
+
+    fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize> {
+        let header = self.header()?;
+        let mut done = 0;
+        while done < buf.len() {
+            let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
+            if at >= header.size {
+                break;
+            }
+            let block = match self.block(&header, at / header.block()) {
+                Ok(block) => block,
+                Err(error) => return partial(done, || error),
+            };
+            let within = usize::try_from(at % header.block()).unwrap_or(0);
+            let Some(rest) = block.get(within..).filter(|rest| !rest.is_empty()) else { break };
+            let n = rest.len().min(buf.len() - done);
+            buf[done..done + n].copy_from_slice(&rest[..n]);
+            done += n;
+        }
+        Ok(done)
+    }
+
+    /// The file's own header, which must say what the directory says.
+    fn header(&mut self) -> Result<Header> {
+        if let Some(header) = self.header {
+            return Ok(header);
+        }
+        let mut first = [0; zisofs::HEADER];
+        let n = self.image.read_stored(self.extents, 0, &mut first, self.node.record)?;
+        let header = zisofs::header(&first[..n])
+            .ok_or_else(|| self.damaged("the directory says zisofs, but the file has no header of it"))?
+            .map_err(|what| self.damaged(what))?;
+        if self.claim.is_some_and(|claim| !header.agrees_with(claim)) {
+            return Err(self.damaged("directory and file disagree about how the file is compressed"));
+        }
+        self.header = Some(header);
+        Ok(header)
+    }
+
+    /// Where a block is and how long, both checked.
+    fn pointers(&self, header: &Header, index: u64) -> Result<(u64, u64)> {
+        let at = header.pointer_at(index).ok_or_else(|| self.damaged("a zisofs block without a pointer"))?;
+        let mut bytes = [0; 16];
+        let wanted = usize::from(header.pointer_bytes) * 2;
+        let n = self.image.read_stored(self.extents, at, &mut bytes[..wanted], self.node.record)?;
+        let pair = header
+            .pointers(&bytes[..n])
+            .ok_or_else(|| self.damaged("the pointers of a zisofs file go on beyond its end"))?;
+        let length = header
+            .check_pointers(pair, self.extents.bytes())
+            .map_err(|what| self.damaged(format!("{what} (block {index})")))?;
+        Ok((pair.0, length))
+    }
+
+    /// A block decompressed.
+    fn block(&self, header: &Header, index: u64) -> Result<Arc<[u8]>> {
+        let key = (self.extents.first_block().unwrap_or(0), index);
+        if let Some(block) = self.image.cache.get(key) {
+            return Ok(block);
+        }
+        let (start, length) = self.pointers(header, index)?;
+        let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
+        let block: Arc<[u8]> = if length == 0 {
+            vec![0; bytes].into()
+        } else {
+            self.unpack(header, start, length, bytes, index)?.into()
+        };
+        self.image.cache.put(key, &block);
+        Ok(block)
+    }
+
+    fn unpack(&self, header: &Header, start: u64, length: u64, bytes: usize, index: u64) -> Result<Vec<u8>> {
+        let at = self.node.record;
+        let codec = header.codec.filter(|codec| codec.is_built()).ok_or_else(|| Error::Unsupported {
+            at,
+            what: "a zisofs file compressed in a way that this build does not know".into(),
+        })?;
+        // At most two blocks: check_pointers has seen to that.
+        let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
+        let n = self.image.read_stored(self.extents, start, &mut packed, at)?;
+        if n < packed.len() {
+            return Err(self.damaged(format!("zisofs block {index} is not all in the image")));
+        }
+        codec.unpack(&packed, bytes).map_err(|what| self.damaged(format!("{what} (zisofs block {index})")))
+    }
+}

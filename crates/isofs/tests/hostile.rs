@@ -1,0 +1,263 @@
+//! The catalogue of hostile inputs, case by case: what must still be readable, what must be an error, what must be reported, and the bounds
+//! that hold for all of them. Time is not measured: reads and bytes read are bounded instead, and allocations follow them.
+
+mod support;
+
+use fathom_isofs::check::check;
+use fathom_isofs::{Condition, Image, Options, Step, Walk};
+use fathom_testkit::iso::hostile::{self, GOOD, Hostile};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use support::{Watched, tree};
+
+fn case(name: &str) -> Hostile {
+    hostile::all().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name:?}"))
+}
+
+fn opened(name: &str) -> Image<Watched> {
+    support::open(case(name).bytes())
+}
+
+/// Path -> what it shows, and whether the check found this.
+fn read(name: &str, condition: Condition) -> std::collections::BTreeMap<String, String> {
+    let image = opened(name);
+    let found = check(&image).findings;
+    let mine = found.list().iter().find(|f| f.condition == condition);
+    assert!(mine.is_some(), "{name}: no {condition:?} in {:#?}", found.list());
+    tree(&image)
+}
+
+/// What holds for every case: nothing outside the image is read, no read is larger than the image or than the 64 MiB of a directory, names
+/// are unique and safe, and what is not broken stays readable.
+#[test]
+fn every_case_keeps_within_bounds() {
+    for hostile in hostile::all() {
+        let (id, name, bytes) = (hostile.id, hostile.name, hostile.bytes());
+        let size = bytes.len() as u64;
+        let source = Watched::new(bytes);
+        let Ok(image) = Image::open(&source, &Options::default()) else {
+            assert!(matches!(id, "H16" | "H20"), "{id} {name} is refused");
+            continue;
+        };
+        names_are_safe(&image, name);
+        let good = image.resolve(b"good").unwrap_or_else(|e| panic!("{id} {name}: {e}"));
+        let good = good.unwrap_or_else(|| panic!("{id} {name}: good is gone"));
+        assert_eq!(image.read_all(&good, 100).unwrap(), GOOD, "{id} {name}");
+        let checked = check(&image);
+        assert!(
+            checked.findings.list().iter().all(|f| f.at.lbn * 2048 < size),
+            "{id} {name}: a place outside the image"
+        );
+        drop(image);
+        assert!(source.largest.load(Ordering::Relaxed) <= size.min(64 << 20), "{id} {name}");
+        // A walk, a check and a look at one name: each directory a few times, nothing more.
+        assert!(source.read_bytes.load(Ordering::Relaxed) <= 16 * size + (1 << 20), "{id} {name}");
+    }
+}
+
+fn names_are_safe(image: &Image<&Watched>, case: &str) {
+    let mut walk = Walk::new(image);
+    let mut seen = HashSet::new();
+    while let Some(step) = walk.step() {
+        let Step::File { path, .. } = step else { continue };
+        let name = path.rsplit(|&b| b == b'/').next().unwrap_or_default();
+        assert!(!name.is_empty() && name != b"." && name != b".." && !name.contains(&0), "{case}: {name:?}");
+        // Ten thousand levels: a long path is known by its end and its length.
+        let key = if path.len() > 4096 {
+            [&path[path.len() - 64..], &path.len().to_le_bytes()].concat()
+        } else {
+            path.to_vec()
+        };
+        assert!(seen.insert(key), "{case}: two entries of one name");
+    }
+}
+
+#[test]
+fn h1_continuations_in_a_ring_end() {
+    for name in ["continuation that points at itself", "two continuations in a ring", "forty continuations"] {
+        let tree = read(name, Condition::ContinuationLoop);
+        assert!(tree.values().any(|content| content == "data"), "{name}: {tree:?}");
+    }
+}
+
+#[test]
+fn h2_a_continuation_may_cross_a_sector_but_has_an_end() {
+    let across = tree(&opened("continuation across a sector"));
+    assert_eq!(across["across"], "data");
+    assert!(check(&opened("continuation across a sector")).findings.list().is_empty());
+    read("continuation of 4 GiB", Condition::ContinuationRange);
+}
+
+#[test]
+fn h3_a_continuation_behind_the_data_is_read() {
+    let image = opened("continuation behind the data");
+    assert_eq!(tree(&image)["bad"], "data");
+    assert_eq!(check(&image).findings.list(), []);
+}
+
+#[test]
+fn h4_and_h5_a_directory_in_itself_is_not_entered() {
+    for (name, path) in [
+        ("CL to the root", "d/moved"),
+        ("CL to its own directory", "d/moved"),
+        ("directory entry back to the root", "d/loop"),
+    ] {
+        let image = opened(name);
+        let node = image.resolve(path.as_bytes()).unwrap().expect("it is listed");
+        let error = image.read_dir(&node).unwrap_err();
+        assert!(matches!(error, fathom_isofs::Error::Loop { .. }), "{name}: {error}");
+        assert!(image.resolve(format!("{path}/d").as_bytes()).is_err());
+        assert!(check(&image).findings.has(Condition::DirectoryLoop), "{name}");
+    }
+}
+
+#[test]
+fn h6_a_shared_directory_is_walked_once() {
+    let tree = read("directories shared by many parents", Condition::DirectoryShared);
+    assert!(tree.len() < 200, "{} paths", tree.len());
+    let image = opened("directories shared by many parents");
+    assert!(image.resolve(b"s3/s7/s1/s13").unwrap().is_some(), "every path is there all the same");
+}
+
+#[test]
+fn h7_unsafe_names_are_escaped_and_found_so() {
+    for (name, shown) in [
+        ("name ..", "%2E%2E"),
+        ("name .", "%2E"),
+        ("no name", "%"),
+        ("name with a slash", "a%2Fb"),
+        ("name out of the tree", "..%2F..%2Fx"),
+        ("absolute name", "%2Fabs"),
+        ("name with NUL", "a%00b"),
+    ] {
+        assert_eq!(read(name, Condition::UnsafeName)[shown], "data", "{name}");
+        assert!(opened(name).resolve(shown.as_bytes()).unwrap().is_some());
+    }
+}
+
+#[test]
+fn h8_a_bad_record_costs_no_more_than_its_sector() {
+    for name in ["record of 20 bytes", "name longer than its record"] {
+        let tree = read(name, Condition::BadRecord);
+        assert_eq!(tree.keys().collect::<Vec<_>>(), ["d", "good"], "{name}");
+    }
+}
+
+#[test]
+fn h9_a_directory_is_no_longer_than_it_says_itself() {
+    let tree = read("directory of 4 GiB", Condition::DirectoryLength);
+    assert_eq!(tree.keys().collect::<Vec<_>>(), ["d", "d/bad", "good"]);
+}
+
+#[test]
+fn h10_what_is_in_the_image_is_read_and_the_rest_is_an_error() {
+    let image = opened("file longer than the image");
+    let node = image.resolve(b"d/bad").unwrap().unwrap();
+    assert_eq!(node.size(), 0x7FFF_FFFF);
+    let mut buf = [0; 5000];
+    assert_eq!(image.read_at(&node, 0, &mut buf).unwrap(), 5000);
+    assert!(buf.iter().all(|&b| b == b'x'));
+    assert!(image.read_at(&node, 1 << 30, &mut buf).unwrap_err().to_string().contains("beyond the end"));
+    let mut offset = 0;
+    let error = loop {
+        match image.read_at(&node, offset, &mut buf) {
+            Ok(n) => offset += n as u64,
+            Err(error) => break error,
+        }
+    };
+    assert!(offset > 5000 && error.to_string().contains("beyond the end"), "{error}");
+    assert!(read("file behind the image", Condition::BeyondImage)["d/bad"].starts_with("error: "));
+}
+
+#[test]
+fn h11_the_little_endian_half_counts_unless_it_cannot_be() {
+    for name in ["halves of an extent differ", "little-endian half impossible"] {
+        assert!(read(name, Condition::HalvesDiffer)["d/bad"].starts_with("5000 bytes"), "{name}");
+        let strict = Options { strict: true, ..Options::default() };
+        let image = Image::open(case(name).bytes(), &strict).unwrap();
+        assert!(image.resolve(b"d/bad").unwrap_err().to_string().contains("strict"), "{name}");
+    }
+}
+
+#[test]
+fn h12_half_an_interleave_is_an_error_for_the_data() {
+    for name in ["unit without gap", "gap without unit"] {
+        assert!(read(name, Condition::Interleave)["d/bad"].starts_with("error: "), "{name}");
+    }
+}
+
+#[test]
+fn h13_to_h15_are_read_on() {
+    assert!(tree(&opened("XAR of a block that is none"))["d/bad"].starts_with("5000 bytes"));
+    assert!(read("file without a last section", Condition::Sections)["d/bad"].starts_with("5000 bytes"));
+    assert_eq!(read("five thousand descriptors", Condition::Descriptors).len(), 3);
+}
+
+#[test]
+fn h16_impossible_blocks_are_refused() {
+    for name in ["blocks of 0 bytes", "blocks of 3000 bytes"] {
+        let error = Image::open(case(name).bytes(), &Options::default()).unwrap_err().to_string();
+        assert!(error.contains("a logical block size of"), "{error}");
+    }
+}
+
+#[test]
+fn h18_a_zisofs_header_allocates_nothing() {
+    for name in ["zisofs of 4 GiB from 64 bytes", "zisofs of blocks of 2 GiB"] {
+        let image = opened(name);
+        let node = image.resolve(b"packed").unwrap().unwrap();
+        assert!(image.read_at(&node, 0, &mut [0; 100]).is_err(), "{name}");
+        assert!(check(&image).findings.has(Condition::Compression), "{name}");
+    }
+}
+
+#[test]
+fn h19_joliet_names_become_ones_that_can_be() {
+    let tree = read("Joliet names", Condition::UnsafeName);
+    let names: Vec<&str> = tree.keys().map(String::as_str).collect();
+    assert!(names.contains(&"a%2Fbsh") && names.contains(&"\u{FFFD}bone"), "{names:?}");
+    assert_eq!(tree.len(), 4);
+}
+
+#[test]
+fn h20_a_bad_root_record_is_mended_or_refused() {
+    assert_eq!(read("root of no bytes", Condition::Root).len(), 3);
+    assert_eq!(read("root elsewhere", Condition::Root).len(), 3);
+}
+
+#[test]
+fn h21_dates_are_brought_into_range() {
+    read("dates out of range", Condition::Date);
+    let node = opened("dates out of range").resolve(b"d/bad").unwrap().unwrap();
+    assert!(node.times().modified.moment().is_some_and(|m| m.seconds > 5_800_000_000));
+}
+
+#[test]
+fn h22_depth_and_length_have_no_end_but_memory_has() {
+    let image = opened("depth 10,000");
+    let mut walk = Walk::new(&image);
+    let (mut files, mut longest) = (0, 0);
+    while let Some(step) = walk.step() {
+        if let Step::File { path, .. } = step {
+            files += 1;
+            longest = longest.max(path.len());
+        }
+    }
+    assert_eq!((files, longest), (10_002, 2 * 10_000 + 4));
+    let tree = read("a name of 25,500 bytes", Condition::TooLong);
+    assert!(tree.keys().all(|name| name.len() <= 1024));
+}
+
+#[test]
+fn h23_the_newest_version_has_the_name() {
+    let tree = read("two versions of one name", Condition::DuplicateName);
+    assert_eq!((tree["dup.txt"].as_str(), tree["dup.txt;1"].as_str()), ("second", "first"));
+}
+
+#[test]
+fn h24_devices_and_setuid_are_reported_as_they_are() {
+    let image = opened("setuid and devices");
+    let tree = tree(&image);
+    assert_eq!(tree["sda1"], "BlockDevice (8, 1)");
+    assert_eq!(image.resolve(b"root").unwrap().unwrap().mode(), 0o104_755);
+}
