@@ -8,6 +8,7 @@ mod any;
 mod best;
 mod mean;
 mod names;
+mod per_task;
 mod sorted;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -9,15 +9,14 @@ mod budget;
 mod fair;
 mod turns;
 
-use super::best::BestLane;
-use super::mean::Mean;
-use super::sorted::{self, BackSeek};
+use super::per_task::{TaskQueue, TaskQueues};
+use super::sorted::BackSeek;
 use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
-use crate::task::{IoClass, TaskId};
+use crate::task::IoClass;
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 use budget::{Budgets, Ended};
@@ -54,46 +53,24 @@ static TABLE: [Tunable; 7] = [
 
 /// A task whose requests lie further apart than this is not idled for, in sectors.
 const SEEKY: u64 = 8 * 1024;
-/// Asynchronous queues: one per level of two classes, and one for the idle class.
-const SHARED: usize = 17;
-
-/// A queue of requests.
+/// What a queue has beside its requests.
 #[derive(Clone, Debug)]
-struct Queued {
-    requests: BestLane,
+struct Budgeted {
     share: Share,
-    sync: bool,
-    class: IoClass,
-    busy: bool,
-    with_device: u32,
     budget: u64,
-    looked_at_age: bool,
-    think: Mean,
-    seek: Mean,
-    last_completion: Option<Nanos>,
-    last_end: Option<u64>,
 }
 
-impl Queued {
-    fn new(sync: bool, class: IoClass, level: u8) -> Self {
-        Self {
-            requests: BestLane::default(),
-            share: Share::new(level),
-            sync,
-            class,
-            busy: false,
-            with_device: 0,
-            budget: 0,
-            looked_at_age: false,
-            think: Mean::default(),
-            seek: Mean::default(),
-            last_completion: None,
-            last_end: None,
-        }
+impl Budgeted {
+    fn new(level: u8) -> Self {
+        Self { share: Share::new(level), budget: 0 }
     }
+}
 
+type Queued = TaskQueue<Budgeted>;
+
+impl Queued {
     fn is_seeky(&self) -> bool {
-        self.seek.believed().is_some_and(|seek| seek > SEEKY)
+        self.habits.seek.believed().is_some_and(|seek| seek > SEEKY)
     }
 }
 
@@ -111,8 +88,7 @@ struct Turn {
 #[derive(Clone, Debug)]
 pub struct BfqLite {
     tunables: Tunables<7>,
-    /// The shared asynchronous queues, then one per task.
-    queues: Vec<Queued>,
+    queues: TaskQueues<Budgeted>,
     /// Queues with requests, in no order.
     busy: Vec<u16>,
     turn: Option<Turn>,
@@ -130,14 +106,9 @@ pub struct BfqLite {
 
 impl Default for BfqLite {
     fn default() -> Self {
-        let shared = |n: usize| match n {
-            0..8 => Queued::new(false, IoClass::RealTime, n as u8),
-            8..16 => Queued::new(false, IoClass::BestEffort, n as u8 - 8),
-            _ => Queued::new(false, IoClass::Idle, 7),
-        };
         Self {
             tunables: Tunables::new(&TABLE),
-            queues: (0..SHARED).map(shared).collect(),
+            queues: TaskQueues::new(Budgeted::new),
             busy: Vec::new(),
             turn: None,
             virtual_now: 0,
@@ -162,21 +133,9 @@ impl BfqLite {
         Nanos::from_millis(self.tunables[TIMEOUT_SYNC])
     }
 
-    fn key(requests: &Requests, task: TaskId, sync: bool) -> u16 {
-        if sync {
-            return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
-        }
-        let info = requests.task(task);
-        match info.class {
-            IoClass::RealTime => u16::from(info.level),
-            IoClass::BestEffort => 8 + u16::from(info.level),
-            IoClass::Idle => 16,
-        }
-    }
-
     fn worth_idling(&self, queue: &Queued) -> bool {
         let idle = self.tunables[SLICE_IDLE] * 1_000_000;
-        let quick = queue.think.believed().is_none_or(|think| think <= idle);
+        let quick = queue.habits.think.believed().is_none_or(|think| think <= idle);
         queue.sync && idle > 0 && queue.class != IoClass::Idle && quick && !queue.is_seeky()
     }
 
@@ -186,7 +145,7 @@ impl BfqLite {
         let sectors = u64::from(requests[slot].sectors());
         self.head = requests[slot].end();
         let (head, back) = (self.head, self.back());
-        let queue = &mut self.queues[usize::from(key)];
+        let queue = &mut self.queues[key];
         queue.requests.remove(requests, slot, head, back);
         queue.with_device += 1;
         // Ages are looked at once per turn, when its first request has gone.
@@ -199,7 +158,7 @@ impl BfqLite {
     }
 
     fn empty(&mut self, key: u16) {
-        let queue = &mut self.queues[usize::from(key)];
+        let queue = &mut self.queues[key];
         if queue.requests.is_empty() {
             queue.busy = false;
             self.busy.retain(|&other| other != key);
@@ -222,28 +181,25 @@ impl Elevator for BfqLite {
     }
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
-        let own = self.queues.get(usize::from(Self::key(requests, bio.task(), bio.is_sync())));
-        own.map_or(Candidate::None, |queue| sorted::candidate(&queue.requests.lane.tree, requests, bio, true))
+        self.queues.touched(requests, bio)
     }
 
     fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
-        requests[slot].private.queue == Self::key(requests, bio.task(), bio.is_sync())
+        self.queues.allows(requests, slot, bio)
     }
 
     fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
         let (head, back) = (self.head, self.back());
-        let queue = &mut self.queues[usize::from(requests[slot].private.queue)];
-        queue.requests.merged(requests, slot, kind, head, back);
+        self.queues.merged(requests, slot, kind, head, back);
     }
 
     fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
-        Order::Tree(&self.queues[usize::from(requests[slot].private.queue)].requests.lane.tree)
+        self.queues.order(requests, slot)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
         let (head, back) = (self.head, self.back());
-        let queue = &mut self.queues[usize::from(requests[gone].private.queue)];
-        queue.requests.joined(requests, kept, gone, head, back);
+        self.queues.joined(requests, kept, gone, head, back);
         self.waiting -= 1;
     }
 
@@ -252,23 +208,19 @@ impl Elevator for BfqLite {
     }
 
     fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
-        let (task, sync) = (requests[slot].task(), requests[slot].is_sync());
-        let key = Self::key(requests, task, sync);
-        while self.queues.len() <= usize::from(key) {
-            self.queues.push(Queued::new(true, IoClass::BestEffort, 4));
+        let cap = Nanos(2 * Nanos::from_millis(self.tunables[SLICE_IDLE]).0);
+        let before = self.queues.len();
+        let key = self.queues.enter(now, requests, slot, cap);
+        if self.queues.len() > before {
             self.busy.reserve(self.queues.len());
         }
-        requests[slot].private.queue = key;
+        let sync = requests[slot].is_sync();
         if sync {
-            let info = requests.task(task);
-            self.observe(now, requests, slot, key);
-            let queue = &mut self.queues[usize::from(key)];
-            queue.class = info.class;
-            queue.share.set_level(info.level);
+            self.queues[key].own.share.set_level(requests.task(requests[slot].task()).level);
         }
         let expire = self.tunables[if sync { FIFO_EXPIRE_SYNC } else { FIFO_EXPIRE_ASYNC }];
         let (head, back) = (self.head, self.back());
-        let queue = &mut self.queues[usize::from(key)];
+        let queue = &mut self.queues[key];
         queue.requests.insert(requests, slot, now + Nanos::from_millis(expire), head, back);
         self.waiting += 1;
         self.wake(key);
@@ -282,7 +234,7 @@ impl Elevator for BfqLite {
             Ok(key) => key,
             Err(pick) => return pick,
         };
-        let Some(slot) = self.queues[usize::from(key)].requests.best() else { return Pick::Nothing };
+        let Some(slot) = self.queues[key].requests.best() else { return Pick::Nothing };
         self.start(now, requests, slot);
         Pick::Request(slot)
     }
@@ -294,19 +246,19 @@ impl Elevator for BfqLite {
             self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
             self.turns += 1;
         }
-        self.queues[usize::from(key)].requests.prefer(slot);
+        self.queues[key].requests.prefer(slot);
         self.start(now, requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
-        let queue = &mut self.queues[usize::from(key)];
+        let queue = &mut self.queues[key];
         queue.with_device -= 1;
         if queue.sync {
-            queue.last_completion = Some(now);
+            queue.habits.last_completion = Some(now);
         }
         let idle = Nanos::from_millis(self.tunables[SLICE_IDLE]);
-        let queue = &self.queues[usize::from(key)];
+        let queue = &self.queues[key];
         let idles = !queue.busy && queue.with_device == 0 && self.worth_idling(queue);
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.key == key && idles) {
             turn.idle_until = Some(now + idle);
@@ -317,7 +269,7 @@ impl Elevator for BfqLite {
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
         self.turn = None;
         let &key = self.busy.last()?;
-        let slot = self.queues[usize::from(key)].requests.drain(requests)?;
+        let slot = self.queues[key].requests.drain(requests)?;
         self.empty(key);
         self.waiting -= 1;
         Some(slot)
@@ -329,7 +281,7 @@ impl Elevator for BfqLite {
 
     fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
         for &key in &self.busy {
-            self.queues[usize::from(key)].requests.lane.tree.iter(requests).for_each(&mut *each);
+            self.queues[key].requests.lane.tree.iter(requests).for_each(&mut *each);
         }
     }
 

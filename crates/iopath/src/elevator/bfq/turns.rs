@@ -2,18 +2,18 @@
 
 use super::budget::Ended;
 use super::fair;
-use super::{BfqLite, MAX_BUDGET, SLICE_IDLE, TIMEOUT_SYNC, Turn};
+use super::{BfqLite, MAX_BUDGET, TIMEOUT_SYNC, Turn};
 use crate::elevator::Pick;
-use crate::request::{Requests, Slot};
+use crate::request::Requests;
 use crate::time::Nanos;
 
 impl BfqLite {
     /// The queue's turn is over: it is charged, its budget follows how it went, and if it has more it waits for another turn.
     pub(super) fn end_turn(&mut self, now: Nanos, requests: &Requests, how: Ended) {
         let Some(turn) = self.turn.take() else { return };
-        let queue = &mut self.queues[usize::from(turn.key)];
+        let queue = &mut self.queues[turn.key];
         queue.looked_at_age = false;
-        queue.share.charge(turn.served);
+        queue.own.share.charge(turn.served);
         let seeky = queue.is_seeky();
         if queue.sync && !seeky {
             let fixed = self.tunables[MAX_BUDGET];
@@ -24,11 +24,11 @@ impl BfqLite {
                 Nanos::from_millis(self.tunables[TIMEOUT_SYNC]),
             );
         }
-        queue.budget = self.budgets.next(queue.budget, turn.served, how, seeky);
+        queue.own.budget = self.budgets.next(queue.own.budget, turn.served, how, seeky);
         if queue.busy {
             let least = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
-            queue.budget = queue.budget.max(least);
-            queue.share.wait_again(queue.budget);
+            queue.own.budget = queue.own.budget.max(least);
+            queue.own.share.wait_again(queue.own.budget);
         }
         match how {
             Ended::Exhausted => self.exhausted += 1,
@@ -39,10 +39,10 @@ impl BfqLite {
 
     /// The next queue: the best class, and in it the earliest virtual finish among those whose start has come.
     fn begin_turn(&mut self, now: Nanos) -> Option<u16> {
-        let class = self.busy.iter().map(|&key| self.queues[usize::from(key)].class).min()?;
+        let class = self.busy.iter().map(|&key| self.queues[key].class).min()?;
         let shares = || {
-            let queues = self.busy.iter().map(|&key| (key, &self.queues[usize::from(key)]));
-            queues.filter(|(_, queue)| queue.class == class).map(|(key, queue)| (key, queue.share))
+            let queues = self.busy.iter().map(|&key| (key, &self.queues[key]));
+            queues.filter(|(_, queue)| queue.class == class).map(|(key, queue)| (key, queue.own.share))
         };
         let earliest = shares().map(|(_, share)| share.start).min()?;
         let virtual_now = self.virtual_now.max(earliest);
@@ -56,12 +56,12 @@ impl BfqLite {
     /// The queue whose turn it is, or when to ask again.
     pub(super) fn select(&mut self, now: Nanos, requests: &Requests) -> Result<u16, Pick> {
         let Some(turn) = self.turn else { return self.begin_turn(now).ok_or(Pick::Nothing) };
-        let queue = &self.queues[usize::from(turn.key)];
+        let queue = &self.queues[turn.key];
         let how = if queue.busy {
             let next = queue.requests.best().map_or(0, |slot| u64::from(requests[slot].sectors()));
             if now >= turn.since + self.timeout() {
                 Ended::Timeout
-            } else if turn.served + next > queue.budget {
+            } else if turn.served + next > queue.own.budget {
                 Ended::Exhausted
             } else {
                 return Ok(turn.key);
@@ -79,40 +79,27 @@ impl BfqLite {
         self.begin_turn(now).ok_or(Pick::Nothing)
     }
 
-    pub(super) fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
-        let cap = 2 * self.tunables[SLICE_IDLE] * 1_000_000;
-        let (sector, end) = (requests[slot].sector(), requests[slot].end());
-        let queue = &mut self.queues[usize::from(key)];
-        if let Some(completed) = queue.last_completion {
-            queue.think.add((now - completed).0.min(cap), 128);
-        }
-        if let Some(last) = queue.last_end {
-            queue.seek.add_distance(last.abs_diff(sector));
-        }
-        queue.last_end = Some(end);
-    }
-
     pub(super) fn wake(&mut self, key: u16) {
         let (virtual_now, fresh) = (self.virtual_now, self.budgets.initial());
-        let queue = &mut self.queues[usize::from(key)];
+        let queue = &mut self.queues[key];
         if queue.busy {
             return;
         }
         queue.busy = true;
         self.busy.push(key);
-        if queue.budget == 0 {
-            queue.budget = fresh;
+        if queue.own.budget == 0 {
+            queue.own.budget = fresh;
         }
         if self.turn.is_none_or(|turn| turn.key != key) {
-            queue.share.wake(virtual_now, queue.budget);
+            queue.own.share.wake(virtual_now, queue.own.budget);
         }
     }
 
     /// Virtual time passes with the service given, the slower the more want it.
     pub(super) fn serve(&mut self, key: u16, sectors: u64) {
-        let own = self.queues[usize::from(key)].share.weight;
+        let own = self.queues[key].own.share.weight;
         let others = self.busy.iter().filter(|&&other| other != key);
-        let weights: u64 = others.map(|&other| self.queues[usize::from(other)].share.weight).sum();
+        let weights: u64 = others.map(|&other| self.queues[other].own.share.weight).sum();
         self.virtual_now += fair::virtual_length(sectors, own + weights);
         if let Some(turn) = &mut self.turn {
             turn.served += sectors;

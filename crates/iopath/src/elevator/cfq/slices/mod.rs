@@ -8,14 +8,13 @@
 mod turns;
 
 use crate::bio::Bio;
-use crate::elevator::best::BestLane;
-use crate::elevator::mean::Mean;
-use crate::elevator::sorted::{self, BackSeek};
+use crate::elevator::per_task::{TaskQueue, TaskQueues};
+use crate::elevator::sorted::BackSeek;
 use crate::elevator::{Elevator, Order, Pick};
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
-use crate::task::{IoClass, TaskId};
+use crate::task::TaskId;
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 
@@ -71,53 +70,28 @@ static TABLE: [Tunable; 11] = [
 
 /// How near a request of another task must be to end a wait, in sectors.
 const CLOSE: u64 = 8 * 1024;
-/// Asynchronous queues: one per level of two classes, and one for the idle class.
-const SHARED: usize = 17;
-
-/// A queue of requests.
+/// What a queue has beside its requests.
 #[derive(Clone, Debug)]
-struct Turn {
-    requests: BestLane,
-    sync: bool,
-    class: IoClass,
+struct Slice {
     level: u8,
-    busy: bool,
-    with_device: u32,
-    /// In this slice.
+    /// Requests in this slice.
     dispatched: u32,
-    looked_at_age: bool,
-    think: Mean,
-    seek: Mean,
-    last_completion: Option<Nanos>,
-    last_end: Option<u64>,
 }
 
-impl Turn {
-    fn new(sync: bool, class: IoClass, level: u8) -> Self {
-        Self {
-            requests: BestLane::default(),
-            sync,
-            class,
-            level,
-            busy: false,
-            with_device: 0,
-            dispatched: 0,
-            looked_at_age: false,
-            think: Mean::default(),
-            seek: Mean::default(),
-            last_completion: None,
-            last_end: None,
-        }
+impl Slice {
+    fn new(level: u8) -> Self {
+        Self { level, dispatched: 0 }
     }
 }
+
+type Turn = TaskQueue<Slice>;
 
 /// CFQ with time slices.
 #[derive(Clone, Debug)]
 pub struct Cfq3 {
     name: &'static str,
     tunables: Tunables<11>,
-    /// The shared asynchronous queues, then one per task.
-    turns: Vec<Turn>,
+    turns: TaskQueues<Slice>,
     /// Queues with requests in the order of their turns.
     round: Vec<u16>,
     active: Option<u16>,
@@ -136,15 +110,10 @@ pub struct Cfq3 {
 
 impl Default for Cfq3 {
     fn default() -> Self {
-        let shared = |n: usize| match n {
-            0..8 => Turn::new(false, IoClass::RealTime, n as u8),
-            8..16 => Turn::new(false, IoClass::BestEffort, n as u8 - 8),
-            _ => Turn::new(false, IoClass::Idle, 7),
-        };
         Self {
             name: "cfq3@2.6.30",
             tunables: Tunables::new(&TABLE),
-            turns: (0..SHARED).map(shared).collect(),
+            turns: TaskQueues::new(Slice::new),
             round: Vec::new(),
             active: None,
             slice_end: None,
@@ -179,27 +148,14 @@ impl Cfq3 {
         Nanos::from_millis(self.tunables[SLICE_IDLE])
     }
 
-    /// The queue that a task's request belongs to.
-    fn key(&self, requests: &Requests, task: TaskId, sync: bool) -> u16 {
-        if sync {
-            return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
-        }
-        let info = requests.task(task);
-        match info.class {
-            IoClass::RealTime => u16::from(info.level),
-            IoClass::BestEffort => 8 + u16::from(info.level),
-            IoClass::Idle => 16,
-        }
-    }
-
     /// Hands a request to the device.
     fn start(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         self.head = requests[slot].end();
         self.leave(requests, slot);
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         turn.with_device += 1;
-        turn.dispatched += 1;
+        turn.own.dispatched += 1;
         self.async_with_device += u32::from(!turn.sync);
         self.waiting -= 1;
     }
@@ -208,13 +164,13 @@ impl Cfq3 {
     fn leave(&mut self, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
         let (head, back) = (self.head, self.back());
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         turn.requests.remove(requests, slot, head, back);
         self.empty(key);
     }
 
     fn empty(&mut self, key: u16) {
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         if turn.requests.is_empty() {
             turn.busy = false;
             self.round.retain(|&other| other != key);
@@ -236,48 +192,41 @@ impl Elevator for Cfq3 {
     }
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
-        let own = self.turns.get(usize::from(self.key(requests, bio.task(), bio.is_sync())));
-        own.map_or(Candidate::None, |turn| sorted::candidate(&turn.requests.lane.tree, requests, bio, true))
+        self.turns.touched(requests, bio)
     }
 
     fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
-        requests[slot].private.queue == self.key(requests, bio.task(), bio.is_sync())
+        self.turns.allows(requests, slot, bio)
     }
 
     fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
         let (head, back) = (self.head, self.back());
-        let turn = &mut self.turns[usize::from(requests[slot].private.queue)];
-        turn.requests.merged(requests, slot, kind, head, back);
+        self.turns.merged(requests, slot, kind, head, back);
     }
 
     fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
-        Order::Tree(&self.turns[usize::from(requests[slot].private.queue)].requests.lane.tree)
+        self.turns.order(requests, slot)
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
         let (head, back) = (self.head, self.back());
-        let turn = &mut self.turns[usize::from(requests[gone].private.queue)];
-        turn.requests.joined(requests, kept, gone, head, back);
+        self.turns.joined(requests, kept, gone, head, back);
         self.waiting -= 1;
     }
 
     fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
-        let (task, sync) = (requests[slot].task(), requests[slot].is_sync());
-        let key = self.key(requests, task, sync);
-        while self.turns.len() <= usize::from(key) {
-            self.turns.push(Turn::new(true, IoClass::BestEffort, 4));
+        let (before, cap) = (self.turns.len(), Nanos(2 * self.idle_time().0));
+        let key = self.turns.enter(now, requests, slot, cap);
+        if self.turns.len() > before {
             self.round.reserve(self.turns.len());
         }
-        let info = requests.task(task);
-        requests[slot].private.queue = key;
+        let sync = requests[slot].is_sync();
         if sync {
-            self.observe(now, requests, slot, key);
-            let turn = &mut self.turns[usize::from(key)];
-            (turn.class, turn.level) = (info.class, info.level);
+            self.turns[key].own.level = requests.task(requests[slot].task()).level;
         }
         let expire = self.tunables[if sync { FIFO_EXPIRE_SYNC } else { FIFO_EXPIRE_ASYNC }];
         let (head, back) = (self.head, self.back());
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         turn.requests.insert(requests, slot, now + Nanos::from_millis(expire), head, back);
         self.waiting += 1;
         if !turn.busy {
@@ -298,7 +247,7 @@ impl Elevator for Cfq3 {
             Ok(key) => key,
             Err(pick) => return pick,
         };
-        let turn = &self.turns[usize::from(key)];
+        let turn = &self.turns[key];
         let alone = self.round.len() == 1;
         if turn.with_device >= self.most_with_device(turn) && !alone {
             return Pick::Nothing;
@@ -320,25 +269,25 @@ impl Elevator for Cfq3 {
             self.slices += 1;
         }
         self.idle_until = None;
-        self.turns[usize::from(key)].requests.prefer(slot);
+        self.turns[key].requests.prefer(slot);
         self.start(requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         turn.with_device -= 1;
         if turn.sync {
-            turn.last_completion = Some(now);
+            turn.habits.last_completion = Some(now);
         } else {
             self.async_with_device -= 1;
         }
         if self.active != Some(key) {
             return;
         }
-        let slice = self.slice(&self.turns[usize::from(key)]);
+        let slice = self.slice(&self.turns[key]);
         let end = *self.slice_end.get_or_insert(now + slice);
-        let turn = &self.turns[usize::from(key)];
+        let turn = &self.turns[key];
         if now < end && !turn.busy && turn.with_device == 0 && self.worth_idling(turn) {
             self.idle_until = Some(now + self.wait_for(turn));
             self.idles += 1;
@@ -346,7 +295,7 @@ impl Elevator for Cfq3 {
     }
 
     fn task_exited(&mut self, _now: Nanos, requests: &mut Requests, task: TaskId) {
-        if self.active == Some(self.key(requests, task, true)) {
+        if self.active == Some(TaskQueues::<Slice>::key(requests, task, true)) {
             self.idle_until = None;
         }
     }
@@ -354,7 +303,7 @@ impl Elevator for Cfq3 {
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
         (self.active, self.idle_until) = (None, None);
         let &key = self.round.first()?;
-        let slot = self.turns[usize::from(key)].requests.drain(requests)?;
+        let slot = self.turns[key].requests.drain(requests)?;
         self.empty(key);
         self.waiting -= 1;
         Some(slot)
@@ -366,7 +315,7 @@ impl Elevator for Cfq3 {
 
     fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
         for &key in &self.round {
-            self.turns[usize::from(key)].requests.lane.tree.iter(requests).for_each(&mut *each);
+            self.turns[key].requests.lane.tree.iter(requests).for_each(&mut *each);
         }
     }
 

@@ -12,13 +12,13 @@ impl Cfq3 {
     /// The slice of a queue: its base and a fifth more for each step of priority above 4, less below.
     pub(super) fn slice(&self, turn: &Turn) -> Nanos {
         let base = self.tunables[if turn.sync { SLICE_SYNC } else { SLICE_ASYNC }] as i64 * 1_000_000;
-        Nanos((base + base / 5 * (4 - i64::from(turn.level))).max(1) as u64)
+        Nanos((base + base / 5 * (4 - i64::from(turn.own.level))).max(1) as u64)
     }
 
     /// Most requests in an asynchronous slice.
     pub(super) fn async_share(&self, turn: &Turn) -> u64 {
         let base = self.tunables[SLICE_ASYNC_RQ];
-        2 * (base + base * (7 - u64::from(turn.level)))
+        2 * (base + base * (7 - u64::from(turn.own.level)))
     }
 
     pub(super) fn most_with_device(&self, turn: &Turn) -> u32 {
@@ -28,9 +28,9 @@ impl Cfq3 {
     /// The place of a queue in the round: behind its class, or before it if it preempts.
     pub(super) fn join_round(&mut self, key: u16, first: bool) {
         self.round.retain(|&other| other != key);
-        let class = self.turns[usize::from(key)].class;
+        let class = self.turns[key].class;
         let before = |&other: &u16| {
-            let its = self.turns[usize::from(other)].class;
+            let its = self.turns[other].class;
             if first { its < class } else { its <= class }
         };
         let at = self.round.iter().position(|other| !before(other)).unwrap_or(self.round.len());
@@ -41,8 +41,8 @@ impl Cfq3 {
     pub(super) fn end_slice(&mut self) {
         self.idle_until = None;
         let Some(key) = self.active.take() else { return };
-        let turn = &mut self.turns[usize::from(key)];
-        (turn.dispatched, turn.looked_at_age) = (0, false);
+        let turn = &mut self.turns[key];
+        (turn.own.dispatched, turn.looked_at_age) = (0, false);
         if turn.busy {
             self.join_round(key, false);
         }
@@ -58,7 +58,7 @@ impl Cfq3 {
 
     /// How long the disk may be kept idle for a queue.
     pub(super) fn wait_for(&self, turn: &Turn) -> Nanos {
-        let seeks = turn.seek.believed().is_some_and(|seek| seek > self.tunables[SEEKY]);
+        let seeks = turn.habits.seek.believed().is_some_and(|seek| seek > self.tunables[SEEKY]);
         let longest = self.tunables[SLICE_IDLE];
         Nanos::from_millis(if seeks { self.tunables[SEEKY_IDLE].min(longest) } else { longest })
     }
@@ -68,16 +68,16 @@ impl Cfq3 {
         let idle = self.idle_time();
         turn.sync
             && turn.class != IoClass::Idle
-            && turn.think.believed().is_none_or(|think| think <= idle.0)
+            && turn.habits.think.believed().is_none_or(|think| think <= idle.0)
             && self.wait_for(turn) > Nanos::ZERO
     }
 
     /// The queue whose turn it is, or when to ask again.
     pub(super) fn select(&mut self, now: Nanos) -> Result<u16, Pick> {
         let Some(key) = self.active else { return self.activate().ok_or(Pick::Nothing) };
-        let turn = &self.turns[usize::from(key)];
+        let turn = &self.turns[key];
         let used = self.slice_end.is_some_and(|end| now >= end)
-            || (!turn.sync && u64::from(turn.dispatched) >= self.async_share(turn));
+            || (!turn.sync && u64::from(turn.own.dispatched) >= self.async_share(turn));
         if !used {
             if turn.busy {
                 return Ok(key);
@@ -96,37 +96,24 @@ impl Cfq3 {
 
     /// The next request of a queue: the oldest if it is due, looked at once per slice; else the nearest.
     pub(super) fn choose(&mut self, now: Nanos, requests: &Requests, key: u16) -> Option<Slot> {
-        let turn = &mut self.turns[usize::from(key)];
+        let turn = &mut self.turns[key];
         let expired = !turn.looked_at_age && turn.requests.lane.expired(requests, now);
         turn.looked_at_age = true;
         if expired { turn.requests.lane.oldest() } else { turn.requests.best() }
-    }
-
-    pub(super) fn observe(&mut self, now: Nanos, requests: &Requests, slot: Slot, key: u16) {
-        let cap = Nanos(2 * self.idle_time().0);
-        let (sector, end) = (requests[slot].sector(), requests[slot].end());
-        let turn = &mut self.turns[usize::from(key)];
-        if let Some(completed) = turn.last_completion {
-            turn.think.add((now - completed).0.min(cap.0), 128);
-        }
-        if let Some(last) = turn.last_end {
-            turn.seek.add_distance(last.abs_diff(sector));
-        }
-        turn.last_end = Some(end);
     }
 
     /// Whether a new request ends the turn of the active queue: real time does, synchronous does to asynchronous, and while the disk
     /// is idle what is close to the head does.
     pub(super) fn preempts(&self, requests: &Requests, slot: Slot, key: u16) -> bool {
         let Some(active) = self.active.filter(|&active| active != key) else { return false };
-        let (new, old) = (&self.turns[usize::from(key)], &self.turns[usize::from(active)]);
+        let (new, old) = (&self.turns[key], &self.turns[active]);
         if new.class != old.class {
             return new.class < old.class;
         }
         if new.sync != old.sync {
             return new.sync;
         }
-        let close = old.seek.believed().unwrap_or(CLOSE).min(CLOSE);
+        let close = old.habits.seek.believed().unwrap_or(CLOSE).min(CLOSE);
         self.idle_until.is_some() && self.head.abs_diff(requests[slot].sector()) <= close
     }
 }
