@@ -63,8 +63,8 @@ impl Buffer {
         Some(reached)
     }
 
-    /// Looks a read up. Sectors that are ahead of the heads by no more than `patience` sectors are worth waiting for.
-    pub fn find(&mut self, now: u64, sector: u64, end: u64, patience: u64, mechanism: &Mechanism) -> Found {
+    /// Looks a read up. Sectors that are ahead of the heads by no more than a track are worth waiting for: going there is no faster.
+    pub fn find(&mut self, now: u64, sector: u64, end: u64, mechanism: &Mechanism) -> Found {
         let reached = self.run(now, mechanism);
         self.clock += 1;
         // Segments may overlap. The one that goes furthest counts: by an older one that ends earlier, sectors that are being read ahead
@@ -81,7 +81,13 @@ impl Buffer {
             return if end <= behind { Found::Hit } else { Found::Miss(behind) };
         };
         let first = self.segments[ahead.segment].first;
-        let near = reached.is_some_and(|reached| sector >= first && sector <= reached + patience);
+        let geometry = mechanism.geometry();
+        // Most are farther away than the longest track, and need not be placed to know it.
+        let near = sector >= first
+            && reached.is_some_and(|reached| {
+                sector <= reached + geometry.longest_track()
+                    && sector <= reached + geometry.place(sector).per_track
+            });
         if near {
             // What it goes on reading is measured from here.
             let limit = ahead.limit.max(self.limit(end, mechanism));

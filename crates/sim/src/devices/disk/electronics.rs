@@ -38,15 +38,14 @@ impl Disk {
         } else if self.no_room.is_empty() && self.cache.has_room(sectors) {
             self.take(now, command);
         } else {
-            let target = self.mechanism.target(command.sector);
-            self.no_room.push_back(Waiting { command, since: now, target });
+            self.no_room.push_back(Waiting { command, since: now });
         }
     }
 
     /// Puts a command on the mechanism's list.
     fn wait(&mut self, now: u64, command: Command) {
         let target = self.mechanism.target(command.sector);
-        self.waiting.push(Waiting { command, since: now, target });
+        self.waiting.push(command.sector, target, Waiting { command, since: now });
     }
 
     /// The write cache takes a write.
@@ -80,9 +79,7 @@ impl Disk {
     }
 
     pub(super) fn find(&mut self, now: u64, command: Command) -> Found {
-        // Up to a track ahead of the heads, waiting is no longer than going there.
-        let patience = self.mechanism.geometry().place(command.sector).per_track;
-        self.buffer.find(now, command.sector, command.end(), patience, &self.mechanism)
+        self.buffer.find(now, command.sector, command.end(), &self.mechanism)
     }
 
     /// A read waits for what is being read ahead.

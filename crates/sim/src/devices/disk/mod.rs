@@ -11,6 +11,7 @@ mod disk_tests;
 mod electronics;
 mod geometry;
 mod mechanism;
+mod nearby;
 mod rules;
 #[cfg(test)]
 pub(super) mod testing;
@@ -23,13 +24,13 @@ pub use rules::DiskRules;
 pub use write_cache::{DestageOrder, WriteCache, WriteCacheRules};
 
 use super::{Command, Counters, Device, SECTOR_BYTES};
+use nearby::Nearby;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     command: Command,
     since: u64,
-    target: Target,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,7 @@ pub struct Disk {
     arrived: VecDeque<Command>,
     electronics: Option<(u64, Stage, Command)>,
     /// Commands for the mechanism.
-    waiting: Vec<Waiting>,
+    waiting: Nearby<Waiting>,
     /// Writes for which the write cache has no room.
     no_room: VecDeque<Waiting>,
     flushes: VecDeque<Flush>,
@@ -91,7 +92,7 @@ impl Disk {
             cache: WriteCache::new(rules.write_cache),
             arrived: VecDeque::new(),
             electronics: None,
-            waiting: Vec::new(),
+            waiting: Nearby::new(),
             no_room: VecDeque::new(),
             flushes: VecDeque::new(),
             access: None,
@@ -131,18 +132,16 @@ impl Disk {
         }
         let without_room = self.no_room.front().map(|w| w.since);
         let flush = self.flushes.front().map(|f| f.since);
-        let oldest_waiting = self.waiting.iter().map(|w| w.since).min();
-        let destage_first = match (without_room.into_iter().chain(flush).min(), oldest_waiting) {
-            (Some(wanted), Some(waiting)) => wanted < waiting,
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            (None, None) => self.idle_at().is_some_and(|at| at <= now),
+        let destage_first = match without_room.into_iter().chain(flush).min() {
+            Some(wanted) => self.waiting.iter().map(|w| w.since).min().is_none_or(|waiting| wanted < waiting),
+            None if !self.waiting.is_empty() => false,
+            None => self.idle_at().is_some_and(|at| at <= now),
         };
         if destage_first && self.start_destage(now) {
             return;
         }
         if let Some(at) = self.choose(now) {
-            let Waiting { command, .. } = self.waiting.remove(at);
+            let command = self.waiting.remove(at).command;
             self.start_command(now, command);
         }
     }
@@ -158,18 +157,11 @@ impl Disk {
 
     /// Which command the mechanism serves next: what has waited too long, or what is reached soonest.
     fn choose(&self, now: u64) -> Option<usize> {
-        let candidates = || self.waiting.iter().enumerate();
-        let (oldest, first) = candidates().min_by_key(|(_, w)| (w.since, w.command.tag))?;
-        if self.rules.queue_depth <= 1 || now - first.since >= self.rules.age_limit_ns {
+        let oldest = self.waiting.first_by(|w| (w.since, w.command.tag))?;
+        if self.rules.queue_depth <= 1 || now - self.waiting.get(oldest).since >= self.rules.age_limit_ns {
             return Some(oldest);
         }
-        let mut best = (u64::MAX, oldest);
-        for (at, waiting) in candidates() {
-            if let Some(ns) = self.mechanism.sooner_than(now, waiting.target, waiting.command.write, best.0) {
-                best = (ns, at);
-            }
-        }
-        Some(best.1)
+        self.waiting.nearest(now, &self.mechanism, |w| w.command.write)
     }
 
     fn start_command(&mut self, now: u64, command: Command) {
@@ -290,9 +282,12 @@ impl Device for Disk {
     }
 
     fn next_event(&self) -> Option<u64> {
-        let electronics = self.electronics.map(|(at, ..)| at);
-        let access = self.access.map(|(at, _)| at);
-        [electronics, access, self.idle_at()].into_iter().flatten().min()
+        match (&self.electronics, &self.access) {
+            (Some((electronics, ..)), Some((access, _))) => Some(*electronics.min(access)),
+            (Some((at, ..)), None) | (None, Some((at, _))) => Some(*at),
+            // It is idle only where nothing else is going on.
+            (None, None) => self.idle_at(),
+        }
     }
 
     fn advance(&mut self, now: u64, done: &mut Vec<u32>) {

@@ -1,8 +1,8 @@
 //! A drive's write cache: writes that were told done and are not on the medium yet. Which goes next is first come first served, or the
 //! one that is reached soonest; an older write to the same sectors always goes first.
 
-use super::mechanism::{Mechanism, Target};
-use std::collections::VecDeque;
+use super::mechanism::Mechanism;
+use super::nearby::Nearby;
 
 /// In which order it is written back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,6 @@ pub struct Held {
     pub sector: u64,
     /// Sectors.
     pub sectors: u64,
-    target: Target,
 }
 
 impl Held {
@@ -52,18 +51,20 @@ impl Held {
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     rules: WriteCacheRules,
-    held: VecDeque<Held>,
-    /// What is being written back right now.
+    held: Nearby<Held>,
+    /// What is being written back right now: a run of sectors.
     leaving: Vec<Held>,
     sectors: u64,
     number: u64,
+    /// The longest write there was: how far before a sector a write may begin that reaches it.
+    longest: u64,
 }
 
 impl WriteCache {
     /// An empty one.
     #[must_use]
     pub fn new(rules: WriteCacheRules) -> Self {
-        Self { rules, held: VecDeque::new(), leaving: Vec::new(), sectors: 0, number: 0 }
+        Self { rules, held: Nearby::new(), leaving: Vec::new(), sectors: 0, number: 0, longest: 0 }
     }
 
     /// Whether writes of this length can go through it at all.
@@ -83,19 +84,34 @@ impl WriteCache {
     pub fn keep(&mut self, sector: u64, sectors: u64, mechanism: &Mechanism) {
         self.number += 1;
         // A write to the same sectors again takes the place of the one that waits.
-        if let Some(held) = self.held.iter_mut().find(|h| (h.sector, h.sectors) == (sector, sectors)) {
-            held.number = self.number;
+        let same = self.held_at(sector).find(|&at| self.held.get(at).sectors == sectors);
+        if let Some(at) = same {
+            self.held.get_mut(at).number = self.number;
             return;
         }
-        let target = mechanism.target(sector);
-        self.held.push_back(Held { number: self.number, sector, sectors, target });
+        let held = Held { number: self.number, sector, sectors };
+        self.held.push(sector, mechanism.target(sector), held);
         self.sectors += sectors;
+        self.longest = self.longest.max(sectors);
+    }
+
+    /// Those that begin at a sector, in the order in which they came.
+    fn held_at(&self, sector: u64) -> impl Iterator<Item = usize> + '_ {
+        (self.held.from(sector)..self.held.len()).take_while(move |&at| self.held.get(at).sector == sector)
+    }
+
+    /// Those that may reach a sector and begin before `end`.
+    fn around(&self, sector: u64, end: u64) -> impl Iterator<Item = usize> + '_ {
+        let first = self.held.from((sector + 1).saturating_sub(self.longest));
+        (first..self.held.len()).take_while(move |&at| self.held.get(at).sector < end)
     }
 
     /// Whether it holds all of a read.
     #[must_use]
     pub fn covers(&self, sector: u64, end: u64) -> bool {
-        self.held.iter().chain(&self.leaving).any(|h| h.sector <= sector && end <= h.end())
+        let has = |h: &Held| h.sector <= sector && end <= h.end();
+        self.around(sector, sector + 1).any(|at| has(self.held.get(at)))
+            || self.leaving.first().is_some_and(|h| h.sector <= sector) && self.leaving.iter().any(has)
     }
 
     /// Whether anything waits to be written back.
@@ -124,39 +140,40 @@ impl WriteCache {
 
     /// Takes out what is written back next, with everything that directly follows it: (sector, sectors).
     pub fn next(&mut self, now: u64, mechanism: &Mechanism) -> Option<(u64, u64)> {
-        let at = self.choose(now, mechanism)?;
-        let first = self.held.remove(at)?;
+        let first = self.held.remove(self.choose(now, mechanism)?);
         self.leaving.push(first);
         let mut end = first.end();
-        while let Some(at) = self.held.iter().position(|h| h.sector == end && self.blocked_by(h).is_none()) {
-            let Some(next) = self.held.remove(at) else { break };
+        while let Some(at) = self.following(end) {
+            let next = self.held.remove(at);
             self.leaving.push(next);
             end = next.end();
         }
         Some((first.sector, end - first.sector))
     }
 
+    /// A write that begins where another ended, and may go now.
+    fn following(&self, end: u64) -> Option<usize> {
+        self.held_at(end).find(|&at| self.blocked_by(self.held.get(at)).is_none())
+    }
+
     fn choose(&self, now: u64, mechanism: &Mechanism) -> Option<usize> {
-        let oldest = (0..self.held.len()).min_by_key(|&at| self.held[at].number)?;
         if self.rules.order == DestageOrder::Fifo {
-            return Some(oldest);
+            return self.held.first_by(|h| h.number);
         }
-        let mut best = (u64::MAX, oldest);
-        for (at, held) in self.held.iter().enumerate() {
-            if let Some(ns) = mechanism.sooner_than(now, held.target, true, best.0) {
-                best = (ns, at);
-            }
-        }
-        let mut chosen = best.1;
-        while let Some(older) = self.blocked_by(&self.held[chosen]) {
+        let mut chosen = self.held.nearest(now, mechanism, |_| true)?;
+        while let Some(older) = self.blocked_by(self.held.get(chosen)) {
             chosen = older;
         }
         Some(chosen)
     }
 
-    /// An older write to some of the same sectors, which has to go first.
+    /// An older write to some of the same sectors, which has to go first: the one of those that came first.
     fn blocked_by(&self, held: &Held) -> Option<usize> {
-        self.held.iter().position(|h| h.number < held.number && h.overlaps(held.sector, held.end()))
+        let older = |at: &usize| {
+            let h = self.held.get(*at);
+            h.number < held.number && h.overlaps(held.sector, held.end())
+        };
+        self.around(held.sector, held.end()).filter(older).min_by_key(|&at| self.held.order(at))
     }
 
     /// What was taken out is on the medium.

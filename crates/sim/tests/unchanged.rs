@@ -1,0 +1,114 @@
+//! What replays on disks come to, byte by byte, held to hashes: whoever makes the model of a disk faster must not change what it says.
+//! A hash is of the event log of the simulated device. When the model itself is changed on purpose, the new hashes are printed by the
+//! failing test, and the commit that takes them over says what changed.
+
+use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
+use fathom_record::block::log::{LogHeader, LogWriter};
+use fathom_sim::devices::{AnyDevice, Device as _, DeviceProfile, by_name};
+use fathom_sim::random::{Entity, Stream};
+use fathom_sim::replay::{Arrival, Mode, Setup, replay};
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+const ARRIVALS: u64 = 6000;
+
+/// Reads and writes at random and in runs, long and short, over each other, and flushes.
+struct Mixture {
+    chance: Stream,
+    left: u64,
+    capacity: u64,
+    last: u64,
+}
+
+impl Iterator for Mixture {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        self.left = self.left.checked_sub(1)?;
+        let kind = self.chance.below(100);
+        let sectors = 8 * (1 + self.chance.below(if kind.is_multiple_of(7) { 32 } else { 4 })) as u32;
+        let sector = match self.chance.below(4) {
+            // On from the last, over a part of it, near it, anywhere.
+            0 => self.last,
+            1 => self.last.saturating_sub(16),
+            2 => self.last.saturating_sub(1 << 20) + self.chance.below(1 << 18) * 8,
+            _ => self.chance.below(self.capacity / 8 - 64) * 8,
+        };
+        let sector = sector.min(self.capacity - 512);
+        self.last = sector + u64::from(sectors);
+        let flush = kind == 0;
+        Some(Arrival {
+            time_ns: 0,
+            op: if flush || kind >= 55 { Op::Write } else { Op::Read },
+            sync: kind.is_multiple_of(3),
+            sector: if flush { 0 } else { sector },
+            sectors: if flush { 0 } else { sectors },
+            pid: 1 + self.chance.below(4) as u32,
+            cpu: 0,
+            task: [0; 16],
+            after: None,
+        })
+    }
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn replayed(device: AnyDevice, depth: u32) -> u64 {
+    let mut log = Vec::new();
+    let mut writer = LogWriter::new(&mut log, &LogHeader::default()).expect("a header");
+    let capacity = device.capacity_sectors();
+    let mut arrivals = Mixture { chance: Stream::new(7, Entity::System), left: ARRIVALS, capacity, last: 0 };
+    let rules = Rules::today(Limits::LOOP_618, device.depth());
+    let queue = Queue::new(elevator::by_name("mq-deadline").expect("it exists"), rules);
+    let mode = Mode::Closed(NonZeroU32::new(depth).expect("not 0"));
+    let setup = Setup { queue, device, device_name: "disk".into(), mode };
+    let out = replay(
+        setup,
+        || Ok::<_, Infallible>(arrivals.next()),
+        |event| {
+            writer.event(event).expect("memory takes it");
+        },
+    );
+    let counts = out.expect("it ends").counts;
+    assert_eq!((counts.arrivals, counts.done), (ARRIVALS, ARRIVALS));
+    writer.flush().expect("memory takes it");
+    drop(writer);
+    hash(&log)
+}
+
+/// Values of a profile that are not as they are shipped: table, key, value.
+type Changed = [(&'static str, &'static str, &'static str)];
+
+fn device(name: &str, values: &Changed) -> AnyDevice {
+    let profile = if values.is_empty() { by_name(name) } else { DeviceProfile::changed(name, values) };
+    profile.expect("a profile").build().expect("a device")
+}
+
+#[test]
+fn disks_say_what_they_said() {
+    let fifo = [("write_cache", "order", "\"fifo\"")];
+    let small = [("write_cache", "commands", "6"), ("write_cache", "kib", "256")];
+    let impatient = [("interface", "age_limit_ms", "30.0")];
+    let none = [("write_cache", "kib", "0")];
+    let cases: [(&str, &Changed, u32, u64); 10] = [
+        ("deskstar-60gxp", &[], 32, 0xe140_424d_f024_0841),
+        ("deskstar-60gxp", &[("write_cache", "kib", "2048")], 4, 0x84b7_8964_c314_41dc),
+        ("scsi-10k-72g", &[], 16, 0x4db7_46c0_acf4_81d3),
+        ("sata-7200-ncq", &[], 1, 0x427d_5d57_2293_08d2),
+        ("sata-7200-ncq", &[], 48, 0x0963_33c1_4cea_32fa),
+        ("sata-7200-ncq", &fifo, 48, 0xd3b6_b10e_2519_bf27),
+        ("sata-7200-ncq", &small, 48, 0x53eb_5195_6e54_82de),
+        ("sata-7200-ncq", &impatient, 48, 0xf90c_a863_30ea_133f),
+        ("sata-7200-ncq", &none, 48, 0x84f4_72f3_bd54_c82a),
+        ("smartarray-6i-h1", &[], 48, 0xbfce_2164_8dd5_0125),
+    ];
+    let found: Vec<u64> =
+        cases.iter().map(|(name, values, depth, _)| replayed(device(name, values), *depth)).collect();
+    let told: Vec<u64> = cases.iter().map(|case| case.3).collect();
+    assert_eq!(found, told, "found, in hexadecimal: {found:#018x?}");
+}
