@@ -28,6 +28,7 @@ The chores of the house.
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
   cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it
   cargo xtask bench false-alarms  how often a comparison cries wolf, and how often it sees a change of 5 %
+  cargo xtask bench sim-replay    requests per second of the simulator, its memory for 100 million; a quarter of an hour
   cargo xtask bench observe-read-ahead  request sizes of a cold read by read_ahead_kb, counted three ways (root)
 
   test:  --no-install             install nothing; say what is missing and which tests skip

@@ -3,10 +3,9 @@
 //!
 //! `cargo run --release -p fathom-sim --example replay_speed -- [REQUESTS] [DEVICE] [SCHEDULER] [DEPTH]`
 
-use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
+use fathom_iopath::{Limits, Queue, Rules, elevator};
 use fathom_sim::devices::{self, Device as _};
-use fathom_sim::random::{Entity, Stream};
-use fathom_sim::replay::{Arrival, Mode, Setup, replay};
+use fathom_sim::replay::{Mode, Setup, Synthetic, replay};
 use std::convert::Infallible;
 use std::error::Error;
 use std::num::NonZeroU32;
@@ -18,33 +17,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scheduler = words.next().unwrap_or_else(|| "mq-deadline".into());
     let depth: NonZeroU32 = words.next().unwrap_or_else(|| "32".into()).parse()?;
     let device = devices::by_name(&device_name)?.build()?;
-    let capacity = device.capacity_sectors();
     let rules = Rules::today(Limits::LOOP_618, device.depth().max(32));
     let queue = Queue::new(elevator::by_name(&scheduler)?, rules);
-    let mut chance = Stream::new(1, Entity::System);
-    let (mut left, mut next_write) = (requests, 0);
-    let source = || -> Result<Option<Arrival>, Infallible> {
-        if left == 0 {
-            return Ok(None);
-        }
-        left -= 1;
-        let write = left.is_multiple_of(4);
-        let sector = if write { next_write } else { chance.below(capacity / 8 - 1) * 8 };
-        if write {
-            next_write = (next_write + 8) % (capacity / 8 * 8 - 8);
-        }
-        Ok(Some(Arrival {
-            time_ns: 0,
-            op: if write { Op::Write } else { Op::Read },
-            sync: false,
-            sector,
-            sectors: 8,
-            pid: 1 + (left % 8) as u32,
-            cpu: 0,
-            task: [0; 16],
-            after: None,
-        }))
-    };
+    let mut arrivals = Synthetic::new(requests, device.capacity_sectors(), 1);
+    let source = || Ok::<_, Infallible>(arrivals.next());
     let before_kib = resident_kib()?;
     let started_ns = cpu_ns()?;
     let mode = Mode::Closed(depth);

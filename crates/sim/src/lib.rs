@@ -9,8 +9,10 @@
 //! Everything is deterministic: time is whole nanoseconds, equal times have a fixed order ([`event`]), chance has a stream for each
 //! entity ([`random`]), floating point is only + - * / and sqrt. The same inputs and seed give the same bytes on any machine.
 
+pub mod agree;
 mod block;
 mod cache;
+pub mod calibrate;
 mod calls;
 pub mod counts;
 pub mod devices;

@@ -45,8 +45,9 @@ pub struct Inside {
     pub notes: Vec<String>,
 }
 
-/// What reached the device during a phase.
-pub(crate) fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> Physical {
+/// What reached the device during a phase. `written_in_clock_bytes` were asked for while its clock ran.
+#[must_use]
+pub fn physical(layer: &BlockLayer, written_in_clock_bytes: u64, kind: &str) -> Physical {
     let Some(device) = layer.devices.first() else { return Physical::default() };
     let of = |class| device.requests.iter().find(|r| r.class == class);
     let figure =

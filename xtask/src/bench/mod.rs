@@ -20,6 +20,7 @@ mod peers;
 mod pin;
 mod rate;
 mod sample;
+mod sim_replay;
 mod spread;
 mod stall;
 mod sysbench_2004;
@@ -33,7 +34,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead and false-alarms";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay and false-alarms";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -57,6 +58,7 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         "sysbench-2004" => sysbench_2004::run(root, &options),
         "observe" => observe::overhead(root, &options),
         "observe-read-ahead" => observe::read_ahead(root, &options),
+        "sim-replay" => sim_replay::run(root, &options),
         "false-alarms" => false_alarms::run(root, &options),
         other => bail!(Usage(format!("There is no bench named {other:?}; there are {NAMES}."))),
     }

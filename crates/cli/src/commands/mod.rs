@@ -39,10 +39,10 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
             | Command::Filebench(_)
             | Command::Sweep(_)
     ) || matches!(&line.command, Command::Compare(o) if o.measure.run);
-    let keeps = measures || matches!(line.command, Command::Sim(_));
+    let keeps = measures || matches!(&line.command, Command::Sim(o) if o.keeps());
     if common.no_store && !keeps {
         return Err(Usage(
-            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim"
+            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim run, sim replay"
                 .into(),
         )
         .into());

@@ -1,7 +1,10 @@
 //! Simulating, as a user meets it: `fathom sim`, `fathom reproduce`; the same operations as a real run; and that nobody takes what
 //! was simulated for measured.
 
+mod agree;
+mod calibrate;
 mod marked;
+mod replay;
 mod reproduce;
 mod same_operations;
 mod sweep;

@@ -1,6 +1,7 @@
 //! Hosts: memory, CPUs and what calls cost on them, and which kernel's rules hold. A host is a TOML text in which every value says
 //! where it comes from; those that are shipped stand in `profiles/host`.
 
+mod queue;
 mod rules;
 mod shipped;
 

@@ -4,12 +4,13 @@
 
 use super::arrival::Arrival;
 use super::feed::Feed;
+use super::served::Served;
 use super::tasks::Tasks;
 use super::watch::{About, Watch};
-use super::wholes::Wholes;
+use super::wholes::{Whole, Wholes};
 use super::{Counts, ReplayError, Replayed, Setup};
-use crate::devices::{AnyDevice, Command, Device as _};
-use fathom_iopath::{Bio, MergeKind, Nanos, Next, Op, Queue, RequestId, Submitted, TaskId};
+use crate::devices::{AnyDevice, Command, Device as _, SECTOR_BYTES};
+use fathom_iopath::{Bio, Elevator as _, MergeKind, Nanos, Next, Op, Queue, RequestId, Submitted, TaskId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
 /// Replays what `source` gives until it gives no more and everything is done. `out` gets every event of the simulated device, in the
@@ -35,6 +36,7 @@ pub fn replay<E>(
         wholes: Wholes::default(),
         head: None,
         tasks: Tasks::default(),
+        served: Served::default(),
         timer: None,
         counts: Counts::default(),
         under_way: 0,
@@ -84,6 +86,7 @@ struct Engine<S, O> {
     wholes: Wholes,
     head: Option<Head>,
     tasks: Tasks,
+    served: Served,
     timer: Option<u64>,
     counts: Counts,
     under_way: u32,
@@ -141,22 +144,24 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.watch.tell(now, BlockAction::Complete, &outstanding.about);
         self.last_done = now;
         let Some(id) = outstanding.request else { return self.flush_done(outstanding.whole) };
-        let Self { queue, wholes, feed, counts, under_way, .. } = self;
+        let Self { queue, wholes, feed, counts, under_way, served, .. } = self;
         queue.completed(Nanos(now), id, |bio| {
             counts.bios_done += 1;
-            if let Some(number) = wholes.part_done(bio.tag()) {
+            if let Some(whole) = wholes.part_done(bio.tag()) {
                 counts.done += 1;
                 *under_way -= 1;
-                feed.done(number, now);
+                served.add(whole.op, u64::from(whole.sectors) * SECTOR_BYTES, now - whole.due.min(now));
+                feed.done(whole.number, now);
             }
         });
     }
 
     fn flush_done(&mut self, whole: u32) {
-        if let Some(number) = self.wholes.part_done(whole) {
+        if let Some(whole) = self.wholes.part_done(whole) {
             self.counts.done += 1;
             self.under_way -= 1;
-            self.feed.done(number, self.now);
+            self.served.add(whole.op, 0, self.now - whole.due.min(self.now));
+            self.feed.done(whole.number, self.now);
         }
     }
 
@@ -204,8 +209,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             return Ok(());
         }
         let sector = self.place(number, &arrival)?;
-        let pieces = arrival.sectors.div_ceil(self.longest).max(1);
-        let at = self.wholes.put(number, pieces);
+        let left = arrival.sectors.div_ceil(self.longest).max(1);
+        let at = self.wholes.put(Whole { number, left, sectors: arrival.sectors, due, op: arrival.op });
         self.under_way += 1;
         self.counts.most_under_way = self.counts.most_under_way.max(self.under_way);
         self.head = Some(Head {
@@ -214,7 +219,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             sync: arrival.sync,
             sector,
             left: arrival.sectors,
-            task: self.tasks.number(&arrival),
+            task: self.tasks.number(arrival.pid, arrival.task),
             cpu: (arrival.cpu % 32) as u8,
             due,
             sleeps: false,
@@ -347,6 +352,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         Replayed {
             block,
             counts: self.counts,
+            served: self.served.stats(),
+            scheduler: counted(&self.queue),
             merges: *self.queue.merges(),
             device: self.device.counters(),
             elapsed_ns: self.last_done,
@@ -354,4 +361,11 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             response_ns: self.watch.response_ns,
         }
     }
+}
+
+/// What the scheduler counted, by name.
+fn counted(queue: &Queue) -> Vec<(&'static str, u64)> {
+    let mut all = Vec::new();
+    queue.elevator().counters(&mut |name, count| all.push((name, count)));
+    all
 }

@@ -11,7 +11,9 @@ mod arrival;
 mod engine;
 mod feed;
 mod ring;
-mod tasks;
+mod served;
+mod synthetic;
+pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -19,11 +21,12 @@ mod wholes;
 
 pub use arrival::{After, Arrival, Arrivals, LeftOut};
 pub use engine::replay;
+pub use synthetic::Synthetic;
 pub use watch::DEVICE;
 
 use crate::devices::{AnyDevice, Counters};
 use fathom_iopath::{MergeCounts, Queue};
-use fathom_record::BlockLayer;
+use fathom_record::{BlockLayer, OpStat};
 use std::num::NonZeroU32;
 
 /// When arrivals are handed in.
@@ -53,6 +56,12 @@ impl Scale {
         (factor > 0.0 && factor <= 1e6).then_some(Self(factor))
     }
 
+    /// What it was made of.
+    #[must_use]
+    pub const fn factor(self) -> f64 {
+        self.0
+    }
+
     /// A time or gap in ns, scaled. A whole number times a factor is rounded the same way everywhere.
     fn of(self, ns: u64) -> u64 {
         if self == Self::ONE { ns } else { (ns as f64 * self.0) as u64 }
@@ -78,6 +87,10 @@ pub struct Replayed {
     pub block: BlockLayer,
     /// What was counted beside.
     pub counts: Counts,
+    /// Arrivals by kind, with the time from when each was due until all of it was done.
+    pub served: Vec<OpStat>,
+    /// What the scheduler counted, by name.
+    pub scheduler: Vec<(&'static str, u64)>,
     /// Bios and requests that merged.
     pub merges: MergeCounts,
     /// What the device did.

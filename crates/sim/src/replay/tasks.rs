@@ -1,7 +1,6 @@
 //! The tasks of a trace as the scheduler numbers them: small numbers, given in the order of first arrival. Filled by the engine,
 //! asked again when an event has to name whose it is.
 
-use super::arrival::Arrival;
 use fathom_iopath::TaskId;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use std::collections::HashMap;
@@ -11,7 +10,7 @@ const MOST: usize = 4096;
 
 /// Numbers of tasks, and who they are.
 #[derive(Default)]
-pub(super) struct Tasks {
+pub(crate) struct Tasks {
     numbers: HashMap<u32, u16>,
     who: Vec<(u32, [u8; TASK_NAME_BYTES])>,
     /// The last that was asked for: mostly the next one too.
@@ -19,24 +18,24 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// The number of whoever handed this in.
-    pub fn number(&mut self, arrival: &Arrival) -> TaskId {
-        if let Some((pid, number)) = self.last
-            && pid == arrival.pid
+    /// The number of a task.
+    pub fn number(&mut self, pid: u32, name: [u8; TASK_NAME_BYTES]) -> TaskId {
+        if let Some((last, number)) = self.last
+            && last == pid
         {
             return TaskId(number);
         }
-        let number = match self.numbers.get(&arrival.pid) {
+        let number = match self.numbers.get(&pid) {
             Some(&number) => number,
             None if self.who.len() < MOST => {
                 let number = self.who.len() as u16;
-                self.who.push((arrival.pid, arrival.task));
-                self.numbers.insert(arrival.pid, number);
+                self.who.push((pid, name));
+                self.numbers.insert(pid, number);
                 number
             }
-            None => (arrival.pid as usize % MOST) as u16,
+            None => (pid as usize % MOST) as u16,
         };
-        self.last = Some((arrival.pid, number));
+        self.last = Some((pid, number));
         TaskId(number)
     }
 

@@ -1,10 +1,21 @@
 //! Arrivals of which something is not done yet, by small numbers that bios carry through the queue. Filled when an arrival is handed in,
 //! asked at each completion of a part.
 
-#[derive(Clone, Copy)]
-struct Whole {
-    number: u64,
-    left: u32,
+use fathom_iopath::Op;
+
+/// An arrival that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// Its number in the trace.
+    pub number: u64,
+    /// Parts that are not done.
+    pub left: u32,
+    /// Its sectors.
+    pub sectors: u32,
+    /// When it was due, ns.
+    pub due: u64,
+    /// What is asked for.
+    pub op: Op,
 }
 
 /// The table; places are used again.
@@ -15,9 +26,8 @@ pub(super) struct Wholes {
 }
 
 impl Wholes {
-    /// An arrival, by its number in the trace, of so many parts.
-    pub fn put(&mut self, number: u64, parts: u32) -> u32 {
-        let whole = Whole { number, left: parts };
+    /// An arrival.
+    pub fn put(&mut self, whole: Whole) -> u32 {
         if let Some(at) = self.free.pop() {
             self.entries[at as usize] = whole;
             return at;
@@ -26,16 +36,17 @@ impl Wholes {
         (self.entries.len() - 1) as u32
     }
 
-    /// A part is done; if it was the last, the arrival's number, and the place is free.
+    /// A part is done; if it was the last, the arrival, and the place is free.
     #[inline]
-    pub fn part_done(&mut self, at: u32) -> Option<u64> {
+    pub fn part_done(&mut self, at: u32) -> Option<Whole> {
         let entry = &mut self.entries[at as usize];
         debug_assert!(entry.left > 0, "no part is done twice");
         entry.left -= 1;
         if entry.left > 0 {
             return None;
         }
+        let whole = *entry;
         self.free.push(at);
-        Some(entry.number)
+        Some(whole)
     }
 }

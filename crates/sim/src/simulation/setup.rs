@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::cache::{Cache, Physical};
 use crate::devices::Device;
 use crate::files::{Files, PAGE};
-use crate::host::{Host, JournalRule, QueueRules};
+use crate::host::{Host, JournalRule};
 use crate::journal::Journal;
 use crate::layout::Allocator;
 use crate::machine::{Build, Machine, Standstill};
@@ -12,7 +12,7 @@ use crate::sets::SetsError;
 use crate::stack::Stack;
 use fathom_iopath::elevator::{self, NameError};
 use fathom_iopath::readahead;
-use fathom_iopath::{Hz, Limits, Queue, Rules};
+use fathom_iopath::{Limits, Queue};
 
 /// What a workload is to run on.
 pub struct Setup {
@@ -72,18 +72,7 @@ pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
     let Setup { host, device, device_name, limits, scheduler, readahead, stack, .. } = setup;
     let elevator = elevator::by_name(&scheduler)?;
     let policy = readahead::by_name(&readahead)?;
-    let mut rules = match host.block.queue.get() {
-        QueueRules::Linux24 => Rules::linux24(limits),
-        QueueRules::Linux26 if device.depth() > 1 => Rules::linux26(limits).parking(),
-        QueueRules::Linux26 => Rules::linux26(limits),
-        QueueRules::Today => Rules::today(limits, device.depth()),
-        QueueRules::Bare => Rules::bare(limits),
-    };
-    rules.hz = Hz::new(host.cpu.hz.get());
-    let requests = host.block.requests.get();
-    if requests > 0 {
-        rules = rules.with_requests(requests);
-    }
+    let rules = host.queue_rules(limits, device.depth());
     let block = Block::new(Queue::new(elevator, rules), device, &device_name);
     let fs = &host.filesystem;
     let allocator = Allocator::new(fs.layout.get(), fs.data_mib.get(), fs.interleave_blocks.get());

@@ -1,5 +1,9 @@
 //! The options of `fathom sim` and `fathom reproduce`, one definition each: parsing and help come from it.
 
+mod traces;
+
+pub use traces::{Agree, Calibrate, ProfileKind, Replay, ReplayMode};
+
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
@@ -41,8 +45,41 @@ Examples:
 Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges them."
     )]
     Sweep(Box<SweepSimulated>),
+    /// Replay a block trace, or one that is made up, through a scheduler to a device
+    #[command(after_help = "Examples:
+  fathom sim replay a.fbl --device sata-7200-ncq --scheduler bfq-lite
+  fathom sim replay a.blktrace.0 a.blktrace.1 --mode closed --depth 64 --json
+  fathom sim replay web.spc --from spc --traced 0:1 --mode open --scale 0.5 --log b.fbl
+  fathom sim replay --synthetic 1000000 --device deskstar-60gxp
+
+`fathom sim profiles` lists hosts, devices and schedulers; docs/formats/trace.md the forms of traces.")]
+    Replay(Box<Replay>),
+    /// Would our schedulers have chosen as the kernel of a trace did? One step at a time
+    #[command(after_help = "Examples:
+  fathom trace record --full -o a.fbl loop0 -- fio job.fio    with a queue: more in flight than the device takes
+  fathom sim agree a.fbl                                      every scheduler of today beside the kernel's choices
+  fathom sim agree a.fbl --scheduler mq-deadline --at-least 97
+
+Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulator.md says what is compared.")]
+    Agree(Agree),
+    /// A device's profile from the requests of a trace, judged on those it was not fitted to
+    #[command(after_help = "Examples:
+  fathom trace record -o a.fbl sda -- fathom run random-reads.toml
+  fathom sim calibrate a.fbl -o sda.toml                    a time for each command and each byte
+  fathom sim calibrate a.fbl -o sda.toml --kind disk --like sata-7200-ncq    a seek curve
+  fathom sim replay a.fbl --device sda.toml
+
+Exit code: 0, or 1 if --at-most is exceeded. docs/simulator.md says what is fitted and what is not.")]
+    Calibrate(Calibrate),
     /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
     Profiles,
+}
+
+impl Sim {
+    /// Whether it leaves runs in the store.
+    pub fn keeps(&self) -> bool {
+        matches!(self.command, SimCommand::Run(_) | SimCommand::Sweep(_) | SimCommand::Replay(_))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,14 @@
 //! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options,
-//! `record` makes the run of what came out, `sweep` varies what it follows from.
+//! `record` makes the run of what came out, `sweep` varies what it follows from. `replay` puts a trace through a scheduler and a device,
+//! `agree` holds schedulers beside the kernel of a trace, `calibrate` makes a device's profile of one, `traced` is what these three share.
 
+mod agree;
+mod calibrate;
 pub mod line;
 mod record;
+mod replay;
 mod sweep;
+mod traced;
 
 use super::sweep::subject::Subject;
 use super::write;
@@ -29,6 +34,9 @@ pub fn run(options: &Sim, common: &Common) -> anyhow::Result<ExitCode> {
     match &options.command {
         SimCommand::Run(o) => workload(o, common),
         SimCommand::Sweep(o) => sweep::run(o, common),
+        SimCommand::Replay(o) => replay::run(o, common),
+        SimCommand::Agree(o) => agree::run(o),
+        SimCommand::Calibrate(o) => calibrate::run(o),
         SimCommand::Profiles => {
             console::out(&profiles());
             Ok(ExitCode::SUCCESS)
@@ -74,7 +82,7 @@ fn one(
         host: host.clone(),
         device: Box::new(device.build().map_err(|e| Usage(e.to_string()))?),
         device_name: o.device.clone(),
-        limits: limits(o, host, device)?,
+        limits: limits(o.limits.as_deref(), host, device)?,
         scheduler: o.scheduler.clone(),
         readahead: o.readahead.clone(),
         stack,
@@ -86,13 +94,14 @@ fn one(
 }
 
 /// What a request of the device may be, if the user does not say: by the device and the host's kernel.
-fn limits(o: &RunSimulated, host: &Host, device: &DeviceProfile) -> anyhow::Result<Limits> {
-    if let Some(name) = &o.limits {
-        let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
-        let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
-        return Ok(Limits::by_name(name).ok_or_else(unknown)?);
-    }
-    Ok(device.limits(host.block.queue.get()))
+fn limits(name: Option<&str>, host: &Host, device: &DeviceProfile) -> anyhow::Result<Limits> {
+    name.map_or_else(|| Ok(device.limits(host.block.queue.get())), limits_by_name)
+}
+
+fn limits_by_name(name: &str) -> anyhow::Result<Limits> {
+    let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
+    let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
+    Ok(Limits::by_name(name).ok_or_else(unknown)?)
 }
 
 fn host_of(name: &str) -> anyhow::Result<Host> {

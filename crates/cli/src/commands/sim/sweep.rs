@@ -140,7 +140,7 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
 /// Whether all names are known.
 fn check(options: &RunSimulated) -> anyhow::Result<()> {
     let (host, device) = (host_of(&options.host)?, device_of(&options.device)?);
-    super::limits(options, &host, &device)?;
+    super::limits(options.limits.as_deref(), &host, &device)?;
     stack_of(options)?;
     elevator::by_name(&options.scheduler)
         .map_err(|e| Usage(format!("scheduler {}: {e}", options.scheduler)))?;

@@ -1,7 +1,7 @@
 //! `fathom trace`: block traces recorded, summed up, and turned into other forms. This file only chooses.
 
 mod export;
-mod input;
+pub mod input;
 pub mod options;
 mod record;
 mod summary;

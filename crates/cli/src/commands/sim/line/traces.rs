@@ -1,0 +1,145 @@
+//! The options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
+
+use super::super::super::trace::options::{Form, Source, To};
+use clap::{Args, ValueEnum};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// A trace; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The form, if its content does not tell
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+    /// The device of the trace, by name or number (loop0, 7:0) [default: the first that is met]
+    #[arg(long, value_name = "DEVICE")]
+    pub traced: Option<String>,
+    /// Instead of a trace: so many arrivals, three in four random reads of 4 KiB, a quarter sequential writes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub synthetic: Option<u64>,
+    /// Seed of --synthetic
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Host, for its kernel's queue: a name, or a file (.toml)
+    #[arg(long, value_name = "NAME|FILE", default_value = "today")]
+    pub host: String,
+    /// Device: a name, or a file (.toml)
+    #[arg(long, value_name = "NAME|FILE", default_value = "sata-7200-ncq")]
+    pub device: String,
+    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
+    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
+    pub scheduler: String,
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18, unknown [default: by host and device]
+    #[arg(long, value_name = "NAME")]
+    pub limits: Option<String>,
+    /// When arrivals are handed in [default: open; closed with --synthetic]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ReplayMode>,
+    /// Gaps in time are multiplied by this: 0.5 is twice as fast (open, dependent)
+    #[arg(long, value_name = "FACTOR")]
+    pub scale: Option<f64>,
+    /// Arrivals under way at any time (closed) [default: 32]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<NonZeroU32>,
+    /// Write every event of the simulated device into this file; a name that ends in .zst is compressed
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// The form of --log
+    #[arg(long, value_name = "FORM", default_value = "own")]
+    pub log_format: To,
+    /// Overwrite the file of --log if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Replay {
+    /// The trace's files and form.
+    pub fn source(&self) -> Source {
+        Source { files: self.files.clone(), from: self.from }
+    }
+}
+
+/// When arrivals are handed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplayMode {
+    /// At the times of the trace
+    Open,
+    /// So many at any time
+    Closed,
+    /// As long after the completion of what its task waited for as in the trace
+    Dependent,
+}
+
+#[derive(Debug, Args)]
+pub struct Agree {
+    #[command(flatten)]
+    pub source: Source,
+    /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
+    #[arg(long, value_name = "DEVICE")]
+    pub traced: Option<String>,
+    /// A scheduler to hold beside the kernel; may be given several times [default: all of today]
+    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
+    pub scheduler: Vec<String>,
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18, unknown
+    #[arg(long, value_name = "NAME", default_value = "loop-6.18")]
+    pub limits: String,
+    /// Requests that the driver takes at once (its tags) [default: the most that the trace has in it]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16384))]
+    pub places: Option<u32>,
+    /// Exit code 1 if fewer of the choices are the same, or a merge differs
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub at_least: Option<f64>,
+    /// Disagreements that are shown of each scheduler
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub show: usize,
+    /// Print JSON instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Calibrate {
+    #[command(flatten)]
+    pub source: Source,
+    /// The profile that is written (.toml)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Overwrite it if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// What the device is taken to be
+    #[arg(long, value_name = "KIND", default_value = "constant")]
+    pub kind: ProfileKind,
+    /// The disk whose surfaces, turn and everything else but its seeks are taken over (disk): a name, or a file (.toml)
+    #[arg(long, value_name = "NAME|FILE")]
+    pub like: Option<String>,
+    /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
+    #[arg(long, value_name = "DEVICE")]
+    pub traced: Option<String>,
+    /// Exit code 1 if the response times of the held-out half are farther off, in percent of their mean
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub at_most: Option<f64>,
+    /// Print JSON instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Kinds of profiles that are fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProfileKind {
+    /// A time for each command and one for each byte
+    Constant,
+    /// A disk: its seek curve
+    Disk,
+}
+
+/// A share in percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let value = text.trim_end_matches('%').parse::<f64>().ok();
+    value.filter(|v| (0.0..=100.0).contains(v)).ok_or_else(|| "expected a number from 0 to 100".into())
+}

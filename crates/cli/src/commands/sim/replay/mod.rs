@@ -1,0 +1,131 @@
+//! `fathom sim replay`: a trace, or one that is made up, in virtual time through a scheduler to a device. Streams: memory does not grow
+//! with the trace. `source` gives the arrivals, `log` takes the events of the simulated device, `told` prints, `record` makes the run
+//! that is kept.
+
+mod log;
+mod record;
+mod source;
+mod told;
+
+use super::line::{Replay, ReplayMode};
+use super::{device_of, host_of, limits, values};
+use crate::console;
+use crate::exit::Usage;
+use crate::line::Common;
+use crate::state;
+use anyhow::anyhow;
+use fathom_iopath::{Queue, elevator};
+use fathom_record::ValueSources;
+use fathom_sim::devices::Device as _;
+use fathom_sim::replay::{Mode, ReplayError, Replayed, Scale, Setup, replay};
+use source::{Arriving, Broken, Origin};
+use std::cell::RefCell;
+use std::num::NonZeroU32;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Arrivals under way in a closed replay, if nobody says how many.
+const DEPTH: u32 = 32;
+
+/// What was replayed on what, and what came of it.
+pub struct Done<'o> {
+    options: &'o Replay,
+    origin: Origin,
+    mode: Mode,
+    values: ValueSources,
+    out: Replayed,
+}
+
+/// Runs the command.
+pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
+    let mode = mode(o)?;
+    let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
+    let values = values(&host, &device);
+    let limits = limits(o.limits.as_deref(), &host, &device)?;
+    let built = device.build().map_err(|e| Usage(e.to_string()))?;
+    let scheduler = elevator::by_name(&o.scheduler).map_err(|e| Usage(e.to_string()))?;
+    let queue = Queue::new(scheduler, host.queue_rules(limits, built.depth()));
+    let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
+    let log = RefCell::new(log::Log::begin(o)?);
+    let setup = Setup { queue, device: built, device_name: o.device.clone(), mode };
+    let started = Instant::now();
+    let next = || match log.borrow_mut().failed.take() {
+        Some(error) => Err(Broken::Log(error)),
+        None => arriving.next(),
+    };
+    let out = replay(setup, next, |event| log.borrow_mut().event(event)).map_err(|e| explained(o, e))?;
+    log.into_inner().finish()?;
+    let took = started.elapsed();
+    let origin = arriving.into_origin();
+    if out.counts.arrivals == 0 {
+        let file = &origin.file;
+        return Err(Usage(format!(
+            "{file}: nothing in it is an arrival at a device{}",
+            told::left_out(&origin)
+        ))
+        .into());
+    }
+    let done = Done { options: o, origin, mode, values, out };
+    conclude(&done, common)?;
+    let rate = done.out.counts.arrivals as f64 / took.as_secs_f64().max(1e-9);
+    console::note(&format!("took {}, {rate:.0} arrivals a second", console::duration(took)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// When arrivals are handed in.
+fn mode(o: &Replay) -> Result<Mode, Usage> {
+    let made_up = o.synthetic.is_some();
+    let wanted = o.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });
+    if made_up && wanted != ReplayMode::Closed {
+        return Err(Usage(
+            "arrivals that are made up have no times; --synthetic goes with --mode closed".into(),
+        ));
+    }
+    if o.scale.is_some() && wanted == ReplayMode::Closed {
+        return Err(Usage(
+            "a closed replay makes no use of the trace's times, so there is nothing to --scale".into(),
+        ));
+    }
+    if o.depth.is_some() && wanted != ReplayMode::Closed {
+        return Err(Usage("--depth belongs to --mode closed".into()));
+    }
+    let scale = || match o.scale {
+        None => Ok(Scale::ONE),
+        Some(factor) => Scale::new(factor)
+            .ok_or_else(|| Usage(format!("--scale {factor}: expected a number above 0, at most 1000000"))),
+    };
+    Ok(match wanted {
+        ReplayMode::Open => Mode::Open(scale()?),
+        ReplayMode::Dependent => Mode::Dependent(scale()?),
+        ReplayMode::Closed => Mode::Closed(o.depth.or(NonZeroU32::new(DEPTH)).unwrap_or(NonZeroU32::MIN)),
+    })
+}
+
+fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
+    match error {
+        ReplayError::Trace(Broken::Trace(wrong)) => super::super::trace::input::wrong(wrong),
+        ReplayError::Trace(Broken::Log(e)) => {
+            let path = o.log.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
+            anyhow!("cannot write {path}: {e}; what was written before is kept")
+        }
+        too_long @ ReplayError::TooLong { .. } => Usage(too_long.to_string()).into(),
+        standstill @ ReplayError::Standstill { .. } => anyhow!(standstill.to_string()),
+    }
+}
+
+fn conclude(done: &Done<'_>, common: &Common) -> anyhow::Result<()> {
+    if done.options.json {
+        console::out_raw(&(serde_json::to_string_pretty(&told::json(done))? + "\n"));
+    } else {
+        console::out(&told::page(done));
+    }
+    for note in &done.origin.notes {
+        console::note(note);
+    }
+    if !common.no_store {
+        let run = record::of(done);
+        state::store(common.store.as_deref())?.save(&run)?;
+        console::note(&format!("kept as simulated run {}", run.id));
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! A replay as text and as JSON. Neither holds the time it took nor a date: the same trace and set-up give the same bytes.
+
+use super::Done;
+use super::source::Origin;
+use fathom_record::OpKind;
+use fathom_report::{text, units};
+use fathom_sim::replay::Mode;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The published form of the JSON.
+const SCHEMA: &str = "fathom-sim-replay/1";
+
+/// What was left out of the trace, as a sentence's end; empty if nothing was.
+pub fn left_out(origin: &Origin) -> String {
+    let l = origin.left_out;
+    let parts = [
+        (l.other_devices, "at other devices"),
+        (l.discards, "discards"),
+        (l.others, "zone or driver commands"),
+    ];
+    let told: Vec<String> = parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if told.is_empty() { String::new() } else { format!("; left out: {}", told.join(", ")) }
+}
+
+/// How arrivals were handed in, in words.
+pub fn mode_words(mode: Mode) -> String {
+    match mode {
+        Mode::Open(scale) => format!("at the times of the trace{}", scaled(scale.factor())),
+        Mode::Closed(depth) => format!("{depth} under way at any time"),
+        Mode::Dependent(scale) => {
+            format!(
+                "each as long after what its task had seen done as in the trace{}",
+                scaled(scale.factor())
+            )
+        }
+    }
+}
+
+fn scaled(factor: f64) -> String {
+    if factor == 1.0 { String::new() } else { format!(", gaps times {factor}") }
+}
+
+/// The sentence that every output begins with.
+pub fn sentence(done: &Done<'_>) -> String {
+    let o = done.options;
+    format!(
+        "This replay is simulated, nothing was measured: host {}, device {}, scheduler {}; values of the profiles: {}.",
+        o.host, o.device, o.scheduler, done.values
+    )
+}
+
+/// The page of text.
+pub fn page(done: &Done<'_>) -> String {
+    let (out, origin) = (&done.out, &done.origin);
+    let counts = &out.counts;
+    let mut text = format!("{}\n\n{}", sentence(done), origin.file);
+    // Writing to a text cannot fail.
+    if !origin.device.is_empty() {
+        let _ = write!(text, ": {} ({})", origin.device, origin.format);
+    }
+    let _ = writeln!(text, "; {}{}", mode_words(done.mode), left_out(origin));
+    if origin.as_issued && origin.format != "synthetic" {
+        text += "The trace has no arrivals: its requests, as they were issued, stand for them.\n";
+    }
+    if origin.lost > 0 {
+        let _ = writeln!(text, "! the recorder lost {} events", origin.lost);
+    }
+    let seconds = out.elapsed_ns as f64 / 1e9;
+    let bytes: u64 = out.served.iter().map(|s| s.bytes).sum();
+    let per_second = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
+    let _ = writeln!(
+        text,
+        "\nvirtual time  {}; {} arrivals, {}, {}",
+        units::time_ns(out.elapsed_ns as f64),
+        counts.arrivals,
+        units::ops_rate(per_second(counts.arrivals as f64)),
+        units::rate(per_second(bytes as f64))
+    );
+    served(&mut text, done);
+    let m = &out.merges;
+    let _ = writeln!(
+        text,
+        "merges        {} behind, {} before, {} requests with each other",
+        m.back + m.plug_back,
+        m.front + m.plug_front,
+        m.joined + m.gathered
+    );
+    let d = &out.device;
+    let of =
+        |ns: u64| units::percent(if out.elapsed_ns > 0 { ns as f64 / out.elapsed_ns as f64 } else { 0.0 });
+    let _ = writeln!(
+        text,
+        "device        busy {}: overhead {}, seeks {}, rotation {}, transfer {}; {} reads out of its cache, {} writes into it",
+        of(d.busy_ns),
+        of(d.overhead_ns),
+        of(d.seek_ns),
+        of(d.rotation_ns),
+        of(d.transfer_ns),
+        d.read_hits,
+        d.cached_writes
+    );
+    remarks(&mut text, done);
+    for device in &out.block.devices {
+        let _ = write!(text, "\n{}", text::block::device(&out.block, device));
+    }
+    text
+}
+
+/// What whoever handed arrivals in waited.
+fn served(text: &mut String, done: &Done<'_>) {
+    let _ = writeln!(
+        text,
+        "arrivals      {:>9} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "done", "bytes", "mean", "p50", "p90", "p99", "max"
+    );
+    for s in &done.out.served {
+        let name = if s.op == OpKind::Sync { "flush" } else { s.op.word() };
+        let time = |ns: Option<f64>| ns.map_or("-".to_owned(), units::time_ns);
+        let at = |p| time(s.latency.percentile_ns(p).map(|ns| ns as f64));
+        let _ = writeln!(
+            text,
+            "  {name:<11} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            s.ops,
+            units::bytes_short(s.bytes),
+            time(s.latency.mean_ns()),
+            at(50.0),
+            at(90.0),
+            at(99.0),
+            time(Some(s.latency.max_ns() as f64))
+        );
+    }
+}
+
+/// What makes the result differ from what the trace would have been on such a device.
+fn remarks(text: &mut String, done: &Done<'_>) {
+    let c = &done.out.counts;
+    if c.full > 0 {
+        let late = units::time_ns(c.late_ns as f64);
+        let _ = writeln!(text, "- {} arrivals found the queue full; handed in late by {late} in all", c.full);
+    }
+    if c.wrapped > 0 {
+        let _ = writeln!(
+            text,
+            "- {} arrivals lie beyond the end of this device and were put elsewhere on it: places are not the trace's",
+            c.wrapped
+        );
+    }
+    if c.empty > 0 {
+        let _ = writeln!(text, "- for {} arrivals without data nothing was done", c.empty);
+    }
+}
+
+/// The JSON.
+pub fn json(done: &Done<'_>) -> Value {
+    let (o, origin, out) = (done.options, &done.origin, &done.out);
+    let (c, m, d, l) = (&out.counts, &out.merges, &out.device, &origin.left_out);
+    let mode = match done.mode {
+        Mode::Open(scale) => json!({ "name": "open", "scale": scale.factor() }),
+        Mode::Closed(depth) => json!({ "name": "closed", "depth": depth }),
+        Mode::Dependent(scale) => json!({ "name": "dependent", "scale": scale.factor() }),
+    };
+    json!({
+        "schema": SCHEMA,
+        "simulated": sentence(done),
+        "file": origin.file,
+        "format": origin.format,
+        "traced": origin.device,
+        "requests_as_issued": origin.as_issued,
+        "host": o.host,
+        "device": o.device,
+        "scheduler": o.scheduler,
+        "values": done.values,
+        "mode": mode,
+        "virtual_ns": out.elapsed_ns,
+        "counts": {
+            "arrivals": c.arrivals, "done": c.done, "bios": c.bios, "bios_done": c.bios_done, "flushes": c.flushes,
+            "empty": c.empty, "wrapped": c.wrapped, "queue_full": c.full, "late_ns": c.late_ns,
+            "most_under_way": c.most_under_way,
+        },
+        "left_out": { "other_devices": l.other_devices, "discards": l.discards, "others": l.others, "lost": origin.lost },
+        "merges": {
+            "back": m.back + m.plug_back, "front": m.front + m.plug_front, "requests": m.joined + m.gathered,
+        },
+        "device_ns": {
+            "busy": d.busy_ns, "overhead": d.overhead_ns, "seek": d.seek_ns, "rotation": d.rotation_ns,
+            "transfer": d.transfer_ns, "destage": d.destage_ns,
+        },
+        "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes },
+        "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
+        "served": out.served,
+        "block": out.block,
+        "notes": origin.notes,
+    })
+}

@@ -1,0 +1,38 @@
+//! What the commands on traces have in common: the one trace of a command line, the device of it that is meant, and how it is called.
+
+use super::super::trace::input::{self, Input};
+use super::super::trace::options::Source;
+use crate::exit::Usage;
+use fathom_dialects::trace::About;
+use fathom_record::block::DeviceNumber;
+
+/// The one trace that a command takes.
+pub fn one(source: &Source) -> anyhow::Result<Input> {
+    let mut inputs = input::inputs(source)?;
+    match (inputs.pop(), inputs.len()) {
+        (Some(input), 0) => Ok(input),
+        (_, more) => Err(Usage(format!("one trace at a time, and {} were named; name one", more + 1)).into()),
+    }
+}
+
+/// What a device is called: by its name where the trace has one, and by its number.
+pub fn called(about: &About, number: DeviceNumber) -> String {
+    let named = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
+    named.map_or_else(|| number.to_string(), |d| format!("{} ({number})", d.name))
+}
+
+/// The number of the device that was asked for by name or number ("loop0", "7:0", "7,0").
+pub fn number_of(
+    about: &About,
+    wanted: &str,
+    all: &[DeviceNumber],
+    file: &str,
+) -> Result<DeviceNumber, Usage> {
+    let by_number = DeviceNumber::parse(&wanted.replace(',', ":"));
+    let by_name = about.devices.iter().find(|d| d.name == wanted).map(|d| d.number);
+    by_name.or(by_number).filter(|n| all.contains(n)).ok_or_else(|| {
+        let names: Vec<String> = all.iter().take(20).map(|&n| called(about, n)).collect();
+        let there = if names.is_empty() { "no device at all".into() } else { names.join(", ") };
+        Usage(format!("{file}: --traced {wanted} is not in the trace; it has {there}"))
+    })
+}

@@ -1,0 +1,83 @@
+//! `fathom sim calibrate`: a profile from a trace, judged on what it has not seen, and taken by the commands that simulate.
+
+use fathom_testkit::Fathom;
+use serde_json::Value;
+
+const KNOWN: &str = "kind = \"constant\"\nabout = \"known\"\n[service]\ncapacity_gb = { value = 2.0, src = \"guess\" }\n\
+    queue_depth = { value = 4, src = \"guess\" }\ncommand_us = { value = 250.0, src = \"guess\" }\nmb_s = { value = 0.0, src = \"guess\" }\n";
+
+/// A trace of a device of known numbers.
+fn traced(device: &str, depth: u32) -> Fathom {
+    let fathom = Fathom::new();
+    std::fs::write(fathom.work().join("known.toml"), KNOWN).expect("a file of a test");
+    let line = format!(
+        "sim replay --synthetic 4000 --device {device} --scheduler none --depth {depth} --log a.fbl --no-store"
+    );
+    let _ = fathom.run_line(&line).expect_code(0);
+    fathom
+}
+
+#[test]
+fn what_went_in_comes_out_and_is_taken_by_a_replay() {
+    let fathom = traced("known.toml", 4);
+    let told = fathom.run_line("sim calibrate a.fbl -o fitted.toml --json --at-most 1").expect_code(0);
+    let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    assert_eq!((&told["schema"], &told["kind"]), (&"fathom-sim-calibrate/1".into(), &"constant".into()));
+    let command = told["values"][0]["value"].as_f64().expect("a number");
+    assert!((command - 250.0).abs() < 0.01, "{told}");
+    assert!(told["held_out"]["demerit_percent"].as_f64().is_some_and(|d| d < 1.0), "{told}");
+    let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
+    assert!(profile.contains("queue_depth = { value = 4, src = \"measured\""), "{profile}");
+    let again = fathom.run_line("sim replay a.fbl --device fitted.toml --no-store").expect_code(0).stdout;
+    assert!(again.contains("2 measured, 2 fitted"), "{again}");
+    let page = fathom.run_line("sim calibrate a.fbl -o fitted.toml --force").expect_code(0).stdout;
+    for words in ["service.command_us", "250.0", "held out: ", "demerit"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert_eq!(
+        fathom.run_line("sim calibrate a.fbl -o fitted.toml --force").stdout,
+        page,
+        "the same bytes again"
+    );
+}
+
+#[test]
+fn a_disks_arm_is_fitted_and_the_rest_is_a_guess() {
+    let fathom = traced("deskstar-60gxp", 1);
+    let line = "sim calibrate a.fbl -o fitted.toml --kind disk --like deskstar-60gxp --json";
+    let told: Value = serde_json::from_str(&fathom.run_line(line).expect_code(0).stdout).expect("JSON");
+    let average = told["values"][1]["value"].as_f64().expect("a number");
+    assert!((average - 8.5).abs() < 0.3, "{told}");
+    // A quarter are writes at one place, which the fit does not look at and the judgement does.
+    assert!(told["held_out"]["demerit_percent"].as_f64().is_some_and(|d| d < 10.0), "{told}");
+    let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
+    assert_eq!(profile.matches("src = \"fit\"").count(), 3, "{profile}");
+    assert!(profile.contains("note = \"as deskstar-60gxp\""), "{profile}");
+    let run = fathom.run_line("sim replay --synthetic 500 --device fitted.toml --no-store").expect_code(0);
+    assert!(run.stdout.contains("3 fitted"), "{}", run.stdout);
+}
+
+#[test]
+fn what_cannot_be_fitted_is_an_error_that_says_why() {
+    let fathom = traced("known.toml", 4);
+    std::fs::write(fathom.work().join("there.toml"), "mine").expect("a file of a test");
+    let spc: String = (0..50).map(|n| format!("0,{},4096,r,{n}.5\n", n * 64)).collect();
+    std::fs::write(fathom.work().join("a.spc"), spc).expect("a file of a test");
+    for (line, words) in [
+        ("sim calibrate a.fbl -o there.toml", "there.toml exists"),
+        ("sim calibrate --from spc a.spc -o b.toml", "no request is issued in it"),
+        ("sim calibrate a.fbl -o b.toml --kind disk", "needs --like"),
+        ("sim calibrate a.fbl -o b.toml --like deskstar-60gxp", "belongs to --kind disk"),
+        ("sim calibrate a.fbl -o b.toml --kind disk --like ssd-generic", "is no single disk"),
+        ("sim calibrate a.fbl -o b.toml --kind disk --like drum", "no device profile \"drum\""),
+        ("sim calibrate - -o b.toml", "cannot come from stdin"),
+    ] {
+        let outcome = fathom.run_line(line).expect_code(2);
+        assert!(outcome.stderr.contains(words), "{line}: {}", outcome.stderr);
+        assert!(!fathom.work().join("b.toml").exists(), "{line}");
+    }
+    let mine = std::fs::read_to_string(fathom.work().join("there.toml")).expect("it is there");
+    assert_eq!(mine, "mine");
+    let worse = fathom.run_line("sim calibrate a.fbl -o c.toml --at-most 0").expect_code(1);
+    assert!(worse.stdout.contains("demerit"), "{}", worse.stdout);
+}

@@ -1,0 +1,134 @@
+//! Traces of a few events, followed: what is held back, cut, given back or passes the scheduler by, and how it is told.
+
+use super::*;
+use fathom_iopath::elevator;
+use fathom_record::block::event::TASK_NAME_BYTES;
+use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
+
+const DISK: DeviceNumber = DeviceNumber { major: 7, minor: 0 };
+
+/// "Q R 8 8 1": action, flags, sector, sectors, pid; a microsecond apart.
+fn events(text: &str) -> Vec<BlockEvent> {
+    let one = |(n, line): (usize, &str)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| words[at].parse::<u64>().unwrap();
+        let action = BlockAction::ALL.into_iter().find(|a| words[0] == a.letter().to_string()).unwrap();
+        BlockEvent {
+            time_ns: n as u64 * 1000,
+            device: DISK,
+            action,
+            flags: RequestFlags::parse(words[1]),
+            sector: number(2),
+            sectors: number(3) as u32,
+            pid: number(4) as u32,
+            cpu: 0,
+            error: 0,
+            task: [0; TASK_NAME_BYTES],
+        }
+    };
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).enumerate().map(one).collect()
+}
+
+fn followed(scheduler: &str, text: &str) -> Agreed {
+    let events = events(text);
+    let mut look = Look::default();
+    events.iter().for_each(|e| look.event(e));
+    let traced = look.busiest().unwrap();
+    assert_eq!((traced.number, traced.missing()), (DISK, None));
+    let schedulers = vec![(scheduler.to_owned(), elevator::by_name(scheduler).unwrap())];
+    let places = traced.most_in_device;
+    let mut follower =
+        Follower::new(Setup { traced, schedulers, limits: Limits::LOOP_618, places, most_misses: 9 });
+    events.iter().for_each(|e| follower.event(e));
+    follower.finish(places)
+}
+
+#[test]
+fn what_a_task_holds_back_cannot_be_chosen() {
+    // Task 1 keeps sector 8 in its plug while task 2's sector 800 is given to the scheduler and issued.
+    let text = "Q R 8 8 1\n G R 8 8 1\n Q R 800 8 2\n G R 800 8 2\n I R 800 8 2\n D R 800 8 2\n I R 8 8 1\n D R 8 8 1\n\
+                C R 800 8 0\n C R 8 8 0";
+    let row = &followed("mq-deadline", text).rows[0];
+    assert_eq!((row.issued, row.same, row.not_followed), (2, 2, 0), "{row:?}");
+    // Without the insertions nobody is known to hold anything back: the lower sector would have gone first.
+    let without: String =
+        text.lines().filter(|l| !l.trim_start().starts_with('I')).collect::<Vec<_>>().join("\n");
+    let row = &followed("mq-deadline", &without).rows[0];
+    assert_eq!((row.issued, row.same, row.contested), (2, 1, 1), "{row:?}");
+    let first = &row.disagreements[0];
+    assert_eq!((first.kernel.sector, first.model.as_ref().map(|m| m.sector)), (800, Some(8)));
+    assert_eq!((first.issue, first.waiting, first.kernel.waited_ns), (1, 2, 1000));
+}
+
+#[test]
+fn a_bio_that_was_cut_is_two_requests() {
+    let text = "Q W 0 5120 1\n X W 0 2560 1\n G W 0 2560 1\n I W 0 2560 1\n G W 2560 2560 1\n I W 2560 2560 1\n D W 0 2560 1\n\
+                C W 0 2560 0\n D W 2560 2560 1\n C W 2560 2560 0";
+    let row = &followed("none", text).rows[0];
+    assert_eq!((row.issued, row.same, row.not_followed, row.merges_differ), (2, 2, 0, 0), "{row:?}");
+}
+
+#[test]
+fn what_the_driver_gave_back_is_no_second_choice() {
+    let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n D R 0 8 1\n R R 0 8 1\n D R 0 8 1\n C R 0 8 0";
+    let row = &followed("mq-deadline", text).rows[0];
+    assert_eq!((row.issued, row.same, row.not_followed), (1, 1, 0), "{row:?}");
+}
+
+#[test]
+fn flushes_and_what_comes_with_them_pass_the_scheduler_by() {
+    let text = "Q FWFS 64 8 1\n G FWFS 64 8 1\n D FF 0 0 1\n C FF 0 0 0\n D WS 64 8 1\n C WS 64 8 0\n D FF 0 0 1\n C FF 0 0 0\n\
+                Q W 8 8 1\n G W 8 8 1\n I W 8 8 1\n D W 8 8 1\n C W 8 8 0";
+    let agreed = followed("mq-deadline", text);
+    let row = &agreed.rows[0];
+    assert_eq!((agreed.passed_by, row.issued, row.same, row.not_followed), (3, 1, 1, 0), "{agreed:?}");
+}
+
+#[test]
+fn of_two_that_begin_alike_the_older_is_meant() {
+    let text = "Q W 8 8 1\n G W 8 8 1\n Q W 80 8 1\n G W 80 8 1\n Q W 8 8 1\n G W 8 8 1\n D W 8 8 1\n D W 80 8 1\n D W 8 8 1\n\
+                C W 8 8 0\n C W 80 8 0\n C W 8 8 0";
+    let row = &followed("none", text).rows[0];
+    assert_eq!((row.issued, row.same), (3, 3), "{row:?}");
+}
+
+#[test]
+fn merges_are_counted_on_both_sides() {
+    let text = "Q R 0 8 1\n G R 0 8 1\n Q R 8 8 1\n M R 8 8 1\n Q R 16 8 1\n G R 16 8 1\n I R 0 16 1\n I R 16 8 1\n D R 0 16 1\n D R 16 8 1\n\
+                C R 0 16 0\n C R 16 8 0";
+    let row = &followed("mq-deadline", text).rows[0];
+    // Here the third bio is merged too; the kernel made a request for it.
+    assert_eq!((row.kernel_merges, row.model_merges, row.merges_differ), (1, 2, 1), "{row:?}");
+    assert!(!row.holds(0.0));
+}
+
+#[test]
+fn a_trace_that_begins_in_the_middle_has_requests_that_nobody_knows() {
+    let text = "D R 900 8 1\n C R 901 8 1\n Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n D R 0 8 1\n C R 0 8 0";
+    let row = &followed("mq-deadline", text).rows[0];
+    assert_eq!((row.issued, row.same, row.not_followed), (1, 1, 2), "{row:?}");
+}
+
+#[test]
+fn a_device_without_arrivals_cannot_be_followed_and_says_so() {
+    let mut look = Look::default();
+    events("D R 900 8 1\n C R 900 8 1").iter().for_each(|e| look.event(e));
+    assert!(look.busiest().unwrap().missing().unwrap().contains("--full"));
+    assert_eq!(Look::default().busiest(), None);
+}
+
+#[test]
+fn the_table_names_what_differs() {
+    let text = "Q R 8 8 1\n G R 8 8 1\n Q R 800 8 2\n G R 800 8 2\n D R 800 8 2\n D R 8 8 1\n C R 800 8 0\n C R 8 8 0";
+    let told = followed("mq-deadline", text).to_string();
+    for words in [
+        "50.0 %",
+        "0.0 %",
+        "mq-deadline: disagreements",
+        "kernel  read of sectors 800 + 8",
+        "here    read of sectors 8 + 8",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(told.lines().all(|l| l.chars().count() <= 104), "{told}");
+}

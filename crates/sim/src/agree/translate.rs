@@ -1,0 +1,102 @@
+//! From block events to what an agreement sees: events of one device, without what passes schedulers by. A flush, and a write that
+//! needs one before or after it, goes to the driver by a way of its own; so do commands of drivers.
+
+use crate::replay::tasks::Tasks;
+use fathom_iopath::agree::Seen;
+use fathom_iopath::{Bio, Op};
+use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
+
+/// Writes under way that need a flush; a journal has a few.
+const MOST_ASIDE: usize = 256;
+
+/// Makes what is seen of events.
+pub(super) struct Translate {
+    device: DeviceNumber,
+    tasks: Tasks,
+    began_ns: Option<u64>,
+    last_ns: u64,
+    /// Where writes begin that came with a flush: their data are issued without its mark.
+    aside: Vec<u64>,
+    passed_by: u64,
+}
+
+impl Translate {
+    pub fn new(device: DeviceNumber) -> Self {
+        Self { device, tasks: Tasks::default(), began_ns: None, last_ns: 0, aside: Vec::new(), passed_by: 0 }
+    }
+
+    /// Requests that no scheduler was asked about.
+    pub fn passed_by(&self) -> u64 {
+        self.passed_by
+    }
+
+    /// What an event is, and when, ns after the first of the device.
+    pub fn event(&mut self, event: &BlockEvent) -> Option<(u64, Seen)> {
+        if event.device != self.device {
+            return None;
+        }
+        let began = *self.began_ns.get_or_insert(event.time_ns);
+        // Several CPUs' events are merged to within some nanoseconds.
+        self.last_ns = self.last_ns.max(event.time_ns.saturating_sub(began));
+        let Some(op) = self.operation(event) else {
+            self.passed_by += u64::from(event.action == BlockAction::Issue);
+            return None;
+        };
+        let BlockEvent { sector, sectors, .. } = *event;
+        let seen = match event.action {
+            BlockAction::Queue => Seen::Bio(self.bio(event, op)),
+            BlockAction::Split => Seen::Split { sector, first: sectors },
+            BlockAction::GetRequest => Seen::Request { sector },
+            BlockAction::BackMerge | BlockAction::FrontMerge => Seen::Merge { sector },
+            BlockAction::Insert => Seen::Insert { op, sector },
+            BlockAction::Issue => Seen::Issue { op, sector, sectors },
+            BlockAction::Requeue => Seen::Requeue { op, sector },
+            BlockAction::Complete => Seen::Complete { op, sector },
+            // That two requests became one follows from the merge before it; the others are not of a request.
+            BlockAction::RequestMerge
+            | BlockAction::BioComplete
+            | BlockAction::Plug
+            | BlockAction::Unplug
+            | BlockAction::Remap => return None,
+        };
+        Some((self.last_ns, seen))
+    }
+
+    fn bio(&mut self, event: &BlockEvent, op: Op) -> Bio {
+        let task = self.tasks.number(event.pid, event.task);
+        let bio = Bio::new(op, event.sector, event.sectors).by(task).on((event.cpu % 32) as u8);
+        if event.flags.has(RequestFlags::SYNC) { bio.sync() } else { bio }
+    }
+
+    /// What is done, if a scheduler is asked about it.
+    fn operation(&mut self, event: &BlockEvent) -> Option<Op> {
+        let flags = event.flags;
+        let flushes = flags.has(RequestFlags::PREFLUSH) || flags.has(RequestFlags::FUA);
+        if flushes && event.sectors > 0 && event.action == BlockAction::Queue {
+            if self.aside.len() == MOST_ASIDE {
+                self.aside.remove(0);
+            }
+            self.aside.push(event.sector);
+        }
+        if flushes {
+            if event.action == BlockAction::Complete {
+                self.aside.retain(|&sector| sector != event.sector);
+            }
+            return None;
+        }
+        if flags.has(RequestFlags::DISCARD) {
+            return Some(Op::Discard);
+        }
+        if flags.has(RequestFlags::READ) {
+            return Some(Op::Read);
+        }
+        if !flags.has(RequestFlags::WRITE) {
+            return None;
+        }
+        let aside = self.aside.contains(&event.sector);
+        if aside && event.action == BlockAction::Complete {
+            self.aside.retain(|&sector| sector != event.sector);
+        }
+        (!aside).then_some(Op::Write)
+    }
+}

@@ -1,0 +1,64 @@
+//! A time for each command and one for each byte: a straight line through times over sizes.
+
+use super::least_squares::Sums;
+use super::service::Service;
+use super::{Unfit, Value};
+use crate::devices::SECTOR_BYTES;
+
+const LEAST: u64 = 20;
+
+/// The line, while it is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    both: Sums<2>,
+    alone: Sums<1>,
+}
+
+impl Line {
+    /// One more request.
+    pub fn add(&mut self, service: &Service) {
+        let bytes = (u64::from(service.sectors) * SECTOR_BYTES) as f64;
+        self.both.add([1.0, bytes], service.ns as f64);
+        self.alone.add([1.0], service.ns as f64);
+    }
+
+    /// The command's time, and the rate if sizes differ enough to tell it.
+    ///
+    /// # Errors
+    /// Too few requests.
+    pub fn fit(&self) -> Result<[Value; 2], Unfit> {
+        let found = self.both.count();
+        if found < LEAST {
+            return Err(Unfit::TooFew { found, wanted: LEAST });
+        }
+        let note = format!("least squares over {found} requests");
+        let command = |value: f64, error: f64, note: String| Value {
+            key: "service.command_us",
+            value: value / 1e3,
+            standard_error: Some(error / 1e3),
+            src: "fit",
+            note,
+        };
+        let rate = |value: f64, error: Option<f64>, note: String| Value {
+            key: "service.mb_s",
+            value,
+            standard_error: error,
+            src: "fit",
+            note,
+        };
+        // A command that takes less than nothing, or bytes that save time: the line is no device's, the mean is.
+        if let Some(line) = self.both.solve().filter(|l| l.values[0] >= 0.0 && l.values[1] > 0.0) {
+            let [ns, ns_per_byte] = line.values;
+            let mb_s = 1e3 / ns_per_byte;
+            return Ok([
+                command(ns, line.errors[0], note.clone()),
+                rate(mb_s, Some(mb_s * line.errors[1] / ns_per_byte), note),
+            ]);
+        }
+        let mean = self.alone.solve().ok_or(Unfit::Undetermined("their times are not finite"))?;
+        Ok([
+            command(mean.values[0], mean.errors[0], format!("mean over {found} requests")),
+            rate(0.0, None, "times do not rise with sizes in this trace".into()),
+        ])
+    }
+}

@@ -1,0 +1,80 @@
+//! The seek curve a + b·√d + c·d of a disk, over cylinders as a known disk's geometry has them. Fitted to reads that went somewhere: what
+//! the arm does not do (half a turn, the sectors that pass, the command's overhead) is taken from that disk and off first.
+
+use super::least_squares::Sums;
+use super::service::Service;
+use super::{Unfit, Value};
+use crate::devices::disk::Geometry;
+
+const LEAST: u64 = 50;
+
+/// The curve, while it is drawn.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    geometry: Geometry,
+    overhead_ns: u64,
+    sums: Sums<3>,
+    /// Reads that did not leave their cylinder.
+    stayed: u64,
+}
+
+impl Curve {
+    /// Over this geometry, with so much before each command.
+    #[must_use]
+    pub fn new(geometry: Geometry, overhead_ns: u64) -> Self {
+        Self { geometry, overhead_ns, sums: Sums::default(), stayed: 0 }
+    }
+
+    /// One more request. Writes may be answered by a cache and say nothing of the arm.
+    pub fn add(&mut self, service: &Service) {
+        let (from, to) = (self.geometry.place(service.head), self.geometry.place(service.sector));
+        let distance = from.cylinder.abs_diff(to.cylinder);
+        if service.write || distance == 0 {
+            self.stayed += u64::from(!service.write);
+            return;
+        }
+        let half_turn = self.geometry.turn_ns() as f64 / 2.0;
+        let passes = self.geometry.turn_ns() as f64 * f64::from(service.sectors) / to.per_track as f64;
+        let d = distance as f64;
+        self.sums.add([1.0, d.sqrt(), d], service.ns as f64 - half_turn - passes - self.overhead_ns as f64);
+    }
+
+    /// The three times by which a profile names the curve.
+    ///
+    /// # Errors
+    /// Too few reads that went somewhere, or not far enough apart.
+    pub fn fit(&self) -> Result<[Value; 3], Unfit> {
+        let found = self.sums.count();
+        if found < LEAST {
+            return Err(Unfit::TooFew { found, wanted: LEAST });
+        }
+        let solved = self.sums.solve().ok_or(Unfit::Undetermined("their distances differ too little"))?;
+        let [a, b, c] = solved.values;
+        let full = (self.geometry.cylinders() - 1) as f64;
+        let at = |d: f64| a + b * d.sqrt() + c * d;
+        let slope = |d: f64| b / (2.0 * d.sqrt()) + c;
+        if at(1.0) < 0.0 || slope(1.0) < 0.0 || slope(full) < 0.0 {
+            return Err(Unfit::Undetermined(
+                "the fitted seek time falls with the distance, or begins below 0",
+            ));
+        }
+        let note = format!("least squares over {found} reads; half a turn, passing and overhead taken off");
+        // How sure the curve is at a point is bounded by the sum of its parts.
+        let error = |d: f64| {
+            let [a, b, c] = solved.errors;
+            Some((a + b * d.sqrt() + c * d) / 1e6)
+        };
+        let value = |key, d: f64| Value {
+            key,
+            value: at(d) / 1e6,
+            standard_error: error(d),
+            src: "fit",
+            note: note.clone(),
+        };
+        Ok([
+            value("mechanics.single_ms", 1.0),
+            value("mechanics.average_ms", full / 3.0),
+            value("mechanics.full_ms", full),
+        ])
+    }
+}

@@ -1,0 +1,151 @@
+//! One fit from its first request to the text of a profile, whichever kind it is of.
+
+use super::constant::Line;
+use super::disk::Curve;
+use super::service::Service;
+use super::{Unfit, Value};
+use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR_BYTES};
+use std::fmt::Write as _;
+
+/// A fit under way.
+#[derive(Clone, Debug)]
+pub enum Fitting {
+    /// A time for each command and one for each byte.
+    Constant(Line),
+    /// The seek curve of a known disk.
+    Disk(Box<Known>),
+}
+
+/// A known disk, and its curve as it is fitted anew.
+#[derive(Clone, Debug)]
+pub struct Known {
+    name: String,
+    table: toml::Table,
+    capacity_sectors: u64,
+    curve: Curve,
+}
+
+/// Why there is no disk to begin with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LikeError {
+    /// Its profile is none.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// It is no disk.
+    #[error(
+        "{name} is no single disk; --like names one, as its surfaces and its turn are what a seek is told by"
+    )]
+    NoDisk {
+        /// What was named.
+        name: String,
+    },
+}
+
+impl Fitting {
+    /// For a device without an arm.
+    #[must_use]
+    pub fn constant() -> Self {
+        Self::Constant(Line::default())
+    }
+
+    /// For a disk whose surfaces are like those of this profile.
+    ///
+    /// # Errors
+    /// The text is no profile of a disk.
+    pub fn disk(name: &str, text: &str) -> Result<Self, LikeError> {
+        let AnyDevice::Disk(disk) = DeviceProfile::parse(name, text)?.build()? else {
+            return Err(LikeError::NoDisk { name: name.into() });
+        };
+        // It has just been read.
+        let table: toml::Table = text.parse().unwrap_or_default();
+        let overhead_ms = table
+            .get("interface")
+            .and_then(|t| t.get("overhead_ms")?.get("value"))
+            .and_then(|v| v.as_float().or(v.as_integer().map(|i| i as f64)));
+        let overhead_ns = (overhead_ms.unwrap_or(0.0) * 1e6) as u64;
+        let curve = Curve::new(disk.mechanism().geometry().clone(), overhead_ns);
+        let capacity_sectors = disk.capacity_sectors();
+        Ok(Self::Disk(Box::new(Known { name: name.into(), table, capacity_sectors, curve })))
+    }
+
+    /// One more request.
+    pub fn add(&mut self, service: &Service) {
+        match self {
+            Self::Constant(line) => line.add(service),
+            Self::Disk(known) => known.curve.add(service),
+        }
+    }
+
+    /// The values.
+    ///
+    /// # Errors
+    /// The requests do not tell them.
+    pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
+        Ok(match self {
+            Self::Constant(line) => line.fit()?.to_vec(),
+            Self::Disk(known) => known.curve.fit()?.to_vec(),
+        })
+    }
+
+    /// The sectors that the profile has, if that is given; a constant device is as large as the trace says.
+    #[must_use]
+    pub fn capacity_sectors(&self) -> Option<u64> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Disk(known) => Some(known.capacity_sectors),
+        }
+    }
+
+    /// The text of the profile. `about` is one line; `depth` requests were with the device at most, up to `end_sector`.
+    #[must_use]
+    pub fn profile(&self, about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
+        let about = about.replace(['"', '\\', '\n'], "'");
+        match self {
+            Self::Constant(_) => constant(&about, values, end_sector, depth),
+            Self::Disk(known) => known.profile(&about, values),
+        }
+    }
+}
+
+fn constant(about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
+    // Rounded up, so that the last sector is on it.
+    let capacity_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
+    let mut text = format!("kind = \"constant\"\nabout = \"{about}\"\n\n[service]\n");
+    let _ = writeln!(
+        text,
+        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"measured\", note = \"the farthest sector of the trace\" }}"
+    );
+    let depth = depth.clamp(1, 65_536);
+    let _ = writeln!(
+        text,
+        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"most requests in the device in the trace\" }}"
+    );
+    text.extend(values.iter().map(Value::line));
+    text
+}
+
+impl Known {
+    /// Every value of the known disk, as a guess about this one, but for those that were fitted.
+    fn profile(&self, about: &str, values: &[Value]) -> String {
+        let mut text = format!("kind = \"disk\"\nabout = \"{about}\"\n");
+        for (section, keys) in &self.table {
+            let Some(keys) = keys.as_table() else { continue };
+            let _ = write!(text, "\n[{section}]\n");
+            for (key, value) in keys {
+                let fitted = values.iter().find(|v| v.key == format!("{section}.{key}"));
+                match (fitted, value.get("value")) {
+                    (Some(fitted), _) => text += &fitted.line(),
+                    (None, Some(value)) => {
+                        let _ = writeln!(
+                            text,
+                            "{key} = {{ value = {value}, src = \"guess\", note = \"as {}\" }}",
+                            self.name
+                        );
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,111 @@
+//! One request's own time: from when the device could begin with it (it was issued, and the one before it was done) to its completion.
+//! A device that serves one request after the other takes exactly this; of others it is what each adds.
+
+use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
+
+/// What is with the device; a recorder that lost completions must not pile them up.
+const MOST_OPEN: usize = 4096;
+
+/// A request that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// Its own time, ns.
+    pub ns: u64,
+    /// From its issue to its completion, ns.
+    pub response_ns: u64,
+    /// First sector.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// Where the request ended that was done before it.
+    pub head: u64,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    issued: u64,
+    sector: u64,
+    sectors: u32,
+    write: bool,
+}
+
+/// Makes services of the events of one device.
+#[derive(Clone, Debug)]
+pub struct Services {
+    device: DeviceNumber,
+    open: Vec<Open>,
+    last_done: u64,
+    head: Option<u64>,
+    end_sector: u64,
+    most_open: usize,
+}
+
+impl Services {
+    /// Of this device.
+    #[must_use]
+    pub fn new(device: DeviceNumber) -> Self {
+        Self { device, open: Vec::new(), last_done: 0, head: None, end_sector: 0, most_open: 0 }
+    }
+
+    /// The sector behind the last one that was asked for.
+    #[must_use]
+    pub fn end_sector(&self) -> u64 {
+        self.end_sector
+    }
+
+    /// Most requests that the device had at once.
+    #[must_use]
+    pub fn most_open(&self) -> usize {
+        self.most_open
+    }
+
+    /// Takes the next event; a service if it ends one. Flushes, discards and failures are none.
+    pub fn take(&mut self, event: &BlockEvent) -> Option<Service> {
+        if event.device != self.device || event.sectors == 0 {
+            return None;
+        }
+        let write = event.flags.has(RequestFlags::WRITE);
+        if !write && !event.flags.has(RequestFlags::READ) || event.flags.has(RequestFlags::DISCARD) {
+            return None;
+        }
+        match event.action {
+            BlockAction::Issue => {
+                if self.open.len() == MOST_OPEN {
+                    self.open.remove(0);
+                }
+                let BlockEvent { time_ns: issued, sector, sectors, .. } = *event;
+                self.open.push(Open { issued, sector, sectors, write });
+                self.most_open = self.most_open.max(self.open.len());
+                self.end_sector = self.end_sector.max(sector.saturating_add(u64::from(sectors)));
+                None
+            }
+            BlockAction::Requeue => {
+                self.open.retain(|o| o.sector != event.sector || o.write != write);
+                None
+            }
+            BlockAction::Complete => self.completed(event, write),
+            _ => None,
+        }
+    }
+
+    fn completed(&mut self, event: &BlockEvent, write: bool) -> Option<Service> {
+        let at = self.open.iter().position(|o| (o.sector, o.write) == (event.sector, write))?;
+        let open = self.open.remove(at);
+        let began = open.issued.max(self.last_done);
+        let now = event.time_ns.max(self.last_done);
+        self.last_done = now;
+        let head = self.head.replace(open.sector + u64::from(open.sectors));
+        // Of the first nobody knows where the heads were; a failure says nothing of time.
+        let head = head.filter(|_| event.error == 0)?;
+        Some(Service {
+            ns: now - began.min(now),
+            response_ns: event.time_ns.saturating_sub(open.issued),
+            sector: open.sector,
+            sectors: open.sectors,
+            head,
+            write,
+        })
+    }
+}

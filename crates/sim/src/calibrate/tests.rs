@@ -1,0 +1,90 @@
+//! Devices of known numbers are simulated, traced and fitted: what went in comes out.
+
+use super::*;
+use crate::devices::{AnyDevice, Constant, by_name};
+use crate::replay::{DEVICE, Mode, Setup, Synthetic, replay};
+use fathom_iopath::{Limits, Queue, Rules, elevator};
+use fathom_record::BlockEvent;
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+fn traced(device: AnyDevice, count: u64, depth: u32) -> Vec<BlockEvent> {
+    use crate::devices::Device as _;
+    let rules = Rules::today(Limits::LOOP_618, device.depth());
+    let queue = Queue::new(elevator::by_name("none").unwrap(), rules);
+    let mut arrivals = Synthetic::new(count, device.capacity_sectors(), 1).map(|mut arrival| {
+        // Two sizes, so that bytes can be told from commands.
+        arrival.sectors = if arrival.sector.is_multiple_of(16) { 8 } else { 64 };
+        arrival
+    });
+    let mode = Mode::Closed(NonZeroU32::new(depth).unwrap());
+    let mut events = Vec::new();
+    let setup = Setup { queue, device, device_name: "d".into(), mode };
+    replay(setup, || Ok::<_, Infallible>(arrivals.next()), |e| events.push(*e)).unwrap();
+    events
+}
+
+fn services(events: &[BlockEvent]) -> (Vec<Service>, Services) {
+    let mut services = Services::new(DEVICE);
+    (events.iter().filter_map(|e| services.take(e)).collect(), services)
+}
+
+#[test]
+fn a_line_is_found_again_at_any_depth() {
+    for depth in [1, 8] {
+        let device = AnyDevice::Constant(Constant::new(1 << 20, 8, 250_000, 100_000_000));
+        let (all, seen) = services(&traced(device, 500, depth));
+        let mut line = Line::default();
+        all.iter().for_each(|s| line.add(s));
+        let [command, rate] = line.fit().unwrap();
+        assert!(
+            (command.value - 250.0).abs() < 0.01 && (rate.value - 100.0).abs() < 0.01,
+            "{command:?} {rate:?}"
+        );
+        assert_eq!(seen.most_open(), depth as usize);
+        assert!(seen.end_sector() <= 1 << 20 && seen.end_sector() > 1 << 19);
+    }
+}
+
+#[test]
+fn sizes_that_are_all_one_give_the_mean() {
+    let mut line = Line::default();
+    for n in 0..40 {
+        line.add(&Service { ns: 1000 + n % 2, response_ns: 0, sector: 0, sectors: 8, head: 0, write: false });
+    }
+    let [command, rate] = line.fit().unwrap();
+    assert!((command.value - 1.0005).abs() < 1e-9 && rate.value == 0.0, "{command:?} {rate:?}");
+    assert_eq!(Line::default().fit(), Err(Unfit::TooFew { found: 0, wanted: 20 }));
+}
+
+#[test]
+fn a_disks_seeks_are_found_again() {
+    let AnyDevice::Disk(disk) = by_name("deskstar-60gxp").unwrap().build().unwrap() else { unreachable!() };
+    let geometry = disk.mechanism().geometry().clone();
+    let (all, _) = services(&traced(AnyDevice::Disk(disk), 4000, 1));
+    let mut curve = Curve::new(geometry, 300_000);
+    all.iter().for_each(|s| curve.add(s));
+    let found = curve.fit().unwrap();
+    // The average seek is well known, the shortest from few.
+    for (value, (wanted, within)) in found.iter().zip([(1.8, 0.8), (8.5, 0.2), (14.7, 0.5)]) {
+        assert!((value.value - wanted).abs() < within, "{value:?}: {wanted}");
+        assert!(value.standard_error.is_some_and(|e| e > 0.0), "{value:?}");
+    }
+}
+
+#[test]
+fn lines_of_profiles_are_short() {
+    let value = |value| Value {
+        key: "service.command_us",
+        value,
+        standard_error: None,
+        src: "fit",
+        note: "n".into(),
+    };
+    assert_eq!(value(1234.56789).line(), "command_us = { value = 1234.57, src = \"fit\", note = \"n\" }\n");
+    assert_eq!(value(0.0).line(), "command_us = { value = 0.0, src = \"fit\", note = \"n\" }\n");
+    assert_eq!(
+        value(0.012_345_678).line(),
+        "command_us = { value = 0.0123457, src = \"fit\", note = \"n\" }\n"
+    );
+}
