@@ -20,12 +20,12 @@ fn traced(device: &str, depth: u32) -> Fathom {
 #[test]
 fn what_went_in_comes_out_and_is_taken_by_a_replay() {
     let fathom = traced("known.toml", 4);
-    let told = fathom.run_line("sim calibrate a.fbl -o fitted.toml --json --at-most 1").expect_code(0);
+    let told = fathom.run_line("sim calibrate a.fbl -o fitted.toml --json --at-most 6").expect_code(0);
     let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
     assert_eq!((&told["schema"], &told["kind"]), (&"fathom-sim-calibrate/1".into(), &"constant".into()));
     let command = told["values"][0]["value"].as_f64().expect("a number");
     assert!((command - 250.0).abs() < 0.01, "{told}");
-    assert!(told["held_out"]["demerit_percent"].as_f64().is_some_and(|d| d < 1.0), "{told}");
+    assert!(told["held_out"]["demerit_percent"].as_f64().is_some_and(|d| d < 6.0), "{told}");
     let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
     assert!(profile.contains("queue_depth = { value = 4, src = \"measured\""), "{profile}");
     let again = fathom.run_line("sim replay a.fbl --device fitted.toml --no-store").expect_code(0).stdout;

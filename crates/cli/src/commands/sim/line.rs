@@ -52,15 +52,15 @@ Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sw
   fathom sim replay web.spc --from spc --traced 0:1 --mode open --scale 0.5 --log b.fbl
   fathom sim replay --synthetic 1000000 --device deskstar-60gxp
 
-`fathom sim profiles` lists hosts, devices and schedulers; docs/formats/trace.md the forms of traces.")]
+`fathom sim profiles` lists devices and schedulers, docs/formats/trace.md the forms of traces.")]
     Replay(Box<Replay>),
     /// Would our schedulers have chosen as the kernel of a trace did? One step at a time
     #[command(after_help = "Examples:
-  fathom trace record --full -o a.fbl loop0 -- fio job.fio    with a queue: more in flight than the device takes
-  fathom sim agree a.fbl                                      every scheduler of today beside the kernel's choices
+  fathom trace record --full -o a.fbl loop0 -- fio job.fio    more in flight than the device takes
+  fathom sim agree a.fbl                                      every scheduler of today
   fathom sim agree a.fbl --scheduler mq-deadline --at-least 97
 
-Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulator.md says what is compared.")]
+Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulator.md says more.")]
     Agree(Agree),
     /// A device's profile from the requests of a trace, judged on those it was not fitted to
     #[command(after_help = "Examples:
