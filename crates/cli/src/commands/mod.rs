@@ -42,7 +42,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
     let keeps = measures || matches!(&line.command, Command::Sim(o) if o.keeps());
     if common.no_store && !keeps {
         return Err(Usage(
-            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim run, sim replay"
+            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim run, sim sweep, sim replay"
                 .into(),
         )
         .into());

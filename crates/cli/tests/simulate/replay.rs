@@ -53,7 +53,13 @@ fn a_replay_is_a_page_of_text_and_the_same_every_time() {
     let fathom = with(&[("a.spc", &spc())]);
     let line = "sim replay --from spc a.spc --device deskstar-60gxp --no-store";
     let text = fathom.run_line(line).expect_code(0);
-    golden("tests/simulate/golden/replay.txt", &text.stdout);
+    // How many values a profile has changes with the model; what comes out of these two does not.
+    let (sentence, page) = text.stdout.split_once("\n\n").expect("a sentence and a page");
+    assert!(
+        sentence
+            .starts_with("This replay is simulated, nothing was measured: host today, device deskstar-60gxp")
+    );
+    golden("tests/simulate/golden/replay.txt", page);
     assert!(text.stderr.contains("took "), "{}", text.stderr);
     assert_eq!(fathom.run_line(line).stdout, text.stdout);
 }

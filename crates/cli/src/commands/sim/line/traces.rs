@@ -31,7 +31,7 @@ pub struct Replay {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18, unknown [default: by host and device]
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
     /// When arrivals are handed in [default: open; closed with --synthetic]
@@ -85,7 +85,7 @@ pub struct Agree {
     /// A scheduler to hold beside the kernel; may be given several times [default: all of today]
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
     pub scheduler: Vec<String>,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18, unknown
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown
     #[arg(long, value_name = "NAME", default_value = "loop-6.18")]
     pub limits: String,
     /// Requests that the driver takes at once (its tags) [default: the most that the trace has in it]
