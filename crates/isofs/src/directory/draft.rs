@@ -5,7 +5,6 @@ use super::{Directory, attributes};
 use crate::error::Place;
 use crate::finding::{Condition, Findings};
 use crate::format::record::{Met, Record, Records, flag};
-use crate::format::rock_ridge::RockRidge;
 use crate::format::section::{Extents, Section};
 use crate::format::zisofs;
 use crate::image::Image;
@@ -143,7 +142,7 @@ impl Draft {
                 "a name that is not UCS-2; what is wrong in it is shown as U+FFFD".into()
             });
         }
-        let rr = rr.unwrap_or_else(RockRidge::default);
+        let rr = rr.unwrap_or_default();
         if let Some(alternate) = rr.name {
             (name, version) = (alternate, None);
         }
@@ -176,7 +175,7 @@ impl Draft {
         let section = attributes::section(image, record);
         let block = u64::from(image.disc.block());
         self.open = record.is(flag::MORE);
-        if self.open && section.bytes % block != 0 {
+        if self.open && !section.bytes.is_multiple_of(block) {
             findings.add(Condition::Sections, self.node.record, || {
                 format!(
                     "a section of {} bytes that is not the last and no whole number of blocks",

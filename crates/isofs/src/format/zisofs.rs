@@ -45,9 +45,9 @@ pub struct Header {
 /// # Errors
 /// A header that begins right and cannot be one.
 pub fn header(bytes: &[u8]) -> Option<Result<Header, &'static str>> {
-    match bytes.first_chunk()? {
-        &MAGIC_1 => Some(first(bytes)),
-        &MAGIC_2 => Some(second(bytes)),
+    match *bytes.first_chunk()? {
+        MAGIC_1 => Some(first(bytes)),
+        MAGIC_2 => Some(second(bytes)),
         _ => None,
     }
 }
