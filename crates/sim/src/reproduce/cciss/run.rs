@@ -8,7 +8,6 @@ use crate::host::{self, Host};
 use crate::shapes::Typical;
 use crate::simulation::{Setup, SimError, simulate};
 use crate::stack::Stack;
-use fathom_iopath::Limits;
 use fathom_record::Repetition;
 use fathom_workload::Workload;
 
@@ -57,11 +56,12 @@ pub(super) fn one(
     }
     let name = HYPOTHESES[hypothesis].device;
     let profile = DeviceProfile::changed(name, change.device).map_err(|e| unusable(&e))?;
+    let limits = profile.limits(host.block.queue.get());
     let setup = Setup {
         host,
         device: Box::new(profile.build().map_err(|e| unusable(&e))?),
         device_name: name.into(),
-        limits: Limits::CCISS,
+        limits,
         scheduler: change.elevator.unwrap_or(ELEVATOR).into(),
         readahead: "none".into(),
         stack: Stack::Full,

@@ -77,3 +77,14 @@ fn tasks_that_compute_at_the_same_time_are_on_different_cpus() {
     let cpus: Vec<usize> = seen.iter().map(|s| s.1).collect();
     assert!(cpus == [0, 1] || cpus == [1, 0], "{seen:?}");
 }
+
+#[test]
+fn who_is_refused_by_an_elevator_that_has_room_is_let_in_in_the_end() {
+    // The first CFQ gives a process 128 requests of the 8192 that there are; two threads of one want some hundreds each.
+    let stream = "direction = \"write\"\nrecord = { fixed = \"4KiB\" }\naccess = \"permuted\"\namount = { operations = 600 }\n\
+                  timed = { fsync = true }";
+    let out = run(&workload(2, 2, "", stream), Setup { scheduler: "cfq@2.6.6".into(), ..setup(NEW) });
+    let r = only(&out);
+    assert!(out.inside.counts.full_queue_waits > 100, "{}", out.inside.counts.full_queue_waits);
+    assert_eq!((r.ops(), r.resident_after.unwrap().dirty_pages), (1200, 0));
+}
