@@ -20,7 +20,7 @@ pub struct Measure {
     /// The figure that decides when it is enough, and the gate; words as for --metric [default: the one each cell is quoted by]
     #[arg(long, requires = "run", value_name = "FIGURE")]
     pub figure: Option<String>,
-    /// The change that has to be seen if it is there [default: 3%, or three times --threshold]
+    /// The change that has to be seen if it is there [default: 3%, or three times the threshold]
     #[arg(long, requires = "run", value_name = "SHARE")]
     pub effect: Option<String>,
     /// When to end before all quads are done
