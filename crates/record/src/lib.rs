@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `simulation`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -15,6 +15,7 @@ pub mod finding;
 pub mod headline;
 pub mod histogram;
 pub mod imported;
+pub mod inside;
 pub mod origin;
 pub mod phase;
 pub mod physical;

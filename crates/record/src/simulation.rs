@@ -1,6 +1,7 @@
 //! What a simulated run stood on. A run that has this measured nothing: its figures follow from a model of a host, a kernel and a
 //! device, and are as good as the values those are made of. Whoever shows, lists or compares runs says so.
 
+use crate::inside::PhaseInside;
 use serde::{Deserialize, Serialize};
 
 /// The model behind a simulated run.
@@ -20,6 +21,9 @@ pub struct Simulation {
     pub values: ValueSources,
     /// What happened inside, counted: (name, count).
     pub counts: Vec<(String, u64)>,
+    /// How phases went inside, to be drawn; none of traces, and of workloads with very many phases those that come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseInside>,
 }
 
 /// How many values of profiles come from where.

@@ -80,7 +80,7 @@ impl Story {
         let mapped = Mapped::of_run(run);
         let figures = figures(run, &mapped);
         Self {
-            title: if run.label.is_empty() { run.id.clone() } else { run.label.clone() },
+            title: title(run),
             facts: facts(run, &machine),
             trouble: trouble(run),
             verdicts: verdicts(run, &machine, &figures),
@@ -94,6 +94,12 @@ impl Story {
     pub fn kinds(&self) -> Vec<Kind> {
         Kind::ALL.into_iter().filter(|k| self.figures.iter().any(|f| f.by_kind.contains_key(k))).collect()
     }
+}
+
+/// The run's name; nobody is to take a simulated run for measured, so it is part of that.
+fn title(run: &Run) -> String {
+    let name = if run.label.is_empty() { &run.id } else { &run.label };
+    if run.simulation.is_some() { format!("{name} (simulated)") } else { name.clone() }
 }
 
 /// Control characters out of user strings: they break terminals and are not allowed in XML.

@@ -34,6 +34,8 @@ pub(crate) struct File {
     pub pages: u32,
     /// Its length.
     pub bytes: u64,
+    /// Behind the last of its pages that may be in memory although it lies behind the end.
+    pub reach: u32,
     /// Where it lies.
     pub places: Places,
     /// Its indirect blocks, as far as they are in memory.
@@ -62,6 +64,11 @@ impl File {
     /// Pages up to its end; it may have blocks behind that.
     pub fn pages_of_data(&self) -> u32 {
         self.bytes.div_ceil(PAGE).min(self.pages.into()) as u32
+    }
+
+    /// Its first pages, so many that there are none in memory behind them.
+    pub fn in_memory(&self) -> u32 {
+        self.reach.max(self.pages_of_data())
     }
 
     /// The number of one of its pages among the pages of all files.
@@ -108,6 +115,13 @@ impl Files {
             self.files.push(File { first_page, pages, bytes, places, indirect, inode, ..File::default() });
         }
         Ok(first)
+    }
+
+    /// Numbers for so many pages of files that nobody will ask for; as many as there are numbers left.
+    pub fn others(&mut self, pages: u64) -> std::ops::Range<PageNumber> {
+        let first = self.pages;
+        self.pages = (first + pages).min(u64::from(u32::MAX) - 1);
+        first as PageNumber..self.pages as PageNumber
     }
 
     /// Pages of all files.

@@ -14,8 +14,10 @@ mod block;
 mod cache;
 pub mod calibrate;
 mod calls;
+mod copying;
 pub mod counts;
 pub mod devices;
+mod drawn;
 pub mod event;
 mod files;
 pub mod host;
@@ -32,6 +34,7 @@ pub mod shapes;
 pub mod simulation;
 pub mod sources;
 pub mod stack;
+mod thin;
 mod threads;
 mod writeback;
 

@@ -8,6 +8,7 @@ use crate::sets::Set;
 use crate::shapes::Shapes;
 use fathom_iopath::MergeCounts;
 use fathom_record::block::{BlockLayer, RequestClass};
+use fathom_record::inside::PhaseInside;
 use fathom_record::{CacheIntent, DeviceDelta, Physical, Repetition, Residency};
 use fathom_workload::CacheState;
 
@@ -41,6 +42,8 @@ pub struct Inside {
     pub depth_ns: u128,
     /// See `depth_ns`.
     pub response_ns: u128,
+    /// How each phase went, of its last repetition: to be drawn.
+    pub phases: Vec<PhaseInside>,
     /// What the result leaves out, in sentences.
     pub notes: Vec<String>,
 }

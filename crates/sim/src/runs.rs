@@ -23,6 +23,13 @@ impl Runs {
 
     /// Adds a page, which may be there.
     pub fn insert(&mut self, page: u32) {
+        // Most of the time it is the next one.
+        if let Some(mut last) = self.0.last_entry()
+            && *last.get() == page
+        {
+            *last.get_mut() = page + 1;
+            return;
+        }
         let joined = self.0.get(&(page + 1)).copied();
         let end = joined.unwrap_or(page + 1);
         match self.0.range_mut(..=page).next_back() {

@@ -175,9 +175,10 @@ impl Machine {
         let mut files = self.files.borrow_mut();
         let mut cache = self.cache.borrow_mut();
         let this = files.get_mut(file);
-        this.bytes = 0;
+        let pages = this.in_memory();
+        (this.bytes, this.reach) = (0, 0);
         this.dirty.clear();
-        for page in this.first_page..this.first_page + this.pages {
+        for page in this.first_page..this.first_page + pages {
             cache.forget_dirt(page);
             cache.drop_clean(page);
         }

@@ -2,7 +2,9 @@
 //! was simulated for measured.
 
 mod agree;
+mod both;
 mod calibrate;
+mod disc;
 mod marked;
 mod replay;
 mod reproduce;

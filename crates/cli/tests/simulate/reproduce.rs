@@ -36,3 +36,23 @@ fn what_a_table_does_not_draw_has_no_seeds() {
     let refused = Fathom::new().run(["reproduce", "cciss-2008", "--seeds", "3"]).expect_code(2);
     assert!(refused.stderr.contains("--seeds does not go with cciss-2008"), "{}", refused.stderr);
 }
+
+#[test]
+fn the_surfaces_of_2005_are_what_they_were_and_hold_their_tolerances() {
+    let table = Fathom::new().run(["reproduce", "ncsa-2005"]).expect_code(0).stdout;
+    golden("tests/simulate/golden/ncsa-2005.txt", &table);
+    assert_eq!(table.matches("\n  holds  ").count(), 7, "{table}");
+    assert!(table.contains("Misses") && !table.contains("FAILS"), "{table}");
+    assert!(table.lines().all(|l| l.chars().count() <= 140), "{table}");
+}
+
+#[test]
+fn what_would_change_nothing_is_refused() {
+    let fathom = Fathom::new();
+    let _ = fathom
+        .run(["reproduce", "ncsa-2005", "--seeds", "2"])
+        .expect_code(2)
+        .expect_stderr("nothing at random");
+    let _ =
+        fathom.run(["reproduce", "ncsa-2005", "--ablation"]).expect_code(2).expect_stderr("no --ablation");
+}

@@ -111,6 +111,13 @@ impl Rules {
         self
     }
 
+    /// With a plug that opens only when somebody waits, or says that he is done.
+    #[must_use]
+    pub const fn gathering(mut self) -> Self {
+        self.plug = PlugRule::Queue { requests: 0, after: Nanos::NEVER };
+        self
+    }
+
     /// With a driver that picks before it has a place.
     #[must_use]
     pub const fn parking(mut self) -> Self {

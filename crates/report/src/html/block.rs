@@ -21,7 +21,7 @@ use crate::{
     text, truth, units,
 };
 use fathom_record::block::{DeviceActivity, IssuerKind};
-use fathom_record::{BlockLayer, Histogram, Phase, Repetition};
+use fathom_record::{BlockLayer, Histogram, Phase, Repetition, Run};
 use std::fmt::Write as _;
 
 /// Phases that stand open with pictures; those of further ones are folded away as text.
@@ -54,7 +54,7 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         for (n, phase) in told.iter().enumerate() {
             if n < MOST_OPEN {
                 page.heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
-                open(page, phase);
+                open(page, view.run, phase);
             } else if n < MOST_SHUT {
                 shut(page, phase);
             }
@@ -66,7 +66,7 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
-fn open(page: &mut Page, phase: &Phase) {
+fn open(page: &mut Page, run: &Run, phase: &Phase) {
     let watched = shown_repetition(phase);
     if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&lost));
@@ -98,8 +98,22 @@ fn open(page: &mut Page, phase: &Phase) {
     for device in &layer.devices {
         one_device(page, phase, repetition, layer, device);
     }
+    simulated(page, run, phase);
     page.body.push_str(&rows(repetition, layer));
     page.body.push_str(&as_text(phase));
+}
+
+/// What only a simulator sees.
+fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
+    let pictures = svg::inside(run, phase);
+    if pictures.is_empty() {
+        return;
+    }
+    page.body.push_str("<div class=\"pair\">\n");
+    for picture in &pictures {
+        page.picture(picture, "");
+    }
+    page.body.push_str("</div>\n");
 }
 
 /// A phase beyond those that stand open: its findings and the text form.

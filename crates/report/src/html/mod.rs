@@ -173,7 +173,7 @@ impl Page {
         };
         let lead = match views {
             [one] => one_line(one),
-            _ => format!("{} runs side by side", views.len()),
+            _ => side_by_side(views),
         };
         self.close(&title, &lead)
     }
@@ -205,6 +205,16 @@ impl Page {
             version = env!("CARGO_PKG_VERSION"),
             script = include_str!("page.js"),
         )
+    }
+}
+
+/// How many runs there are, and whether somebody might take a simulated one for measured.
+fn side_by_side(views: &[View<'_>]) -> String {
+    let all = views.len();
+    match views.iter().filter(|v| v.run.simulation.is_some()).count() {
+        0 => format!("{all} runs side by side"),
+        n if n == all => format!("{all} runs side by side, all of them simulated: nothing was measured"),
+        n => format!("{all} runs side by side: {} measured, {n} simulated", all - n),
     }
 }
 
@@ -273,9 +283,29 @@ mod tests {
             ("filebench twice", page(&[&samples::filebench_run(), &samples::filebench_run_changed()])),
             ("sysbench", page(&[&samples::sysbench_run()])),
             ("observed", page(&[&samples::observed_run()])),
+            ("simulated", page(&[&samples::simulated_run()])),
             ("lossy twice", page(&[&samples::lossy_run(), &samples::lossy_run()])),
             ("nothing", page(&[])),
         ]
+    }
+
+    #[test]
+    fn nobody_takes_a_simulated_run_for_measured() {
+        let (real, simulated) = (samples::observed_run(), samples::simulated_run());
+        let html = page(&[&real, &simulated]);
+        for told in [
+            "2 runs side by side: 1 measured, 1 simulated",
+            "<h3>random read, another disk (simulated)</h3>",
+            "The first run was measured and the second is simulated: ratios say how far the model is off.",
+            "Where requests lay over time, simulated",
+            "<p class=\"whose\">random read, another disk (simulated)</p>",
+        ] {
+            assert!(html.contains(told), "{told} is missing");
+        }
+        assert_eq!(html.matches("role=\"note\">This run is simulated, nothing was measured").count(), 1);
+        let twice = page(&[&simulated, &simulated]);
+        assert!(twice.contains("all of them simulated: nothing was measured"));
+        assert!(!page(&[&real]).contains("simulated"));
     }
 
     /// The page without the compressed library.

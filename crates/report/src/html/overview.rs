@@ -66,6 +66,10 @@ fn side_by_side(page: &mut Page, parallel: &crate::Parallel) {
 
 fn one(page: &mut Page, view: &View<'_>) {
     let story = &view.story;
+    if let Some(simulation) = &view.run.simulation {
+        let _ =
+            writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&simulation.sentence()));
+    }
     for trouble in &story.trouble {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(trouble));
     }
@@ -106,11 +110,13 @@ fn why(page: &mut Page, run: &fathom_record::Run) {
 
 /// Warnings: the first of each kind is read, the others are folded away.
 fn doubts(page: &mut Page, story: &Story) {
-    if story.doubts.is_empty() {
+    // That a run is simulated stands above everything already.
+    let doubts: Vec<_> = story.doubts.iter().filter(|d| d.code != "simulated").collect();
+    if doubts.is_empty() {
         return;
     }
     page.body.push_str("<div class=\"doubts\"><p class=\"label\">Reasons for doubt</p><ul>\n");
-    for group in &story.doubts {
+    for group in doubts {
         let _ = write!(page.body, "<li><code>{}</code> ", escape(&group.code));
         let _ = write!(page.body, "{}", escape(group.sentences.first().map_or("", String::as_str)));
         if group.sentences.len() > 1 {
@@ -205,6 +211,16 @@ fn compared_operations(page: &mut Page, comparison: &Comparison) {
 
 /// Second run over first, per test and regime of the first.
 fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
+    let off = "ratios say how far the model is off";
+    let simulated = match (&a.run.simulation, &b.run.simulation) {
+        (None, None) => None,
+        (Some(_), Some(_)) => Some("Both runs are simulated: ratios are of one model's results.".to_string()),
+        (Some(_), None) => Some(format!("The first run is simulated and the second was measured: {off}.")),
+        (None, Some(_)) => Some(format!("The first run was measured and the second is simulated: {off}.")),
+    };
+    if let Some(words) = simulated {
+        let _ = writeln!(page.body, "<p class=\"note\">{words}</p>");
+    }
     let Some(comparison) = Comparison::of(a.run, b.run) else { return };
     if comparison.single {
         let _ = writeln!(page.body, "<p class=\"note\">{SINGLE_RUNS}</p>");

@@ -9,6 +9,7 @@ mod cache;
 mod chart;
 mod forest;
 mod heat_map;
+mod inside;
 mod kind_series;
 mod latency;
 mod latency_series;
@@ -23,6 +24,7 @@ pub use cache::cache_course;
 pub use forest::{forest, forest_caption};
 pub use heat_map::heat_map;
 pub(crate) use heat_map::shortened;
+pub use inside::inside;
 pub use kind_series::{kind_series, sync_series};
 pub use latency::{latency, operations};
 pub use latency_series::{latency_series, p99_ns, sync_latency_series};
@@ -112,6 +114,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(single.iter().flat_map(|p| over_time(p)));
     pictures.extend(single.iter().flat_map(|p| of_devices(p)));
     pictures.extend(single.iter().filter_map(|p| cache_course(p)));
+    pictures.extend(single.iter().flat_map(|p| inside(run, p)));
     number_equal_slugs(&mut pictures);
     pictures
 }
@@ -286,6 +289,7 @@ mod tests {
             samples::filebench_run(),
             samples::sysbench_run(),
             samples::observed_run(),
+            samples::simulated_run(),
         ]
     }
 

@@ -804,3 +804,46 @@ pub fn imported_run() -> Run {
         ..Run::default()
     }
 }
+
+/// A simulated run of one phase, with what only a simulator sees.
+pub fn simulated_run() -> Run {
+    use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Thinned, Window};
+    use fathom_record::{Doubt, Simulation, ValueSources};
+    const MS: u64 = 1_000_000;
+    let mut run = observed_run();
+    run.phases.truncate(1);
+    run.label = "random read, another disk".into();
+    run.id = "20261122T100000-51a7ed".into();
+    let dot = |n: u64| Dot { at_ns: n * MS, sector: 2_000_000 + n * 7919 % 500 * 8, write: n % 7 == 0 };
+    let simulation = Simulation {
+        host: "today".into(),
+        device: "sata-7200-ncq".into(),
+        scheduler: "mq-deadline".into(),
+        readahead: "modern".into(),
+        stack: "full".into(),
+        values: ValueSources { datasheet: 11, guessed: 6, ..ValueSources::default() },
+        counts: vec![("events".into(), 4242)],
+        phases: vec![PhaseInside {
+            phase: run.phases[0].seq,
+            service: ServiceTime {
+                busy_ns: 10 * MS,
+                overhead_ns: MS,
+                seek_ns: 4 * MS,
+                rotation_ns: 4 * MS,
+                transfer_ns: MS,
+                destage_ns: 0,
+                buffer_hits: 3,
+                cached_writes: 0,
+            },
+            served: Thinned { one_of: 1, kept: (0..200).map(dot).collect() },
+            queued: Thinned { one_of: 2, kept: (0..100).map(|n| dot(2 * n)).collect() },
+            windows: Thinned {
+                one_of: 1,
+                kept: (0..40).map(|n| Window { at_ns: n * 5 * MS, pages: 1 << (n % 6) }).collect(),
+            },
+        }],
+    };
+    run.doubts.push(Doubt { code: "simulated".into(), phase: None, sentence: simulation.sentence() });
+    run.simulation = Some(simulation);
+    run
+}

@@ -39,6 +39,8 @@ pub(crate) struct Block {
     queue: RefCell<Queue>,
     device: RefCell<Box<dyn Device>>,
     depth: u32,
+    /// Whether the end of a task's bios opens the queue's plug.
+    gathers: bool,
     /// What each tag of the device is in use for.
     tags: RefCell<Vec<Option<Outstanding>>>,
     in_flight: Cell<u32>,
@@ -57,12 +59,13 @@ pub(crate) struct Block {
 
 const NEVER: u64 = u64::MAX;
 impl Block {
-    pub fn new(queue: Queue, device: Box<dyn Device>, name: &str) -> Self {
+    pub fn new(queue: Queue, device: Box<dyn Device>, name: &str, gathers: bool) -> Self {
         let depth = device.depth();
         Self {
             queue: RefCell::new(queue),
             device: RefCell::new(device),
             depth,
+            gathers,
             tags: RefCell::new(vec![None; depth as usize]),
             in_flight: Cell::new(0),
             purposes: RefCell::default(),
@@ -143,7 +146,14 @@ impl Block {
 
     /// It is done with that.
     pub fn finish_plug(&self, machine: &Machine, who: Who) {
-        self.queue.borrow_mut().finish_plug(Nanos(machine.now()), TaskId(who.0));
+        let now = Nanos(machine.now());
+        {
+            let mut queue = self.queue.borrow_mut();
+            queue.finish_plug(now, TaskId(who.0));
+            if self.gathers {
+                queue.unplug(now);
+            }
+        }
         self.drive(machine);
     }
 
@@ -241,6 +251,7 @@ impl Block {
             watch.shapes.note(&command);
             watch.tell(now, BlockAction::Issue, command.write, command.sector, command.sectors, who);
         }
+        machine.drawn.borrow_mut().is_served(now, command.sector, command.write);
         self.in_flight.set(self.in_flight.get() + 1);
         self.device.borrow_mut().submit(now, Command { tag: tag as u32, ..command });
     }

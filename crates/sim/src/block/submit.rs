@@ -34,6 +34,7 @@ impl Machine {
             bio = bio.sync();
         }
         block.watch().tell(self.now(), BlockAction::Queue, piece.write, piece.sector, piece.sectors, who);
+        self.drawn.borrow_mut().is_queued(self.now(), piece.sector, piece.write);
         let mut ticket = None;
         loop {
             let submitted = block.queue.borrow_mut().submit(Nanos(self.now()), bio);

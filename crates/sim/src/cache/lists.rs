@@ -1,6 +1,6 @@
 //! The order in which pages leave: doubly linked lists through the frames, the oldest first. One list is enough for the simple rule;
 //! with two, pages enter the inactive one, move to the active one when they are touched a second time, and come back from its old
-//! end when it has become too long.
+//! end when it has become too long, or, as in 2.4, a few for every page that is needed.
 
 use super::{Flags, Frame, NONE};
 use crate::host::Replacement;
@@ -19,10 +19,19 @@ impl Default for List {
 }
 
 /// Both lists.
-#[derive(Default)]
 pub(super) struct Lists {
     pub inactive: List,
     active: List,
+    /// By 2.4's rule: how much of active / (2 * inactive) comes from the active list for each page that goes.
+    pub demotion: f64,
+    /// Pages that are due by that rule: less than one after each look.
+    due: f64,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self { inactive: List::default(), active: List::default(), demotion: 1.0, due: 0.0 }
+    }
 }
 
 /// Whether a page must stay: somebody writes it, or something is under way with it, or somebody waits for it.
@@ -98,10 +107,32 @@ impl Lists {
                 self.deactivate(frames, frame);
             }
         }
+        if replacement == Replacement::Linux24 {
+            self.demote(frames);
+        }
         self.inactive.take_oldest(frames).or_else(|| {
             let frame = self.active.take_oldest(frames)?;
             Some(frame)
         })
+    }
+
+    /// What 2.4 does before it takes a page: a few of the oldest active ones come over; those that were used since they became
+    /// active go round once more. They come over as if touched once.
+    fn demote(&mut self, frames: &mut [Frame]) {
+        self.due += self.demotion * self.active.length as f64 / (2 * (self.inactive.length + 1)) as f64;
+        while self.due >= 1.0 && self.active.length > 0 {
+            self.due -= 1.0;
+            let frame = self.active.oldest;
+            let flags = frames[frame as usize].flags;
+            if flags.has(Flags::REFERENCED) {
+                self.active.remove(frames, frame);
+                frames[frame as usize].flags = flags.without(Flags::REFERENCED);
+                self.active.push(frames, frame);
+            } else {
+                self.deactivate(frames, frame);
+                frames[frame as usize].flags = frames[frame as usize].flags.with(Flags::REFERENCED);
+            }
+        }
     }
 
     fn deactivate(&mut self, frames: &mut [Frame], frame: u32) {

@@ -54,7 +54,14 @@ struct Frame {
     newer: u32,
     /// First of the tasks that wait for it.
     waiter: u32,
+    /// When a CPU last copied from it or to it, by the clock of copies; 0: not since it came in.
+    copied_at: u32,
     flags: Flags,
+}
+
+impl Frame {
+    const EMPTY: Self =
+        Self { page: 0, older: NONE, newer: NONE, waiter: NONE, copied_at: 0, flags: Flags(0) };
 }
 
 /// The cache.
@@ -94,6 +101,30 @@ impl Cache {
             evicted: 0,
             physical,
         }
+    }
+
+    /// How fast pages leave the active list under 2.4's rule; 1 is the kernel's own.
+    pub fn demote_by(&mut self, demotion: f64) {
+        self.lists.demotion = demotion;
+    }
+
+    /// Pages of others, in use since before anybody looked: they are on the active list.
+    pub fn occupy(&mut self, pages: std::ops::Range<PageNumber>) {
+        for page in pages {
+            self.insert(page, Flags::READY, 0);
+            if self.replacement != Replacement::Simple
+                && let Some(frame) = self.frame(page)
+            {
+                self.lists.activate(&mut self.frames, frame);
+            }
+        }
+    }
+
+    /// A CPU copies from a page or to it. Returns when it did so before, by the same clock.
+    pub fn copied(&mut self, page: PageNumber, at: u32) -> Option<u32> {
+        let frame = self.frame(page)?;
+        let before = std::mem::replace(&mut self.frames[frame as usize].copied_at, at);
+        Some(before).filter(|&at| at > 0)
     }
 
     /// There are so many pages of files from now on.
@@ -144,7 +175,7 @@ impl Cache {
         if let Some(physical) = &mut self.physical {
             physical.put(frame, cpu);
         }
-        self.frames[frame as usize] = Frame { page, older: NONE, newer: NONE, waiter: NONE, flags };
+        self.frames[frame as usize] = Frame { page, flags, ..Frame::EMPTY };
         self.frame_of[page as usize] = frame;
         self.dirty += u32::from(flags.has(Flags::DIRTY));
         self.pinned += usize::from(lists::is_pinned(&self.frames[frame as usize]));
@@ -168,7 +199,7 @@ impl Cache {
             return frame;
         }
         // Everything is dirty or under way: writers are held back long before, so this lasts for a moment only.
-        self.frames.push(Frame { page: 0, older: NONE, newer: NONE, waiter: NONE, flags: Flags::default() });
+        self.frames.push(Frame::EMPTY);
         (self.frames.len() - 1) as u32
     }
 
@@ -196,23 +227,38 @@ impl Cache {
         result
     }
 
-    /// A page is read or written by somebody.
-    pub fn touch(&mut self, page: PageNumber) {
-        let Some(frame) = self.frame(page) else { return };
+    /// A page is read by somebody. Says whether that made it active.
+    pub fn touch(&mut self, page: PageNumber) -> bool {
+        let Some(frame) = self.frame(page) else { return false };
         match self.replacement {
             Replacement::Simple => {
                 self.lists.inactive.remove(&mut self.frames, frame);
                 self.lists.inactive.push(&mut self.frames, frame);
+                false
             }
-            Replacement::TwoList => {
+            Replacement::TwoList | Replacement::Linux24 => {
                 let flags = self.frames[frame as usize].flags;
-                if flags.has(Flags::REFERENCED) && !flags.has(Flags::ACTIVE) {
+                let activated = flags.has(Flags::REFERENCED) && !flags.has(Flags::ACTIVE);
+                if activated {
                     self.lists.activate(&mut self.frames, frame);
                 } else {
                     self.frames[frame as usize].flags = flags.with(Flags::REFERENCED);
                 }
+                activated
             }
         }
+    }
+
+    /// A page is written by somebody. Under 2.4 that is noted and makes no page active.
+    pub fn touch_to_write(&mut self, page: PageNumber) -> bool {
+        if self.replacement == Replacement::Linux24
+            && let Some(frame) = self.frame(page)
+        {
+            let flags = &mut self.frames[frame as usize].flags;
+            *flags = flags.with(Flags::REFERENCED);
+            return false;
+        }
+        self.touch(page)
     }
 
     /// Makes a flag true or false of a page in memory; says whether it was.
@@ -297,107 +343,4 @@ impl Cache {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn cache(capacity: usize, replacement: Replacement) -> Cache {
-        let mut cache = Cache::new(capacity, replacement, None);
-        cache.capacity = capacity;
-        cache.grow(1000);
-        cache
-    }
-
-    fn there(cache: &Cache) -> Vec<u32> {
-        (0..1000).filter(|&p| cache.flags(p).is_some()).collect()
-    }
-
-    #[test]
-    fn the_page_not_touched_for_longest_goes() {
-        let mut c = cache(3, Replacement::Simple);
-        (0..3).for_each(|p| c.insert(p, Flags::READY, 0));
-        c.touch(0);
-        c.insert(9, Flags::READY, 0);
-        assert_eq!(there(&c), [0, 2, 9]);
-        assert_eq!((c.evicted(), c.resident()), (1, 3));
-    }
-
-    #[test]
-    fn pages_touched_twice_outlive_a_stream() {
-        let mut c = cache(30, Replacement::TwoList);
-        for p in 0..10 {
-            c.insert(p, Flags::READY, 0);
-            c.touch(p);
-            c.touch(p);
-        }
-        for p in 100..300 {
-            c.insert(p, Flags::READY, 0);
-            c.touch(p);
-        }
-        assert!((0..10).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
-    }
-
-    #[test]
-    fn what_is_dirty_or_under_way_stays() {
-        for kind in [Replacement::Simple, Replacement::TwoList] {
-            let mut c = cache(3, kind);
-            c.insert(0, Flags::READY.with(Flags::DIRTY), 0);
-            c.insert(1, Flags::default(), 0);
-            c.insert(2, Flags::READY.with(Flags::WRITEBACK), 0);
-            c.insert(3, Flags::READY, 0);
-            c.insert(4, Flags::READY, 0);
-            assert!((0..3).all(|p| c.flags(p).is_some()), "{:?}", there(&c));
-            assert_eq!(c.dirty(), 1);
-            c.set(0, Flags::DIRTY, false);
-            assert_eq!(c.dirty(), 0);
-        }
-    }
-
-    #[test]
-    fn what_did_not_fit_is_given_back() {
-        for kind in [Replacement::Simple, Replacement::TwoList] {
-            let mut c = cache(3, kind);
-            (0..10).for_each(|p| c.insert(p, Flags::READY.with(Flags::DIRTY), 0));
-            assert_eq!((c.resident(), c.pinned), (10, 10));
-            (0..10).for_each(|p| {
-                c.set(p, Flags::DIRTY, false);
-            });
-            c.insert(20, Flags::READY, 0);
-            assert_eq!((c.resident(), c.pinned), (3, 0), "{:?}", there(&c));
-            assert!(c.flags(20).is_some());
-        }
-    }
-
-    #[test]
-    fn who_waits_first_is_woken_first() {
-        let mut c = cache(4, Replacement::Simple);
-        c.insert(5, Flags::default(), 0);
-        [3, 1, 2].into_iter().for_each(|task| assert!(c.wait(5, task)));
-        let mut woken = Vec::new();
-        c.waiters(5, |t| woken.push(t));
-        assert_eq!(woken, [3, 1, 2]);
-        c.waiters(5, |t| woken.push(t));
-        assert_eq!(woken.len(), 3);
-        assert!(!c.wait(6, 1), "nobody waits for an absent page");
-    }
-
-    proptest! {
-        #[test]
-        fn it_never_holds_more_than_fits_nor_a_page_twice(
-            capacity in 3usize..40, simple: bool, steps in prop::collection::vec((0u32..100, 0u8..5), 0..400)
-        ) {
-            let mut c = cache(capacity, if simple { Replacement::Simple } else { Replacement::TwoList });
-            for (page, what) in steps {
-                match what {
-                    0 if c.flags(page).is_none() => c.insert(page, Flags::READY, 0),
-                    1 => { c.drop_clean(page); }
-                    2 => { c.set(page, Flags::DIRTY, page % 3 == 0 && c.dirty() < 2); }
-                    _ => c.touch(page),
-                }
-                prop_assert!(c.resident() <= capacity);
-                prop_assert_eq!(c.pinned, c.dirty() as usize);
-                prop_assert_eq!(there(&c).len(), c.resident());
-            }
-        }
-    }
-}
+mod tests;

@@ -39,6 +39,13 @@ impl Machine {
         }
     }
 
+    /// Whether it is known where a page of a file lies.
+    pub(super) fn is_place_known(&self, file: FileNumber, page: u32) -> bool {
+        let files = self.files.borrow();
+        let file = files.get(file);
+        file.places.indirect_of(page).is_none_or(|(number, _)| file.indirect[number] == Metadata::Present)
+    }
+
     fn step_to(&self, file: FileNumber, page: u32) -> Step {
         let mut files = self.files.borrow_mut();
         let file = files.get_mut(file);

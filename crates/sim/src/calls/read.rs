@@ -3,8 +3,9 @@
 //! state that the next page finds.
 
 use super::{Handle, Short};
-use crate::block::{Piece, Purpose, Who};
+use crate::block::{Block, Piece, Purpose, Who};
 use crate::cache::{Cache, Flags, PageNumber};
+use crate::copying::Way;
 use crate::files::FileNumber;
 use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
@@ -18,7 +19,7 @@ struct OneFile<'a> {
     marks: &'a mut BTreeMap<PageNumber, u32>,
     first_page: PageNumber,
     cpu: usize,
-    congested: bool,
+    block: &'a Block,
     /// Pages to be read: the first of each piece and its length.
     wanted: Vec<(u32, u32)>,
 }
@@ -53,7 +54,7 @@ impl Pages for OneFile<'_> {
     }
 
     fn congested(&self) -> bool {
-        self.congested
+        self.block.congested(false)
     }
 }
 
@@ -69,9 +70,28 @@ impl Machine {
                 let mut opens = self.opens.borrow_mut();
                 self.policy.begin_call(&mut opens[handle.open as usize], call)
             };
+            let pages = call.pages().end - call.pages().start;
+            let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Read, pages);
+            // Pages that are there are copied one after the other; the clock is told when something else could happen.
+            let mut copying_ns = 0;
             for page in call.pages() {
-                self.read_page(handle, &mut reading, page as u32).await;
+                let page = page as u32;
+                let wanted = self.touch(handle, &mut reading, page);
+                let number = self.files.borrow().get(handle.file).page(page);
+                if !wanted.is_empty() || !self.is_ready(number) {
+                    self.compute(std::mem::take(&mut copying_ns)).await;
+                    for (first, pages) in wanted {
+                        self.drawn.borrow_mut().is_read_ahead(self.now(), pages);
+                        self.read_in(handle.who, handle.file, first, pages).await;
+                    }
+                    self.wait_for_page(handle, page, number).await;
+                }
+                copying_ns += copy_ns + self.copy_out(number, pages);
+                if !self.goes_on_after(copying_ns) {
+                    self.compute(std::mem::take(&mut copying_ns)).await;
+                }
             }
+            self.compute(copying_ns).await;
             self.policy.end_call(&mut self.opens.borrow_mut()[handle.open as usize], reading);
             if handle.access_time {
                 self.note_access(handle.file);
@@ -83,14 +103,26 @@ impl Machine {
         if moved < bytes { Err(Short { moved }) } else { Ok(()) }
     }
 
-    async fn read_page(&self, handle: Handle, reading: &mut Reading, page: u32) {
-        for (first, pages) in self.touch(handle, reading, page) {
-            self.read_in(handle.who, handle.file, first, pages).await;
+    /// Whether a page is there with its data.
+    fn is_ready(&self, page: PageNumber) -> bool {
+        self.cache.borrow().flags(page).is_some_and(|f| f.has(Flags::READY))
+    }
+
+    /// A page of a call of so many is copied to the caller. What that costs by where it is and becomes, ns.
+    fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
+        let activated = self.cache.borrow_mut().touch(page);
+        let activation_ns = if activated { self.copies.activation_ns() } else { 0 };
+        activation_ns + self.page_ns(Way::Read, page, pages)
+    }
+
+    /// What copying a page costs more by where it is, ns; it is in the nearest cache then.
+    pub(super) fn page_ns(&self, way: Way, page: PageNumber, pages: u64) -> u64 {
+        if !self.copies.matter() {
+            return 0;
         }
-        let number = self.files.borrow().get(handle.file).page(page);
-        self.wait_for_page(handle, page, number).await;
-        self.cache.borrow_mut().touch(number);
-        self.compute(self.costs.page_ns).await;
+        let now = self.copies.tick();
+        let before = self.cache.borrow_mut().copied(page, now);
+        self.copies.page_ns(way, now, before, pages)
     }
 
     /// Tells read-ahead of a page. Returns what it wants read.
@@ -117,10 +149,10 @@ impl Machine {
             .filter(|f| f.has(Flags::MARKED))
             .and_then(|_| marks.get(&number))
             .map(|&pages| Mark { page: page.into(), pages });
-        let congested = self.block.congested(false);
+        let block = &self.block;
         let cpu = self.cpu();
         let mut file =
-            OneFile { cache: &mut cache, marks: &mut marks, first_page, cpu, congested, wanted: Vec::new() };
+            OneFile { cache: &mut cache, marks: &mut marks, first_page, cpu, block, wanted: Vec::new() };
         let touch = Touch { page: page.into(), presence, mark };
         self.policy.touch(&mut self.opens.borrow_mut()[handle.open as usize], reading, touch, &mut file);
         file.wanted

@@ -3,7 +3,9 @@
 
 use super::Handle;
 use crate::cache::Flags;
-use crate::files::PAGE;
+use crate::copying::Way;
+use crate::files::{FileNumber, PAGE};
+use crate::host::JournalRule;
 use crate::machine::Machine;
 use crate::stack::Stack;
 
@@ -23,20 +25,30 @@ impl Machine {
             return;
         }
         self.lock(handle.file).await;
-        let mut known_until = 0;
-        for page in offset / PAGE..(offset + bytes).div_ceil(PAGE) {
-            if page >= known_until {
-                self.know_place(handle.who, handle.file, page as u32).await;
-                let files = self.files.borrow();
-                known_until = files.get(handle.file).places.named_until(page as u32).into();
-            }
+        let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
+        let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Write, pages);
+        let between_looks = self.pages_between_looks();
+        // As in a read: the clock is told when something else could happen. A journal wants to know the time at every page.
+        let has_journal = self.host.filesystem.journal.get() != JournalRule::None;
+        let mut copying_ns = 0;
+        for page in offset / PAGE..offset / PAGE + pages {
+            let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
             // Not once per call: one call may write more than memory holds.
-            if (page - offset / PAGE).is_multiple_of(self.pages_between_looks()) {
+            if (page - offset / PAGE).is_multiple_of(between_looks) {
+                self.compute(std::mem::take(&mut copying_ns)).await;
                 self.hold_back(handle.who).await;
             }
-            let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
-            self.write_page(handle, page as u32, whole).await;
+            let page = page as u32;
+            if !self.make_ready(handle.file, page, whole) {
+                self.compute(std::mem::take(&mut copying_ns)).await;
+                self.bring_in(handle, page, whole).await;
+            }
+            copying_ns += copy_ns + self.copy_in(handle, page, pages);
+            if has_journal || !self.goes_on_after(copying_ns) {
+                self.compute(std::mem::take(&mut copying_ns)).await;
+            }
         }
+        self.compute(copying_ns).await;
         {
             let mut files = self.files.borrow_mut();
             let file = files.get_mut(handle.file);
@@ -47,39 +59,61 @@ impl Machine {
         self.unlock(handle.file);
     }
 
-    async fn write_page(&self, handle: Handle, page: u32, whole: bool) {
+    /// Makes a page ready to be written, if nothing need be waited for: one that is to be replaced as a whole, or lies behind the end,
+    /// need not be read. Whether it is.
+    fn make_ready(&self, file: FileNumber, page: u32, whole: bool) -> bool {
+        if !self.is_place_known(file, page) {
+            return false;
+        }
         let (number, file_bytes) = {
             let files = self.files.borrow();
-            let file = files.get(handle.file);
+            let file = files.get(file);
             (file.page(page), file.bytes)
         };
-        let there = self.cache.borrow().flags(number);
-        match there {
-            Some(flags) if flags.has(Flags::READY) => {}
-            Some(_) => self.wait_for_page(handle, page, number).await,
-            // What is to be replaced as a whole, or lies behind the end, need not be read.
+        let flags = self.cache.borrow().flags(number);
+        match flags {
+            Some(flags) => flags.has(Flags::READY),
             None if whole || u64::from(page) * PAGE >= file_bytes => {
                 self.cache.borrow_mut().insert(number, Flags::READY, self.cpu());
+                true
             }
-            None => {
-                self.cache.borrow_mut().insert(number, Flags::default(), self.cpu());
-                self.read_in(handle.who, handle.file, page, 1).await;
-                self.wait_for_page(handle, page, number).await;
-            }
+            None => false,
         }
-        {
-            let mut cache = self.cache.borrow_mut();
-            cache.set(number, Flags::DIRTY, true);
-            cache.touch(number);
+    }
+
+    /// Returns when a page can be written.
+    async fn bring_in(&self, handle: Handle, page: u32, whole: bool) {
+        self.know_place(handle.who, handle.file, page).await;
+        if self.make_ready(handle.file, page, whole) {
+            return;
+        }
+        let number = self.files.borrow().get(handle.file).page(page);
+        if self.cache.borrow().flags(number).is_none() {
+            self.cache.borrow_mut().insert(number, Flags::default(), self.cpu());
+            self.read_in(handle.who, handle.file, page, 1).await;
+        }
+        self.wait_for_page(handle, page, number).await;
+    }
+
+    /// A page of a call of so many is copied in and dirty. What that costs by where it is, ns.
+    fn copy_in(&self, handle: Handle, page: u32, pages: u64) -> u64 {
+        let number = {
             let mut files = self.files.borrow_mut();
             let file = files.get_mut(handle.file);
             if file.dirty.is_empty() {
                 file.dirty_since_ns = self.now();
             }
             file.dirty.insert(page);
-            self.note(|journal| journal.note_data(handle.file, page));
+            file.reach = file.reach.max(page + 1);
+            file.page(page)
+        };
+        {
+            let mut cache = self.cache.borrow_mut();
+            cache.set(number, Flags::DIRTY, true);
+            cache.touch_to_write(number);
         }
-        self.compute(self.costs.page_ns).await;
+        self.note(|journal| journal.note_data(handle.file, page));
+        self.page_ns(Way::Write, number, pages)
     }
 
     /// Takes the lock of an inode.

@@ -1,10 +1,12 @@
 //! Hosts: memory, CPUs and what calls cost on them, and which kernel's rules hold. A host is a TOML text in which every value says
 //! where it comes from; those that are shipped stand in `profiles/host`.
 
+mod copying;
 mod queue;
 mod rules;
 mod shipped;
 
+pub use copying::{CacheLevel, Copying};
 pub use rules::{BatchOrder, JournalRule, Layout, QueueRules, Replacement, Start, Threads};
 pub use shipped::{NAMES, shipped};
 
@@ -61,6 +63,9 @@ pub struct Host {
     pub writeback: Writeback,
     /// The file system.
     pub filesystem: FileSystem,
+    /// What copying costs by where the data are; without it a page costs the same wherever it is.
+    #[serde(default)]
+    pub copying: Option<Copying>,
     /// How its values came about; counted when it is read.
     #[serde(skip)]
     pub tally: Tally,
@@ -94,6 +99,13 @@ pub struct Memory {
     pub replacement: Sourced<Replacement>,
     /// What it holds at the start of a file set that was there before.
     pub start: Sourced<Start>,
+    /// What pages of other files take of it at the start, touched twice; MiB.
+    #[serde(default)]
+    pub others_mib: Option<Sourced<u32>>,
+    /// With the two lists of 2.4: how fast pages leave the active one, as a multiple of active / (2 * inactive) for each page that
+    /// goes; the kernel's own is 1.
+    #[serde(default)]
+    pub demotion: Option<Sourced<f64>>,
 }
 
 /// The page allocator, as far as it decides which pages share a segment.
@@ -190,6 +202,26 @@ impl Host {
         if let Some(pages) = &self.pages {
             count("pages.batch", pages.batch.get(), 1..=1 << 10, "1 to 1024 pages")?;
         }
+        if let Some(others) = &self.memory.others_mib {
+            count(
+                "memory.others_mib",
+                others.get(),
+                0..=self.memory.cache_mib.get(),
+                "0 to memory.cache_mib",
+            )?;
+        }
+        if let Some(demotion) = &self.memory.demotion {
+            let demotion = demotion.get();
+            within("memory.demotion", (0.0..=100.0).contains(&demotion), demotion.to_string(), "0 to 100")?;
+        }
+        if let Some(copying) = &self.copying {
+            copying.check().map_err(|(key, value, expected)| ProfileError::Value {
+                name: name.into(),
+                key,
+                value,
+                expected,
+            })?;
+        }
         count("block.requests", self.block.requests.get(), 0..=1 << 16, "0 to 65536")?;
         count("block.read_bio_pages", self.block.read_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
@@ -220,8 +252,12 @@ mod tests {
         for name in NAMES {
             let host = shipped(name).unwrap();
             let t = host.tally;
-            let values = if host.pages.is_some() { 27 } else { 25 };
-            assert_eq!(t.datasheet + t.measured + t.fitted + t.guessed, values, "{name}: {t}");
+            let memory =
+                u32::from(host.memory.others_mib.is_some()) + u32::from(host.memory.demotion.is_some());
+            let copying = host.copying.as_ref().map_or(0, |c| 1 + 4 * c.cache.len() as u32);
+            let pages = if host.pages.is_some() { 2 } else { 0 };
+            let all = t.datasheet + t.measured + t.fitted + t.guessed;
+            assert_eq!(all, 25 + memory + copying + pages, "{name}: {t}");
         }
     }
 
@@ -241,6 +277,16 @@ mod tests {
             let wrong_text = format!("{}{wrong}{}", &text[..at], &text[end..]);
             let error = Host::parse("mine.toml", &wrong_text).unwrap_err().to_string();
             assert!(error.contains(&format!("{key} is {wrong}; expected {expected}")), "{error}");
+        }
+        let text = shipped::text("ncsa-2005-linux-2.4").unwrap();
+        for (from, to, words) in [
+            ("ways = { value = 8", "ways = { value = 0", "copying.cache.ways is 0; expected 1 to 64"),
+            ("others_mib = { value = ", "others_mib = { value = 9", "memory.others_mib is 9"),
+            ("demotion = { value = ", "demotion = { value = -", "memory.demotion is -"),
+        ] {
+            let wrong = text.replacen(from, to, 1);
+            let error = Host::parse("mine.toml", &wrong).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
         let error = Host::parse("mine.toml", "about = 1").unwrap_err().to_string();
         assert!(error.contains("mine.toml") && error.contains("line 1"), "{error}");

@@ -12,6 +12,7 @@ impl Host {
             QueueRules::Linux26 if depth > 1 => Rules::linux26(limits).parking(),
             QueueRules::Linux26 => Rules::linux26(limits),
             QueueRules::Today => Rules::today(limits, depth),
+            QueueRules::Gathered => Rules::bare(limits).gathering(),
             QueueRules::Bare => Rules::bare(limits),
         };
         let rules = rules.with_hz(Hz::new(self.cpu.hz.get()));

@@ -20,6 +20,9 @@ pub enum Replacement {
     Simple,
     /// Two lists: pages touched twice are kept longer than those touched once.
     TwoList,
+    /// The two lists of 2.4: only reading makes a page active, and for each page that goes some come back from the active list.
+    #[serde(rename = "linux-2.4")]
+    Linux24,
 }
 
 /// In which order the pages of a batch come out of the page allocator.
@@ -54,6 +57,9 @@ pub enum QueueRules {
     /// Today's, with a plug for each task and tags.
     #[serde(rename = "today")]
     Today,
+    /// A file system that calls the driver itself: what a call reads is queued together, and served when all of it is there (HSFS).
+    #[serde(rename = "gathered")]
+    Gathered,
     /// None at all.
     #[serde(rename = "bare")]
     Bare,

@@ -3,13 +3,21 @@
 use super::{Host, ProfileError};
 
 /// Their names.
-pub const NAMES: [&str; 4] =
-    ["athlon-2004-linux-2.4", "athlon-2004-linux-2.6", "server-2007-linux-2.6", "today"];
+pub const NAMES: [&str; 6] = [
+    "athlon-2004-linux-2.4",
+    "athlon-2004-linux-2.6",
+    "laptop-2007-hsfs",
+    "ncsa-2005-linux-2.4",
+    "server-2007-linux-2.6",
+    "today",
+];
 
 /// Their texts, in the order of the names.
-const TEXTS: [&str; 4] = [
+const TEXTS: [&str; 6] = [
     include_str!("../../profiles/host/athlon-2004-linux-2.4.toml"),
     include_str!("../../profiles/host/athlon-2004-linux-2.6.toml"),
+    include_str!("../../profiles/host/laptop-2007-hsfs.toml"),
+    include_str!("../../profiles/host/ncsa-2005-linux-2.4.toml"),
     include_str!("../../profiles/host/server-2007-linux-2.6.toml"),
     include_str!("../../profiles/host/today.toml"),
 ];

@@ -60,8 +60,11 @@ impl Machine {
             let piece = ns.min(SLICE_NS - used);
             ns -= piece;
             self.used_cpu(piece);
-            self.at(self.now() + piece, Class::Cpu, Event::Run(task));
-            Park::new().await;
+            let until = self.now() + piece;
+            if !self.pass_to(until) {
+                self.at(until, Class::Cpu, Event::Run(task));
+                Park::new().await;
+            }
             self.hold(task, used + piece);
             if used + piece >= SLICE_NS {
                 if self.cpus.line.borrow().is_empty() {
@@ -86,6 +89,15 @@ impl Machine {
     pub fn cpu(&self) -> usize {
         let task = self.task();
         self.cpus.holders.borrow().iter().find(|h| h.task == task).map_or(0, |h| h.cpu)
+    }
+
+    /// Whether the running task, which has computed `ns` that the clock does not know of yet, would go on at once: nothing else
+    /// happens until then, and nobody waits for its CPU. So what it does next may be done before the clock is told.
+    pub fn goes_on_after(&self, ns: u64) -> bool {
+        let next = self.events.borrow().next_time();
+        next.is_none_or(|next| next > self.now() + ns)
+            && self.has_cpu(self.task())
+            && self.cpus.line.borrow().is_empty()
     }
 
     fn has_cpu(&self, task: TaskNumber) -> bool {

@@ -13,7 +13,9 @@ pub(crate) use parts::{Gate, Parts};
 
 use crate::block::{Block, Who};
 use crate::cache::{Cache, PageNumber};
+use crate::copying::Copies;
 use crate::counts::Counts;
+use crate::drawn::Drawn;
 use crate::event::{Class, EventQueue};
 use crate::files::Files;
 use crate::host::Host;
@@ -63,6 +65,7 @@ pub(crate) struct Machine {
     owners: RefCell<Vec<u16>>,
     cpus: Cpus,
     pub costs: Costs,
+    pub copies: Copies,
     pub host: Host,
     pub stack: Stack,
     pub policy: Policy,
@@ -73,6 +76,8 @@ pub(crate) struct Machine {
     pub background: Background,
     pub parts: RefCell<Parts>,
     pub counts: RefCell<Counts>,
+    /// What is kept of a phase to be drawn.
+    pub drawn: RefCell<Drawn>,
     /// Read-ahead of every open file.
     pub opens: RefCell<Vec<State>>,
     /// Lengths of the marks of read-ahead, by their pages.
@@ -109,6 +114,7 @@ impl Machine {
             owners: RefCell::default(),
             cpus: Cpus::new(host.cpu.cpus.get()),
             costs,
+            copies: Copies::of(host.copying.as_ref()),
             host,
             stack,
             policy,
@@ -119,6 +125,7 @@ impl Machine {
             background: Background::default(),
             parts: RefCell::default(),
             counts: RefCell::default(),
+            drawn: RefCell::default(),
             opens: RefCell::default(),
             marks: RefCell::default(),
         }
@@ -142,6 +149,18 @@ impl Machine {
     pub fn at(&self, time: u64, class: Class, event: Event) {
         debug_assert!(time >= self.now.get(), "nothing happens in the past");
         self.events.borrow_mut().push(time, class, event);
+    }
+
+    /// Goes on to a moment of the running task itself, if nothing else comes before or with it: what an event of its own would lead
+    /// to, without the event. Most of the time of a run that finds its pages in memory passes so.
+    pub fn pass_to(&self, time: u64) -> bool {
+        let mut events = self.events.borrow_mut();
+        if events.next_time().is_some_and(|next| next <= time) {
+            return false;
+        }
+        events.count_one();
+        self.now.set(time);
+        true
     }
 
     /// Lets a waiting task go on, now, after everything of this moment that comes before.

@@ -2,6 +2,7 @@
 //! every tolerance that was stated beforehand holds.
 
 pub mod cciss;
+pub mod ncsa;
 pub mod sysbench;
 mod text;
 

@@ -1,12 +1,25 @@
 //! What is there at the start: which sets of files, and what memory holds of them.
 
 use super::between::streams_of;
-use crate::files::Metadata;
+use crate::files::{Metadata, PAGE};
 use crate::host::Start;
 use crate::machine::Machine;
 use crate::sets::Sets;
 use crate::stack::Stack;
 use fathom_workload::{Action, Stream, Workload};
+
+/// Pages of other files that are in memory before anything begins.
+pub(super) fn others_first(machine: &Machine) {
+    let Some(others) = machine.host.memory.others_mib.as_ref().filter(|_| machine.stack == Stack::Full)
+    else {
+        return;
+    };
+    let mut files = machine.files.borrow_mut();
+    let pages = files.others(u64::from(others.get()) * (1 << 20) / PAGE);
+    let mut cache = machine.cache.borrow_mut();
+    cache.grow(files.pages());
+    cache.occupy(pages);
+}
 
 /// What memory holds at the start of the sets that were there before.
 pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {

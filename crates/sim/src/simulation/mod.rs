@@ -36,6 +36,7 @@ pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError
     let machine = machine(setup)?;
     let sets = Sets::make(&machine, workload)?;
     check_space(&machine, capacity_sectors)?;
+    beginning::others_first(&machine);
     beginning::begin(&machine, workload, &sets);
     if indirect_in_memory {
         beginning::know_all_places(&machine);

@@ -35,6 +35,7 @@ pub(super) fn one_phase<'m>(
     let resident_before = outcome::residency(machine, of_phase.iter().copied());
     let first_ns = machine.now();
     machine.block.restart(first_ns);
+    machine.drawn.borrow_mut().begin(first_ns, machine.block.device_counters(), workload.phases.len());
     let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
@@ -81,6 +82,9 @@ pub(super) fn one_phase<'m>(
         ..Repetition::default()
     };
     done.block = Some(layer);
+    let drawn = machine.drawn.borrow_mut().take(setting.number as u32, machine.block.device_counters());
+    inside.phases.retain(|phase| phase.phase != drawn.phase);
+    inside.phases.push(drawn);
     inside.add_readahead(machine);
     executor.add(Box::pin(between(machine, sets, phase, &phase.after, false)));
     executor.run(1)?;

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::cache::{Cache, Physical};
 use crate::devices::Device;
 use crate::files::{Files, PAGE};
-use crate::host::{Host, JournalRule};
+use crate::host::{Host, JournalRule, QueueRules};
 use crate::journal::Journal;
 use crate::layout::Allocator;
 use crate::machine::{Build, Machine, Standstill};
@@ -73,13 +73,15 @@ pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
     let elevator = elevator::by_name(&scheduler)?;
     let policy = readahead::by_name(&readahead)?;
     let rules = host.queue_rules(limits, device.depth());
-    let block = Block::new(Queue::new(elevator, rules), device, &device_name);
+    let gathers = host.block.queue.get() == QueueRules::Gathered;
+    let block = Block::new(Queue::new(elevator, rules), device, &device_name, gathers);
     let fs = &host.filesystem;
     let allocator = Allocator::new(fs.layout.get(), fs.data_mib.get(), fs.interleave_blocks.get());
     let journal = Journal::new(fs.journal.get(), fs.journal_mib.get(), fs.journal_size_mib.get());
     let pages = u64::from(host.memory.cache_mib.get()) * (1 << 20) / PAGE;
     let physical = host.pages.as_ref().map(|p| Physical::new(p, host.cpu.cpus.get(), pages as u32));
-    let cache = Cache::new(pages as usize, host.memory.replacement.get(), physical);
+    let mut cache = Cache::new(pages as usize, host.memory.replacement.get(), physical);
+    cache.demote_by(host.memory.demotion.as_ref().map_or(1.0, |d| d.get()));
     Ok(Machine::new(Build { host, stack, policy, block, cache, files: Files::new(allocator), journal }))
 }
 

@@ -2,6 +2,7 @@
 //! for each table: it reads the command lines that were published and has `fathom-sim` simulate them.
 
 mod cciss;
+mod ncsa;
 mod sysbench;
 
 use crate::exit::{self, Usage};
@@ -17,6 +18,7 @@ use std::process::ExitCode;
   fathom reproduce sysbench-2004              the table, its errors, the tolerances: about half a second
   fathom reproduce sysbench-2004 --ablation   what each mechanism contributes
   fathom reproduce cciss-2008                 request sizes and rates of writers under two page orders: some seconds
+  fathom reproduce ncsa-2005                  IOzone's surfaces of 2005: some seconds
 
 Exit code: 0 every stated tolerance holds, 1 one does not. docs/simulator.md says what was fitted.")]
 pub struct Reproduce {
@@ -43,6 +45,9 @@ pub enum Published {
     /// IOzone writers on a SmartArray (cciss) under two orders of physical pages
     #[value(name = "cciss-2008")]
     Cciss2008,
+    /// IOzone's surfaces of first reads and rereads on a host with 6 GB of memory and a local disk
+    #[value(name = "ncsa-2005")]
+    Ncsa2005,
 }
 
 /// Runs the command.
@@ -54,6 +59,10 @@ pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCo
         }
         Published::Cciss2008 => {
             let found = cciss::reproduce(options)?;
+            print(options, &found, found.holds())
+        }
+        Published::Ncsa2005 => {
+            let found = ncsa::reproduce(options)?;
             print(options, &found, found.holds())
         }
     }

@@ -43,6 +43,7 @@ pub fn of(
         stack: o.stack.clone(),
         values,
         counts,
+        phases: out.inside.phases,
     };
     let phases: Vec<_> = workload
         .phases

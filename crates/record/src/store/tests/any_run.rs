@@ -154,6 +154,7 @@ fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
             scheduler,
             values: crate::ValueSources { guessed, ..Default::default() },
             counts,
+            phases: vec![crate::inside::PhaseInside { phase: guessed, ..Default::default() }],
             ..Simulation::default()
         },
     );

@@ -135,7 +135,7 @@ impl DeviceProfile {
             (QueueRules::Linux26, _) if one_by_one => Limits::IDE_26,
             (QueueRules::Linux26, _) => Limits::SCSI_26,
             (QueueRules::Today, _) => Limits::LOOP_618,
-            (QueueRules::Bare, _) => Limits::UNKNOWN,
+            (QueueRules::Gathered | QueueRules::Bare, _) => Limits::UNKNOWN,
         }
     }
 

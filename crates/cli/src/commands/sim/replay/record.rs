@@ -35,6 +35,8 @@ pub fn of(done: &Done<'_>) -> Run {
         stack: "replay".into(),
         values: done.values,
         counts,
+        // A trace is drawn by what reached the device.
+        phases: Vec::new(),
     };
     let now = jiff::Zoned::now();
     Run {

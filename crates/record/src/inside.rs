@@ -1,0 +1,76 @@
+//! How a simulated phase went inside: what the device's time was spent on, and, thinned out to be drawn, where its requests lay and when,
+//! and how far read-ahead went. A real run has none of it.
+
+use serde::{Deserialize, Serialize};
+
+/// The inside of one phase, of its last repetition. Times are counted from the start of the repetition, ns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseInside {
+    /// Number of the phase, as in [`Phase::seq`](crate::Phase::seq).
+    pub phase: u32,
+    /// What the device's time was spent on.
+    pub service: ServiceTime,
+    /// Requests as the device was given them, evenly thinned out.
+    pub served: Thinned<Dot>,
+    /// Bios as they were handed to the queue, evenly thinned out.
+    pub queued: Thinned<Dot>,
+    /// What read-ahead had read, at each time: evenly thinned out.
+    pub windows: Thinned<Window>,
+}
+
+/// What the time of a device was spent on, ns. Parts may overlap (a drive that transfers one command while it positions for the next),
+/// so their sum may be above the time it was busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceTime {
+    /// Time with something to do.
+    pub busy_ns: u64,
+    /// Before commands.
+    pub overhead_ns: u64,
+    /// Moving the arm or the sledge.
+    pub seek_ns: u64,
+    /// Waiting for the medium to turn.
+    pub rotation_ns: u64,
+    /// Data passing the head, or the chips.
+    pub transfer_ns: u64,
+    /// Writing a cache back; its parts are counted above, too.
+    pub destage_ns: u64,
+    /// Commands that were answered from a buffer.
+    pub buffer_hits: u64,
+    /// Writes that a cache took.
+    pub cached_writes: u64,
+}
+
+/// Every so-manieth of many, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thinned<T> {
+    /// One of so many was kept.
+    pub one_of: u64,
+    /// Those that were kept.
+    pub kept: Vec<T>,
+}
+
+impl<T> Default for Thinned<T> {
+    fn default() -> Self {
+        Self { one_of: 1, kept: Vec::new() }
+    }
+}
+
+/// A request or a bio: when and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dot {
+    /// When, ns.
+    pub at_ns: u64,
+    /// Its first sector of 512 bytes.
+    pub sector: u64,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// A read in advance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// When, ns.
+    pub at_ns: u64,
+    /// Pages of 4 KiB.
+    pub pages: u32,
+}

@@ -1,0 +1,198 @@
+//! The inside of a simulated phase as pictures: where requests lay over time, as they were handed in and as the device was given them;
+//! what the device's time was spent on; how far read-ahead went. Real runs have no such pictures, and these say that they are simulated.
+
+use super::{
+    Anchor, Picture,
+    bars::Bars,
+    chart::{Frame, LEFT, RIGHT, TOP, WIDTH},
+    line, text, text_width,
+};
+use crate::units;
+use fathom_record::inside::{Dot, PhaseInside, Thinned};
+use fathom_record::{Phase, Run};
+use std::fmt::Write as _;
+
+/// Height of the plot of places.
+const HEIGHT: f64 = 200.0;
+const SECTOR_BYTES: f64 = 512.0;
+/// The fill of what was handed in.
+const HANDED_IN: &str = "r-mixed";
+
+/// The pictures of a phase; none of a real run.
+#[must_use]
+pub fn inside(run: &Run, phase: &Phase) -> Vec<Picture> {
+    let found = run.simulation.as_ref().and_then(|s| s.phases.iter().find(|i| i.phase == phase.seq));
+    let Some(found) = found else { return Vec::new() };
+    [places(phase, found), service(phase, found), windows(phase, found)].into_iter().flatten().collect()
+}
+
+/// Sector over time.
+fn places(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+    let all = || inside.served.kept.iter().chain(&inside.queued.kept);
+    let (low, high) = (all().map(|d| d.sector).min()?, all().map(|d| d.sector).max()?);
+    let end_ns = all().map(|d| d.at_ns).max()?.max(1);
+    let title = "Where requests lay over time, simulated";
+    let mut body = String::new();
+    text(&mut body, 8.0, 18.0, Anchor::Start, "t", title);
+    let bottom = TOP + HEIGHT;
+    let reach = (high - low).max(1) as f64;
+    let place = |dot: &Dot| {
+        let across = Frame::x(dot.at_ns as f64 / end_ns as f64);
+        (across, bottom - (dot.sector - low) as f64 / reach * HEIGHT)
+    };
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let y = bottom - share * HEIGHT;
+        line(&mut body, (LEFT, y), (WIDTH - RIGHT, y), if share == 0.0 { "axis" } else { "" });
+        let bytes = (low as f64 + share * reach) * SECTOR_BYTES;
+        text(&mut body, LEFT - 6.0, y + 3.8, Anchor::End, "v", &crate::block::rounded_bytes(bytes));
+        let label = if share == 0.0 { "0".into() } else { units::time_ns(end_ns as f64 * share) };
+        text(&mut body, Frame::x(share), bottom + 15.0, Anchor::Middle, "v", &label);
+    }
+    let kinds: [(&str, &str, &Thinned<Dot>, Option<bool>); 3] = [
+        ("handed in", HANDED_IN, &inside.queued, None),
+        ("reads served", "fa", &inside.served, Some(false)),
+        ("writes served", "fb", &inside.served, Some(true)),
+    ];
+    let mut across = LEFT;
+    for (name, class, dots, write) in kinds {
+        let mine: Vec<&Dot> = dots.kept.iter().filter(|d| write.is_none_or(|w| w == d.write)).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        marks(&mut body, class, mine.into_iter().map(place));
+        marks(&mut body, class, std::iter::once((across + 4.0, 34.0)));
+        text(&mut body, across + 13.0, 38.0, Anchor::Start, "v", name);
+        across += 32.0 + text_width(name, 10.0);
+    }
+    let thinned = |what: &str, dots: &Thinned<Dot>| match dots.one_of {
+        1 => format!("every {what}"),
+        n => format!("one {what} of {n}"),
+    };
+    let words = format!(
+        "From {} to {} of the device within {}; shown: {} that was handed in and {} that was served.",
+        crate::block::rounded_bytes(low as f64 * SECTOR_BYTES),
+        crate::block::rounded_bytes(high as f64 * SECTOR_BYTES),
+        units::time_ns(end_ns as f64),
+        thinned("bio", &inside.queued),
+        thinned("request", &inside.served),
+    );
+    let slug = format!("places {} {}", phase.seq, phase.name);
+    Some(Picture::new(&slug, title, words, WIDTH, bottom + 24.0, body))
+}
+
+/// Marks of one kind in one path: thousands of elements would be heavy. What was handed in looks out behind what was served.
+fn marks(out: &mut String, class: &str, places: impl Iterator<Item = (f64, f64)>) {
+    let mut path = String::new();
+    for (x, y) in places {
+        let side = if class == HANDED_IN { 4.4 } else { 2.4 };
+        let _ = write!(path, "M{:.1} {:.1}h{side}v{side}h-{side}z", x - side / 2.0, y - side / 2.0);
+    }
+    let faint = if class == HANDED_IN { " fill-opacity=\".35\"" } else { "" };
+    let _ = writeln!(out, "<path d=\"{path}\" class=\"{class}\"{faint}/>");
+}
+
+/// Parts of the time that the device was busy.
+fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+    let s = &inside.service;
+    let parts = [
+        ("overhead", s.overhead_ns),
+        ("seek", s.seek_ns),
+        ("rotation", s.rotation_ns),
+        ("transfer", s.transfer_ns),
+        ("destage", s.destage_ns),
+    ];
+    let share = |ns: u64| ns as f64 / s.busy_ns.max(1) as f64;
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|p| p.1 > 0)
+        .map(|(name, ns)| format!("{name} {} ({})", units::time_ns(*ns as f64), units::percent(share(*ns))))
+        .collect();
+    let hits = match (s.buffer_hits, s.cached_writes) {
+        (0, 0) => String::new(),
+        (reads, 0) => format!("; {} reads from its buffer", units::count(reads)),
+        (0, writes) => format!("; {} writes into its cache", units::count(writes)),
+        (reads, writes) => {
+            format!(
+                "; {} reads from its buffer, {} writes into its cache",
+                units::count(reads),
+                units::count(writes)
+            )
+        }
+    };
+    Bars {
+        slug: format!("service {} {}", phase.seq, phase.name),
+        title: "What the device's busy time was spent on, simulated".into(),
+        words: format!("{}, of {} busy{hits}.", told.join(", "), units::time_ns(s.busy_ns as f64)),
+        series: vec![("share of the busy time".into(), "fa")],
+        classes: parts.iter().map(|(name, ns)| ((*name).to_string(), vec![share(*ns)])).collect(),
+        frame: Frame::of_shares,
+        value: units::percent,
+    }
+    .draw()
+}
+
+/// Length of reads in advance over time.
+fn windows(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+    const PAGE_BYTES: f64 = 4096.0;
+    let kept = &inside.windows.kept;
+    let end_ns = kept.iter().map(|w| w.at_ns).max()?.max(1) as f64;
+    let most = kept.iter().map(|w| w.pages).max()?;
+    let least = kept.iter().map(|w| w.pages).min()?;
+    let title = "What read-ahead had read at once, simulated";
+    let mut body = String::new();
+    let frame = Frame::of_bytes(&mut body, title, f64::from(most) * PAGE_BYTES, 110.0);
+    let places =
+        kept.iter().map(|w| (Frame::x(w.at_ns as f64 / end_ns), frame.y(f64::from(w.pages) * PAGE_BYTES)));
+    marks(&mut body, "fa", places);
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let label = if share == 0.0 { "0".into() } else { units::time_ns(end_ns * share) };
+        text(&mut body, Frame::x(share), frame.bottom() + 15.0, Anchor::Middle, "v", &label);
+    }
+    let bytes = |pages: u32| units::bytes(u64::from(pages) * 4096);
+    let words = format!(
+        "Between {} and {} at once{}.",
+        bytes(least),
+        bytes(most),
+        if inside.windows.one_of > 1 {
+            format!("; one of {} is shown", inside.windows.one_of)
+        } else {
+            String::new()
+        }
+    );
+    let slug = format!("windows {} {}", phase.seq, phase.name);
+    Some(Picture::new(&slug, title, words, WIDTH, frame.bottom() + 24.0, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_simulated_phase_has_three_pictures_and_a_real_one_none() {
+        let run = samples::simulated_run();
+        let pictures = inside(&run, &run.phases[0]);
+        let words: Vec<&str> = pictures.iter().map(|p| p.description.as_str()).collect();
+        assert_eq!(words.len(), 3);
+        assert!(
+            words[0].ends_with("shown: one bio of 2 that was handed in and every request that was served."),
+            "{}",
+            words[0]
+        );
+        assert!(words[1].starts_with("overhead 1.00 ms (10 %), seek 4.00 ms (40 %)"), "{}", words[1]);
+        assert_eq!(words[2], "Between 4 KiB and 128 KiB at once.");
+        assert!(pictures.iter().all(|p| p.title.contains("simulated")));
+        let real = Run { simulation: None, ..run.clone() };
+        assert!(inside(&real, &real.phases[0]).is_empty());
+    }
+
+    #[test]
+    fn nothing_inside_is_no_picture() {
+        let mut run = samples::simulated_run();
+        if let Some(simulation) = &mut run.simulation {
+            simulation.phases[0] =
+                PhaseInside { phase: simulation.phases[0].phase, ..PhaseInside::default() };
+        }
+        assert!(inside(&run, &run.phases[0]).is_empty());
+    }
+}

@@ -1,0 +1,52 @@
+//! What copying between a page and a caller's buffer costs by where both are: the caches of a CPU as a host profile describes them.
+//! How likely a page is still in one of them is reckoned in `crate::copying`.
+
+use crate::sources::Sourced;
+use serde::Deserialize;
+
+/// Copying.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copying {
+    /// A page that a read moves to the active list, us.
+    pub activate_us: Sourced<f64>,
+    /// Caches, the smallest first; none: every copy costs `cpu.page_us`.
+    #[serde(default)]
+    pub cache: Vec<CacheLevel>,
+}
+
+/// A cache.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheLevel {
+    /// Its size, KiB.
+    pub kib: Sourced<u32>,
+    /// Its ways: lines with the same index that it keeps.
+    pub ways: Sourced<u32>,
+    /// A page to copy from that is not in it, us more.
+    pub source_miss_us: Sourced<f64>,
+    /// A page to copy to that is not in it, us more.
+    pub target_miss_us: Sourced<f64>,
+}
+
+impl Copying {
+    /// Whether the values can be; if not: which, what it is and what it may be.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String, &'static str)> {
+        let time = |key, us: f64| {
+            if (0.0..=1e6).contains(&us) { Ok(()) } else { Err((key, us.to_string(), "0 to 1000000 us")) }
+        };
+        time("copying.activate_us", self.activate_us.get())?;
+        for level in &self.cache {
+            let (kib, ways) = (level.kib.get(), level.ways.get());
+            if !(1..=1 << 20).contains(&kib) {
+                return Err(("copying.cache.kib", kib.to_string(), "1 to 1048576 KiB"));
+            }
+            if !(1..=64).contains(&ways) {
+                return Err(("copying.cache.ways", ways.to_string(), "1 to 64"));
+            }
+            time("copying.cache.source_miss_us", level.source_miss_us.get())?;
+            time("copying.cache.target_miss_us", level.target_miss_us.get())?;
+        }
+        Ok(())
+    }
+}
