@@ -156,6 +156,8 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     Backends(Backends),
     /// Block traces: record what reaches a device, sum it up, turn it into other forms
     Trace(crate::commands::trace::options::Trace),
+    /// ISO 9660 images: list, read, check and unpack them without mounting
+    Iso(crate::commands::iso::options::Iso),
     /// The same workload in virtual time: another kernel, scheduler, read-ahead or device
     Sim(crate::commands::sim::line::Sim),
     /// A published table beside what we get; exit code 0 if every stated tolerance holds

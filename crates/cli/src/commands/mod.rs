@@ -8,6 +8,7 @@ pub mod filebench;
 pub mod history;
 mod import;
 pub mod iozone;
+pub mod iso;
 mod list;
 mod report;
 pub mod reproduce;
@@ -73,6 +74,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Doctor(o) => doctor::run(&o),
         Command::Backends(o) => backends::run(&o),
         Command::Trace(o) => trace::run(&o),
+        Command::Iso(o) => iso::run(&o),
         Command::Sim(o) => sim::run(&o, &common),
         Command::Reproduce(o) => reproduce::run(&o, &common),
     }

@@ -1,0 +1,93 @@
+//! `fathom iso`: ISO 9660 images listed, read, checked and unpacked without mounting them. This file opens the image and chooses; what reads
+//! it is the crate isofs.
+
+mod check;
+mod extract;
+pub mod options;
+mod show;
+
+use crate::exit::Usage;
+use anyhow::Context as _;
+use fathom_isofs::{Error, FileSource, Image, Node, Options};
+use options::{Iso, Source, What};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+type Opened = Image<FileSource>;
+
+pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
+    match &options.what {
+        What::Ls(o) => show::list(o),
+        What::Stat(o) => show::stat(o),
+        What::Cat(o) => show::cat(o),
+        What::Check(o) => check::run(o),
+        What::Extract(o) => extract::run(o),
+    }
+}
+
+/// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
+fn open(source: &Source) -> anyhow::Result<Opened> {
+    let name = source.image.display();
+    let file = File::open(&source.image).map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
+    let file = FileSource::new(file)
+        .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
+    let options = Options {
+        session: source.session.0,
+        namespace: source.namespace.map(Into::into),
+        strict: source.strict,
+        associated: source.associated,
+        zisofs_by_magic: source.zisofs_by_magic,
+        ..Options::default()
+    };
+    Image::open(file, &options).map_err(|error| match error {
+        Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
+        other => anyhow::Error::new(other).context(source.image.display().to_string()),
+    })
+}
+
+/// The file at a path of an image.
+fn find(image: &Opened, source: &Source, path: &Path) -> anyhow::Result<Node> {
+    let found = image
+        .resolve(path.as_os_str().as_bytes())
+        .with_context(|| format!("{}: {}", source.image.display(), path.display()))?;
+    found.ok_or_else(|| {
+        Usage(format!(
+            "{}: there is no {}; `fathom iso ls` lists what there is, and links are not followed",
+            source.image.display(),
+            path.display()
+        ))
+        .into()
+    })
+}
+
+/// A name for the terminal: what is no printable UTF-8 is written \xNN, because images of others may hold anything.
+fn shown(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() {
+                text.extend(c.escape_default());
+            } else {
+                text.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_text_reaches_the_terminal() {
+        assert_eq!(shown("größe".as_bytes()), "größe");
+        assert_eq!(shown(b"a\x1b[2Jb\xff"), "a\\u{1b}[2Jb\\xff");
+    }
+}

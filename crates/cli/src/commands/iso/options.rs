@@ -1,0 +1,157 @@
+//! The options of `fathom iso`, one definition each.
+
+use clap::{Args, Subcommand, ValueEnum};
+use fathom_isofs::{Namespace, Session};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso ls disc.iso                   what is in the root directory
+  fathom iso ls -lR disc.iso /docs         everything below a directory, with modes, sizes and dates
+  fathom iso cat disc.iso /docs/README     a file's content
+  fathom iso check disc.iso                what is wrong with it, with block and byte
+  fathom iso extract disc.iso out          the whole tree into a new directory
+
+Exit code: 0 done, 1 the check found something, 2 no such image or path, 3 not everything could be
+read. docs/iso.md says more.")]
+pub struct Iso {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// List a directory
+    Ls(Ls),
+    /// What there is to know of the volume, or of one file
+    Stat(Stat),
+    /// Write a file's content to stdout
+    Cat(Cat),
+    /// Go through the whole image and list what is wrong with it; exit code 1 if anything is
+    Check(Check),
+    /// Unpack the tree, or a directory of it, into a new directory
+    Extract(Extract),
+}
+
+/// Which image, and how it is to be read.
+#[derive(Debug, Args)]
+pub struct Source {
+    /// The image: a file or a block device; raw sectors (.bin) are recognised
+    pub image: PathBuf,
+    /// Which session: first, last, a number from 1, or sector:N for one that starts there
+    #[arg(long, value_name = "WHICH", default_value = "first")]
+    pub session: Which,
+    /// Which tree [default: the first there is of rock-ridge, joliet, 1999, plain]
+    #[arg(long, value_name = "TREE")]
+    pub namespace: Option<Tree>,
+    /// Refuse what records one number twice with two values
+    #[arg(long)]
+    pub strict: bool,
+    /// Also show associated files (resource data), as NAME%assoc
+    #[arg(long)]
+    pub associated: bool,
+    /// Decompress zisofs files also where the directory does not say that they are
+    #[arg(long)]
+    pub zisofs_by_magic: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Ls {
+    #[command(flatten)]
+    pub source: Source,
+    /// The directory, or a file
+    #[arg(default_value = "/")]
+    pub path: PathBuf,
+    /// Mode, links, owner, group, size, date
+    #[arg(short, long)]
+    pub long: bool,
+    /// Everything below it
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Stat {
+    #[command(flatten)]
+    pub source: Source,
+    /// The file; without it the volume is described
+    pub path: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Cat {
+    #[command(flatten)]
+    pub source: Source,
+    /// The files, one after the other
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub source: Source,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Extract {
+    #[command(flatten)]
+    pub source: Source,
+    /// The directory to make; it must not exist
+    pub into: PathBuf,
+    /// Only what is below this directory of the image
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    pub from: PathBuf,
+}
+
+/// `--session`.
+#[derive(Clone, Copy, Debug)]
+pub struct Which(pub Session);
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no session; say first, last, a number from 1, or sector:N");
+        Ok(Self(match text {
+            "first" => Session::First,
+            "last" => Session::Last,
+            other => match other.strip_prefix("sector:") {
+                Some(sector) => Session::Sector(sector.parse().map_err(|_| wrong())?),
+                None => Session::Number(other.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?),
+            },
+        }))
+    }
+}
+
+/// `--namespace`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Tree {
+    /// POSIX names and attributes
+    RockRidge,
+    /// UCS-2 names
+    Joliet,
+    /// ISO 9660:1999
+    #[value(name = "1999")]
+    Enhanced,
+    /// The names of ISO 9660:1988 or High Sierra
+    Plain,
+}
+
+impl From<Tree> for Namespace {
+    fn from(tree: Tree) -> Self {
+        match tree {
+            Tree::RockRidge => Self::RockRidge,
+            Tree::Joliet => Self::Joliet,
+            Tree::Enhanced => Self::Enhanced,
+            Tree::Plain => Self::Plain,
+        }
+    }
+}

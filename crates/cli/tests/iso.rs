@@ -1,0 +1,139 @@
+//! `fathom iso` as a user meets it: a listing, a file, what is known of a volume, a check with its exit code, a tree unpacked; and that nothing
+//! in an image makes it write outside the directory it was given.
+
+use fathom_testkit::iso::hostile::{self, GOOD};
+use fathom_testkit::iso::{Builder, Spec, susp};
+use fathom_testkit::{Fathom, dir::names_in};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+fn named(name: &str, mode: u32, data: &[u8]) -> Spec {
+    let susp = vec![susp::px(mode, 1, 0, 0, None), susp::nm(0, name.as_bytes())];
+    Spec { data: data.to_vec(), susp, date: [107, 2, 28, 12, 34, 56, 0], ..Spec::default() }
+}
+
+/// A program with "disc.iso" in its working directory.
+fn with_image() -> Fathom {
+    let mut link = named("link", 0o120_777, b"");
+    link.susp.push(susp::sl(0, &[(0, b"docs"), (0, b"README")]));
+    let built = Builder::new()
+        .rock_ridge("RRIP_1991A")
+        .dir("docs", named("docs", 0o040_755, b""))
+        .add("docs/readme", named("README", 0o100_640, b"read me\n"))
+        .add("run", named("run", 0o104_755, b"#!/bin/sh\n"))
+        .add("link", link)
+        .build();
+    let fathom = Fathom::new();
+    fs::write(fathom.work().join("disc.iso"), built.bytes).unwrap();
+    fathom
+}
+
+#[test]
+fn a_listing_a_file_and_the_volume() {
+    let fathom = with_image();
+    let listed = fathom.run(["iso", "ls", "disc.iso"]).expect_code(0);
+    assert_eq!(listed.stdout, "docs\nlink\nrun\n");
+    let long = fathom.run(["iso", "ls", "-lR", "disc.iso"]).expect_code(0).stdout;
+    assert!(
+        long.contains("-rw-r-----   1      0      0            8 2007-02-28T12:34:56Z docs/README\n"),
+        "{long}"
+    );
+    assert!(long.contains(" link -> docs/README\n") && long.contains("-rwsr-xr-x"), "{long}");
+    let content = fathom.run(["iso", "cat", "disc.iso", "/docs/README", "run"]).expect_code(0);
+    assert_eq!(content.stdout, "read me\n#!/bin/sh\n");
+    let volume = fathom.run(["iso", "stat", "--json", "disc.iso"]).expect_code(0).stdout;
+    let volume: serde_json::Value = serde_json::from_str(&volume).unwrap();
+    assert_eq!((&volume["volume_id"], &volume["tree"]), (&"FATHOM".into(), &"RockRidge".into()));
+    let file = fathom.run(["iso", "stat", "disc.iso", "docs/README"]).expect_code(0).stdout;
+    assert!(file.contains("mode                     -rw-r-----\n"), "{file}");
+    let plain = fathom.run(["iso", "ls", "--namespace", "plain", "disc.iso", "/docs"]).expect_code(0);
+    assert_eq!(plain.stdout, "readme\n");
+}
+
+#[test]
+fn what_is_not_there_is_said_in_a_sentence() {
+    let fathom = with_image();
+    fathom.run(["iso", "cat", "disc.iso", "nothing"]).expect_code(2).expect_stderr("there is no nothing");
+    fathom.run(["iso", "ls", "absent.iso"]).expect_code(2).expect_stderr("cannot be opened");
+    fathom.run(["iso", "ls", "--session", "0", "disc.iso"]).expect_code(2).expect_stderr("is no session");
+    fathom
+        .run(["iso", "ls", "--namespace", "joliet", "disc.iso"])
+        .expect_code(2)
+        .expect_stderr("Joliet tree");
+    fs::write(fathom.work().join("text"), b"no image").unwrap();
+    fathom.run(["iso", "check", "text"]).expect_code(2).expect_stderr("neither an ISO 9660 nor");
+}
+
+#[test]
+fn a_check_tells_by_its_exit_code() {
+    let fathom = with_image();
+    let clean = fathom.run(["iso", "check", "disc.iso"]).expect_code(0);
+    assert_eq!(clean.stdout, "4 files, 2 directories, 18 bytes of content: nothing wrong\n");
+    for case in hostile::all().into_iter().filter(|case| matches!(case.id, "H5" | "H8" | "H10")) {
+        fs::write(fathom.work().join("bad.iso"), case.bytes()).unwrap();
+        let found = fathom.run(["iso", "check", "bad.iso"]).expect_code(1).stdout;
+        assert!(
+            found.contains(&format!("[{}]", if case.id == "H5" { "H4" } else { case.id })),
+            "{}: {found}",
+            case.name
+        );
+        let json = fathom.run(["iso", "check", "--json", "bad.iso"]).expect_code(1).stdout;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert!(json["findings"][0]["block"].as_u64().is_some_and(|block| block > 0), "{json}");
+    }
+}
+
+#[test]
+fn a_tree_is_unpacked_as_it_is() {
+    let fathom = with_image();
+    fathom
+        .run(["iso", "extract", "disc.iso", "out"])
+        .expect_code(0)
+        .expect_stderr("3 files in 2 directories");
+    let out = fathom.work().join("out");
+    assert_eq!(names_in(&out), ["docs", "link", "run"]);
+    assert_eq!(fs::read(out.join("link")).unwrap(), b"read me\n");
+    let readme = fs::metadata(out.join("docs/README")).unwrap();
+    assert_eq!((readme.permissions().mode() & 0o7777, readme.mtime()), (0o640, 1_172_666_096));
+    let run = fs::metadata(out.join("run")).unwrap();
+    assert_eq!(run.permissions().mode() & 0o7777, 0o755, "an image lends nobody's rights");
+    // A directory that exists is somebody's.
+    fathom.run(["iso", "extract", "disc.iso", "out"]).expect_code(2).expect_stderr("must not exist");
+    fathom.run(["iso", "extract", "disc.iso", "part", "--from", "/docs"]).expect_code(0);
+    assert_eq!(names_in(&fathom.work().join("part")), ["README"]);
+}
+
+/// Links out of the directory, directories of the same names as links, and names with slashes.
+#[test]
+fn nothing_is_written_outside_the_directory() {
+    let mut link = named("docs", 0o120_777, b"");
+    link.susp.push(susp::sl(0, &[(4, b""), (0, b"victim")]));
+    let built = Builder::new()
+        .rock_ridge("RRIP_1991A")
+        .add("a_link", link)
+        .dir("docs", named("docs", 0o040_755, b""))
+        .add("docs/evil", named("evil", 0o100_644, b"evil"))
+        .add("slash", named("../victim/evil", 0o100_644, b"evil"))
+        .build();
+    let fathom = Fathom::new();
+    let victim = fathom.work().join("victim");
+    fs::create_dir(&victim).unwrap();
+    fs::write(fathom.work().join("bad.iso"), built.bytes).unwrap();
+    fathom.run(["iso", "extract", "bad.iso", "out"]).expect_code(0);
+    assert_eq!(names_in(&victim), [""; 0]);
+    assert_eq!(names_in(&fathom.work().join("out")), ["..%2Fvictim%2Fevil", "docs", "docs%1"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out_and_said() {
+    let fathom = Fathom::new();
+    let case = hostile::all().into_iter().find(|case| case.name == "file longer than the image").unwrap();
+    fs::write(fathom.work().join("bad.iso"), case.bytes()).unwrap();
+    let outcome = fathom.run(["iso", "extract", "bad.iso", "out"]).expect_code(3);
+    assert!(
+        outcome.stderr.contains("d/bad: left out: ") && outcome.stderr.contains("beyond the end"),
+        "{outcome:?}"
+    );
+    assert_eq!(fs::read(fathom.work().join("out/good")).unwrap(), GOOD);
+    assert_eq!(names_in(&fathom.work().join("out/d")), [""; 0]);
+}
