@@ -814,7 +814,8 @@ pub fn simulated_run() -> Run {
     run.phases.truncate(1);
     run.label = "random read, another disk".into();
     run.id = "20261122T100000-51a7ed".into();
-    let dot = |n: u64| Dot { at_ns: n * MS, sector: 2_000_000 + n * 7919 % 500 * 8, write: n.is_multiple_of(7) };
+    let dot =
+        |n: u64| Dot { at_ns: n * MS, sector: 2_000_000 + n * 7919 % 500 * 8, write: n.is_multiple_of(7) };
     let simulation = Simulation {
         host: "today".into(),
         device: "sata-7200-ncq".into(),

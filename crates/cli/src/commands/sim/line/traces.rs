@@ -34,7 +34,7 @@ pub struct Replay {
     /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
-    /// When arrivals are handed in [default: open; closed with --synthetic]
+    /// When arrivals are handed in [default: open; closed for a trace that is made up]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ReplayMode>,
     /// Gaps in time are multiplied by this: 0.5 is twice as fast (open, dependent)
