@@ -22,8 +22,10 @@ use fathom_report::sweep::{Cell, Found};
 use fathom_workload::Workload;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+/// How long a device that was made here may be locked by the one who had its number before.
+const OWN_DEVICE: Duration = Duration::from_secs(5);
 /// Where the page cache is dropped.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
@@ -204,7 +206,9 @@ impl<'a> Stage<'a> {
         }
         let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
         for places in &self.places {
-            turner.lock(places)?;
+            // Whoever had a device of this number before may have given it back and hold its lock for a moment still.
+            let patience = if self.asked.has_disk() { OWN_DEVICE } else { Duration::ZERO };
+            lock_within(turner, places, patience)?;
             turner.save(places)?;
         }
         Ok(())
@@ -335,6 +339,19 @@ impl<'a> Stage<'a> {
         let _ = std::env::set_current_dir(&self.here);
         self.disk = None;
         self.turner.take().map(Turner::put_back).unwrap_or_default()
+    }
+}
+
+/// Locks places, and waits so long for somebody who holds them.
+fn lock_within(turner: &mut Turner<'_>, places: &[Place], patience: Duration) -> Result<(), KnobError> {
+    let began = Instant::now();
+    loop {
+        match turner.lock(places) {
+            Err(KnobError::Busy { .. }) if began.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
     }
 }
 
