@@ -119,13 +119,15 @@ pub struct GateRules {
     pub change: f64,
     /// The threshold of verdicts.
     pub threshold: f64,
-    /// Level of the A/A test.
+    /// Level of the A/A tests of all cells together.
     pub alpha: f64,
+    /// Cells that are held against themselves: each gets its share of the level.
+    pub cells: usize,
 }
 
 impl Default for GateRules {
     fn default() -> Self {
-        Self { budget_quads: 5, change: 0.03, threshold: 0.01, alpha: 0.01 }
+        Self { budget_quads: 5, change: 0.03, threshold: 0.01, alpha: 0.01, cells: 1 }
     }
 }
 
@@ -137,7 +139,7 @@ pub enum GateFailure {
         /// p of the A/A test.
         p: f64,
     },
-    /// The runs lie on two levels, or are strongly skewed.
+    /// The runs lie on two levels, farther apart than skew alone makes them.
     TwoLevels(Levels),
     /// The noise needs more quads than there are.
     TooNoisy {
@@ -186,10 +188,10 @@ pub fn noise_gate(quads: &[Quad], in_order: &[f64], rules: &GateRules) -> Result
     positive(in_order)?;
     let test = rank_test(quads);
     let mut failures = Vec::new();
-    if test.p <= rules.alpha {
+    if test.p <= rules.alpha / rules.cells.max(1) as f64 {
         failures.push(GateFailure::DiffersFromItself { p: test.p });
     }
-    if let Some(levels) = two_levels(in_order)?.filter(|l| l.flagged) {
+    if let Some(levels) = two_levels(in_order)?.filter(Levels::beyond_skew) {
         failures.push(GateFailure::TwoLevels(levels));
     }
     let needed = quads_needed(cv, rules.change, rules.threshold);

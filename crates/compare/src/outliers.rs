@@ -61,9 +61,17 @@ pub fn distances(values: &[f64]) -> Result<Vec<Outlier>, Unusable> {
     Ok(values.iter().enumerate().map(of).collect())
 }
 
-fn fence(value: f64, summary: &Summary) -> Fence {
+/// So many interquartile ranges beyond the quartiles.
+fn fences(summary: &Summary, reach: f64) -> (f64, f64) {
     let range = summary.q3 - summary.q1;
-    let beyond = |reach: f64| value < summary.q1 - reach * range || value > summary.q3 + reach * range;
+    (summary.q1 - reach * range, summary.q3 + reach * range)
+}
+
+fn fence(value: f64, summary: &Summary) -> Fence {
+    let beyond = |reach: f64| {
+        let (low, high) = fences(summary, reach);
+        value < low || value > high
+    };
     match (beyond(3.0), beyond(1.5)) {
         (true, _) => Fence::Severe,
         (_, true) => Fence::Mild,
@@ -89,6 +97,8 @@ mod tests {
         );
         let summary = Summary::of(&b).expect("10 runs");
         assert!((summary.q1 - 495.925).abs() < 1e-9 && (summary.q3 - 498.625).abs() < 1e-9);
+        let (mild, severe) = (fences(&summary, 1.5).0, fences(&summary, 3.0).0);
+        assert!((mild - 491.875).abs() < 5e-7 && (severe - 487.825).abs() < 5e-7, "{mild} {severe}");
         let at = |v: f64| fence(v, &summary);
         assert_eq!(
             (at(491.9), at(491.85), at(487.85), at(487.8)),

@@ -62,8 +62,9 @@ impl Spending {
     /// 0.001 and 0.0095 up to 18 quads; a larger budget has more early looks and gets a lower level at the end.
     #[must_use]
     pub fn within(budget: usize) -> Self {
-        let levels =
-            EARLY.into_iter().flat_map(|early| (10..=19).rev().map(move |n| (early, f64::from(n) * 0.0005)));
+        // Out of whole numbers, so that a level is the number that is printed.
+        let last_levels = || (10..=19).rev().map(|n| f64::from(5 * n) / 10_000.0);
+        let levels = EARLY.into_iter().flat_map(|early| last_levels().map(move |last| (early, last)));
         let kept = |&(early, last): &(f64, f64)| {
             if_last(budget, early, last).iter().all(|rate| *rate <= FALSE_ALARMS)
         };
@@ -176,7 +177,7 @@ mod tests {
         near(Spending { early: 0.001, last: 0.0095, budget: 19 }.false_alarms(), 0.010982);
         let levels = [3, 18, 19, 21, 29, 35, 41, 44, 51].map(|budget| Spending::within(budget).last);
         let expected = [0.0095, 0.0095, 0.009, 0.008, 0.007, 0.0065, 0.006, 0.0055, 0.005];
-        assert!(levels.iter().zip(expected).all(|(l, e)| (l - e).abs() < 1e-9), "{levels:?}");
+        assert_eq!(levels, expected, "to the last digit, for they are printed");
         for budget in (FIRST_LOOK..=30).chain([58, 80, 100]) {
             let rule = Spending::within(budget);
             assert!(rule.false_alarms() <= FALSE_ALARMS, "{rule:?}");

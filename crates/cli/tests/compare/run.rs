@@ -167,6 +167,27 @@ fn the_noise_alone_says_what_this_machine_can_see() {
         .expect_stdout("A  ")
         .expect_stdout("paced.toml, again: 10 runs");
     let _ = fathom.run(["compare", "--of", "last"]).expect_code(0).expect_stdout(", again: 10 runs");
+    // A against itself is no regression and no proof that there is none, now as when it was measured.
+    let gated = fathom.run(["compare", "--of", "last", "--gate", "--junit", "out.xml"]).expect_code(3);
+    assert!(!gated.stdout.contains("egression"), "{}", gated.stdout);
+    let _ = gated.expect_stderr("there is no B that a gate could decide about");
+    let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
+    assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
+}
+
+/// As many reads as are asked for, executed several times in one run.
+#[test]
+fn a_percentile_may_stand_on_the_operations_of_all_repetitions() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "paced", "");
+    let text = fs::read_to_string(&file).expect("the workload");
+    let text = text.replace("name = \"paced\"\n", "name = \"paced\"\nrepetitions = 5\n");
+    let text = text.replace("stop = { time = \"50ms\" }", "stop = { operations = 300 }");
+    fs::write(&file, text).expect("the workload");
+    let words =
+        ["compare", "--run", "--vary", "rate=40000,39000", "--figure", "p99", "--max-quads", "1", &file];
+    let outcome = fathom.run(words).expect_code(0);
+    let _ = outcome.expect_stderr("all 1 quads are done").expect_stdout("read p99");
 }
 
 #[test]
@@ -235,6 +256,26 @@ fn a_budget_that_is_spent_ends_it() {
     let _ = outcome
         .expect_stderr("warm-up: 1 run of each side")
         .expect_stderr("the time of --budget holds no further quad; 0 of at most 10 are done");
+}
+
+#[test]
+fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
+    let fathom = Fathom::new();
+    let file = workload(&fathom, "paced", "");
+    let with = |more: &[&'static str], code: u8, told: &str| {
+        let words =
+            [&["compare", "--run", "--vary", "rate=40000,400", "--no-store", "--gate"], more, &[&file]];
+        let outcome = fathom.run(words.concat()).expect_code(code.into());
+        outcome.expect_stderr(told)
+    };
+    // Neither a warm-up nor a quad is begun where there is no time at all.
+    let spent = "the time of --budget holds no further quad; 0 of at most 10 are done";
+    let _ = with(&["--budget", "0s", "--warm-up", "0"], 3, spent);
+    let warmed = with(&["--budget", "0s", "--warm-up", "3"], 3, spent);
+    assert!(!warmed.stdout.contains("A  "), "{}", warmed.stdout);
+    // A run takes 50 ms and more: the first shows that four do not fit.
+    let first = "the time of --budget does not hold the first quad";
+    let _ = with(&["--budget", "150ms", "--warm-up", "0", "--calibrate"], 3, first);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Critical values of the rank test and ranks of its interval, computed from the null distribution for any number of quads.
 
-use super::rank_test::Null;
+use super::rank_test::{Null, of_untied};
 
 /// "Reject if U <= c or U >= 4K - c", and what that costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +32,10 @@ pub struct IntervalRank {
 /// The rank whose confidence is nearest to `level`; `None` without quads.
 #[must_use]
 pub fn interval_rank(quads: usize, level: f64) -> Option<IntervalRank> {
-    let null = Null::untied(quads);
-    let ranks = (0..2 * quads).map(|c| IntervalRank { c, confidence: 1.0 - 2.0 * null.at_most(2 * c) });
-    ranks.min_by(|one, two| (one.confidence - level).abs().total_cmp(&(two.confidence - level).abs()))
+    of_untied(quads, |null| {
+        let ranks = (0..2 * quads).map(|c| IntervalRank { c, confidence: 1.0 - 2.0 * null.at_most(2 * c) });
+        ranks.min_by(|one, two| (one.confidence - level).abs().total_cmp(&(two.confidence - level).abs()))
+    })
 }
 
 /// The rank that belongs to a test at `alpha`: U rejects exactly when the interval leaves out "no change".
@@ -46,7 +47,7 @@ pub fn interval_of_test(quads: usize, alpha: f64) -> Option<IntervalRank> {
 /// The smallest p that so many quads can give.
 #[must_use]
 pub fn smallest_p(quads: usize) -> f64 {
-    Null::untied(quads).two_sided(0)
+    of_untied(quads, |null| null.two_sided(0))
 }
 
 #[cfg(test)]

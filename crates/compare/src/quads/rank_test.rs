@@ -5,6 +5,7 @@
 //! the sum under "no effect" is the convolution of the six relabellings of every quad: integers up to 40 quads, f64 beyond.
 
 use super::Quad;
+use std::cell::RefCell;
 
 /// Half units of one quad: four pairs.
 const QUAD_STEPS: usize = 8;
@@ -142,7 +143,32 @@ pub struct RankTest {
 #[must_use]
 pub fn rank_test(quads: &[Quad]) -> RankTest {
     let sum: usize = quads.iter().map(half_units).sum();
-    RankTest { u: sum as f64 / 2.0, quads: quads.len(), p: Null::of(quads).two_sided(sum) }
+    let p = match quads.iter().all(is_untied) {
+        true => of_untied(quads.len(), |null| null.two_sided(sum)),
+        false => Null::of(quads).two_sided(sum),
+    };
+    RankTest { u: sum as f64 / 2.0, quads: quads.len(), p }
+}
+
+fn is_untied(quad: &Quad) -> bool {
+    let mut values = quad.values();
+    values.sort_by(f64::total_cmp);
+    values.windows(2).all(|w| w[0] < w[1])
+}
+
+thread_local! {
+    /// The cells of a matrix have the same number of quads, one after the other.
+    static LAST_UNTIED: RefCell<Option<(usize, Null)>> = const { RefCell::new(None) };
+}
+
+/// What is asked of the distribution of so many quads without ties.
+pub(super) fn of_untied<T>(quads: usize, ask: impl FnOnce(&Null) -> T) -> T {
+    LAST_UNTIED.with_borrow_mut(|last| {
+        if last.as_ref().is_none_or(|l| l.0 != quads) {
+            *last = None;
+        }
+        ask(&last.get_or_insert_with(|| (quads, Null::untied(quads))).1)
+    })
 }
 
 #[cfg(test)]

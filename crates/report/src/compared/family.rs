@@ -1,13 +1,15 @@
 //! Many cells at once. First all of them together, which sees a small change everywhere; then cell by cell, and there chance gives some
 //! that look changed: where there are quads enough, the first three screen and the others confirm; where not, p is adjusted for the number
-//! of cells, and what does not stand that is a suspect, to be run again.
+//! of cells, and what does not stand that is a suspect, to be run again. Where nothing of a single cell could stand it, that is said.
 
 use super::judge::{Effect, Method, Row, Word, quads_of, said};
 use super::layout::Layout;
+use super::notices::Notice;
 use super::samples::Sample;
 use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS, Suspect, confirm, global_test, screen};
-use fathom_compare::multiple::benjamini_hochberg;
+use fathom_compare::multiple::{benjamini_hochberg, too_coarse};
 use fathom_compare::quads::Quad;
+use fathom_compare::quads::critical::smallest_p;
 use fathom_compare::quads::effect::effect;
 use fathom_compare::verdict::Rules;
 use fathom_compare::wording;
@@ -16,8 +18,6 @@ use serde::Serialize;
 /// From so many cells of one figure on, a cell's own test is not enough: with five or fewer, one level of 1 % each keeps the false alarms of
 /// all below 5 %.
 pub const MANY: usize = 6;
-/// Share of false alarms among the cells called changed.
-const FALSE_DISCOVERIES: f64 = 0.05;
 /// Level that makes a suspect.
 const SUSPECT: f64 = 0.05;
 
@@ -106,6 +106,9 @@ fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], ru
     let first: Vec<Vec<Quad>> = quads.iter().map(|q| q[..SCREEN_QUADS].to_vec()).collect();
     let Ok(suspects) = screen(&first, rules) else { return };
     for (n, i) in cells.iter().enumerate() {
+        if withheld(&rows[*i], rules) {
+            rows[*i].verdict = Word::Suspect;
+        }
         if !is_change(rows[*i].verdict) {
             continue;
         }
@@ -117,17 +120,52 @@ fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], ru
     }
 }
 
-/// Too few quads for that: p has to stand the adjustment for the number of cells.
+/// Too few quads for that: p has to stand the adjustment for the number of cells at the level of one cell's test. So of matrices in which
+/// nothing changed no more alarm than of single cells; at the usual 5 % of false discoveries two or three times as many would.
 fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
     for i in cells {
         let row = &mut rows[*i];
-        let stands = row.adjusted_p.is_some_and(|p| p <= FALSE_DISCOVERIES);
+        if withheld(row, rules) {
+            row.verdict = Word::Suspect;
+            continue;
+        }
+        let stands = row.adjusted_p.is_some_and(|p| p <= rules.alpha);
         let moved = row.ratio().is_none_or(|r| r.ln().abs() >= rules.threshold.ln_1p());
         let open = row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT);
         if (is_change(row.verdict) && !stands) || open {
             suspected(row, "one of so many cells looks like this by chance");
         }
     }
+}
+
+/// Whether a cell looks changed and its verdict is withheld because of the noise found beforehand: that all cells together are the same
+/// must not settle it.
+fn withheld(row: &Row, rules: &Rules) -> bool {
+    row.verdict == Word::Inconclusive && row.p.is_some_and(|p| p <= rules.alpha) && row.quads >= SCREEN_QUADS
+}
+
+/// What is to be known of families that cells are quoted by and that have too few quads for a change of one cell to stand the adjustment.
+pub(super) fn warnings(families: &[Family], rows: &[Row], level: f64) -> Vec<Notice> {
+    let warning = |family: &Family| {
+        let of: Vec<&Row> = rows.iter().filter(|r| r.metric == family.metric && r.quads > 0).collect();
+        let quads = of.iter().map(|r| r.quads).min()?;
+        let corrected = family.cells >= MANY && !family.confirmed_by_fresh && family.quads > 0;
+        if !corrected || !of.iter().any(|r| r.headline) || !too_coarse(quads, family.cells, level) {
+            return None;
+        }
+        let cells = family.cells;
+        let sentence = format!(
+            "{}: {quads} {} of {cells} cells each are too few to find a change of one cell: the smallest p they can give is {}, and one cell among \
+             {cells} needs {}. Such a change can only be a suspect here; with {} quads the first {SCREEN_QUADS} screen and the others decide.",
+            family.metric,
+            if quads == 1 { "quad" } else { "quads" },
+            wording::short(smallest_p(quads)),
+            wording::short(level / cells as f64),
+            SCREEN_QUADS + CONFIRM_QUADS,
+        );
+        Some(Notice { code: "few-quads", cell: None, sentence })
+    };
+    families.iter().filter_map(warning).collect()
 }
 
 fn is_change(word: Word) -> bool {
@@ -164,3 +202,7 @@ fn sentence(rules: &Rules, cells: usize, p: Option<f64>, whole: Option<&Effect>,
         format!("All {cells} cells together: inconclusive {figures}.")
     }
 }
+
+#[cfg(test)]
+#[path = "family_tests.rs"]
+mod tests;

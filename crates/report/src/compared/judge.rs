@@ -145,7 +145,7 @@ pub struct Row {
 
 impl Row {
     fn new(sample: &Sample, layout: &Layout) -> Self {
-        let Place { cell, settings } = &sample.place;
+        let Place { cell, settings, .. } = &sample.place;
         Self {
             cell: sample.place.title(),
             operation: cell.operation.clone(),
@@ -154,7 +154,7 @@ impl Row {
             streams: cell.axes.streams,
             queue_depth: cell.axes.queue_depth,
             direct: cell.direct,
-            tags: cell.axes.tags.clone(),
+            tags: sample.place.tags(),
             settings: settings.clone(),
             metric: sample.metric.clone(),
             unit: sample.unit.clone(),

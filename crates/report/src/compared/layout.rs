@@ -171,7 +171,9 @@ impl Layout {
         let ([one], [two]) = (a.runs.as_slice(), b.runs.as_slice()) else { return None };
         let mut units = Vec::new();
         for (side, run) in [(quads::Side::A, one), (quads::Side::B, two)] {
-            if run.source.is_some() {
+            // Warm-up runs show what the whole runs after them will hold.
+            let is_warm_up = SessionMark::of(run).is_some_and(|mark| mark.part == Part::WarmUp);
+            if run.source.is_some() || is_warm_up {
                 return None;
             }
             let numbers: BTreeSet<u32> =

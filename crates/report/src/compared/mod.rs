@@ -36,7 +36,7 @@ pub(crate) use metric::{percent_of, quoted as is_quoted};
 pub use notices::Notice;
 pub(crate) use notices::spelled;
 pub(crate) use samples::merged;
-pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping};
+pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping, first_look};
 pub(crate) use singles::singles;
 pub use text::text;
 pub(crate) use text::{cells, side as side_words, too_few};
@@ -165,6 +165,8 @@ impl Compared {
         }
         let families = family::look(&mut rows, &taken.samples, &layout, &rules);
         judge::controls(&mut rows);
+        let mut notices = notices::all(a, b, &layout, &taken, &rules);
+        notices.splice(0..0, family::warnings(&families, &rows, rules.alpha));
         Self {
             a: Told::of(a),
             b: Told::of(b),
@@ -173,7 +175,7 @@ impl Compared {
             session: layout.session.as_ref().map(|mark| Session::of(mark, layout.orders(), &rows)),
             alpha: rules.alpha,
             threshold: rules.threshold,
-            notices: notices::all(a, b, &layout, &taken, &rules),
+            notices,
             environment: differences::of_environment(a, b),
             workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,

@@ -26,7 +26,7 @@ const UNEQUAL_SHARE: f64 = 0.1;
 /// Something to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// What kind: "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status",
+    /// What kind: "few-quads", "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status",
     /// "simulated", "doubt".
     pub code: &'static str,
     /// The cell it is about, if it is about one.

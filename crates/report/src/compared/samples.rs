@@ -15,19 +15,33 @@ use fathom_record::imported::names;
 use fathom_record::{Histogram, Run};
 use std::collections::BTreeMap;
 
-/// A cell as it is compared: what the run says, and which settings of a sweep it was measured under.
+/// A cell as it is compared: what the run says, which settings of a sweep it was measured under, and its number among the cells of the
+/// same kind, from 1: each stage of a script may measure the same cell again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) cell: Cell,
     pub(super) settings: BTreeMap<String, String>,
+    pub(super) pass: usize,
 }
 
 impl Place {
-    /// "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128".
+    /// "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128; pass 2".
     pub(super) fn title(&self) -> String {
+        let mut title = section::cell_title(&self.cell);
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        let title = section::cell_title(&self.cell);
-        if settings.is_empty() { title } else { format!("{title}; {}", settings.join(", ")) }
+        if !settings.is_empty() {
+            title = format!("{title}; {}", settings.join(", "));
+        }
+        if self.pass > 1 {
+            title = format!("{title}; pass {}", self.pass);
+        }
+        title
+    }
+
+    /// Its coordinates that have no name of their own.
+    pub(super) fn tags(&self) -> BTreeMap<String, String> {
+        let pass = (self.pass > 1).then(|| ("pass".to_owned(), self.pass.to_string()));
+        self.cell.axes.tags.clone().into_iter().chain(pass).collect()
     }
 }
 
@@ -87,8 +101,12 @@ pub(super) fn take(
         let (runs, of_runs) =
             if side == quads::Side::A { (&a.runs, &series[0]) } else { (&b.runs, &series[1]) };
         for (number, unit) in layout.units.iter().enumerate().filter(|(_, u)| u.side == side) {
+            let mut passed: Vec<(&Cell, usize)> = Vec::new();
             for run in &unit.runs {
-                of_unit(number, unit, (runs[*run], &of_runs[*run]), wanted, &mut all);
+                let series = &of_runs[*run];
+                let passes = passes(series, &passed);
+                of_run((number, unit), (runs[*run], series), &passes, wanted, &mut all);
+                passed.extend(series.iter().map(|s| &s.cell).zip(passes));
             }
         }
     }
@@ -120,15 +138,25 @@ pub(super) fn take(
     Taken { samples, factors, only_a, only_b }
 }
 
-fn of_unit(
-    number: usize,
-    unit: &Unit,
-    run: (&Run, &[Series]),
+/// The number of each figure of a run among those of its kind. All figures of one cell go together, also if some run lacks one of them: the
+/// passes of a cell follow those that earlier runs of the same unit made, and a figure that a run has twice is two.
+fn passes(series: &[Series], passed: &[(&Cell, usize)]) -> Vec<usize> {
+    let of = |(i, s): (usize, &Series)| {
+        let before = passed.iter().filter(|p| *p.0 == s.cell).map(|p| p.1).max().unwrap_or(0);
+        let same = |x: &&Series| x.metric == s.metric && x.unit == s.unit && x.cell == s.cell;
+        before + series[..=i].iter().filter(same).count()
+    };
+    series.iter().enumerate().map(of).collect()
+}
+
+fn of_run(
+    (number, unit): (usize, &Unit),
+    (run, series): (&Run, &[Series]),
+    passes: &[usize],
     (metrics, also): (&[Metric], Option<&Metric>),
     all: &mut Vec<Sample>,
 ) {
-    let (run, series) = run;
-    for s in series {
+    for (s, pass) in series.iter().zip(passes) {
         let wanted = if metrics.is_empty() {
             metric::is_usual(s, series)
         } else {
@@ -138,11 +166,9 @@ fn of_unit(
             continue;
         }
         let Some((value, count)) = value(unit, run, s) else { continue };
-        let place = Place { cell: s.cell.clone(), settings: unit.settings.clone() };
+        let place = Place { cell: s.cell.clone(), settings: unit.settings.clone(), pass: *pass };
         let same = |x: &&mut Sample| x.place == place && x.metric == s.metric && x.unit == s.unit;
-        // A figure that one run has twice is two figures: the second goes with the second of the others.
-        let free = |x: &&mut Sample| same(x) && x.values.last().is_none_or(|v| v.0 != number);
-        let at = match all.iter_mut().find(free) {
+        let at = match all.iter_mut().find(same) {
             Some(sample) => sample,
             None => {
                 all.push(Sample {

@@ -2,10 +2,13 @@
 //! The plan (level of the last look, threshold, figure, noise found beforehand) travels with every run; the place of a run in the design
 //! is its own. `layout` makes the quads of it, `judge` takes level and noise; here is also what is said of noise and of the looks.
 
+use super::family::MANY;
 use super::judge::Row;
 use super::metric::Metric;
+use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS};
 use fathom_compare::noise::{GateRules, NoiseGate, noise_gate, quads_needed, smallest_change};
 use fathom_compare::quads::{Quad, Side};
+use fathom_compare::sequential::FIRST_LOOK;
 use fathom_compare::verdict::FEWEST_QUADS;
 use fathom_compare::wording;
 use fathom_record::Run;
@@ -148,16 +151,23 @@ impl Stopping {
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {
+        let first_of_many = first_look(MANY);
         match self {
             Self::Spending { most_quads, early, last } => format!(
-                "at most {most_quads} quads; a look after each from the third on, ending early only for p of {early} or less; at the last look p of {last} or less is a change"
+                "at most {most_quads} quads; a look after each from the third on, of {MANY} cells or more from the {first_of_many}th on, ending early only for p of {early} or less; at the last look p of {last} or less is a change"
             ),
             Self::Precision { most_quads, half_width, level } => format!(
-                "at most {most_quads} quads; a look after each from the third on, ending when the interval is within {} % of the ratio; then one test at {level}",
+                "at most {most_quads} quads; a look after each from the third on, of {MANY} cells or more from the {first_of_many}th on, ending when the interval is within {} % of the ratio; then one test at {level}",
                 (half_width * 1e4).round() / 1e2
             ),
         }
     }
+}
+
+/// The quad after which is first looked at so many figures: many of them are screened and confirmed, which takes more.
+#[must_use]
+pub fn first_look(watched: usize) -> usize {
+    if watched < MANY { FIRST_LOOK } else { SCREEN_QUADS + CONFIRM_QUADS }
 }
 
 impl Plan {
@@ -189,7 +199,7 @@ impl Plan {
 }
 
 impl Noise {
-    /// Judges one figure; `None` if it has no logarithm or is not whole.
+    /// Judges one figure as one of all that are held; `None` if it has no logarithm or is not whole.
     #[must_use]
     pub fn gate(&self, of: &NoiseOf, effect: f64, threshold: f64) -> Option<NoiseGate> {
         let quad = |(order, four): (&String, &[f64])| {
@@ -197,8 +207,13 @@ impl Noise {
             Quad::of_runs(four.try_into().ok()?, sides.try_into().ok()?)
         };
         let quads: Option<Vec<Quad>> = self.orders.iter().zip(of.values.chunks(4)).map(quad).collect();
-        let rules =
-            GateRules { budget_quads: self.most_quads, change: effect, threshold, ..GateRules::default() };
+        let rules = GateRules {
+            budget_quads: self.most_quads,
+            change: effect,
+            threshold,
+            cells: self.figures.len(),
+            ..GateRules::default()
+        };
         noise_gate(&quads?, &of.values, &rules).ok()
     }
 }

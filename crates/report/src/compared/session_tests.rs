@@ -122,6 +122,106 @@ fn noise_found_beforehand_withholds_or_sharpens() {
     );
 }
 
+/// A script of two stages: each run makes two records, whose cells are alike. The second stage is `slower` times as slow on B.
+fn stages(slower: f64) -> [Vec<Run>; 2] {
+    let mut sides = session(&SAME, &plan());
+    for (letter, side) in ["A", "B"].iter().zip(&mut sides) {
+        let mut both = Vec::new();
+        for run in side.drain(..) {
+            let mut second = run.clone();
+            second.id += "-2";
+            let bytes = &mut second.phases[0].repetitions[0].workers[0].bytes;
+            *bytes = (*bytes as f64 / if *letter == "B" { slower } else { 1.0 } / 2.0) as u64;
+            both.extend([run, second]);
+        }
+        *side = both;
+    }
+    sides
+}
+
+#[test]
+fn the_second_stage_of_a_script_is_quoted_and_gated_too() {
+    let found = compared(&stages(10.0));
+    let quoted: Vec<(&str, Word, Option<&str>)> = found
+        .rows
+        .iter()
+        .filter(|r| r.headline)
+        .map(|r| (r.cell.as_str(), r.verdict, r.tags.get("pass").map(String::as_str)))
+        .collect();
+    assert_eq!(
+        quoted,
+        [("read, record 4 KiB", Word::Same, None), ("read, record 4 KiB; pass 2", Word::Worse, Some("2")),]
+    );
+    let gate = super::super::Gate::of(&found, false);
+    assert_eq!(gate.sentence, "Regression: 1 of 2 figures worse by 1 % or more.");
+    assert_eq!(
+        super::super::Gate::of(&compared(&stages(1.0)), false).sentence,
+        "No regression in 2 figures."
+    );
+    // A stage that B lacks is missing, and not another's.
+    let mut lacking = stages(1.0);
+    lacking[1].retain(|r| !r.id.ends_with("-2"));
+    assert_eq!(compared(&lacking).only_a, ["read, record 4 KiB; pass 2"]);
+}
+
+#[test]
+fn each_stage_has_its_own_noise() {
+    let of = |cell: &str, rates: &[(&str, [f64; 4])]| NoiseOf {
+        cell: cell.into(),
+        operation: "read".into(),
+        metric: "throughput".into(),
+        values: rates.iter().flat_map(|q| q.1).collect(),
+    };
+    let noise = Noise {
+        orders: SAME.iter().map(|q| q.0.to_owned()).collect(),
+        most_quads: 10,
+        figures: vec![of("read, record 4 KiB", &SAME), of("read, record 4 KiB; pass 2", &SLOWER)],
+    };
+    let plan = Plan { noise: Some(noise), ..plan() };
+    let mut sides = stages(10.0);
+    for run in sides.iter_mut().flatten() {
+        run.environment[KEY]["plan"] = serde_json::to_value(&plan).expect("JSON");
+    }
+    let found = compared(&sides);
+    let verdicts: Vec<(Word, bool)> = found
+        .rows
+        .iter()
+        .filter(|r| r.headline)
+        .map(|r| (r.verdict, plan.gate(r).is_some_and(|g| g.passed())))
+        .collect();
+    // The second stage differs from itself on A, so nothing is said of it; the first has its verdict all the same.
+    assert_eq!(verdicts, [(Word::Same, true), (Word::Inconclusive, false)]);
+}
+
+#[test]
+fn warm_up_runs_stand_for_whole_runs_also_with_repetitions() {
+    let mut sides = session(&SAME, &plan());
+    for run in sides.iter_mut().flatten() {
+        run.environment[KEY]["part"] = serde_json::to_value(Part::WarmUp).expect("JSON");
+        let phase = &mut run.phases[0];
+        let mut one = phase.repetitions.remove(0);
+        one.workers[0].stats[0].latency = fathom_record::Histogram::from_values(1000..1300);
+        phase.repetitions = (0..5).map(|n| fathom_record::Repetition { n, ..one.clone() }).collect();
+    }
+    sides.iter_mut().for_each(|side| side.truncate(1));
+    let found = compared(&sides);
+    let p99 = found.rows.iter().find(|r| r.metric == "read p99").expect("1500 reads a run");
+    // One repetition has 300 reads, which is too few.
+    assert!(!p99.has_too_few() && p99.a.len() == 1, "{p99:?}");
+}
+
+#[test]
+fn the_plan_says_after_which_quad_is_first_looked() {
+    assert_eq!((first_look(1), first_look(MANY - 1), first_look(MANY)), (3, 3, 8));
+    let stopping = Stopping::Precision { most_quads: 10, half_width: 0.01, level: 0.01 };
+    for words in [plan().stopping.words(), stopping.words()] {
+        assert!(
+            words.contains("a look after each from the third on, of 6 cells or more from the 8th on, ending"),
+            "{words}"
+        );
+    }
+}
+
 #[test]
 fn runs_of_two_comparisons_are_no_quads_of_one() {
     let mut sides = session(&SAME, &plan());

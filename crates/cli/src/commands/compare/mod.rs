@@ -13,7 +13,7 @@ use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use anyhow::Context as _;
-use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, SessionMark};
+use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, Part, SessionMark};
 use line::Compare;
 use sides::Chosen;
 use std::collections::BTreeSet;
@@ -38,7 +38,23 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     if !asked.metrics.is_empty() && all.iter().all(|c| c.rows.is_empty()) {
         return Err(no_such_figure(options, &chosen, &asked).into());
     }
+    if options.gate && all.iter().all(is_of_noise) {
+        // As when it was measured: A against itself is no regression, whatever it says.
+        let _ = tell(options, &all, false)?;
+        for one in &all {
+            run::tell_undecided(options, &[&one.a.name, &one.b.name], NOISE_ALONE)?;
+        }
+        console::note(NOISE_ALONE);
+        return Ok(ExitCode::from(exit::UNDECIDED));
+    }
     Ok(ExitCode::from(tell(options, &all, options.gate)?))
+}
+
+/// Where only A against itself is there.
+const NOISE_ALONE: &str = "A was held against itself, to find out what this machine can tell: there is no B that a gate could decide about";
+
+fn is_of_noise(compared: &Compared) -> bool {
+    compared.session.as_ref().is_some_and(|session| session.part == Part::Noise)
 }
 
 /// A figure that no cell of both sides has is a slip of the keyboard, or of another kind of run.

@@ -164,6 +164,10 @@ impl<'a> Going<'a> {
         }
         for _ in 0..self.wish.warm_up {
             for cell in 0..self.cells() {
+                if !self.budget_holds(1) {
+                    self.times_run = [0; 2];
+                    return Ok(());
+                }
                 let turn = Turn { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
                 let runs = self.turn(turn, progress)?;
                 self.warm[cell].extend(runs);
@@ -207,6 +211,7 @@ impl<'a> Going<'a> {
                 let left = budget.saturating_sub(self.began.elapsed()).as_secs_f64();
                 most.min((left / (4.0 * pace.as_secs_f64()).max(1e-9)) as u32)
             }
+            _ if !self.budget_holds(1) => 0,
             _ => most,
         }
     }
@@ -214,6 +219,14 @@ impl<'a> Going<'a> {
     /// Whether the time that was allowed holds no quad any more, of whatever kind.
     fn budget_holds_no_quad(&self) -> bool {
         self.wish.budget.is_some() && self.quads_that_fit() == 0
+    }
+
+    /// Whether the time that was allowed holds so many runs more. As long as nobody knows what a run takes, any time that is left does.
+    fn budget_holds(&self, runs: usize) -> bool {
+        self.wish.budget.is_none_or(|budget| {
+            let left = budget.saturating_sub(self.began.elapsed());
+            !left.is_zero() && self.left(runs).is_none_or(|takes| takes <= left)
+        })
     }
 
     fn run_quads(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
@@ -234,6 +247,12 @@ impl<'a> Going<'a> {
                 self.left(4 * (most - number)),
             );
             for (place, side) in order.iter().enumerate() {
+                // Without a warm-up its own runs tell what a quad takes.
+                if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
+                    return Ok(Ended::Complete(
+                        "the time of --budget does not hold the first quad: nothing is compared".into(),
+                    ));
+                }
                 let turn = Turn {
                     part: Part::Quads,
                     cell: *side,

@@ -75,7 +75,7 @@ fn tell_kept(going: &Going<'_>) {
 }
 
 /// What CI waits for is there, too, where the gate had nothing to decide about.
-fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow::Result<()> {
+pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow::Result<()> {
     if options.github {
         let line = compared::github_undecided(sides, why);
         if options.json { console::error_raw(&line) } else { console::out_raw(&line) }

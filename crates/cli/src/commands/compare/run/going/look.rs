@@ -3,10 +3,9 @@
 use super::Going;
 use crate::commands::compare::run::progress::Progress;
 use crate::commands::sweep::stage::Stop;
-use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS};
 use fathom_compare::quads::effect::half_width;
 use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
-use fathom_report::compared::{MANY, Row, Stopping};
+use fathom_report::compared::{Row, Stopping, first_look};
 
 impl Going<'_> {
     /// The one look after a quad. The answer is why it is enough.
@@ -19,7 +18,7 @@ impl Going<'_> {
         if quads == FIRST_LOOK && self.plan.noise.is_none() {
             self.tell_noise(&found, progress);
         }
-        let first = if watched.len() < MANY { FIRST_LOOK } else { SCREEN_QUADS + CONFIRM_QUADS };
+        let first = first_look(watched.len());
         let seen: Vec<Seen> = watched.into_iter().map(Seen::of).collect();
         Ok(enough(&self.plan.stopping, &seen, quads, first))
     }

@@ -27,6 +27,11 @@ impl Going<'_> {
                 self.left(4 * (NOISE_QUADS - number)),
             );
             for (place, side) in order.iter().enumerate() {
+                if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
+                    return Ok(Some(Ended::Complete(format!(
+                        "the time of --budget does not hold the first quad of {NOISE_QUADS} of A against itself, and nothing was compared"
+                    ))));
+                }
                 let turn = Turn {
                     part: Part::Noise,
                     cell: 0,
@@ -54,7 +59,7 @@ impl Going<'_> {
             ));
         }
         let noise = Noise { most_quads: self.quads_that_fit(), figures, orders };
-        let mut failed = Vec::new();
+        let (mut passed, mut failed) = (0, Vec::new());
         for figure in &noise.figures {
             let Some(gate) = noise.gate(figure, self.plan.effect, self.plan.threshold) else {
                 let told = format!(
@@ -71,6 +76,7 @@ impl Going<'_> {
             let takes = needed.map_or(String::new(), |n| format!(" {}", self.takes(n)));
             let told = format!("{}, {}: {}{takes}", figure.cell, figure.metric, wording::noise_gate(&gate));
             if gate.passed() {
+                passed += 1;
                 progress.say(&told);
             } else {
                 failed.push(told);
@@ -82,13 +88,24 @@ impl Going<'_> {
                 "the noise was measured, and the time of --budget holds no quad of the comparison".into(),
             )));
         }
-        Ok(match (failed.is_empty(), self.wish.alone) {
-            (false, _) => Some(Ended::TooNoisy(failed.join("\n"))),
-            (true, true) => {
-                Some(Ended::Complete("the noise was measured; there is nothing to compare".into()))
-            }
-            (true, false) => None,
-        })
+        if passed == 0 && !failed.is_empty() {
+            return Ok(Some(Ended::TooNoisy(failed.join("\n"))));
+        }
+        // One cell that this machine cannot tell is no reason to be silent about the others.
+        for told in &failed {
+            progress.warn(told);
+        }
+        if self.wish.alone {
+            return Ok(Some(Ended::Complete("the noise was measured; there is nothing to compare".into())));
+        }
+        if !failed.is_empty() {
+            progress.warn(&format!(
+                "{} of {} figures get no verdict of faster, slower or the same, because of their noise; the others are compared",
+                failed.len(),
+                failed.len() + passed
+            ));
+        }
+        Ok(None)
     }
 
     /// "A change of 3 % takes about 25 quads: 100 runs, about 4 min."
