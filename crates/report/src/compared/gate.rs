@@ -43,14 +43,14 @@ impl Gate {
             return Self { outcome: Outcome::Regression, sentence, rows };
         }
         let open = rows.iter().filter(|i| !settled(&compared.rows[**i], compared)).count();
-        let missing = compared.only_a.len();
+        let missing = compared.undecided;
         let outcome =
             if rows.is_empty() || open > 0 || missing > 0 { Outcome::NotEnoughData } else { Outcome::Passed };
         let sentence = match outcome {
             Outcome::Passed => format!("No regression in {of}."),
             _ if rows.is_empty() => "Not enough data: the sides have no figure in common.".into(),
             _ if open > 0 => format!("Not enough data: {open} of {of} cannot be decided."),
-            _ => format!("Not enough data: {missing} figures of A are missing in B."),
+            _ => format!("Not enough data: {} of A missing in B.", counted(missing, "figure")),
         };
         Self { outcome, sentence, rows }
     }

@@ -123,6 +123,9 @@ pub struct Compared {
     pub only_a: Vec<String>,
     /// Cells that A does not have.
     pub only_b: Vec<String>,
+    /// How many figures that the gate looks at A has and B lacks.
+    #[serde(skip)]
+    pub(crate) undecided: usize,
     /// The surfaces of both sides, where each is one run: the page draws them beside their ratio.
     #[serde(skip)]
     pub(crate) surfaces: [Surfaces; 2],
@@ -180,6 +183,7 @@ impl Compared {
             workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,
             only_b: taken.only_b,
+            undecided: taken.undecided,
             surfaces: [a, b].map(Surfaces::of),
             rows,
             families,

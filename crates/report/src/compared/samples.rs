@@ -80,6 +80,9 @@ pub(super) struct Taken {
     pub(super) factors: Factors,
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
+    /// How many figures that decide A has and B lacks: those that were chosen, or that a comparison watches, else those that cells are
+    /// quoted by.
+    pub(super) undecided: usize,
 }
 
 /// Takes the figures both sides have, in the order of the first run that has each. `wanted` are those that were chosen, and the one
@@ -115,7 +118,16 @@ pub(super) fn take(
     }
     let has = |sample: &Sample, side| sample.values.iter().any(|(u, _)| layout.units[*u].side == side);
     let both = |s: &Sample| has(s, quads::Side::A) && has(s, quads::Side::B);
-    let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(both);
+    // What A is quoted by must be in B, too; marked anew below, where only common figures can be quoted.
+    let (mut of_a, of_b): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(|s| has(s, quads::Side::A));
+    mark_headlines(&mut of_a);
+    let decides = |s: &Sample| match wanted {
+        ([], None) => s.headline && s.metric != names::OPERATIONS,
+        ([], Some(watched)) => watched.takes(&s.metric),
+        _ => true,
+    };
+    let undecided = of_a.iter().filter(|s| !both(s) && decides(s)).count();
+    let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = of_a.into_iter().chain(of_b).partition(both);
     // A figure that one side lacks is told by its cell where the whole cell is missing.
     let only = |side| {
         let mut names: Vec<String> = Vec::new();
@@ -135,7 +147,7 @@ pub(super) fn take(
     };
     let (only_a, only_b) = (only(quads::Side::A), only(quads::Side::B));
     mark_headlines(&mut samples);
-    Taken { samples, factors, only_a, only_b }
+    Taken { samples, factors, only_a, only_b, undecided }
 }
 
 /// The number of each figure of a run among those of its kind. All figures of one cell go together, also if some run lacks one of them: the

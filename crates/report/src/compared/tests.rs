@@ -306,6 +306,19 @@ fn a_cell_that_only_one_side_has_is_told() {
 }
 
 #[test]
+fn a_figure_that_no_cell_is_quoted_by_may_be_missing() {
+    let [mut a, b] = sides_of(&SAME, 1);
+    for run in &mut a {
+        let latency = Histogram::from_values((0..2000).map(|n| 100_000 + n % 100));
+        let stat = OpStat { op: OpKind::Sync, ops: 2000, bytes: 0, latency };
+        run.phases[0].repetitions[0].workers[0].stats.push(stat);
+    }
+    let found = compared(&[a, b]);
+    assert!(found.only_a.iter().any(|name| name.contains("sync p99")), "{:?}", found.only_a);
+    assert_eq!(Gate::of(&found, false).outcome, Outcome::Passed);
+}
+
+#[test]
 fn the_text_is_as_it_was() {
     insta::assert_snapshot!(text(&compared(&marked(sides_of(&SLOWER, 1)))));
 }
