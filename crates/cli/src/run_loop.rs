@@ -93,6 +93,9 @@ pub fn execute(
     let mut observer = Observer::new(common.observe, engine, device, small::is_small(workload))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
     let mut run = begin(engine, workload, &head);
+    if let (Some(reach), Some(environment)) = (reach, run.environment.as_object_mut()) {
+        environment.insert("cold".into(), reach.word().into());
+    }
     if let Some(mark) = &common.mark {
         mark.put_on(&mut run);
     }

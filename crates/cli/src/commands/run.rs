@@ -68,18 +68,20 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
             Err(code) => code,
         });
     }
-    let runs = match filebench::execute(&options.file, common, std::env::args().collect()) {
-        Ok(runs) => runs,
+    let ended = match filebench::execute(&options.file, common, std::env::args().collect()) {
+        Ok(ended) => ended,
         Err(code) => return Ok(code),
     };
-    for finished in &runs {
+    for finished in &ended.runs {
         conclude(finished, options.json);
     }
-    if let Some(output) = &options.output {
-        let all: Vec<_> = runs.iter().map(|f| &f.run).collect();
+    if let Some(output) = options.output.as_ref().filter(|_| !ended.runs.is_empty()) {
+        let all: Vec<_> = ended.runs.iter().map(|f| &f.run).collect();
         write::tell(&write::runs(&all, output, false)?);
     }
-    Ok(runs.last().map_or(ExitCode::SUCCESS, code))
+    // What ended a run is told by its own code; a step between the runs that failed by that of the whole.
+    let of_runs = ended.runs.iter().find(|f| f.failure.is_some() || f.signal.is_some()).map(code);
+    Ok(of_runs.unwrap_or(ended.code))
 }
 
 /// What a workload does, in words.

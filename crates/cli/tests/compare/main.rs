@@ -7,6 +7,7 @@ mod json_schema;
 mod refused;
 mod run;
 mod schema;
+mod scripts;
 mod sides;
 
 use fathom_record::{Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker, export};

@@ -47,3 +47,48 @@ fn what_cannot_be_compared_is_said() {
         let _ = fathom.run(line).expect_code(2);
     }
 }
+
+#[test]
+fn options_of_measuring_are_refused_where_nothing_is_measured() {
+    let fathom = with(&runs(&SLOWER, true));
+    let stored: [&[&str]; 3] = [&["--a", "last", "--b", "last"], &["--of", "last"], &["--sweep", "last"]];
+    let measuring: [&[&str]; 18] = [
+        &["--vary", "rate=1,2"],
+        &["--in", "x"],
+        &["--figure", "p99"],
+        &["--effect", "3%"],
+        &["--stop", "precision"],
+        &["--half-width", "1%"],
+        &["--max-quads", "3"],
+        &["--budget", "1s"],
+        &["--warm-up", "0"],
+        &["--calibrate"],
+        &["--seed", "1"],
+        &["--settle", "1s"],
+        &["--on", "x"],
+        &["--image-in", "x"],
+        &["--image-size", "1GiB"],
+        &["--cold"],
+        &["--plan"],
+        &["--", "sysbench", "run"],
+    ];
+    for sides in stored {
+        for words in measuring {
+            let line = [&["compare"], sides, words].concat();
+            let sentence =
+                if words[0] == "--cold" { "--cold belongs to --run" } else { "cannot be used with" };
+            let _ = fathom.run(line).expect_code(2).expect_stderr(sentence);
+        }
+    }
+    for words in [
+        ["--of", "last"].as_slice(),
+        &["last", "last"],
+        &["--a", "last", "--b", "last"],
+        &["--run", "w.toml"],
+    ] {
+        for option in ["--by", "--base"] {
+            let line = [&["compare"], words, &[option, "scheduler"]].concat();
+            let _ = fathom.run(line).expect_code(2).expect_stderr("cannot be used with");
+        }
+    }
+}

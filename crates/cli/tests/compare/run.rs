@@ -282,7 +282,7 @@ fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
 fn what_cannot_be_measured_is_said_before_anything_runs() {
     let fathom = Fathom::new();
     let (one, two) = (workload(&fathom, "one", ""), workload(&fathom, "two", ""));
-    let refused: [(&[&str], &str); 15] = [
+    let refused: [(&[&str], &str); 16] = [
         (&[], "0 were named"),
         (&[&one], "nothing differs between the sides"),
         (&[&one, &two, &one], "3 were named"),
@@ -298,6 +298,7 @@ fn what_cannot_be_measured_is_said_before_anything_runs() {
         (&["--vary", "skeduler=none,bfq", &one], "skeduler is no setting that fathom knows"),
         (&["--", "iozone", "-i", "0", "--and", "sysbench"], "error"),
         (&["no-such.toml", &one], "no-such.toml"),
+        (&["--", "iozone", "-i", "0", "--and"], "--and stands between two command lines"),
     ];
     for (words, sentence) in refused {
         let _ = fathom.run(run(words)).expect_code(2).expect_stderr(sentence);

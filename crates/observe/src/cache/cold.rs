@@ -25,6 +25,17 @@ pub enum Reach {
     Machine,
 }
 
+impl Reach {
+    /// The word for it in records.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Machine => "machine",
+        }
+    }
+}
+
 /// Pages that are being written back once more, or that somebody looks at, stay the first time.
 const MOMENT: Duration = Duration::from_millis(100);
 

@@ -40,6 +40,8 @@ pub struct PastRun {
     pub mount_point: Option<String>,
     /// The settings that a sweep or a comparison made it under, as JSON.
     pub settings: Option<String>,
+    /// How far the files that it read were made cold on the user's wish ("files", "machine"), besides what its workload asks for.
+    pub cold: Option<String>,
     /// What a comparison made it for: "warm-up", "noise" or "quads".
     pub part: Option<String>,
     /// The text it was imported from (without the lines that were not understood).
@@ -81,7 +83,7 @@ impl Store {
                 "SELECT run.id, label, dialect, started_at, status, version, argv, directory, workload_id, host, boot_id,
                      pid_namespace, pid, pid_started_ticks, doc ->> '$.hostname' AS place_host,
                      doc ->> '$.filesystem.mount_point' AS mount_point, coalesce(doc -> '$.sweep.settings', doc -> '$.comparison.settings') AS settings,
-                     source.file, source.program, source.first_line, source.last_line, doc ->> '$.comparison.part' AS part
+                     source.file, source.program, source.first_line, source.last_line, doc ->> '$.comparison.part' AS part, doc ->> '$.cold' AS cold
                  FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
                  WHERE NOT EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  ORDER BY run.id",
@@ -161,6 +163,7 @@ fn run(row: &Row) -> Result<PastRun, Failure> {
         mount_point: row.get(15)?,
         settings: row.get(16)?,
         part: row.get(21)?,
+        cold: row.get(22)?,
         source,
     })
 }

@@ -4,6 +4,9 @@ use super::run::line::Measure;
 use clap::Args;
 use std::path::PathBuf;
 
+/// What says that no sweep is meant, for the options that need one (`requires` alone does not do: see `run::line::STORED`).
+const NO_SWEEP: [&str; 5] = ["sides", "a", "b", "of", "run"];
+
 #[derive(Debug, Args)]
 #[command(after_help = "A side is one of
   an id, its beginning, \"last\"     that run
@@ -55,10 +58,10 @@ pub struct Compare {
     #[arg(long, value_name = "ID", conflicts_with_all = ["a", "b", "sweep"])]
     pub of: Option<String>,
     /// The setting of the sweep whose values are the sides; the other settings are coordinates of cells
-    #[arg(long, value_name = "SETTING", requires = "sweep")]
+    #[arg(long, value_name = "SETTING", requires = "sweep", conflicts_with_all = NO_SWEEP)]
     pub by: Option<String>,
     /// The value of that setting that is the baseline [default: the one the sweep names first]
-    #[arg(long, value_name = "VALUE", requires = "sweep")]
+    #[arg(long, value_name = "VALUE", requires = "sweep", conflicts_with_all = NO_SWEEP)]
     pub base: Option<String>,
     /// The least change of a ratio that is called one [default: 1%, or that of the stored comparison]
     #[arg(long, value_name = "SHARE")]

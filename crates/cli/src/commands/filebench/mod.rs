@@ -95,7 +95,7 @@ fn script(line: &Line, argv: Vec<String>, common: &Common) -> ExitCode {
 }
 
 /// A script for `fathom run`: planned and executed, without Filebench's output.
-pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<Vec<Finished>, ExitCode> {
+pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<steps::Ended, ExitCode> {
     let (name, text) = read(Some(file)).map_err(|why| {
         console::error(&why);
         ExitCode::from(exit::USAGE)
@@ -113,8 +113,7 @@ pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<Vec<Fi
     let mut engine = Engine::new(state::ledger());
     fathom_engine::watch_signals();
     let call = steps::Call { name: &name, argv, common, format: Format::V1_5 };
-    let ended = steps::all(&plan, &mut engine, Log::new(Format::V1_5, true), &call);
-    if ended.runs.is_empty() { Err(ended.code) } else { Ok(ended.runs) }
+    Ok(steps::all(&plan, &mut engine, Log::new(Format::V1_5, true), &call))
 }
 
 /// A command line of the drop-in that is to be measured without Filebench's output, again and again.
@@ -157,13 +156,17 @@ impl Measured {
         Ok(plan)
     }
 
-    /// Executes it.
+    /// Executes it. A script that was not carried out to its end is none that was measured, however many of its runs are in the store:
+    /// the others would be missing on its side.
     pub fn measure(&self, engine: &mut Engine, common: &Common) -> Result<Vec<Finished>, ExitCode> {
         let plan = self.plan()?;
         let name = self.line.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
         let call = steps::Call { name: &name, argv: self.argv.clone(), common, format: Format::V1_5 };
         let ended = steps::all(&plan, engine, Log::new(Format::V1_5, true), &call);
-        if ended.runs.is_empty() { Err(ended.code) } else { Ok(ended.runs) }
+        if ended.whole || ended.runs.iter().any(|r| r.failure.is_some() || r.signal.is_some()) {
+            return Ok(ended.runs);
+        }
+        Err(ended.code)
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Call<'a> {
 /// What came of the steps.
 pub struct Ended {
     pub runs: Vec<Finished>,
+    /// Whether every step was carried out.
+    pub whole: bool,
     pub code: ExitCode,
 }
 
@@ -41,7 +43,7 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
     let mut runs = Vec::new();
     if let Some(danger) = world::endangered(plan, engine.ledger()) {
         console::error(&danger);
-        return Ended { runs, code: ExitCode::from(FAILED) };
+        return Ended { runs, whole: false, code: ExitCode::from(FAILED) };
     }
     let mut log = log;
     let mut last = None;
@@ -69,6 +71,7 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
             path.display()
         ));
     }
+    let whole = outcome.is_ok();
     let code = match outcome {
         Ok(()) => exit::DONE,
         Err(Stop::Told) => FAILED,
@@ -83,7 +86,7 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
             exit::of_signal(signal)
         }
     };
-    Ended { runs, code: ExitCode::from(code) }
+    Ended { runs, whole, code: ExitCode::from(code) }
 }
 
 fn one(

@@ -105,7 +105,8 @@ fn identity(run: &PastRun, model: &str) -> String {
         }
         None => {
             parts.push(model.to_owned());
-            parts.extend([&run.host, &run.mount_point, &run.settings].map(|p| p.clone().unwrap_or_default()));
+            parts.extend([&run.host, &run.mount_point, &run.cold].map(|p| p.clone().unwrap_or_default()));
+            parts.extend(settings(run));
         }
     }
     parts.join("\n\0")
@@ -169,19 +170,24 @@ pub fn workload_name(model: &str) -> Option<String> {
     quoted.strip_suffix('"').filter(|n| !n.is_empty()).map(str::to_owned)
 }
 
+/// The settings that a sweep or a comparison made it under. What was executed and where is told by the workload and the mount point: the
+/// names under which they were typed are new with every build that a CI compares.
+fn settings(run: &PastRun) -> Vec<String> {
+    let parsed: Option<serde_json::Map<String, serde_json::Value>> =
+        run.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
+    let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+    let all = parsed.into_iter().flatten().filter(|(k, _)| k != "workload" && k != "in");
+    all.map(|(k, v)| format!("{k}={}", word(&v))).collect()
+}
+
 fn place(run: &PastRun) -> String {
     if run.source.is_some() {
         return String::new();
     }
     let host = run.host.as_ref().map(|h| format!("host {h}"));
-    let settings = run.settings.as_ref().map(|s| {
-        let parsed: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_str(s).ok();
-        let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-        let words: Vec<String> =
-            parsed.into_iter().flatten().map(|(k, v)| format!("{k}={}", word(&v))).collect();
-        format!("with {}", words.join(" "))
-    });
-    [host, run.mount_point.clone(), settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let cold = run.cold.as_ref().map(|_| "cold".to_string());
+    let settings = Some(settings(run)).filter(|s| !s.is_empty()).map(|s| format!("with {}", s.join(" ")));
+    [host, run.mount_point.clone(), cold, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -204,6 +210,7 @@ mod tests {
             host: Some("db1".into()),
             mount_point: Some("/data".into()),
             settings: None,
+            cold: None,
             part: None,
             source: None,
         }
@@ -243,17 +250,33 @@ mod tests {
         runs.push(PastRun { mount_point: Some("/other".into()), ..measured("a5", 1) });
         runs.push(PastRun { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..measured("a6", 1) });
         runs.push(PastRun { host: Some("db2".into()), ..measured("a7", 2) });
+        // How a comparison named its sides is no setting.
+        runs.push(PastRun { settings: Some("{}".into()), ..measured("a8", 1) });
+        runs.push(PastRun {
+            settings: Some("{\"workload\":\"/b1/w.toml\",\"in\":\"/b1\"}".into()),
+            ..measured("a9", 2)
+        });
+        runs.push(PastRun { cold: Some("files".into()), ..measured("b1", 1) });
         let past = Past { runs, workloads: workloads.into(), ..Past::default() };
         assert_eq!(
             ids(&past),
-            [vec!["a1", "a2"], vec!["a3"], vec!["a4"], vec!["a5"], vec!["a6"], vec!["a7"]]
+            [
+                vec!["a3"],
+                vec!["a4"],
+                vec!["a5"],
+                vec!["a6"],
+                vec!["a7"],
+                vec!["a1", "a2", "a8", "a9"],
+                vec!["b1"]
+            ]
         );
         let all = groups(&past);
         assert_eq!(
-            (all[0].workload.name.as_str(), all[0].workload.place.as_str()),
+            (all[5].workload.name.as_str(), all[5].workload.place.as_str()),
             ("n2", "host db1, /data")
         );
-        assert_eq!(all[4].workload.place, "host db1, /data, with scheduler=bfq");
+        assert_eq!(all[3].workload.place, "host db1, /data, with scheduler=bfq");
+        assert_eq!(all[6].workload.place, "host db1, /data, cold");
         assert_eq!(all[0].workload.id.len(), 8);
     }
 

@@ -78,7 +78,7 @@ impl<'a> Going<'a> {
                     return Ended::OutOfTime("the time of --budget is over".into());
                 }
                 self.tell(&bar, planned, measuring, cell);
-                // The same operations in all cells of a round, others in the next.
+                // Where the program draws a seed at every start (SysBench), all cells of a round get the same, the next another.
                 let seed = self.asked.stage.seed.wrapping_add(times_run[cell]);
                 times_run[cell] += 1;
                 let outcome = self.one(cell, number, seed, &bar);

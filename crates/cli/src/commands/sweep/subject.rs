@@ -165,7 +165,8 @@ impl Planned {
         })
     }
 
-    /// Checks what can be checked before anything is made, and tells where its files will be, first path first.
+    /// Checks what can be checked before anything is made, and tells where its files will be, first path first: of a list every file,
+    /// since each may be in a place of its own.
     pub fn check(&self, engine: &Engine) -> Result<Vec<PathBuf>, Usage> {
         let workloads = self.workloads()?;
         if let Self::Native { name, workload, .. } = self {
@@ -177,6 +178,7 @@ impl Planned {
             for set in &workload.filesets {
                 match &set.files {
                     Files::Tree(tree) => paths.push(tree.root.clone()),
+                    Files::List(list) => paths.extend(list.iter().cloned()),
                     files => paths.extend(files.path(0)),
                 }
             }

@@ -74,7 +74,7 @@ fn the_past_knows_what_tells_workloads_apart() {
     let (_dir, path) = scratch();
     let mut store = Store::open(&path).expect("opens");
     let mut first = run_named("a");
-    first.environment = serde_json::json!({"hostname": "db1", "filesystem": {"mount_point": "/data"}, "sweep": {"settings": {"scheduler": "bfq"}}});
+    first.environment = serde_json::json!({"hostname": "db1", "filesystem": {"mount_point": "/data"}, "cold": "files", "sweep": {"settings": {"scheduler": "bfq"}}});
     let mut second = Run { workload: "name = \"other\"".into(), ..run_named("b") };
     second.environment = serde_json::json!({"filesystem": "Local"});
     let mut third = imported("c");
@@ -93,6 +93,7 @@ fn the_past_knows_what_tells_workloads_apart() {
         (d.settings.as_deref(), d.part.as_deref()),
         (Some("{\"scheduler\":\"none\"}"), Some("warm-up"))
     );
+    assert_eq!((a.cold.as_deref(), b.cold.as_deref()), (Some("files"), None));
     assert_eq!((a.part.as_deref(), past.newest_simulated.as_deref()), (None, Some("e")));
     assert_eq!((a.host.as_deref(), a.mount_point.as_deref()), (Some("db1"), Some("/data")));
     assert_eq!(a.settings.as_deref(), Some("{\"scheduler\":\"bfq\"}"));

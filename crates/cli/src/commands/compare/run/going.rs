@@ -275,7 +275,7 @@ impl<'a> Going<'a> {
     /// One run.
     fn turn(&mut self, turn: Turn<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
         let began = Instant::now();
-        // The same operations for both sides, others the next time.
+        // Where the program draws a seed at every start (SysBench), both sides get the same, and another the next time.
         let seed = self.wish.stage.seed.wrapping_add(self.times_run[turn.side]);
         self.times_run[turn.side] += 1;
         self.runs_made += 1;

@@ -5,64 +5,68 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// What says that the runs are stored ones. Every option of measuring names them itself: clap drops a `requires` whose target
+/// conflicts with something that is there, and the option would be read and forgotten.
+pub const STORED: [&str; 4] = ["a", "b", "sweep", "of"];
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring now")]
 pub struct Measure {
     /// Measure both sides now, in random quads, until it is clear or the budget is spent; the SIDEs are workload files
-    #[arg(long, conflicts_with_all = ["a", "b", "sweep", "of"])]
+    #[arg(long, conflicts_with_all = STORED)]
     pub run: bool,
     /// The setting that differs, with its two values, or one that both sides have (`fathom sweep --help` lists them)
-    #[arg(long, requires = "run", value_name = "SETTING=A,B")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SETTING=A,B")]
     pub vary: Vec<String>,
     /// Run in these directories: one for each side, or one for both; files have to be named relatively
-    #[arg(long = "in", requires = "run", value_name = "DIR,DIR", value_delimiter = ',')]
+    #[arg(long = "in", requires = "run", conflicts_with_all = STORED, value_name = "DIR,DIR", value_delimiter = ',')]
     pub dirs: Vec<PathBuf>,
     /// The figure that decides when it is enough, and the gate; words as for --metric [default: the one each cell is quoted by]
-    #[arg(long, requires = "run", value_name = "FIGURE")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "FIGURE")]
     pub figure: Option<String>,
     /// The change that has to be seen if it is there [default: 3%, or three times the threshold]
-    #[arg(long, requires = "run", value_name = "SHARE")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SHARE")]
     pub effect: Option<String>,
     /// When to end before all quads are done
-    #[arg(long, requires = "run", value_enum, default_value = "spending")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_enum, default_value = "spending")]
     pub stop: Stop,
     /// Half-width of the interval that --stop precision ends at [default: 1%]
-    #[arg(long, requires = "run", value_name = "SHARE")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SHARE")]
     pub half_width: Option<String>,
     /// Quads at most, four runs each; fewer than 3 give no verdict
-    #[arg(long, requires = "run", value_name = "N", default_value_t = 10)]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "N", default_value_t = 10)]
     pub max_quads: u32,
     /// Begin no quad that would not end within this time: 90s, 10min, 2h
-    #[arg(long, requires = "run", value_name = "TIME")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "TIME")]
     pub budget: Option<String>,
     /// Runs of each side that are thrown away before anything counts
-    #[arg(long, requires = "run", value_name = "N", default_value_t = 1)]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "N", default_value_t = 1)]
     pub warm_up: u32,
     /// First hold A against itself in 5 quads, and compare only if this machine can tell; with one side it is all that is done
-    #[arg(long, requires = "run")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED)]
     pub calibrate: bool,
     /// Seed of the orders [default: drawn, and printed]
-    #[arg(long, requires = "run", value_name = "N")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "N")]
     pub seed: Option<u64>,
     /// Wait so long before every run, after the device has come to rest [default: 0s]
-    #[arg(long, requires = "run", value_name = "TIME")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "TIME")]
     pub settle: Option<String>,
     /// Directory or block device whose settings are turned [default: where the workload's files are]
-    #[arg(long, requires = "run", value_name = "PATH")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "PATH")]
     pub on: Option<PathBuf>,
     /// Where the image of the loop device is made, with fs=... [default: the working directory]
-    #[arg(long, requires = "run", value_name = "DIR")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "DIR")]
     pub image_in: Option<PathBuf>,
     /// Size of that image [default: 2GiB]
-    #[arg(long, requires = "run", value_name = "SIZE")]
+    #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SIZE")]
     pub image_size: Option<String>,
     #[command(flatten)]
     pub conditions: Conditions,
     /// Only check everything and print what would be run, written and changed, and how long it would take
-    #[arg(long, requires = "run", conflicts_with_all = ["json", "output", "junit", "github"])]
+    #[arg(long, requires = "run", conflicts_with_all = ["a", "b", "sweep", "of", "json", "output", "junit", "github"])]
     pub plan: bool,
     /// Command lines of drop-ins as sides: sysbench ARGS --and sysbench ARGS
-    #[arg(last = true, requires = "run", value_name = "DROP-IN ARGS [--and DROP-IN ARGS]")]
+    #[arg(last = true, requires = "run", conflicts_with_all = STORED, value_name = "DROP-IN ARGS [--and DROP-IN ARGS]")]
     pub words: Vec<OsString>,
 }
 

@@ -2,6 +2,7 @@
 //! quads on the stage that sweeps use, `words` tells the plan, `progress` how far it is. What came of it is told by the same functions
 //! as any other comparison; the runs carry their place in the design, so that `--of` comes to the same verdict later.
 
+mod differs;
 mod going;
 pub mod line;
 mod progress;

@@ -113,9 +113,15 @@ fn stopping(measure: &Measure) -> Result<Stopping, Usage> {
 
 /// The workloads: files first, then command lines.
 fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage> {
-    let lines = words.split(|w| w == AND).filter(|line| !line.is_empty());
+    let lines: Vec<&[OsString]> =
+        if words.is_empty() { Vec::new() } else { words.split(|w| w == AND).collect() };
+    if lines.iter().any(|line| line.is_empty()) {
+        return Err(Usage(format!(
+            "{AND} stands between two command lines of drop-ins: on one side of it nothing is named"
+        )));
+    }
     let all: Vec<Vec<OsString>> =
-        files.iter().map(|f| vec![f.into()]).chain(lines.map(<[OsString]>::to_vec)).collect();
+        files.iter().map(|f| vec![f.into()]).chain(lines.into_iter().map(<[OsString]>::to_vec)).collect();
     if all.is_empty() || all.len() > 2 {
         return Err(Usage(format!(
             "--run compares two workloads, or one under two values of a setting: {} were named. \

@@ -1,6 +1,7 @@
 //! What a comparison would do, in words, for `--plan`: both sides with the files they make and every step, what is turned and put back, the
 //! order of the runs, when it ends, and how long it may take.
 
+use super::differs;
 use super::going::{Going, NOISE_QUADS, letters};
 use crate::commands::run::plan_of;
 use crate::commands::sweep::plan::prepared;
@@ -17,7 +18,8 @@ const MOST_ORDERS: usize = 50;
 pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     let wish = going.wish;
     let mut text = String::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut told: Option<(String, Vec<Workload>)> = None;
+    let mut stay = false;
     let mut lasts = Vec::new();
     for cell in 0..going.cells() {
         let workloads = going.stage.workloads_of(cell)?;
@@ -25,14 +27,21 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
             going.stage.directory_of(cell).map_or(String::new(), |d| format!(", in {}", d.display()));
         let _ = writeln!(text, "{}: {}{directory}", ["A", "B"][cell], wish.plan.sides[cell]);
         let words: String = workloads.iter().map(plan_of).collect();
+        stay |= workloads.iter().flat_map(|w| &w.filesets).any(|set| set.keep);
+        lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
         // The same steps are not told twice.
-        if told.contains(&words) {
-            let _ = writeln!(text, "  the same files and steps as A");
+        let differ = told.as_ref().map_or(Vec::new(), |(_, a)| differs::lines(a, &workloads));
+        if told.as_ref().is_some_and(|(a, _)| *a == words) {
+            let but = if differ.is_empty() { "" } else { ", but for" };
+            let _ = writeln!(text, "  the same files and steps as A{but}");
         } else {
             text.extend(words.lines().map(|line| format!("  {line}\n")));
-            told.push(words);
+            if !differ.is_empty() {
+                let _ = writeln!(text, "  differs from A in");
+            }
         }
-        lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
+        text.extend(differ.iter().map(|line| format!("    {line}\n")));
+        told = told.or(Some((words, workloads)));
     }
     text += &prepared(&going.stage);
     order(&mut text, going);
@@ -43,8 +52,9 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     }
     let _ = writeln!(
         text,
-        "{}; files that runs make are removed, others are left as they are",
-        if kept { "every run is kept in the store" } else { "nothing is kept (--no-store)" }
+        "{}; files that runs make are removed{}, others are left as they are",
+        if kept { "every run is kept in the store" } else { "nothing is kept (--no-store)" },
+        if stay { " unless it says \"kept\" above" } else { "" }
     );
     Ok(text)
 }

@@ -11,7 +11,12 @@ use fathom_engine::{Engine, Ledger, interrupted_by};
 use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};
 use fathom_report::sweep::Found;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Component, Path};
+
+/// Whether a path leads out of the directory that it is named in.
+fn leaves(path: &Path) -> bool {
+    path.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir))
+}
 
 impl Stage<'_> {
     /// Every workload that will be run is planned once now: an error in the last cell must not show after hours.
@@ -29,10 +34,10 @@ impl Stage<'_> {
             let planned = self.subject_of(cell).1.plan(&arguments, &settings, self.asked.seed)?;
             let paths = planned.check(&engine)?;
             if let Some(why) = self.must_be_relative()
-                && let Some(path) = paths.iter().find(|p| p.is_absolute())
+                && let Some(path) = paths.iter().find(|p| leaves(p))
             {
                 return Err(Usage(format!(
-                    "{} would not be {why}; the workload has to name its files relatively",
+                    "{} would not be {why}; the workload has to name its files relatively, and without \"..\"",
                     path.display()
                 )));
             }
