@@ -1,6 +1,7 @@
 //! One figure of one cell, judged: by quads, as two groups, or as two single runs, and put into the words of a verdict.
 
 use super::layout::{Design, Layout};
+use super::metric;
 use super::samples::{Place, Sample};
 use fathom_compare::quads::effect::{self, Scale};
 use fathom_compare::quads::{Quad, Side};
@@ -10,7 +11,7 @@ use fathom_compare::verdict::{self, Rules, Verdict};
 use fathom_compare::wording::{self, Names};
 use fathom_record::imported::units;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// By which method a figure was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -137,6 +138,10 @@ pub struct Row {
     pub cv: Option<f64>,
     /// p, adjusted for the number of cells by Benjamini and Hochberg; only where there are several.
     pub adjusted_p: Option<f64>,
+    /// Whether it is a percentile on too few operations beside one of the same cell that has enough: the one open of a run beside its
+    /// reads. A word such as "p99" does not mean it.
+    #[serde(skip)]
+    pub(super) beside: bool,
     /// The verdict.
     pub verdict: Word,
     /// The same in a sentence.
@@ -170,6 +175,7 @@ impl Row {
             exact: false,
             cv: None,
             adjusted_p: None,
+            beside: false,
             verdict: Word::Unusable,
             sentence: String::new(),
         }
@@ -309,6 +315,16 @@ fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
         Verdict::ChangedBelowThreshold => Word::BelowThreshold,
         Verdict::SameWithin(_) => Word::Same,
         Verdict::Inconclusive(_) | Verdict::Withheld(_) => Word::Inconclusive,
+    }
+}
+
+/// Marks the percentiles on too few operations that stand beside others of the same cell.
+pub(super) fn mark_beside(rows: &mut [Row]) {
+    let of = |row: &Row| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
+    let enough: BTreeSet<(String, String)> =
+        rows.iter().filter(|r| !r.has_too_few()).filter_map(of).collect();
+    for row in rows.iter_mut().filter(|r| r.has_too_few()) {
+        row.beside = of(row).is_some_and(|figure| enough.contains(&figure));
     }
 }
 

@@ -176,7 +176,10 @@ impl Plan {
     pub fn watches(&self, row: &Row) -> bool {
         match &self.figure {
             None => row.headline,
-            Some(word) => Metric::of_word(word).takes(&row.metric),
+            Some(word) => match Metric::of_word(word) {
+                Metric::Percentile(_) if row.beside => false,
+                metric => metric.takes(&row.metric),
+            },
         }
     }
 

@@ -210,6 +210,33 @@ fn warm_up_runs_stand_for_whole_runs_also_with_repetitions() {
     assert!(!p99.has_too_few() && p99.a.len() == 1, "{p99:?}");
 }
 
+/// Every run opens its file once; "p99" still means that of its reads.
+#[test]
+fn a_percentile_of_few_operations_beside_one_of_many_is_not_watched() {
+    let with = |figure: &str| {
+        let plan = Plan { figure: Some(figure.into()), ..plan() };
+        let mut sides = session(&SAME, &plan);
+        for run in sides.iter_mut().flatten() {
+            let stats = &mut run.phases[0].repetitions[0].workers[0].stats;
+            let latency = fathom_record::Histogram::from_values([5000]);
+            stats.push(fathom_record::OpStat {
+                op: fathom_record::OpKind::Open,
+                ops: 1,
+                latency,
+                ..stats[0].clone()
+            });
+        }
+        let found = compared(&sides);
+        let watched = found.rows.iter().filter(|r| plan.watches(r)).map(|r| r.metric.clone());
+        (watched.collect::<Vec<_>>(), super::super::Gate::of(&found, false).outcome)
+    };
+    use super::super::Outcome;
+    assert_eq!(with("p99"), (vec!["read p99".into()], Outcome::Passed));
+    // Of 2000 reads no p99.9 can be told, and who asks for that of opens gets to know, too.
+    assert_eq!(with("p99.9").1, Outcome::NotEnoughData);
+    assert_eq!(with("open p99"), (vec!["open p99".into()], Outcome::NotEnoughData));
+}
+
 #[test]
 fn the_plan_says_after_which_quad_is_first_looked() {
     assert_eq!((first_look(1), first_look(MANY - 1), first_look(MANY)), (3, 3, 8));
