@@ -79,7 +79,7 @@ fn alarms(quads: usize) -> usize {
     alarmed
 }
 
-// At most one in a hundred; at 5 % of false discoveries these were 14, 25 and 21 of a thousand.
+// At most one in a hundred. Of 200 000 matrices 0.01, 0.29 and 0.35 % alarm; at 5 % of false discoveries 1.66, 2.27 and 2.18 %.
 
 #[test]
 fn five_quads_of_many_cells_raise_few_alarms() {
