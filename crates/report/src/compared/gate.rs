@@ -33,8 +33,12 @@ impl Gate {
     /// Decides by the figures that cells are quoted by, or by the one that a comparison watched; if figures were chosen, by all of those.
     #[must_use]
     pub fn of(compared: &Compared, chosen: bool) -> Self {
-        let rows: Vec<usize> =
-            (0..compared.rows.len()).filter(|i| chosen || is_quoted(compared, &compared.rows[*i])).collect();
+        let counts = |row: &Row| if chosen { !row.beside } else { is_quoted(compared, row) };
+        let mut rows: Vec<usize> = (0..compared.rows.len()).filter(|i| counts(&compared.rows[*i])).collect();
+        // Somebody who names a figure that stands on too few operations has to hear that.
+        if chosen && rows.is_empty() {
+            rows = (0..compared.rows.len()).collect();
+        }
         let with = |word: Word| rows.iter().filter(|i| compared.rows[**i].verdict == word).count();
         let of = counted(rows.len(), "figure");
         let worse = with(Word::Worse);

@@ -319,6 +319,21 @@ fn a_figure_that_no_cell_is_quoted_by_may_be_missing() {
 }
 
 #[test]
+fn a_gate_by_a_percentile_looks_at_the_operations_of_which_there_are_enough() {
+    let mut sides = sides_of(&SAME, 1);
+    for run in sides.iter_mut().flatten() {
+        let latency = Histogram::from_values([50_000]);
+        let stat = OpStat { op: OpKind::Open, ops: 1, bytes: 0, latency };
+        run.phases[0].repetitions[0].workers[0].stats.push(stat);
+    }
+    let asked = |word: &str| Asked { metrics: vec![Metric::of_word(word)], ..Asked::default() };
+    let by_word = compared_with(&sides, &asked("p99"));
+    assert_eq!(Gate::of(&by_word, true).outcome, Outcome::Passed);
+    let by_name = compared_with(&sides, &asked("open p99"));
+    assert_eq!(Gate::of(&by_name, true).outcome, Outcome::NotEnoughData);
+}
+
+#[test]
 fn the_text_is_as_it_was() {
     insta::assert_snapshot!(text(&compared(&marked(sides_of(&SLOWER, 1)))));
 }
