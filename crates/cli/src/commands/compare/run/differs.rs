@@ -70,9 +70,9 @@ mod tests {
     fn every_value_that_differs_is_named() {
         let plain = [workload("4KiB", "")];
         assert!(lines(&plain, &plain).is_empty());
-        let found = lines(&plain, &[workload("8KiB", "depth = 4\n")]);
+        let found = lines(&plain, &[workload("8KiB", "queue_depth = 4\n")]);
         assert!(found.iter().any(|l| l.contains("record.fixed: 8KiB, with A 4KiB")), "{found:?}");
-        assert!(found.iter().any(|l| l.contains("depth: 4, with A ")), "{found:?}");
+        assert!(found.iter().any(|l| l.contains("queue_depth: 4, with A ")), "{found:?}");
         assert_eq!(found.len(), 2, "{found:?}");
     }
 }
