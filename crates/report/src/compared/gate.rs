@@ -1,7 +1,7 @@
 //! A yes or no for a CI: is there a regression, is it shown that there is none, or do the data not tell?
 
 use super::judge::{Row, Word};
-use super::{Compared, MANY};
+use super::{Compared, MANY, Metric};
 use crate::history::counted;
 use fathom_compare::verdict::FEWEST_QUADS;
 use serde::Serialize;
@@ -32,13 +32,16 @@ pub struct Gate {
 impl Gate {
     /// Decides by the figures that cells are quoted by, or by the one that a comparison watched; if figures were chosen, by all of those.
     #[must_use]
-    pub fn of(compared: &Compared, chosen: bool) -> Self {
-        let counts = |row: &Row| if chosen { !row.beside } else { is_quoted(compared, row) };
-        let mut rows: Vec<usize> = (0..compared.rows.len()).filter(|i| counts(&compared.rows[*i])).collect();
-        // Somebody who names a figure that stands on too few operations has to hear that.
-        if chosen && rows.is_empty() {
-            rows = (0..compared.rows.len()).collect();
-        }
+    pub fn of(compared: &Compared, chosen: &[Metric]) -> Self {
+        let counts = |row: &Row| match chosen {
+            [] => is_quoted(compared, row),
+            // Somebody who names a figure that stands on too few operations has to hear that; a word such as "p99" does not mean it.
+            _ => chosen
+                .iter()
+                .filter(|m| m.takes(&row.metric))
+                .any(|m| matches!(m, Metric::Named(_)) || !row.beside),
+        };
+        let rows: Vec<usize> = (0..compared.rows.len()).filter(|i| counts(&compared.rows[*i])).collect();
         let with = |word: Word| rows.iter().filter(|i| compared.rows[**i].verdict == word).count();
         let of = counted(rows.len(), "figure");
         let worse = with(Word::Worse);

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn a_regression_is_an_error_in_githubs_own_escapes() {
         let found = compared(&sides_of(&SLOWER, 1));
-        let gate = Gate::of(&found, true);
+        let gate = Gate::of(&found, &[crate::compared::Metric::All]);
         let text = github(std::slice::from_ref(&found), &[gate]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(

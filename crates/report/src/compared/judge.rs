@@ -318,12 +318,14 @@ fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
     }
 }
 
-/// Marks the percentiles on too few operations that stand beside others of the same cell.
-pub(super) fn mark_beside(rows: &mut [Row]) {
+/// Marks the percentiles on too few operations that stand beside others of the same cell. The baseline has to have too few already: an
+/// operation that only the other side hardly does any more is what a comparison is made for. `samples` are what the rows were made of.
+pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample]) {
     let of = |row: &Row| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
     let enough: BTreeSet<(String, String)> =
         rows.iter().filter(|r| !r.has_too_few()).filter_map(of).collect();
-    for row in rows.iter_mut().filter(|r| r.has_too_few()) {
+    let few_in_a = |s: &Sample| s.too_few.is_some_and(|few| few.in_a);
+    for (row, _) in rows.iter_mut().zip(samples).filter(|(_, sample)| few_in_a(sample)) {
         row.beside = of(row).is_some_and(|figure| enough.contains(&figure));
     }
 }

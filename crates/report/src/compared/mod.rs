@@ -161,7 +161,7 @@ impl Compared {
         let also = layout.session.as_ref().and_then(|mark| mark.plan.metric());
         let taken = samples::take(a, b, &layout, (&asked.metrics, also.as_ref()));
         let mut rows: Vec<Row> = taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
-        judge::mark_beside(&mut rows);
+        judge::mark_beside(&mut rows, &taken.samples);
         // Several runs may hold one cell each.
         let mut judged = rows.iter().filter(|r| !r.has_too_few()).peekable();
         if judged.peek().is_some() && judged.all(|r| r.a.len() < 2 && r.b.len() < 2) {

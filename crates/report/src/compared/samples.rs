@@ -51,6 +51,8 @@ pub(super) struct TooFew {
     pub(super) needed: u64,
     /// In the run with the fewest.
     pub(super) fewest: u64,
+    /// Whether a run of the baseline has too few.
+    pub(super) in_a: bool,
 }
 
 /// The values of one figure of one cell.
@@ -121,8 +123,12 @@ pub(super) fn take(
     // What A is quoted by must be in B, too; marked anew below, where only common figures can be quoted.
     let (mut of_a, of_b): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(|s| has(s, quads::Side::A));
     mark_headlines(&mut of_a);
+    // Operations are taken only where throughput is coarse: B has them, too, if it has the cell.
+    let taken_alone = |s: &Sample| {
+        s.metric == names::OPERATIONS && of_a.iter().any(|other| other.place == s.place && both(other))
+    };
     let decides = |s: &Sample| match wanted {
-        ([], None) => s.headline && s.metric != names::OPERATIONS,
+        ([], None) => s.headline && !taken_alone(s),
         ([], Some(watched)) => watched.takes(&s.metric),
         _ => true,
     };
@@ -197,18 +203,19 @@ fn of_run(
             }
         };
         at.values.push((number, value));
-        at.note_count(count);
+        at.note_count(count, unit.side == quads::Side::A);
     }
 }
 
 impl Sample {
-    fn note_count(&mut self, count: Option<u64>) {
+    fn note_count(&mut self, count: Option<u64>, of_a: bool) {
         let percentile = metric::percentile(&self.metric).and_then(|(_, p)| p[1..].parse::<f64>().ok());
         let (Some(p), Some(count)) = (percentile, count) else { return };
         let needed = needed_for(p / 100.0);
         if count < needed {
             let fewest = self.too_few.map_or(count, |t| t.fewest.min(count));
-            self.too_few = Some(TooFew { needed, fewest });
+            let in_a = of_a || self.too_few.is_some_and(|t| t.in_a);
+            self.too_few = Some(TooFew { needed, fewest, in_a });
         }
     }
 }

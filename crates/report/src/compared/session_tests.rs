@@ -152,12 +152,9 @@ fn the_second_stage_of_a_script_is_quoted_and_gated_too() {
         quoted,
         [("read, record 4 KiB", Word::Same, None), ("read, record 4 KiB; pass 2", Word::Worse, Some("2")),]
     );
-    let gate = super::super::Gate::of(&found, false);
+    let gate = super::super::Gate::of(&found, &[]);
     assert_eq!(gate.sentence, "Regression: 1 of 2 figures worse by 1 % or more.");
-    assert_eq!(
-        super::super::Gate::of(&compared(&stages(1.0)), false).sentence,
-        "No regression in 2 figures."
-    );
+    assert_eq!(super::super::Gate::of(&compared(&stages(1.0)), &[]).sentence, "No regression in 2 figures.");
     // A stage that B lacks is missing, and not another's.
     let mut lacking = stages(1.0);
     lacking[1].retain(|r| !r.id.ends_with("-2"));
@@ -228,7 +225,7 @@ fn a_percentile_of_few_operations_beside_one_of_many_is_not_watched() {
         }
         let found = compared(&sides);
         let watched = found.rows.iter().filter(|r| plan.watches(r)).map(|r| r.metric.clone());
-        (watched.collect::<Vec<_>>(), super::super::Gate::of(&found, false).outcome)
+        (watched.collect::<Vec<_>>(), super::super::Gate::of(&found, &[]).outcome)
     };
     use super::super::Outcome;
     assert_eq!(with("p99"), (vec!["read p99".into()], Outcome::Passed));

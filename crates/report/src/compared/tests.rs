@@ -131,7 +131,7 @@ fn a_sweep_of_example_one_gives_the_golden_sentence() {
          10 + 10 runs in 5 random quads; exact p = 0.0003)."
     );
     assert!(found.design_words.contains("ABBA BAAB ABAB BBAA BABA"), "{}", found.design_words);
-    let gate = Gate::of(&found, false);
+    let gate = Gate::of(&found, &[]);
     assert_eq!(
         (gate.outcome, gate.sentence.as_str()),
         (Outcome::Regression, "Regression: 1 of 1 figure worse by 1 % or more.")
@@ -153,7 +153,7 @@ fn quads_that_are_found_in_the_order_of_the_runs_are_not_called_random() {
         headline(&found).sentence,
         "No change seen; any difference is below 2 % (ratio 0.9982, 94.6 % interval 0.9936 to 1.0018)."
     );
-    assert_eq!(Gate::of(&found, false).outcome, Outcome::Passed);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::Passed);
     assert!(found.notices.iter().any(|n| n.code == "order" && n.sentence.contains("not known")));
     let slower = compared(&sides_of(&SLOWER, 1));
     assert!(
@@ -190,7 +190,7 @@ fn few_runs_are_not_enough_for_a_gate() {
     let found = compared(&sides_of(&SLOWER[..2], 1));
     let row = headline(&found);
     assert_eq!((row.method, row.quads, row.verdict), (Method::Quads, 2, Word::Inconclusive));
-    let gate = Gate::of(&found, false);
+    let gate = Gate::of(&found, &[]);
     assert_eq!(gate.outcome, Outcome::NotEnoughData);
     assert_eq!(gate.sentence, "Not enough data: 1 of 1 figure cannot be decided.");
 }
@@ -233,7 +233,7 @@ fn single_runs_have_a_ratio_and_controls_show_how_far_runs_differ() {
         "Single runs: B/A = 1.08. No interval can be given; 3 quads or more would allow a verdict."
     );
     assert!(found.rows.iter().all(|r| r.verdict == Word::Single && r.p.is_none()));
-    assert_eq!(Gate::of(&found, false).outcome, Outcome::NotEnoughData);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn of_many_cells_chance_alone_is_a_suspect() {
     assert_eq!(suspects, [3]);
     let family = found.families.iter().find(|f| f.metric == names::THROUGHPUT).expect("eight cells");
     assert_eq!((family.cells, family.quads, family.suspects.len()), (8, 24, 1));
-    assert_eq!(Gate::of(&found, false).outcome, Outcome::NotEnoughData);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
     assert!(text(&found).contains("All 8 cells together: "), "{}", text(&found));
 }
 
@@ -302,7 +302,7 @@ fn a_cell_that_only_one_side_has_is_told() {
     }
     let found = compared(&[a, b]);
     assert_eq!(found.only_a[0], "read, record 8 KiB");
-    assert_eq!(Gate::of(&found, false).outcome, Outcome::NotEnoughData);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_figure_that_no_cell_is_quoted_by_may_be_missing() {
     }
     let found = compared(&[a, b]);
     assert!(found.only_a.iter().any(|name| name.contains("sync p99")), "{:?}", found.only_a);
-    assert_eq!(Gate::of(&found, false).outcome, Outcome::Passed);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::Passed);
 }
 
 #[test]
@@ -328,9 +328,50 @@ fn a_gate_by_a_percentile_looks_at_the_operations_of_which_there_are_enough() {
     }
     let asked = |word: &str| Asked { metrics: vec![Metric::of_word(word)], ..Asked::default() };
     let by_word = compared_with(&sides, &asked("p99"));
-    assert_eq!(Gate::of(&by_word, true).outcome, Outcome::Passed);
+    assert_eq!(Gate::of(&by_word, &[Metric::of_word("p99")]).outcome, Outcome::Passed);
     let by_name = compared_with(&sides, &asked("open p99"));
-    assert_eq!(Gate::of(&by_name, true).outcome, Outcome::NotEnoughData);
+    assert_eq!(Gate::of(&by_name, &[Metric::of_word("open p99")]).outcome, Outcome::NotEnoughData);
+}
+
+#[test]
+fn an_operation_that_only_b_hardly_does_any_more_is_not_passed_over() {
+    let mut sides = sides_of(&SAME, 1);
+    for (side, runs) in sides.iter_mut().enumerate() {
+        for run in runs {
+            let count = if side == 0 { 2000 } else { 3 };
+            let latency = Histogram::from_values((0..count).map(|n| 50_000 + n));
+            let stat = OpStat { op: OpKind::Write, ops: count, bytes: 0, latency };
+            run.phases[0].repetitions[0].workers[0].stats.push(stat);
+        }
+    }
+    let metrics = vec![Metric::of_word("p99")];
+    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
+    // The other way round the baseline says nothing of it.
+    sides.swap(0, 1);
+    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::Passed);
+    // Whoever names the figure hears of it, whatever else is named.
+    let metrics = vec![Metric::of_word("read p99"), Metric::of_word("write p99")];
+    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
+}
+
+#[test]
+fn a_cell_quoted_by_operations_that_b_lacks_is_missing() {
+    let mut sides = sides_of(&SAME, 2);
+    for runs in &mut sides {
+        for run in runs {
+            // Nothing but a count: the cell is quoted by operations per second.
+            run.phases[1].repetitions[0].workers[0].bytes = 0;
+        }
+    }
+    for run in &mut sides[1] {
+        run.phases.truncate(1);
+    }
+    let found = compared(&sides);
+    assert_eq!(found.only_a.len(), 1, "{:?}", found.only_a);
+    assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
 }
 
 #[test]
@@ -363,7 +404,7 @@ fn the_page_draws_the_ratio_over_file_and_record_size() {
         }
     }
     let found = compared(&sides);
-    let gate = Gate::of(&found, false);
+    let gate = Gate::of(&found, &[]);
     let page = crate::html::comparison_page(std::slice::from_ref(&found), Some(&[gate]));
     for part in [
         "new against old",

@@ -84,7 +84,8 @@ fn must_be_free(options: &Compare) -> Result<(), Usage> {
 
 /// Prints and writes what came of it; the answer is the exit code. `gated` is whether the gate decides over it.
 fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> {
-    let gates: Vec<Gate> = all.iter().map(|c| Gate::of(c, !options.metric.is_empty())).collect();
+    let chosen: Vec<Metric> = options.metric.iter().map(|m| Metric::of_word(m)).collect();
+    let gates: Vec<Gate> = all.iter().map(|c| Gate::of(c, &chosen)).collect();
     let told = gated.then_some(gates.as_slice());
     if options.json {
         console::out(&compared::json(all, told));

@@ -32,8 +32,8 @@ pub fn group<'g, 'p>(word: &str, groups: &'g [Group<'p>], past: &Past) -> Result
     ];
     for (by_name, rule) in rules {
         let mut meant: Vec<&Group<'_>> = groups.iter().filter(|g| rule(g)).collect();
-        if by_name && meant.iter().any(|g| !g.has_settings()) {
-            meant.retain(|g| !g.has_settings());
+        if by_name && meant.iter().any(|g| !g.is_special()) {
+            meant.retain(|g| !g.is_special());
         }
         match meant.as_slice() {
             [] => {}

@@ -26,9 +26,9 @@ impl Group<'_> {
         self.runs.iter().map(|r| r.id.as_str()).max().unwrap_or_default()
     }
 
-    /// Whether a sweep or a comparison made its runs under settings.
-    pub fn has_settings(&self) -> bool {
-        self.runs.iter().any(|r| r.settings.is_some())
+    /// Whether its runs were made under settings of a sweep or a comparison, or with `--cold`: all of them were, or none.
+    pub fn is_special(&self) -> bool {
+        self.runs.iter().any(|r| r.cold.is_some() || !settings(r).is_empty())
     }
 
     /// Its runs that count, and of the others how many ended how, or were warm-up or noise of a comparison.
@@ -185,7 +185,10 @@ fn place(run: &PastRun) -> String {
         return String::new();
     }
     let host = run.host.as_ref().map(|h| format!("host {h}"));
-    let cold = run.cold.as_ref().map(|_| "cold".to_string());
+    let cold = run
+        .cold
+        .as_ref()
+        .map(|reach| if reach == "files" { "cold".to_string() } else { format!("cold ({reach})") });
     let settings = Some(settings(run)).filter(|s| !s.is_empty()).map(|s| format!("with {}", s.join(" ")));
     [host, run.mount_point.clone(), cold, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -277,6 +280,10 @@ mod tests {
         );
         assert_eq!(all[3].workload.place, "host db1, /data, with scheduler=bfq");
         assert_eq!(all[6].workload.place, "host db1, /data, cold");
+        assert!(
+            all[3].is_special() && !all[5].is_special() && all[6].is_special(),
+            "names mean the plain runs"
+        );
         assert_eq!(all[0].workload.id.len(), 8);
     }
 
