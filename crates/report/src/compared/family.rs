@@ -18,6 +18,8 @@ use serde::Serialize;
 /// From so many cells of one figure on, a cell's own test is not enough: with five or fewer, one level of 1 % each keeps the false alarms of
 /// all below 5 %.
 pub const MANY: usize = 6;
+/// Fewer quads of many cells are told, as the specification asks for, also where a lone change could just stand.
+const ADVISED_QUADS: usize = 5;
 /// Level that makes a suspect.
 const SUSPECT: f64 = 0.05;
 
@@ -138,10 +140,9 @@ fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
     }
 }
 
-/// Whether a cell looks changed and its verdict is withheld because of the noise found beforehand: that all cells together are the same
-/// must not settle it.
+/// Whether a cell looks changed and its verdict is withheld because of the noise found beforehand: a suspect, whatever the others say.
 fn withheld(row: &Row, rules: &Rules) -> bool {
-    row.verdict == Word::Inconclusive && row.p.is_some_and(|p| p <= rules.alpha) && row.quads >= SCREEN_QUADS
+    row.withheld && row.p.is_some_and(|p| p <= rules.alpha)
 }
 
 /// What is to be known of families that cells are quoted by and that have too few quads for a change of one cell to stand the adjustment.
@@ -150,19 +151,28 @@ pub(super) fn warnings(families: &[Family], rows: &[Row], level: f64) -> Vec<Not
         let of: Vec<&Row> = rows.iter().filter(|r| r.metric == family.metric && r.quads > 0).collect();
         let quads = of.iter().map(|r| r.quads).min()?;
         let corrected = family.cells >= MANY && !family.confirmed_by_fresh && family.quads > 0;
-        if !corrected || !of.iter().any(|r| r.headline) || !too_coarse(quads, family.cells, level) {
+        if !corrected || !of.iter().any(|r| r.headline) {
             return None;
         }
-        let cells = family.cells;
-        let sentence = format!(
-            "{}: {quads} {} of {cells} cells each are too few to find a change of one cell: the smallest p they can give is {}, and one cell among \
-             {cells} needs {}. Such a change can only be a suspect here; with {} quads the first {SCREEN_QUADS} screen and the others decide.",
-            family.metric,
-            if quads == 1 { "quad" } else { "quads" },
-            wording::short(smallest_p(quads)),
-            wording::short(level / cells as f64),
-            SCREEN_QUADS + CONFIRM_QUADS,
-        );
+        let (cells, metric) = (family.cells, &family.metric);
+        let sentence = if too_coarse(quads, cells, level) {
+            format!(
+                "{metric}: {} of {cells} cells each are too few to find a change of one cell alone: the smallest p they can give is {}, and one cell \
+                 among {cells} needs {}. A change of one cell alone can only be a suspect here; with {} quads the first {SCREEN_QUADS} screen and the \
+                 others decide.",
+                if quads == 1 { "1 quad".into() } else { format!("{quads} quads") },
+                wording::short(smallest_p(quads)),
+                wording::short(level / cells as f64),
+                SCREEN_QUADS + CONFIRM_QUADS,
+            )
+        } else if quads < ADVISED_QUADS {
+            format!(
+                "{metric}: {quads} quads of {cells} cells each are few: a change of one cell alone stands only if no run of it says otherwise. \
+                 {ADVISED_QUADS} or more are advised."
+            )
+        } else {
+            return None;
+        };
         Some(Notice { code: "few-quads", cell: None, sentence })
     };
     families.iter().filter_map(warning).collect()

@@ -114,8 +114,9 @@ fn quads_that_cannot_show_a_lone_change_are_told() {
     assert_eq!(told.len(), 1, "of the figure that cells are quoted by: {told:?}");
     assert_eq!(
         told[0].sentence,
-        "throughput: 3 quads of 20 cells each are too few to find a change of one cell: the smallest p they can give is 0.00926, and one cell \
-         among 20 needs 0.0005. Such a change can only be a suspect here; with 8 quads the first 3 screen and the others decide."
+        "throughput: 3 quads of 20 cells each are too few to find a change of one cell alone: the smallest p they can give is 0.00926, and \
+         one cell among 20 needs 0.0005. A change of one cell alone can only be a suspect here; with 8 quads the first 3 screen and the others \
+         decide."
     );
     assert!(super::super::text(&few).contains("too few to find a change of one cell"));
     let verdict = |found: &super::super::Compared| {
@@ -130,13 +131,29 @@ fn quads_that_cannot_show_a_lone_change_are_told() {
 }
 
 #[test]
-fn a_verdict_that_is_withheld_stays_open_whatever_the_others_say() {
+fn a_withheld_verdict_that_looks_changed_is_a_suspect() {
     let found = with_a_lone_change(8);
     let rules = Rules::default();
     let mut row = found.rows.iter().find(|r| r.verdict == Word::Worse).expect("a change").clone();
     assert!(!withheld(&row, &rules));
-    row.verdict = Word::Inconclusive;
+    (row.verdict, row.withheld) = (Word::Inconclusive, true);
     assert!(withheld(&row, &rules));
+    // Then it is open, and the gate knows that nothing may settle it.
     row.p = Some(0.2);
     assert!(!withheld(&row, &rules));
+}
+
+#[test]
+fn four_quads_that_just_suffice_are_told_all_the_same() {
+    let few = |cells: usize| {
+        let found = compared(&matrix(4, cells));
+        found.notices.into_iter().filter(|n| n.code == "few-quads").map(|n| n.sentence).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        few(6),
+        [
+            "throughput: 4 quads of 6 cells each are few: a change of one cell alone stands only if no run of it says otherwise. 5 or more are advised."
+        ]
+    );
+    assert!(few(7)[0].contains("A change of one cell alone can only be a suspect here"));
 }

@@ -27,6 +27,9 @@ pub struct Gate {
     pub sentence: String,
     /// Numbers of the rows that were looked at.
     pub rows: Vec<usize>,
+    /// Those of them that are neither worse nor known not to be.
+    #[serde(skip)]
+    pub(super) open: Vec<usize>,
 }
 
 impl Gate {
@@ -42,25 +45,50 @@ impl Gate {
                 .any(|m| matches!(m, Metric::Named(_)) || !row.beside),
         };
         let rows: Vec<usize> = (0..compared.rows.len()).filter(|i| counts(&compared.rows[*i])).collect();
-        let with = |word: Word| rows.iter().filter(|i| compared.rows[**i].verdict == word).count();
-        let of = counted(rows.len(), "figure");
-        let worse = with(Word::Worse);
-        if worse > 0 {
-            let sentence = format!("Regression: {worse} of {of} worse by {} or more.", threshold(compared));
-            return Self { outcome: Outcome::Regression, sentence, rows };
-        }
-        let open = rows.iter().filter(|i| !settled(&compared.rows[**i], compared)).count();
-        let missing = compared.undecided;
-        let outcome =
-            if rows.is_empty() || open > 0 || missing > 0 { Outcome::NotEnoughData } else { Outcome::Passed };
-        let sentence = match outcome {
-            Outcome::Passed => format!("No regression in {of}."),
-            _ if rows.is_empty() => "Not enough data: the sides have no figure in common.".into(),
-            _ if open > 0 => format!("Not enough data: {open} of {of} cannot be decided."),
-            _ => format!("Not enough data: {} of A missing in B.", counted(missing, "figure")),
+        let worse = rows.iter().filter(|i| compared.rows[**i].verdict == Word::Worse).count();
+        let is_open = |i: &usize| {
+            let row = &compared.rows[*i];
+            row.verdict != Word::Worse && !settled(row, compared, chosen)
         };
-        Self { outcome, sentence, rows }
+        let open: Vec<usize> = rows.iter().copied().filter(is_open).collect();
+        let of = counted(rows.len(), "figure");
+        let (outcome, sentence) = if worse > 0 {
+            let sentence = format!("Regression: {worse} of {of} worse by {} or more.", threshold(compared));
+            (Outcome::Regression, sentence)
+        } else if let Some(why) = why_not(compared, chosen, rows.len(), open.len()) {
+            (Outcome::NotEnoughData, format!("Not enough data: {why}."))
+        } else {
+            (Outcome::Passed, format!("No regression in {of}."))
+        };
+        Self { outcome, sentence, rows, open }
     }
+}
+
+/// What is lost by name; more are counted.
+const MOST_NAMED: usize = 3;
+
+/// Why it cannot be said that nothing is worse.
+fn why_not(compared: &Compared, chosen: &[Metric], rows: usize, open: usize) -> Option<String> {
+    let mut why = Vec::new();
+    if rows == 0 && compared.lost.is_empty() {
+        why.push("the sides have no figure in common".into());
+    }
+    if open > 0 {
+        why.push(format!("{open} of {} cannot be decided", counted(rows, "figure")));
+    }
+    if !compared.lost.is_empty() {
+        let named = compared.lost.iter().take(MOST_NAMED).map(|l| l.words.as_str()).collect::<Vec<_>>();
+        let more = compared.lost.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let lost = counted(compared.lost.len(), "figure");
+        why.push(format!("{lost} of A missing in B ({}{more})", named.join("; ")));
+    }
+    let nowhere = chosen.iter().filter(|m| !compared.has(m)).map(Metric::word).collect::<Vec<_>>();
+    if rows > 0 && !nowhere.is_empty() {
+        why.push(format!("no cell of both sides has {}", nowhere.join(", ")));
+    }
+    why.extend(compared.obstacles.iter().cloned());
+    (!why.is_empty()).then(|| why.join("; "))
 }
 
 fn is_quoted(compared: &Compared, row: &Row) -> bool {
@@ -72,14 +100,20 @@ fn threshold(compared: &Compared) -> String {
 }
 
 /// Whether a figure is known not to be worse: by itself, or as one of many whose whole is the same and whose own test had a chance.
-fn settled(row: &Row, compared: &Compared) -> bool {
+fn settled(row: &Row, compared: &Compared, chosen: &[Metric]) -> bool {
     let by_family = || {
         let family = compared.families.iter().find(|f| f.metric == row.metric);
         family.is_some_and(|f| f.cells >= MANY && f.same) && row.quads >= FEWEST_QUADS
     };
     match row.verdict {
-        Word::Better | Word::Same | Word::BelowThreshold | Word::Differs => true,
-        Word::Inconclusive => by_family(),
+        Word::Better | Word::Same | Word::BelowThreshold => true,
+        // Of a figure of which nobody knows which way is better: whoever names it wants to know that it moved.
+        Word::Differs => !chosen.iter().any(|m| matches!(m, Metric::Named(n) if *n == row.metric)),
+        Word::Inconclusive => !row.withheld && by_family(),
         _ => false,
     }
 }
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

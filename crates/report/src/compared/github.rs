@@ -12,12 +12,9 @@ const MOST: usize = 10;
 pub fn github(all: &[Compared], gates: &[Gate]) -> String {
     let mut text = String::new();
     for (compared, gate) in all.iter().zip(gates) {
-        let of =
-            |wanted: fn(Word) -> bool| gate.rows.iter().filter(move |i| wanted(compared.rows[**i].verdict));
-        let errors: Vec<&usize> = of(|w| w == Word::Worse).collect();
-        let open =
-            |w| !matches!(w, Word::Better | Word::Worse | Word::Same | Word::BelowThreshold | Word::Differs);
-        let warnings: Vec<&usize> = of(open).collect();
+        let worse = |i: &&usize| compared.rows[**i].verdict == Word::Worse;
+        let errors: Vec<&usize> = gate.rows.iter().filter(worse).collect();
+        let warnings: Vec<&usize> = gate.open.iter().collect();
         for (kind, rows) in [("error", &errors), ("warning", &warnings)] {
             for i in rows.iter().take(MOST - 1) {
                 let row = &compared.rows[**i];

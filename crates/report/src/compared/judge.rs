@@ -142,6 +142,9 @@ pub struct Row {
     /// reads. A word such as "p99" does not mean it.
     #[serde(skip)]
     pub(super) beside: bool,
+    /// Whether the noise found beforehand forbids a verdict: nothing else may settle it then.
+    #[serde(skip)]
+    pub(super) withheld: bool,
     /// The verdict.
     pub verdict: Word,
     /// The same in a sentence.
@@ -176,6 +179,7 @@ impl Row {
             cv: None,
             adjusted_p: None,
             beside: false,
+            withheld: false,
             verdict: Word::Unusable,
             sentence: String::new(),
         }
@@ -229,6 +233,11 @@ pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let judged = match &layout.design {
         Design::Quads { .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, layout),
         _ if row.a.len() == 1 && row.b.len() == 1 => single(&mut row),
+        // Runs that fail now and then must not turn quads into groups.
+        Design::Quads { .. } => {
+            row.sentence = "No comparison: no quad has it in all four runs.".into();
+            Ok(())
+        }
         design => by_groups(&mut row, &rules, design),
     };
     if let Err(unusable) = judged {
@@ -260,6 +269,7 @@ fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Ju
     (row.p, row.exact) = (Some(found.test.p), true);
     row.effect = Some(said(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
+    row.withheld = matches!(found.verdict, Verdict::Withheld(_));
     row.sentence = if matches!(layout.design, Design::Quads { random: true, .. }) {
         wording::comparison(&found, row.names())
     } else {
@@ -275,7 +285,7 @@ fn by_groups(row: &mut Row, rules: &Rules, design: &Design) -> Judged {
     row.effect = Some(said(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
     row.sentence = wording::groups(&found, row.names());
-    if !matches!(design, Design::Groups { mixed: true, .. } | Design::Quads { .. }) {
+    if !matches!(design, Design::Groups { mixed: true, .. }) {
         row.sentence = format!("{} {}", row.sentence, wording::NOT_INTERLEAVED);
     }
     Ok(())
@@ -318,14 +328,14 @@ fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
     }
 }
 
-/// Marks the percentiles on too few operations that stand beside others of the same cell. The baseline has to have too few already: an
-/// operation that only the other side hardly does any more is what a comparison is made for. `samples` are what the rows were made of.
-pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample]) {
+/// Marks the percentiles on too few operations that stand beside others of the same cell. Most runs of the baseline have to have too few
+/// already: an operation that only the other side hardly does any more is what a comparison is made for. `samples` are what the rows were
+/// made of.
+pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample], layout: &Layout) {
     let of = |row: &Row| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
     let enough: BTreeSet<(String, String)> =
         rows.iter().filter(|r| !r.has_too_few()).filter_map(of).collect();
-    let few_in_a = |s: &Sample| s.too_few.is_some_and(|few| few.in_a);
-    for (row, _) in rows.iter_mut().zip(samples).filter(|(_, sample)| few_in_a(sample)) {
+    for (row, _) in rows.iter_mut().zip(samples).filter(|(_, sample)| sample.is_rare_in_a(layout)) {
         row.beside = of(row).is_some_and(|figure| enough.contains(&figure));
     }
 }

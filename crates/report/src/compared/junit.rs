@@ -1,24 +1,30 @@
 //! A comparison as JUnit XML, which every CI shows: a suite for each comparison, a test for each figure that the gate looks at. Worse is a
-//! failure; what the data do not tell is skipped, with the reason.
+//! failure; what the data do not tell is skipped, with the reason. If that leaves the gate without an answer, that is an error.
 
-use super::{Compared, Gate, Row, Word};
+use super::{Compared, Gate, Outcome, Word};
 use std::fmt::Write as _;
 
 /// The document; `gates` belong to the comparisons one by one.
 #[must_use]
 pub fn junit(all: &[Compared], gates: &[Gate]) -> String {
     let suites: Vec<String> = all.iter().zip(gates).map(|(c, g)| suite(c, g)).collect();
-    let mut tests = 0;
-    let mut failures = 0;
-    for (compared, gate) in all.iter().zip(gates) {
-        tests += gate.rows.len();
-        failures += gate.rows.iter().filter(|i| compared.rows[**i].verdict == Word::Worse).count();
-    }
+    let tests: usize = gates.iter().map(|g| g.rows.len() + undecided(g)).sum();
+    let failures: usize = all.iter().zip(gates).map(|(c, g)| worse(c, g)).sum();
+    let errors: usize = gates.iter().map(undecided).sum();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fathom compare\" tests=\"{tests}\" failures=\"{failures}\" \
-         errors=\"0\">\n{}</testsuites>\n",
+         errors=\"{errors}\">\n{}</testsuites>\n",
         suites.concat()
     )
+}
+
+fn worse(compared: &Compared, gate: &Gate) -> usize {
+    gate.rows.iter().filter(|i| compared.rows[**i].verdict == Word::Worse).count()
+}
+
+/// The case that says so, if there is no answer.
+fn undecided(gate: &Gate) -> usize {
+    usize::from(gate.outcome == Outcome::NotEnoughData)
 }
 
 /// The document where nothing was compared: one case that could not be decided, with the reason.
@@ -34,34 +40,38 @@ pub fn junit_undecided(sides: &[&str; 2], why: &str) -> String {
 }
 
 fn suite(compared: &Compared, gate: &Gate) -> String {
-    let rows: Vec<&Row> = gate.rows.iter().map(|i| &compared.rows[*i]).collect();
-    let failures = rows.iter().filter(|r| r.verdict == Word::Worse).count();
-    let skipped = rows.iter().filter(|r| is_open(r)).count();
+    let errors = undecided(gate);
     let name = escaped(&format!("{} against {}", compared.b.name, compared.a.name));
     let mut text = format!(
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n",
-        rows.len()
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\">\n",
+        gate.rows.len() + errors,
+        worse(compared, gate),
+        gate.open.len()
     );
-    for row in rows {
+    for i in &gate.rows {
+        let row = &compared.rows[*i];
         let class = escaped(&format!("fathom.{}", row.operation.replace(['.', ' '], "-")));
         let name = escaped(&format!("{}: {}", row.cell, row.metric));
         let _ = write!(text, "    <testcase classname=\"{class}\" name=\"{name}\">");
         let sentence = escaped(&row.sentence);
         if row.verdict == Word::Worse {
             let _ = write!(text, "<failure type=\"regression\" message=\"{sentence}\">{sentence}</failure>");
-        } else if is_open(row) {
+        } else if gate.open.contains(i) {
             let _ = write!(text, "<skipped message=\"{sentence}\"/>");
         } else {
             let _ = write!(text, "<system-out>{sentence}</system-out>");
         }
         text += "</testcase>\n";
     }
-    let _ = writeln!(text, "    <system-out>{}</system-out>\n  </testsuite>", escaped(&gate.sentence));
+    let said = escaped(&gate.sentence);
+    if errors > 0 {
+        let _ = writeln!(
+            text,
+            "    <testcase classname=\"fathom.compare\" name=\"{name}\"><error type=\"not-enough-data\" message=\"{said}\">{said}</error></testcase>"
+        );
+    }
+    let _ = writeln!(text, "    <system-out>{said}</system-out>\n  </testsuite>");
     text
-}
-
-fn is_open(row: &Row) -> bool {
-    !matches!(row.verdict, Word::Better | Word::Worse | Word::Same | Word::BelowThreshold | Word::Differs)
 }
 
 /// Text that may stand in an attribute: the five characters of XML, and no control character, which XML 1.0 cannot hold.

@@ -53,6 +53,8 @@ pub(super) struct Layout {
     pub(super) quads: Vec<[usize; 4]>,
     /// What the comparison wrote that made the runs, if one did.
     pub(super) session: Option<SessionMark>,
+    /// Whether runs that did not complete have no value here.
+    pub(super) leaves_out_incomplete: bool,
 }
 
 /// What a sweep wrote on a run.
@@ -120,7 +122,7 @@ impl Layout {
         let quads: Vec<[usize; 4]> = blocks.into_values().filter_map(|b| whole_quad(&units, &b)).collect();
         let left_out = units.len() + incomplete.len() - 4 * quads.len();
         let design = Design::Quads { random: true, left_out };
-        Some(Self { design, units, quads, session: Some(first) })
+        Some(Self { design, units, quads, session: Some(first), leaves_out_incomplete: true })
     }
 
     /// Runs of one sweep: its blocks are the quads. What was interrupted or failed has no place in them.
@@ -163,7 +165,13 @@ impl Layout {
             return None;
         }
         let left_out = units.len() + incomplete.len() - 4 * quads.len();
-        Some(Self { design: Design::Quads { random: true, left_out }, units, quads, session: None })
+        Some(Self {
+            design: Design::Quads { random: true, left_out },
+            units,
+            quads,
+            session: None,
+            leaves_out_incomplete: true,
+        })
     }
 
     /// One run of each side, each with several complete executions of its workload.
@@ -189,7 +197,7 @@ impl Layout {
             }));
         }
         let design = Design::Groups { mixed: false, repetitions: true };
-        Some(Self { design, units, quads: Vec::new(), session: None })
+        Some(Self { design, units, quads: Vec::new(), session: None, leaves_out_incomplete: false })
     }
 
     /// Whatever else: by the order in which the runs were started, which their ids tell.
@@ -207,7 +215,13 @@ impl Layout {
             .map(|(_, side, i)| Unit { side, runs: vec![i], repetition: None, settings: BTreeMap::new() })
             .collect();
         if a.runs.len() == 1 && b.runs.len() == 1 {
-            return Self { design: Design::Single, units, quads: Vec::new(), session: None };
+            return Self {
+                design: Design::Single,
+                units,
+                quads: Vec::new(),
+                session: None,
+                leaves_out_incomplete: false,
+            };
         }
         let changes = units.windows(2).filter(|w| w[0].side != w[1].side).count();
         let mixed = known && changes > 1;
@@ -215,10 +229,16 @@ impl Layout {
         let quads: Vec<[usize; 4]> = all.chunks(4).map_while(|four| whole_quad(&units, four)).collect();
         let left_out = units.len() - 4 * quads.len();
         if mixed && !quads.is_empty() && left_out < 4 {
-            return Self { design: Design::Quads { random: false, left_out }, units, quads, session: None };
+            return Self {
+                design: Design::Quads { random: false, left_out },
+                units,
+                quads,
+                session: None,
+                leaves_out_incomplete: false,
+            };
         }
         let design = Design::Groups { mixed, repetitions: false };
-        Self { design, units, quads: Vec::new(), session: None }
+        Self { design, units, quads: Vec::new(), session: None, leaves_out_incomplete: false }
     }
 
     /// The order of each quad: "ABBA".

@@ -35,6 +35,18 @@ impl Metric {
         }
     }
 
+    /// The word again.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::All => "all",
+            Self::Throughput => "throughput",
+            Self::Operations => "ops",
+            Self::Time => "time",
+            Self::Percentile(word) | Self::Named(word) => word,
+        }
+    }
+
     /// Whether a figure is meant.
     #[must_use]
     pub fn takes(&self, metric: &str) -> bool {

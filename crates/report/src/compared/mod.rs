@@ -17,6 +17,7 @@ mod junit;
 mod layout;
 mod metric;
 mod notices;
+mod obstacles;
 mod samples;
 mod session;
 mod singles;
@@ -35,7 +36,8 @@ pub use metric::Metric;
 pub(crate) use metric::{percent_of, quoted as is_quoted};
 pub use notices::Notice;
 pub(crate) use notices::spelled;
-pub(crate) use samples::merged;
+pub use obstacles::ENDED_EARLY;
+pub(crate) use samples::{Lost, merged};
 pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping, first_look};
 pub(crate) use singles::singles;
 pub use text::text;
@@ -123,9 +125,12 @@ pub struct Compared {
     pub only_a: Vec<String>,
     /// Cells that A does not have.
     pub only_b: Vec<String>,
-    /// How many figures that the gate looks at A has and B lacks.
+    /// The figures that the gate looks at and that A has and B lacks, wholly or in some of its runs.
     #[serde(skip)]
-    pub(crate) undecided: usize,
+    pub(crate) lost: Vec<Lost>,
+    /// Why the gate must not let it pass, whatever the figures say.
+    #[serde(skip)]
+    pub(crate) obstacles: Vec<String>,
     /// The surfaces of both sides, where each is one run: the page draws them beside their ratio.
     #[serde(skip)]
     pub(crate) surfaces: [Surfaces; 2],
@@ -161,7 +166,7 @@ impl Compared {
         let also = layout.session.as_ref().and_then(|mark| mark.plan.metric());
         let taken = samples::take(a, b, &layout, (&asked.metrics, also.as_ref()));
         let mut rows: Vec<Row> = taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
-        judge::mark_beside(&mut rows, &taken.samples);
+        judge::mark_beside(&mut rows, &taken.samples, &layout);
         // Several runs may hold one cell each.
         let mut judged = rows.iter().filter(|r| !r.has_too_few()).peekable();
         if judged.peek().is_some() && judged.all(|r| r.a.len() < 2 && r.b.len() < 2) {
@@ -184,11 +189,21 @@ impl Compared {
             workload: differences::of_workload(a, b, &taken.factors),
             only_a: taken.only_a,
             only_b: taken.only_b,
-            undecided: taken.undecided,
+            lost: taken.lost,
+            obstacles: obstacles::of(a, b, &layout),
             surfaces: [a, b].map(Surfaces::of),
             rows,
             families,
         }
+    }
+}
+
+impl Compared {
+    /// Whether a choice means a figure of a cell of both sides, or one that B lost.
+    #[must_use]
+    pub fn has(&self, metric: &Metric) -> bool {
+        let mut names = self.rows.iter().map(|r| &r.metric).chain(self.lost.iter().map(|l| &l.metric));
+        names.any(|name| metric.takes(name))
     }
 }
 

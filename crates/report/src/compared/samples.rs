@@ -51,8 +51,16 @@ pub(super) struct TooFew {
     pub(super) needed: u64,
     /// In the run with the fewest.
     pub(super) fewest: u64,
-    /// Whether a run of the baseline has too few.
-    pub(super) in_a: bool,
+    /// In how many runs of the baseline.
+    pub(super) runs_of_a: usize,
+}
+
+/// A figure that decides, that A has and B lacks, wholly or in some of its runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) metric: String,
+    /// "read, record 8 KiB: throughput".
+    pub(crate) words: String,
 }
 
 /// The values of one figure of one cell.
@@ -74,6 +82,36 @@ impl Sample {
     pub(super) fn of_side(&self, layout: &Layout, side: quads::Side) -> Vec<f64> {
         self.values.iter().filter(|(u, _)| layout.units[*u].side == side).map(|v| v.1).collect()
     }
+
+    /// Whether it is a percentile for which most runs of the baseline have too few operations.
+    pub(super) fn is_rare_in_a(&self, layout: &Layout) -> bool {
+        self.too_few.is_some_and(|few| 2 * few.runs_of_a > self.of_side(layout, quads::Side::A).len())
+    }
+
+    /// Whether a choice means it. A word such as "p99" means no operation that the baseline hardly does; its name does.
+    fn is_meant(&self, metric: &Metric, layout: &Layout) -> bool {
+        metric.takes(&self.metric) && (matches!(metric, Metric::Named(_)) || !self.is_rare_in_a(layout))
+    }
+
+    /// What B lacks of it: all, or the values of runs that should have one as those of A have. Runs may hold one cell each, so a run without
+    /// it is nothing as long as B has it as often.
+    fn lost(&self, layout: &Layout) -> Option<Lost> {
+        let count = |side| {
+            let has = self.values.iter().filter(|(u, _)| layout.units[*u].side == side).count();
+            let of = layout.units.iter().filter(|u| u.side == side && u.settings == self.place.settings);
+            (has, of.count())
+        };
+        let ((in_a, of_a), (in_b, of_b)) = (count(quads::Side::A), count(quads::Side::B));
+        let name = format!("{}: {}", self.place.title(), self.metric);
+        let words = match in_b {
+            0 => name,
+            _ if in_b < in_a && in_b * of_a < in_a * of_b => {
+                format!("{name}, which {in_b} of {of_b} runs of B have")
+            }
+            _ => return None,
+        };
+        Some(Lost { metric: self.metric.clone(), words })
+    }
 }
 
 /// What was found.
@@ -82,9 +120,9 @@ pub(super) struct Taken {
     pub(super) factors: Factors,
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
-    /// How many figures that decide A has and B lacks: those that were chosen, or that a comparison watches, else those that cells are
-    /// quoted by.
-    pub(super) undecided: usize,
+    /// The figures that decide and that B lacks, wholly or in some of its runs: of those that were chosen, or that a comparison watches, else
+    /// of those that cells are quoted by.
+    pub(super) lost: Vec<Lost>,
 }
 
 /// Takes the figures both sides have, in the order of the first run that has each. `wanted` are those that were chosen, and the one
@@ -123,16 +161,16 @@ pub(super) fn take(
     // What A is quoted by must be in B, too; marked anew below, where only common figures can be quoted.
     let (mut of_a, of_b): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(|s| has(s, quads::Side::A));
     mark_headlines(&mut of_a);
-    // Operations are taken only where throughput is coarse: B has them, too, if it has the cell.
-    let taken_alone = |s: &Sample| {
-        s.metric == names::OPERATIONS && of_a.iter().any(|other| other.place == s.place && both(other))
-    };
+    // Operations are taken only where throughput is coarse: B has them, too, if it has that.
+    let with_throughput: Vec<Place> =
+        of_a.iter().filter(|s| s.metric == names::THROUGHPUT && both(s)).map(|s| s.place.clone()).collect();
+    let taken_alone = |s: &Sample| s.metric == names::OPERATIONS && with_throughput.contains(&s.place);
     let decides = |s: &Sample| match wanted {
-        ([], None) => s.headline && !taken_alone(s),
-        ([], Some(watched)) => watched.takes(&s.metric),
-        _ => true,
+        ([], None) => s.headline && (both(s) || !taken_alone(s)),
+        ([], Some(watched)) => s.is_meant(watched, layout),
+        (chosen, _) => chosen.iter().any(|m| s.is_meant(m, layout)),
     };
-    let undecided = of_a.iter().filter(|s| !both(s) && decides(s)).count();
+    let lost = of_a.iter().filter(|s| decides(s)).filter_map(|s| s.lost(layout)).collect();
     let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = of_a.into_iter().chain(of_b).partition(both);
     // A figure that one side lacks is told by its cell where the whole cell is missing.
     let only = |side| {
@@ -141,7 +179,7 @@ pub(super) fn take(
             let title = sample.place.title();
             let has_cell = samples.iter().any(|s| s.place == sample.place);
             // Looked at on one side only, because its throughput is coarse there: the other has them, too.
-            if has_cell && sample.metric == names::OPERATIONS {
+            if taken_alone(sample) {
                 continue;
             }
             let name = if has_cell { format!("{title}: {}", sample.metric) } else { title };
@@ -153,7 +191,7 @@ pub(super) fn take(
     };
     let (only_a, only_b) = (only(quads::Side::A), only(quads::Side::B));
     mark_headlines(&mut samples);
-    Taken { samples, factors, only_a, only_b, undecided }
+    Taken { samples, factors, only_a, only_b, lost }
 }
 
 /// The number of each figure of a run among those of its kind. All figures of one cell go together, also if some run lacks one of them: the
@@ -214,8 +252,8 @@ impl Sample {
         let needed = needed_for(p / 100.0);
         if count < needed {
             let fewest = self.too_few.map_or(count, |t| t.fewest.min(count));
-            let in_a = of_a || self.too_few.is_some_and(|t| t.in_a);
-            self.too_few = Some(TooFew { needed, fewest, in_a });
+            let runs_of_a = self.too_few.map_or(0, |t| t.runs_of_a) + usize::from(of_a);
+            self.too_few = Some(TooFew { needed, fewest, runs_of_a });
         }
     }
 }

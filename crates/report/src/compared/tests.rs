@@ -84,7 +84,7 @@ fn marked(mut sides: [Vec<Run>; 2]) -> [Vec<Run>; 2] {
     sides
 }
 
-fn compared_with(sides: &[Vec<Run>; 2], asked: &Asked) -> Compared {
+pub(super) fn compared_with(sides: &[Vec<Run>; 2], asked: &Asked) -> Compared {
     let [a, b] = sides;
     let a = Side { name: "old".into(), runs: a.iter().collect() };
     let b = Side { name: "new".into(), runs: b.iter().collect() };

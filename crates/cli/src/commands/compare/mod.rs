@@ -35,8 +35,10 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
-    if !asked.metrics.is_empty() && all.iter().all(|c| c.rows.is_empty()) {
-        return Err(no_such_figure(options, &chosen, &asked).into());
+    // One that only B lacks is for the gate to tell.
+    let nowhere = |m: &&String| !all.iter().any(|c| c.has(&Metric::of_word(m)));
+    if let Some(word) = options.metric.iter().find(nowhere) {
+        return Err(no_such_figure(word, &chosen, &asked).into());
     }
     if options.gate && all.iter().all(is_of_noise) {
         // As when it was measured: A against itself is no regression, whatever it says.
@@ -58,13 +60,13 @@ fn is_of_noise(compared: &Compared) -> bool {
 }
 
 /// A figure that no cell of both sides has is a slip of the keyboard, or of another kind of run.
-fn no_such_figure(options: &Compare, chosen: &Chosen, asked: &Asked) -> Usage {
+fn no_such_figure(word: &str, chosen: &Chosen, asked: &Asked) -> Usage {
     let everything = Asked { metrics: vec![Metric::All], ..asked.clone() };
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &everything)).collect();
     let names: BTreeSet<&str> = all.iter().flat_map(|c| &c.rows).map(|r| r.metric.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let has = if names.is_empty() { "no figure of a cell in common".into() } else { names.join(", ") };
-    Usage(format!("--metric {}: no cell of both sides has it; they have {has}", options.metric.join(",")))
+    Usage(format!("--metric {word}: no cell of both sides has it; they have {has}"))
 }
 
 /// The threshold that a comparison was planned with, where all runs are of such.

@@ -171,13 +171,20 @@ pub fn workload_name(model: &str) -> Option<String> {
 }
 
 /// The settings that a sweep or a comparison made it under. What was executed and where is told by the workload and the mount point: the
-/// names under which they were typed are new with every build that a CI compares.
+/// names under which they were typed are new with every build that a CI compares. Where two directories are what was compared, the runs in
+/// them are two histories, by the last parts of their names.
 fn settings(run: &PastRun) -> Vec<String> {
     let parsed: Option<serde_json::Map<String, serde_json::Value>> =
         run.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
     let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-    let all = parsed.into_iter().flatten().filter(|(k, _)| k != "workload" && k != "in");
-    all.map(|(k, v)| format!("{k}={}", word(&v))).collect()
+    let of_directories = run.baseline.as_ref().is_some_and(|name| name.starts_with("in="));
+    let counts = |k: &str| k != "workload" && (k != "in" || of_directories);
+    let all = parsed.into_iter().flatten().filter(|(k, _)| counts(k));
+    let value = |k: &str, v: &serde_json::Value| {
+        let word = word(v);
+        if k == "in" { base(&word).to_owned() } else { word }
+    };
+    all.map(|(k, v)| format!("{k}={}", value(&k, &v))).collect()
 }
 
 fn place(run: &PastRun) -> String {
@@ -214,6 +221,7 @@ mod tests {
             mount_point: Some("/data".into()),
             settings: None,
             cold: None,
+            baseline: None,
             part: None,
             source: None,
         }
@@ -260,6 +268,11 @@ mod tests {
             ..measured("a9", 2)
         });
         runs.push(PastRun { cold: Some("files".into()), ..measured("b1", 1) });
+        // Where directories were compared, they are.
+        for (id, dir) in [("c1", "/mnt/a"), ("c2", "/mnt/b"), ("c3", "/other/a")] {
+            let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
+            runs.push(PastRun { settings, baseline: Some("in=/mnt/a".into()), ..measured(id, 1) });
+        }
         let past = Past { runs, workloads: workloads.into(), ..Past::default() };
         assert_eq!(
             ids(&past),
@@ -270,7 +283,9 @@ mod tests {
                 vec!["a6"],
                 vec!["a7"],
                 vec!["a1", "a2", "a8", "a9"],
-                vec!["b1"]
+                vec!["b1"],
+                vec!["c2"],
+                vec!["c1", "c3"]
             ]
         );
         let all = groups(&past);

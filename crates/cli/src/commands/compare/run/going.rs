@@ -14,8 +14,10 @@ use crate::line::Common;
 use crate::mark::Mark;
 use fathom_compare::design;
 use fathom_observe::knobs::Outcome;
-use fathom_record::Run;
-use fathom_report::compared::{Asked, Compared, KEY, Part, Plan, Row, SessionMark, Side};
+use fathom_record::{Doubt, Run};
+use fathom_report::compared::{
+    Asked, Compared, ENDED_EARLY, KEY, Metric, Part, Plan, Row, SessionMark, Side,
+};
 use std::time::{Duration, Instant};
 
 /// Quads of A against itself.
@@ -70,6 +72,7 @@ struct Turn<'o> {
 /// A comparison.
 pub struct Going<'a> {
     pub wish: &'a Wish,
+    common: &'a Common,
     pub stage: Stage<'a>,
     asked: Asked,
     /// Which side runs when, A against itself.
@@ -104,6 +107,7 @@ impl<'a> Going<'a> {
         Ok(Self {
             stage,
             asked,
+            common,
             noise_orders: if wanted { noise_orders } else { Vec::new() },
             orders: if wish.alone { Vec::new() } else { orders },
             plan: wish.plan.clone(),
@@ -180,13 +184,24 @@ impl<'a> Going<'a> {
 
     /// A figure that is nowhere, or that stands on too few operations, must not show after hours.
     fn has_the_figure(&self) -> Result<(), Stop> {
-        let Some(word) = self.plan.figure.as_ref().filter(|_| !self.warm[0].is_empty()) else {
+        if self.warm[0].is_empty() || (self.plan.figure.is_none() && self.asked.metrics.is_empty()) {
             return Ok(());
-        };
-        let all = Asked { metrics: vec![fathom_report::compared::Metric::All], ..self.asked.clone() };
+        }
+        let all = Asked { metrics: vec![Metric::All], ..self.asked.clone() };
         // Where there is no B, A has all that will be compared.
         let other = if self.wish.alone { &self.warm[0] } else { &self.warm[1] };
         let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
+        let has = || {
+            let mut names: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names.join(", ")
+        };
+        let nowhere = |m: &&Metric| !found.rows.iter().any(|r| m.takes(&r.metric));
+        if let Some(metric) = self.asked.metrics.iter().find(nowhere) {
+            return Err(Stop::Failed(format!("--metric {}: both sides have {}", metric.word(), has())));
+        }
+        let Some(word) = &self.plan.figure else { return Ok(()) };
         let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if let Some(row) = watched.iter().find(|r| r.has_too_few()) {
             return Err(Stop::Failed(format!(
@@ -194,13 +209,10 @@ impl<'a> Going<'a> {
                 row.cell, row.sentence
             )));
         }
-        if !watched.is_empty() {
-            return Ok(());
+        if watched.is_empty() {
+            return Err(Stop::Failed(format!("--figure {word}: both sides have {}", has())));
         }
-        let mut names: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        Err(Stop::Failed(format!("--figure {word}: both sides have {}", names.join(", "))))
+        Ok(())
     }
 
     /// Quads that the plan and the rest of the budget hold.
@@ -314,6 +326,26 @@ impl<'a> Going<'a> {
     /// What so many runs take.
     fn left(&self, runs: usize) -> Option<Duration> {
         Some(self.pace()?.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)))
+    }
+
+    /// Writes on the last run that it was not the plan that ended the comparison, here and in the store: what is not worse so far may be in
+    /// the quads that are missing, now and whenever the verdict is asked for again.
+    pub fn note_early_end(&mut self, why: &str) {
+        let sides = [&mut self.quads, &mut self.noise].into_iter().flatten().flatten();
+        let Some(last) = sides.max_by(|x, y| x.id.cmp(&y.id)) else { return };
+        let sentence = format!("The comparison ended before its plan did: {}.", why.trim_end_matches('.'));
+        let doubt = Doubt { code: ENDED_EARLY.into(), phase: None, sentence };
+        if !self.common.no_store && self.stored > 0 {
+            let stored = crate::state::store(self.common.store.as_deref())
+                .and_then(|mut store| Ok(store.append_doubt(&last.id, &doubt)?));
+            if let Err(error) = stored {
+                console::warning(&format!(
+                    "the early end could not be stored with run {}: {error:#}",
+                    last.id
+                ));
+            }
+        }
+        last.doubts.push(doubt);
     }
 
     /// Puts everything back; what was owed comes back as outcomes.

@@ -40,6 +40,9 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     fathom_engine::watch_signals();
     let ended = going.all();
     guard::tell(&going.put_back(), "");
+    if matches!(ended, Ended::Failed(_) | Ended::Signal(_)) {
+        going.note_early_end(&ended.words());
+    }
     let mut code = None;
     if going.has_a_quad() {
         code = Some(tell(options, &[going.compared()], options.gate)?);
@@ -97,7 +100,7 @@ fn conclude(ended: Ended, code: Option<u8>, gate: bool) -> ExitCode {
         }
         Ended::Signal(signal) => {
             let what = if code.is_some() {
-                "the verdict above is on the quads that were whole by then. It holds unless it was stopped because of what was seen"
+                "the verdict above is on the quads that were whole by then. It holds unless it was stopped because of what was seen; a gate does not pass by it"
             } else {
                 "no quad was whole by then, so nothing is compared"
             };
