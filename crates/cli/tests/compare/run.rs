@@ -112,16 +112,24 @@ fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     // Longer runs than elsewhere: the fifth quad would end it, two seconds and more after the fourth began.
     let text = fs::read_to_string(&file).expect("the workload");
     fs::write(&file, text.replace("50ms", "300ms")).expect("the workload");
-    let mut running = fathom.spawn(run(&["--vary", "rate=40000,400", "--max-quads", "10", &file]));
+    // B is faster, so that a gate would pass if it had come to its end.
+    let words = ["--vary", "rate=400,40000", "--max-quads", "10", "--gate", "--junit", "out.xml", &file];
+    let mut running = fathom.spawn(run(&words));
     running.wait_for_text("quad 4 of at most 10");
     running.signal_group(libc::SIGINT);
-    let outcome = running.finish().expect_code(130).expect_stdout(" slower than A");
+    let outcome = running.finish().expect_code(130).expect_stdout(" faster than A");
     let outcome = outcome
-        .expect_stderr("stopped by signal 2; the verdict above is on the quads that were whole by then");
-    assert_eq!(names_in(fathom.work()), [""; 0]);
+        .expect_stderr("stopped by signal 2; the verdict above is on the quads that were whole by then")
+        .expect_stdout("Not enough data: The comparison ended before its plan did: stopped by signal 2.");
+    let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
+    assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
+    assert_eq!(names_in(fathom.work()), ["out.xml"]);
     let again = fathom.run(["compare", "--of", "last"]).expect_code(0);
     let sentence = |text: &str| text.lines().find(|l| l.starts_with("B is ")).map(str::to_owned);
+    assert!(sentence(&again.stdout).is_some());
     assert_eq!(sentence(&again.stdout), sentence(&outcome.stdout));
+    let gated = fathom.run(["compare", "--of", "last", "--gate"]).expect_code(3);
+    let _ = gated.expect_stdout("ended before its plan did");
 }
 
 #[test]
