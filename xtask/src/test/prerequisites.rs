@@ -33,6 +33,8 @@ const TOOLS: &[Tool] = &[
         tests: "tests that see and print requests as blktrace does",
     },
     Tool { programs: &["fuseiso"], package: "fuseiso", tests: "tests on a file system of a program" },
+    Tool { programs: &["genisoimage"], package: "genisoimage", tests: "tests that read its ISO 9660 images" },
+    Tool { programs: &["xorriso"], package: "xorriso", tests: "tests that read its ISO 9660 images" },
     Tool { programs: &["sysbench"], package: "sysbench", tests: "tests that run SysBench beside ours" },
     Tool { programs: &["strace"], package: "strace", tests: "tests of the order of system calls" },
     Tool {

@@ -169,7 +169,7 @@ impl Page {
         let title = match views {
             [] => "fathom".to_string(),
             [one] => one.story.title.clone(),
-            many => many.iter().map(|v| v.story.title.as_str()).collect::<Vec<_>>().join(" / "),
+            many => title_of(&many.iter().map(|v| v.story.title.as_str()).collect::<Vec<_>>()),
         };
         let lead = match views {
             [one] => one_line(one),
@@ -259,6 +259,16 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
+/// Runs that a title names; of more it names the first and counts the others.
+const MOST_NAMED: usize = 4;
+
+fn title_of(runs: &[&str]) -> String {
+    match runs {
+        many if many.len() > MOST_NAMED => format!("{} and {} more runs", many[0], many.len() - 1),
+        few => few.join(" / "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,6 +297,12 @@ mod tests {
             ("lossy twice", page(&[&samples::lossy_run(), &samples::lossy_run()])),
             ("nothing", page(&[])),
         ]
+    }
+
+    #[test]
+    fn a_title_names_few_runs_and_counts_many() {
+        assert_eq!(title_of(&["a", "b"]), "a / b");
+        assert_eq!(title_of(&["a"; 42]), "a and 41 more runs");
     }
 
     #[test]
