@@ -2,7 +2,7 @@
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
 //! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! `doubt`, `trust`, `imported`, `same_work`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -21,6 +21,7 @@ pub mod phase;
 pub mod physical;
 pub mod row;
 pub mod run;
+pub mod same_work;
 pub mod simulation;
 pub mod steady;
 pub mod store;

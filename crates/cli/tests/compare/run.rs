@@ -120,7 +120,7 @@ fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     let outcome = running.finish().expect_code(130).expect_stdout(" faster than A");
     let outcome = outcome
         .expect_stderr("stopped by signal 2; the verdict above is on the quads that were whole by then")
-        .expect_stdout("Not enough data: The comparison ended before its plan did: stopped by signal 2.");
+        .expect_stdout("Not enough data: the comparison ended before its plan did: stopped by signal 2.");
     let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
     assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
     assert_eq!(names_in(fathom.work()), ["out.xml"]);

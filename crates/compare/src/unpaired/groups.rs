@@ -12,7 +12,7 @@ const LEAST_CONFIDENCE: f64 = 0.9;
 /// Where it is looked up how many runs the test needs.
 const MOST_RUNS: usize = 50;
 /// Fewer runs of a side, and nothing is called the same: the interval of 3 + 3 runs is as wide as they happened to lie.
-const FEWEST_RUNS: usize = 5;
+pub const FEWEST_RUNS: usize = 5;
 
 /// A comparison of two groups.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Groups {
     pub rules: Rules,
     /// What may be said; of an inconclusive comparison of groups it is not known what would settle it.
     pub verdict: Verdict,
-    /// Runs of each side that a verdict either way needs, if there are fewer.
+    /// Runs of each side that the test needs to reach its level at all, if there are fewer.
     pub needed: Option<usize>,
 }
 
@@ -38,7 +38,7 @@ pub fn compare(a: &[f64], b: &[f64], rules: &Rules) -> Result<Groups, Unusable> 
     let effect = effect(scale, a, b, rules.confidence)?;
     let reachable = a.len() + b.len() > 2 * MOST_RUNS || critical(a.len(), b.len(), rules.alpha).is_some();
     let enough = reachable && a.len().min(b.len()) >= FEWEST_RUNS;
-    let needed = (!enough).then(|| needed(rules.alpha).map_or(FEWEST_RUNS, |n| n.max(FEWEST_RUNS)));
+    let needed = (!reachable).then(|| needed(rules.alpha)).flatten();
     let shift = effect.shift();
     let open = Verdict::Inconclusive(Settle { change: None, more_quads: None });
     let verdict = if test.p <= rules.alpha {

@@ -4,7 +4,7 @@ use super::Names;
 use super::figures::{p_value, percent, short};
 use super::{estimate, interval, size};
 use crate::quads::effect::Scale;
-use crate::unpaired::groups::Groups;
+use crate::unpaired::groups::{FEWEST_RUNS, Groups};
 use crate::verdict::Verdict;
 
 /// What a comparison of groups found.
@@ -39,6 +39,9 @@ pub fn groups(found: &Groups, names: Names) -> String {
         Verdict::Inconclusive(_) | Verdict::Withheld(_) => {
             let why = match found.needed {
                 Some(needed) => format!(" A verdict needs at least {needed} runs of each side."),
+                None if found.runs.iter().any(|n| *n < FEWEST_RUNS) => {
+                    format!(" With fewer than {FEWEST_RUNS} runs of a side nothing is called the same.")
+                }
                 None => String::new(),
             };
             format!("Inconclusive: {} after {runs_a} + {runs_b} runs ({how}{p}).{why}", estimate(effect))

@@ -42,8 +42,8 @@ pub struct PastRun {
     pub settings: Option<String>,
     /// How far the files that it read were made cold on the user's wish ("files", "machine"), besides what its workload asks for.
     pub cold: Option<String>,
-    /// What the baseline of the comparison that made it is called: "in=/mnt/a".
-    pub baseline: Option<String>,
+    /// What the sides of the comparison that made it are called, as JSON: `["in=/mnt/a","in=/mnt/b"]`.
+    pub sides: Option<String>,
     /// What a comparison made it for: "warm-up", "noise" or "quads".
     pub part: Option<String>,
     /// The text it was imported from (without the lines that were not understood).
@@ -86,7 +86,7 @@ impl Store {
                      pid_namespace, pid, pid_started_ticks, doc ->> '$.hostname' AS place_host,
                      doc ->> '$.filesystem.mount_point' AS mount_point, coalesce(doc -> '$.sweep.settings', doc -> '$.comparison.settings') AS settings,
                      source.file, source.program, source.first_line, source.last_line, doc ->> '$.comparison.part' AS part, doc ->> '$.cold' AS cold,
-                     doc ->> '$.comparison.plan.sides[0]' AS baseline
+                     doc -> '$.comparison.plan.sides' AS sides
                  FROM run JOIN environment ON environment.id = environment_id LEFT JOIN source ON source.run_id = run.id
                  WHERE NOT EXISTS (SELECT 1 FROM simulation WHERE run_id = run.id)
                  ORDER BY run.id",
@@ -167,7 +167,7 @@ fn run(row: &Row) -> Result<PastRun, Failure> {
         settings: row.get(16)?,
         part: row.get(21)?,
         cold: row.get(22)?,
-        baseline: row.get(23)?,
+        sides: row.get(23)?,
         source,
     })
 }

@@ -75,6 +75,60 @@ fn a_cell_that_most_runs_of_b_lack_is_missing() {
     assert!(!gate(&sides).sentence.contains("missing"));
 }
 
+/// Runs of one cell each, in this order: "Ar" is a read of A.
+fn one_cell_each(order: &[&str], slower: f64) -> [Vec<Run>; 2] {
+    let [mut a, mut b] = [Vec::new(), Vec::new()];
+    let [whole, _] = sides_of(&SAME, 2);
+    for (number, what) in order.iter().enumerate() {
+        let mut run = whole[number % whole.len()].clone();
+        run.id = format!("20261122T13{number:02}00-000000");
+        let write = what.ends_with('w');
+        run.phases = vec![run.phases[usize::from(write)].clone()];
+        run.workload = format!("record = \"{what}\"").replace(['A', 'B'], "");
+        let worker = &mut run.phases[0].repetitions[0].workers[0];
+        if what.starts_with('B') {
+            worker.bytes = (worker.bytes as f64 * slower) as u64;
+        }
+        if what.starts_with('A') { a.push(run) } else { b.push(run) }
+    }
+    [a, b]
+}
+
+#[test]
+fn a_loop_over_two_workloads_is_compared_cell_by_cell() {
+    for once in [["Ar", "Aw", "Br", "Bw"], ["Ar", "Br", "Aw", "Bw"]] {
+        let order = once.repeat(10);
+        let slower = gate(&one_cell_each(&order, 0.8));
+        assert_eq!(slower.outcome, Outcome::Regression, "{once:?}: {}", slower.sentence);
+        let same = gate(&one_cell_each(&order, 1.0));
+        assert_eq!(same.outcome, Outcome::Passed, "{once:?}: {}", same.sentence);
+    }
+}
+
+#[test]
+fn a_side_may_have_run_a_workload_less_often() {
+    let mut order = ["Ar", "Aw", "Br", "Bw"].repeat(8);
+    order.extend(["Ar", "Aw", "Br", "Ar", "Aw", "Br"]);
+    let found = gate(&one_cell_each(&order, 1.0));
+    assert_eq!(found.outcome, Outcome::Passed, "{}", found.sentence);
+}
+
+#[test]
+fn more_runs_do_not_make_up_for_a_cell_that_they_lack() {
+    let [a, mut b] = sides_of(&SAME, 2);
+    let lacking: Vec<Run> = (0..3)
+        .flat_map(|turn| b.clone().into_iter().map(move |run| (turn, run)))
+        .map(|(turn, mut run)| {
+            run.id = format!("{}{turn}", run.id);
+            run.phases.truncate(1);
+            run
+        })
+        .collect();
+    b.extend(lacking);
+    let found = gate(&[a, b]);
+    assert!(found.sentence.contains("which 10 of 40 runs of B have"), "{}", found.sentence);
+}
+
 #[test]
 fn a_figure_that_was_named_and_is_nowhere_is_told() {
     let sides = sides_of(&SAME, 1);
@@ -210,9 +264,25 @@ fn a_comparison_that_ended_early_does_not_pass() {
         (found.outcome, found.sentence.as_str()),
         (
             Outcome::NotEnoughData,
-            "Not enough data: The comparison ended before its plan did: no space left on device."
+            "Not enough data: the comparison ended before its plan did: no space left on device."
         )
     );
+    assert!(compared(&sides).notices.iter().any(|n| n.sentence.contains("ended before its plan did")));
+    // The same runs by themselves are no comparison that ended early.
+    for run in sides.iter_mut().flatten() {
+        run.environment = serde_json::json!({});
+    }
+    assert_eq!(gate(&sides).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_comparison_that_was_killed_in_a_run_does_not_pass() {
+    let mut sides = session(1, &plan(None));
+    sides[0].last_mut().expect("runs").status = Status::Running;
+    let found = gate(&sides);
+    assert_eq!(found.sentence, "Not enough data: 1 of 10 runs of A did not end well.");
+    let told = compared(&sides).notices;
+    assert!(told.iter().any(|n| n.sentence.ends_with("or was killed; it is left out.")), "{told:?}");
 }
 
 /// A against itself on two levels in all cells but the first.

@@ -233,8 +233,8 @@ pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
     let judged = match &layout.design {
         Design::Quads { .. } if !quads.is_empty() => by_quads(&mut row, &quads, &rules, layout),
         _ if row.a.len() == 1 && row.b.len() == 1 => single(&mut row),
-        // Runs that fail now and then must not turn quads into groups.
-        Design::Quads { .. } => {
+        // Runs that fail now and then must not turn drawn quads into groups. What was found in the ids may hold one cell a run.
+        Design::Quads { random: true, .. } => {
             row.sentence = "No comparison: no quad has it in all four runs.".into();
             Ok(())
         }
@@ -285,7 +285,7 @@ fn by_groups(row: &mut Row, rules: &Rules, design: &Design) -> Judged {
     row.effect = Some(said(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
     row.sentence = wording::groups(&found, row.names());
-    if !matches!(design, Design::Groups { mixed: true, .. }) {
+    if !matches!(design, Design::Groups { mixed: true, .. } | Design::Quads { .. }) {
         row.sentence = format!("{} {}", row.sentence, wording::NOT_INTERLEAVED);
     }
     Ok(())

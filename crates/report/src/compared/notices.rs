@@ -4,6 +4,7 @@
 
 use super::factors::Factors;
 use super::layout::{Design, Layout};
+use super::obstacles::early_ends;
 use super::samples::{Sample, Taken};
 use super::{MOST_SINGLES, Side};
 use crate::units as form;
@@ -39,11 +40,13 @@ pub struct Notice {
 pub(super) fn all(a: &Side<'_>, b: &Side<'_>, layout: &Layout, taken: &Taken, rules: &Rules) -> Vec<Notice> {
     let mut found: Vec<Notice> = order(layout).into_iter().chain(means(layout, taken)).collect();
     for (letter, side) in [("A", a), ("B", b)] {
-        found.extend(side.runs.iter().filter_map(|run| ended_badly(letter, run)));
+        found.extend(side.runs.iter().filter_map(|run| ended_badly(letter, run, layout)));
         found.extend(simulated(letter, side));
         found.extend(contradictions(letter, side));
         found.extend(first_cells(letter, side));
     }
+    let early = early_ends(a, b, layout);
+    found.extend(early.map(|s| Notice { code: "status", cell: None, sentence: s.to_owned() }));
     for sample in taken.samples.iter().filter(|s| s.headline) {
         let mut add = |code, sentence: String| {
             found.push(Notice { code, cell: Some(sample.place.title()), sentence });
@@ -128,14 +131,19 @@ fn order(layout: &Layout) -> Option<Notice> {
     Some(Notice { code: "order", cell: None, sentence: sentence + "." })
 }
 
-fn ended_badly(letter: &str, run: &Run) -> Option<Notice> {
+fn ended_badly(letter: &str, run: &Run, layout: &Layout) -> Option<Notice> {
     let what = match run.status {
         Status::Completed => return None,
         Status::Running => "is still running, or was killed",
         Status::Interrupted => "was interrupted",
         Status::Failed => "failed",
     };
-    let sentence = format!("{letter}: run {} {what}; what it measured until then is compared.", run.id);
+    let then = if layout.leaves_out_incomplete {
+        "it is left out"
+    } else {
+        "what it measured until then is compared"
+    };
+    let sentence = format!("{letter}: run {} {what}; {then}.", run.id);
     Some(Notice { code: "status", cell: None, sentence })
 }
 

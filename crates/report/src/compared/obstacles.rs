@@ -10,11 +10,13 @@ pub const ENDED_EARLY: &str = "comparison-ended-early";
 
 /// Each in a clause.
 pub(super) fn of(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
-    // A sweep or a comparison leaves out what was interrupted, and runs it again or does with less; what fails, it cannot mend.
+    // A sweep or a comparison leaves out what was interrupted, and does with less. What fails it cannot mend, and one that was killed in a
+    // run was not done.
     let counts = |run: &Run| match run.status {
         Status::Completed => false,
         Status::Failed => true,
-        Status::Running | Status::Interrupted => !layout.leaves_out_incomplete,
+        Status::Running => layout.session.is_some() || !layout.leaves_out_incomplete,
+        Status::Interrupted => !layout.leaves_out_incomplete,
     };
     let mut found = Vec::new();
     for (letter, side) in [("A", a), ("B", b)] {
@@ -23,7 +25,20 @@ pub(super) fn of(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
             found.push(format!("{bad} of {} of {letter} did not end well", counted(side.runs.len(), "run")));
         }
     }
-    let ends = a.runs.iter().chain(&b.runs).flat_map(|r| &r.doubts).filter(|d| d.code == ENDED_EARLY);
-    found.extend(ends.map(|d| d.sentence.trim_end_matches('.').to_owned()));
+    found.extend(early_ends(a, b, layout).map(|why| {
+        let mut letters = why.trim_end_matches('.').chars();
+        letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    }));
     found
+}
+
+/// What a comparison wrote that did not come to its end; of other comparisons that these runs were part of it says nothing.
+pub(super) fn early_ends<'s>(
+    a: &'s Side<'_>,
+    b: &'s Side<'_>,
+    layout: &Layout,
+) -> impl Iterator<Item = &'s str> {
+    let asked = layout.session.is_some();
+    let doubts = a.runs.iter().chain(&b.runs).flat_map(|r| &r.doubts);
+    doubts.filter(move |d| asked && d.code == ENDED_EARLY).map(|d| d.sentence.as_str())
 }

@@ -12,8 +12,9 @@ use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::figures::{self, Cell, Series};
 use fathom_record::imported::names;
+use fathom_record::same_work::{base, without_names};
 use fathom_record::{Histogram, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell as it is compared: what the run says, which settings of a sweep it was measured under, and its number among the cells of the
 /// same kind, from 1: each stage of a script may measure the same cell again.
@@ -93,25 +94,46 @@ impl Sample {
         metric.takes(&self.metric) && (matches!(metric, Metric::Named(_)) || !self.is_rare_in_a(layout))
     }
 
-    /// What B lacks of it: all, or the values of runs that should have one as those of A have. Runs may hold one cell each, so a run without
-    /// it is nothing as long as B has it as often.
-    fn lost(&self, layout: &Layout) -> Option<Lost> {
+    /// What B lacks of it: all, or the values of units that should have one: those that did the work of one that has it. `work` says what
+    /// each unit did; runs may hold one cell each.
+    fn lost(&self, layout: &Layout, work: &[String]) -> Option<Lost> {
+        let doing: BTreeSet<&str> = self.values.iter().map(|(u, _)| work[*u].as_str()).collect();
         let count = |side| {
-            let has = self.values.iter().filter(|(u, _)| layout.units[*u].side == side).count();
-            let of = layout.units.iter().filter(|u| u.side == side && u.settings == self.place.settings);
-            (has, of.count())
+            let of_side = |u: &usize| layout.units[*u].side == side;
+            let expected = |u: &usize| {
+                layout.units[*u].settings == self.place.settings && doing.contains(work[*u].as_str())
+            };
+            let has = self.values.iter().filter(|(u, _)| of_side(u)).count();
+            (has, (0..work.len()).filter(of_side).filter(expected).count())
         };
         let ((in_a, of_a), (in_b, of_b)) = (count(quads::Side::A), count(quads::Side::B));
         let name = format!("{}: {}", self.place.title(), self.metric);
         let words = match in_b {
             0 => name,
-            _ if in_b < in_a && in_b * of_a < in_a * of_b => {
-                format!("{name}, which {in_b} of {of_b} runs of B have")
+            _ if in_b * of_a < in_a * of_b => {
+                let units =
+                    if layout.units.iter().any(|u| u.repetition.is_some()) { "repetitions" } else { "runs" };
+                format!("{name}, which {in_b} of {of_b} {units} of B have")
             }
             _ => return None,
         };
         Some(Lost { metric: self.metric.clone(), words })
     }
+}
+
+/// What each unit did, in its order.
+fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
+    let of_run = |run: &Run| match &run.source {
+        None => format!("{}\n{}", run.dialect, without_names(&run.workload)),
+        Some(_) => {
+            format!("{}\n{}", run.dialect, run.argv.iter().map(|w| base(w)).collect::<Vec<_>>().join(" "))
+        }
+    };
+    let of_unit = |unit: &Unit| {
+        let side = if unit.side == quads::Side::A { a } else { b };
+        unit.runs.iter().map(|r| of_run(side.runs[*r])).collect::<Vec<_>>().join("\n")
+    };
+    layout.units.iter().map(of_unit).collect()
 }
 
 /// What was found.
@@ -170,7 +192,8 @@ pub(super) fn take(
         ([], Some(watched)) => s.is_meant(watched, layout),
         (chosen, _) => chosen.iter().any(|m| s.is_meant(m, layout)),
     };
-    let lost = of_a.iter().filter(|s| decides(s)).filter_map(|s| s.lost(layout)).collect();
+    let work = work(a, b, layout);
+    let lost = of_a.iter().filter(|s| decides(s)).filter_map(|s| s.lost(layout, &work)).collect();
     let (mut samples, alone): (Vec<Sample>, Vec<Sample>) = of_a.into_iter().chain(of_b).partition(both);
     // A figure that one side lacks is told by its cell where the whole cell is missing.
     let only = |side| {

@@ -35,10 +35,15 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
-    // One that only B lacks is for the gate to tell.
     let nowhere = |m: &&String| !all.iter().any(|c| c.has(&Metric::of_word(m)));
-    if let Some(word) = options.metric.iter().find(nowhere) {
-        return Err(no_such_figure(word, &chosen, &asked).into());
+    let nowhere: Vec<&str> = options.metric.iter().filter(nowhere).map(String::as_str).collect();
+    if !nowhere.is_empty() {
+        let slip = no_such_figure(&nowhere.join(","), &chosen, &asked);
+        if nowhere.len() == options.metric.len() {
+            return Err(slip.into());
+        }
+        // The gate says so itself.
+        console::warning(&slip.0);
     }
     if options.gate && all.iter().all(is_of_noise) {
         // As when it was measured: A against itself is no regression, whatever it says.

@@ -13,18 +13,17 @@ const COMPARISON: Marked = Marked { begins: "compare ", key: KEY, option: "--of"
 /// The sides of a comparison.
 pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
     let all = runs_of(&COMPARISON, id, runs)?;
-    let marked: Vec<(SessionMark, Run)> = all
-        .into_iter()
-        .filter(|r| r.status == Status::Completed)
-        .filter_map(|r| Some((SessionMark::of(&r)?, r)))
-        .collect();
+    let marked: Vec<(SessionMark, Run)> =
+        all.into_iter().filter_map(|r| Some((SessionMark::of(&r)?, r))).collect();
+    // What did not complete goes along: it has no place in a quad, and a gate has to know of it.
+    let complete = marked.iter().filter(|m| m.1.status == Status::Completed).map(|m| &m.0);
     let of = |part: Part, side: &str| -> Vec<Run> {
         marked.iter().filter(|(m, _)| m.part == part && m.side == side).map(|(_, r)| r.clone()).collect()
     };
     for part in [Part::Quads, Part::Noise] {
         let (a, b) = (of(part, "A"), of(part, "B"));
         if let Some((mark, _)) = marked.first()
-            && has_a_whole_quad(marked.iter().map(|m| &m.0).filter(|m| m.part == part))
+            && has_a_whole_quad(complete.clone().filter(|m| m.part == part))
         {
             let [one, two] = mark.plan.sides.clone();
             let two = if part == Part::Noise { format!("{one}, again") } else { two };

@@ -2,10 +2,10 @@
 //! executed workload without seed, name and notes, host, mount point and the settings of a sweep or a comparison; imported ones by program and
 //! command line, or where none is told by program and file. Directories of files are no part of it: a CI has a new one every night.
 
+use fathom_record::same_work::{base, without_names};
 use fathom_record::store::{Past, PastRun, name_of_text};
 use fathom_report::history::Workload;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// Programs whose outputs tell the workload by themselves, in the cells; of others that tell no command line the text is what they have
 /// in common.
@@ -112,38 +112,6 @@ fn identity(run: &PastRun, model: &str) -> String {
     parts.join("\n\0")
 }
 
-/// The last part of an absolute path; other words as they are.
-fn base(word: &str) -> &str {
-    if !word.starts_with('/') {
-        return word;
-    }
-    Path::new(word).file_name().and_then(|n| n.to_str()).unwrap_or(word)
-}
-
-/// The workload without what says nothing of what is done: seed, name and note of the whole, directories of absolute paths. Of the root of a
-/// tree nothing is left: often it is the directory of the night itself.
-fn without_names(model: &str) -> String {
-    let mut text = String::new();
-    let mut head = true;
-    for line in model.lines() {
-        head &= !line.starts_with('[');
-        let key = line.split_once(" = ").map_or("", |(key, _)| key);
-        if head && ["seed", "name", "note"].contains(&key) {
-            continue;
-        }
-        // Every other part of a line in quotes is a string; one with an escape in it is left as it is.
-        let parts: Vec<&str> = if line.contains('\\') { vec![line] } else { line.split('"').collect() };
-        let stripped = parts.iter().enumerate().map(|(i, part)| match i % 2 == 1 {
-            true if part.starts_with('/') && parts[i - 1].ends_with("root = ") => "/",
-            true => base(part),
-            false => part,
-        });
-        text += &stripped.collect::<Vec<_>>().join("\"");
-        text.push('\n');
-    }
-    text
-}
-
 /// The language, or the program without its release.
 fn by(run: &PastRun) -> String {
     run.dialect.clone()
@@ -172,19 +140,26 @@ pub fn workload_name(model: &str) -> Option<String> {
 
 /// The settings that a sweep or a comparison made it under. What was executed and where is told by the workload and the mount point: the
 /// names under which they were typed are new with every build that a CI compares. Where two directories are what was compared, the runs in
-/// them are two histories, by the last parts of their names.
+/// them are two histories, by the last parts of their names if these differ.
 fn settings(run: &PastRun) -> Vec<String> {
     let parsed: Option<serde_json::Map<String, serde_json::Value>> =
         run.settings.as_ref().and_then(|s| serde_json::from_str(s).ok());
     let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-    let of_directories = run.baseline.as_ref().is_some_and(|name| name.starts_with("in="));
-    let counts = |k: &str| k != "workload" && (k != "in" || of_directories);
+    let directories = compared_directories(run);
+    let counts = |k: &str| k != "workload" && (k != "in" || directories.is_some());
     let all = parsed.into_iter().flatten().filter(|(k, _)| counts(k));
     let value = |k: &str, v: &serde_json::Value| {
         let word = word(v);
-        if k == "in" { base(&word).to_owned() } else { word }
+        let told_apart = directories.as_ref().is_some_and(|[a, b]| base(a) != base(b));
+        if k == "in" && told_apart { base(&word).to_owned() } else { word }
     };
     all.map(|(k, v)| format!("{k}={}", value(&k, &v))).collect()
+}
+
+/// The directories of a comparison that was made of two.
+fn compared_directories(run: &PastRun) -> Option<[String; 2]> {
+    let sides: [String; 2] = serde_json::from_str(run.sides.as_ref()?).ok()?;
+    sides.iter().all(|s| s.starts_with("in=")).then(|| sides.map(|s| s["in=".len()..].to_owned()))
 }
 
 fn place(run: &PastRun) -> String {
@@ -221,7 +196,7 @@ mod tests {
             mount_point: Some("/data".into()),
             settings: None,
             cold: None,
-            baseline: None,
+            sides: None,
             part: None,
             source: None,
         }
@@ -271,7 +246,13 @@ mod tests {
         // Where directories were compared, they are.
         for (id, dir) in [("c1", "/mnt/a"), ("c2", "/mnt/b"), ("c3", "/other/a")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
-            runs.push(PastRun { settings, baseline: Some("in=/mnt/a".into()), ..measured(id, 1) });
+            let sides = Some("[\"in=/mnt/a\",\"in=/mnt/b\"]".into());
+            runs.push(PastRun { settings, sides, ..measured(id, 1) });
+        }
+        for (id, dir) in [("d1", "/old/bench"), ("d2", "/new/bench")] {
+            let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
+            let sides = Some("[\"in=/old/bench\",\"in=/new/bench\"]".into());
+            runs.push(PastRun { settings, sides, ..measured(id, 1) });
         }
         let past = Past { runs, workloads: workloads.into(), ..Past::default() };
         assert_eq!(
@@ -285,7 +266,9 @@ mod tests {
                 vec!["a1", "a2", "a8", "a9"],
                 vec!["b1"],
                 vec!["c2"],
-                vec!["c1", "c3"]
+                vec!["c1", "c3"],
+                vec!["d1"],
+                vec!["d2"]
             ]
         );
         let all = groups(&past);
