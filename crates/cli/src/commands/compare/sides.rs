@@ -111,10 +111,20 @@ pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> 
                 }
             }
         }
-        sides.push((words.join(","), all));
+        sides.push((name(&words), all));
     }
     apart(&sides)?;
     Ok(Chosen(sides))
+}
+
+/// Words that name a side; of more it is called by the first and the number of the others.
+const MOST_NAMED: usize = 4;
+
+fn name(words: &[String]) -> String {
+    match words {
+        many if many.len() > MOST_NAMED => format!("{} and {} more", many[0], many.len() - 1),
+        few => few.join(","),
+    }
 }
 
 /// A run on both sides would be compared with itself.
@@ -173,4 +183,14 @@ fn exported(file: &str, text: &str) -> anyhow::Result<Vec<Run>> {
         from = upto;
     }
     Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_side_of_many_words_has_a_short_name() {
+        let words = |n: usize| (0..n).map(|i| format!("w{i}")).collect::<Vec<_>>();
+        assert_eq!(super::name(&words(3)), "w0,w1,w2");
+        assert_eq!(super::name(&words(21)), "w0 and 20 more");
+    }
 }
