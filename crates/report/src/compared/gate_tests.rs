@@ -114,6 +114,45 @@ fn a_side_may_have_run_a_workload_less_often() {
 }
 
 #[test]
+fn texts_that_are_new_with_every_run_hide_no_lost_cell() {
+    for lacking in [3, 8] {
+        let mut sides = sides_of(&SAME, 2);
+        for (number, run) in sides.iter_mut().flatten().enumerate() {
+            run.workload = format!("file = \"out{number}\"");
+        }
+        for run in sides[1].iter_mut().take(lacking) {
+            run.phases.truncate(1);
+        }
+        let found = gate(&sides);
+        assert!(
+            found.sentence.contains(&format!("which {} of 10 runs of B have", 10 - lacking)),
+            "{}",
+            found.sentence
+        );
+    }
+}
+
+#[test]
+fn texts_that_tell_no_work_do_not_make_cells_lost() {
+    let mut order = ["Ar", "Aw", "Br", "Bw"].repeat(6);
+    order.extend(["Bw"; 4]);
+    let mut sides = one_cell_each(&order, 1.0);
+    for run in sides.iter_mut().flatten() {
+        run.workload.clear();
+    }
+    assert_eq!(gate(&sides).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_cell_whose_own_runs_are_not_mixed_says_so() {
+    let order = [["Ar", "Ar", "Bw", "Bw"].repeat(6), ["Aw", "Aw", "Br", "Br"].repeat(6)].concat();
+    let found = compared(&one_cell_each(&order, 0.94));
+    let quoted: Vec<&Row> = found.rows.iter().filter(|r| r.headline).collect();
+    assert_eq!(quoted.len(), 2);
+    assert!(quoted.iter().all(|r| r.sentence.contains("not interleaved")), "{quoted:#?}");
+}
+
+#[test]
 fn more_runs_do_not_make_up_for_a_cell_that_they_lack() {
     let [a, mut b] = sides_of(&SAME, 2);
     let lacking: Vec<Run> = (0..3)

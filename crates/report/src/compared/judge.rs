@@ -238,7 +238,7 @@ pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
             row.sentence = "No comparison: no quad has it in all four runs.".into();
             Ok(())
         }
-        design => by_groups(&mut row, &rules, design),
+        _ => by_groups(&mut row, &rules, is_mixed(sample, layout)),
     };
     if let Err(unusable) = judged {
         row.sentence = format!("No comparison: {unusable}.");
@@ -278,14 +278,21 @@ fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Ju
     Ok(())
 }
 
-fn by_groups(row: &mut Row, rules: &Rules, design: &Design) -> Judged {
+/// Whether the runs that have this figure are mixed in time: all runs may be, and those of one cell not.
+fn is_mixed(sample: &Sample, layout: &Layout) -> bool {
+    let known = matches!(layout.design, Design::Groups { mixed: true, .. } | Design::Quads { .. });
+    let sides: Vec<Side> = sample.values.iter().map(|(u, _)| layout.units[*u].side).collect();
+    known && sides.windows(2).filter(|two| two[0] != two[1]).count() > 1
+}
+
+fn by_groups(row: &mut Row, rules: &Rules, mixed: bool) -> Judged {
     let found = groups::compare(&row.a, &row.b, rules)?;
     row.method = Method::Groups;
     (row.p, row.exact) = (Some(found.test.p), found.test.exact);
     row.effect = Some(said(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
     row.sentence = wording::groups(&found, row.names());
-    if !matches!(design, Design::Groups { mixed: true, .. } | Design::Quads { .. }) {
+    if !mixed {
         row.sentence = format!("{} {}", row.sentence, wording::NOT_INTERLEAVED);
     }
     Ok(())

@@ -94,26 +94,34 @@ impl Sample {
         metric.takes(&self.metric) && (matches!(metric, Metric::Named(_)) || !self.is_rare_in_a(layout))
     }
 
-    /// What B lacks of it: all, or the values of units that should have one: those that did the work of one that has it. `work` says what
-    /// each unit did; runs may hold one cell each.
+    /// What B lacks of it: all, or the values of units that should have one. `work` says what each unit did. Runs may hold one cell each: a
+    /// unit of B need not have what no unit of A has that did the same. Where A did nothing of the kind, or has it in some such units only, B
+    /// must have it as often.
     fn lost(&self, layout: &Layout, work: &[String]) -> Option<Lost> {
-        let doing: BTreeSet<&str> = self.values.iter().map(|(u, _)| work[*u].as_str()).collect();
-        let count = |side| {
-            let of_side = |u: &usize| layout.units[*u].side == side;
-            let expected = |u: &usize| {
-                layout.units[*u].settings == self.place.settings && doing.contains(work[*u].as_str())
+        let has: BTreeSet<usize> = self.values.iter().map(|v| v.0).collect();
+        let of_side = |side| {
+            let all = 0..layout.units.len();
+            let its = move |u: &usize| {
+                layout.units[*u].side == side && layout.units[*u].settings == self.place.settings
             };
-            let has = self.values.iter().filter(|(u, _)| of_side(u)).count();
-            (has, (0..work.len()).filter(of_side).filter(expected).count())
+            all.filter(its).partition::<Vec<usize>, _>(|u| has.contains(u))
         };
-        let ((in_a, of_a), (in_b, of_b)) = (count(quads::Side::A), count(quads::Side::B));
+        let ((a, a_lacks), (b, b_lacks)) = (of_side(quads::Side::A), of_side(quads::Side::B));
+        let did = |units: &[usize], u: &usize| units.iter().any(|v| work[*v] == work[*u]);
+        let (certain, open): (Vec<usize>, Vec<usize>) = b_lacks
+            .into_iter()
+            .filter(|u| did(&a, u) || !did(&a_lacks, u))
+            .partition(|u| did(&a, u) && !did(&a_lacks, u));
+        let of_a = a.len() + a_lacks.iter().filter(|u| did(&a, u)).count();
+        let of_b = b.len() + certain.len() + open.len();
+        let rarer = b.len() < a.len() && b.len() * of_a < a.len() * of_b;
         let name = format!("{}: {}", self.place.title(), self.metric);
-        let words = match in_b {
+        let words = match b.len() {
             0 => name,
-            _ if in_b * of_a < in_a * of_b => {
-                let units =
-                    if layout.units.iter().any(|u| u.repetition.is_some()) { "repetitions" } else { "runs" };
-                format!("{name}, which {in_b} of {of_b} {units} of B have")
+            n if !certain.is_empty() || rarer => {
+                let repeated = layout.units.iter().any(|u| u.repetition.is_some());
+                let units = if repeated { "repetitions" } else { "runs" };
+                format!("{name}, which {n} of {of_b} {units} of B have")
             }
             _ => return None,
         };
