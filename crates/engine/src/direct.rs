@@ -55,7 +55,7 @@ impl Engine {
                 index += 1;
             }
         }
-        for flow in crate::flow::flows(phase) {
+        for flow in fathom_workload::flow::flows(phase) {
             check_flow(workload, &sets, flow)
                 .map_or(Ok(()), |said| Err(unsupported(&format!("phase {}", phase.name), &said)))?;
         }
@@ -65,13 +65,13 @@ impl Engine {
 
 /// Why a flow cannot have O_DIRECT where it asks for it. The first file of each set speaks for all.
 fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
-    let ops = crate::flow::every(&flow.ops);
+    let ops = fathom_workload::flow::every(&flow.ops);
     let opened: Vec<&str> =
         ops.iter().filter(|op| op.direct).filter_map(|op| op.fileset.as_deref()).collect();
     for op in &ops {
         let Some(name) = op.fileset.as_deref().filter(|name| opened.contains(name)) else { continue };
         let Some(path) = workload.fileset(name).and_then(|set| sets.path(set, 0)) else { continue };
-        let Some(needed) = Needed::of(&path, !crate::flow::changes(op.act)) else { continue };
+        let Some(needed) = Needed::of(&path, !op.act.changes()) else { continue };
         let size = match &op.size {
             Value::Number(n) => Some(u64::from(*n)),
             Value::Bytes(bytes) => Some(bytes.0),

@@ -12,7 +12,7 @@ use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, FileSet, FlowOp, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
+    Access, Act, FileSet, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
 };
 use std::path::PathBuf;
 
@@ -156,7 +156,7 @@ impl Engine {
                 }
             }
         }
-        let changed = sets_of_flows(workload, phase, flow::changes);
+        let changed = sets_of_flows(workload, phase, Act::changes);
         for set in sets_of_flows(workload, phase, |_| true) {
             if changed.iter().any(|c| c.name == set.name) {
                 action::must_be_ours(sets, set, &self.ledger)?;
@@ -215,26 +215,7 @@ pub(crate) fn sets_of_flows<'a>(
     phase: &Phase,
     wanted: impl Fn(Act) -> bool,
 ) -> Vec<&'a FileSet> {
-    let mut left: Vec<&FlowOp> = Vec::new();
-    for thread in phase.groups.iter().flat_map(|g| &g.threads) {
-        if let Program::Flow(flow) = &thread.program {
-            left.extend(&flow.ops);
-        }
-    }
-    let (mut names, mut opened) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
-    let mut by_slot = false;
-    while let Some(op) = left.pop() {
-        left.extend(&op.ops);
-        match &op.fileset {
-            Some(set) if wanted(op.act) => drop(names.insert(set.as_str())),
-            Some(set) => drop(opened.insert(set.as_str())),
-            None => by_slot |= wanted(op.act),
-        }
-    }
-    // An operation without a set works on a file that another one opened, of whatever set.
-    if by_slot {
-        names.append(&mut opened);
-    }
+    let names = fathom_workload::flow::set_names(phase, wanted);
     workload.filesets.iter().filter(|set| names.contains(set.name.as_str())).collect()
 }
 

@@ -43,6 +43,12 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Adds what read-ahead did to an open file.
+    pub(crate) fn add_readahead(&mut self, of: &readahead::Counters) {
+        self.readahead += *of;
+        self.readahead_off_files += u64::from(of.went_off > 0);
+    }
+
     /// Every count with its name, for reports.
     #[must_use]
     pub fn named(&self) -> Vec<(&'static str, u64)> {

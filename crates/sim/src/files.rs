@@ -2,7 +2,7 @@
 //! from the file sets of a workload; the layout is decided when a set is made.
 
 use crate::cache::PageNumber;
-use crate::layout::{Allocator, Places};
+use crate::layout::{Allocator, BLOCK_SECTORS, Places};
 use crate::machine::Gate;
 use crate::machine::task::TaskNumber;
 use crate::runs::Runs;
@@ -32,6 +32,10 @@ pub(crate) struct File {
     pub first_page: PageNumber,
     /// Pages it has blocks for.
     pub pages: u32,
+    /// Its pages that were added when it grew, where their numbers do not follow on the first ones.
+    more: Vec<Piece>,
+    /// There is a file of this name; a flow may remove it and make it again.
+    pub exists: bool,
     /// Its length.
     pub bytes: u64,
     /// Behind the last of its pages that may be in memory although it lies behind the end.
@@ -60,6 +64,15 @@ pub(crate) struct File {
     pub gate: Gate,
 }
 
+/// Pages of a file whose numbers follow each other.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// The first of them in the file.
+    page: u32,
+    /// Its number among the pages of all files.
+    number: PageNumber,
+}
+
 impl File {
     /// Pages up to its end; it may have blocks behind that.
     pub fn pages_of_data(&self) -> u32 {
@@ -73,7 +86,16 @@ impl File {
 
     /// The number of one of its pages among the pages of all files.
     pub fn page(&self, page: u32) -> PageNumber {
-        self.first_page + page
+        match self.more.partition_point(|piece| piece.page <= page).checked_sub(1) {
+            None => self.first_page + page,
+            Some(at) => self.more[at].number + (page - self.more[at].page),
+        }
+    }
+
+    /// How many pages from one on have numbers that follow each other.
+    pub fn numbered_together(&self, page: u32) -> u32 {
+        let next = self.more.partition_point(|piece| piece.page <= page);
+        self.more.get(next).map_or(u32::MAX, |piece| piece.page - page)
     }
 }
 
@@ -84,7 +106,16 @@ pub(crate) struct Files {
     pages: u64,
     /// Where the flusher goes on.
     pub cursor: usize,
+    /// Where the room for files ends.
+    limit_sector: u64,
 }
+
+/// Nothing is left of the device, or of the numbers of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Full;
+
+/// Pages by which a file grows at least and at most, beside what is asked for.
+const GROWTH: (u32, u32) = (16, 2048);
 
 /// The files are more than the simulator can number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,7 +127,7 @@ pub struct TooLarge {
 
 impl Files {
     pub fn new(allocator: Allocator) -> Self {
-        Self { files: Vec::new(), allocator, pages: 0, cursor: 0 }
+        Self { files: Vec::new(), allocator, pages: 0, cursor: 0, limit_sector: u64::MAX }
     }
 
     /// Makes files of these lengths, laid out together. Returns the number of the first.
@@ -112,9 +143,56 @@ impl Files {
             let inode = self.allocator.inode();
             let first_page = self.pages as PageNumber;
             self.pages += u64::from(pages);
-            self.files.push(File { first_page, pages, bytes, places, indirect, inode, ..File::default() });
+            self.files.push(File {
+                first_page,
+                pages,
+                bytes,
+                places,
+                indirect,
+                inode,
+                exists: true,
+                ..File::default()
+            });
         }
         Ok(first)
+    }
+
+    /// Files that grow may go up to this sector.
+    pub fn limit(&mut self, sector: u64) {
+        self.limit_sector = sector;
+    }
+
+    /// Gives a file blocks for so many pages, and some more, as file systems reserve them for a file that grows.
+    pub fn grow(&mut self, file: FileNumber, pages: u32) -> Result<(), Full> {
+        let this = &mut self.files[file as usize];
+        let have = this.pages;
+        if pages <= have {
+            return Ok(());
+        }
+        let wanted = pages.saturating_add((have / 4).clamp(GROWTH.0, GROWTH.1));
+        let added = u64::from(wanted - have);
+        // What names them and the tables of groups on the way come on top.
+        let blocks = added + added / 64 + GROWTH.0 as u64;
+        if self.pages + added >= u64::from(u32::MAX)
+            || self.allocator.end_sector() + blocks * BLOCK_SECTORS > self.limit_sector
+        {
+            return Err(Full);
+        }
+        let number = self.pages as PageNumber;
+        if this.page(have) != number {
+            this.more.push(Piece { page: have, number });
+        }
+        self.pages += added;
+        self.allocator.extend(&mut this.places, have, wanted);
+        // What names new pages is made in memory.
+        this.indirect.resize(this.places.indirect.len(), Metadata::Present);
+        this.pages = wanted;
+        Ok(())
+    }
+
+    /// An inode and a block of its own: those of a directory. Returns the inode's number and the block's sector.
+    pub fn directory(&mut self) -> (u32, u64) {
+        (self.allocator.inode(), self.allocator.block())
     }
 
     /// Numbers for so many pages of files that nobody will ask for; as many as there are numbers left.
@@ -157,6 +235,41 @@ impl Files {
 mod tests {
     use super::*;
     use crate::host::Layout;
+
+    #[test]
+    fn a_file_that_grows_goes_on_where_there_is_room() {
+        for layout in [Layout::Extents, Layout::IndirectBlocks] {
+            let mut files = Files::new(Allocator::new(layout, 1024, 0));
+            files.make(&[4096, 4096]).unwrap();
+            for pages in 2..5000 {
+                files.grow(0, pages).unwrap();
+                files.grow(1, pages).unwrap();
+            }
+            let mut seen = std::collections::BTreeSet::new();
+            for file in [files.get(0), files.get(1)] {
+                assert!(file.pages >= 4999 && file.indirect.len() == file.places.indirect.len());
+                for page in 0..file.pages {
+                    let together = file.numbered_together(page);
+                    assert!(together > 0);
+                    if together > 1 && page + 1 < file.pages {
+                        assert_eq!(file.page(page) + 1, file.page(page + 1));
+                    }
+                    assert!(file.places.run(page).is_some());
+                    assert!(seen.insert(file.page(page)), "two pages of one number");
+                }
+            }
+            assert_eq!(seen.len() as u32, files.pages());
+        }
+    }
+
+    #[test]
+    fn growth_ends_with_the_room() {
+        let mut files = Files::new(Allocator::new(Layout::Extents, 1, 0));
+        files.make(&[4096]).unwrap();
+        files.limit(2048 + 100 * BLOCK_SECTORS);
+        assert_eq!((files.grow(0, 20), files.grow(0, 1 << 20)), (Ok(()), Err(Full)));
+        assert!(files.end_sector() <= 2048 + 100 * BLOCK_SECTORS);
+    }
 
     #[test]
     fn pages_of_all_files_are_numbered_through() {

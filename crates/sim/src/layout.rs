@@ -121,7 +121,7 @@ impl Allocator {
     }
 
     /// Gives the pages from `from` to `to` of a file their blocks.
-    fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
+    pub fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
         for page in from..to {
             if self.layout == Layout::IndirectBlocks {
                 self.indirect_before(file, page);
@@ -151,6 +151,11 @@ impl Allocator {
         }
         self.next_block += 1;
         self.next_block - 1
+    }
+
+    /// Takes a block of its own. Returns its sector.
+    pub fn block(&mut self) -> u64 {
+        self.take() * BLOCK_SECTORS
     }
 
     /// Takes a new inode. Returns its number.

@@ -2,7 +2,8 @@
 //! read-ahead, write-back and a journal, an elevator and a device; what comes out is the same kind of record as that of a real run.
 //!
 //! ```text
-//! op stream ─▶ threads ─▶ calls ─▶ cache, journal, write-back ─▶ block (iopath's queue) ─▶ devices
+//! op stream ─▶ threads ─┐
+//! flows ─────▶ flows ───┴▶ calls ─▶ cache, journal, write-back ─▶ block (iopath's queue) ─▶ devices
 //!                 └────────────── machine: clock, events, CPUs ──────────────┘           └▶ outcome: record types
 //! ```
 //!
@@ -20,10 +21,13 @@ pub mod devices;
 mod drawn;
 pub mod event;
 mod files;
+mod flows;
 pub mod host;
 mod journal;
 mod layout;
 mod machine;
+mod names;
+mod noted;
 pub mod outcome;
 pub mod random;
 pub mod replay;
@@ -40,6 +44,7 @@ mod writeback;
 
 pub use counts::Counts;
 pub use machine::Standstill;
+pub use noted::Noted;
 pub use outcome::{Inside, Simulated};
-pub use simulation::{Setup, SimError, simulate};
+pub use simulation::{Setup, SimError, simulate, simulate_noting};
 pub use stack::Stack;

@@ -46,6 +46,8 @@ pub struct Inside {
     pub phases: Vec<PhaseInside>,
     /// What the result leaves out, in sentences.
     pub notes: Vec<String>,
+    /// What flows said to the user, in the order of saying; the first thousand messages.
+    pub said: Vec<String>,
 }
 
 /// What reached the device during a phase. `written_in_clock_bytes` were asked for while its clock ran.
@@ -92,8 +94,8 @@ pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Se
         // Blocks behind the end of the file are no pages of it.
         let pages = file.pages_of_data();
         found.total_pages += u64::from(pages);
-        for page in file.first_page..file.first_page + pages {
-            let Some(flags) = cache.flags(page) else { continue };
+        for page in 0..pages {
+            let Some(flags) = cache.flags(file.page(page)) else { continue };
             found.cached_pages += u64::from(flags.has(Flags::READY));
             found.dirty_pages += u64::from(flags.has(Flags::DIRTY));
             found.writeback_pages += u64::from(flags.has(Flags::WRITEBACK));

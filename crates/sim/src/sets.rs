@@ -2,10 +2,13 @@
 
 use crate::block::Who;
 use crate::cache::Flags;
+use crate::devices::SECTOR_BYTES;
 use crate::files::{FileNumber, Metadata, TooLarge};
 use crate::machine::Machine;
+use crate::names::{Names, used_by_flows};
+use fathom_workload::ops::generators::Rand48;
 use fathom_workload::tree::{Layouts, layouts};
-use fathom_workload::{Access, Bytes, FileSet, Pick, Program, Sizing, Stream, Workload};
+use fathom_workload::{Access, Bytes, FileSet, Files, Pick, Program, Sizing, Stream, Workload};
 use std::collections::BTreeMap;
 
 /// A set.
@@ -15,11 +18,17 @@ pub(crate) struct Set {
     pub first: FileNumber,
     /// Bytes that each is to have.
     pub sizes: Vec<u64>,
+    /// What flows that work on it go by; `None` if there are none.
+    pub names: Option<Names>,
 }
 
 /// All sets, by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sets(BTreeMap<String, Set>);
+pub(crate) struct Sets {
+    all: BTreeMap<String, Set>,
+    /// Where the streams of variables stand that sizes and trees were drawn from.
+    pub streams: BTreeMap<String, Rand48>,
+}
 
 /// Why there are no such files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +37,19 @@ pub(crate) enum SetsError {
     Layout(#[from] fathom_workload::tree::SetError),
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
+    #[error(
+        "the file sets have {files} files and leaf directories; the simulator holds {}: choose fewer",
+        MOST_FILES
+    )]
+    TooMany { files: u64 },
+    #[error(
+        "the file sets have {data_mib} MiB, and the device ends {room_mib} MiB behind where they begin; choose a larger device or less data"
+    )]
+    NoRoom { data_mib: u64, room_mib: u64 },
 }
+
+/// Files and leaf directories of all sets together; each takes some 300 bytes.
+const MOST_FILES: u64 = 1 << 22;
 
 /// Bytes of each file of a set.
 fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
@@ -59,9 +80,26 @@ fn end_of(stream: &Stream) -> u64 {
 }
 
 impl Sets {
-    /// Makes the files of all sets.
-    pub fn make(machine: &Machine, workload: &Workload) -> Result<Self, SetsError> {
+    /// Makes the files of all sets, which have `room_sectors` of the device. What cannot be held is refused before memory is asked for.
+    pub fn make(machine: &Machine, workload: &Workload, room_sectors: u64) -> Result<Self, SetsError> {
+        let entries = |s: &FileSet| match &s.files {
+            Files::Tree(tree) => tree.entries.saturating_add(tree.leaf_directories),
+            files => files.count(),
+        };
+        let files = workload.filesets.iter().fold(0u64, |sum, s| sum.saturating_add(entries(s)));
+        if files > MOST_FILES {
+            return Err(SetsError::TooMany { files });
+        }
         let drawn = layouts(workload)?;
+        let bytes = workload.filesets.iter().flat_map(|s| sizes(s, &drawn)).fold(0, u64::saturating_add);
+        if bytes / SECTOR_BYTES > room_sectors {
+            let mib = |bytes: u64| bytes >> 20;
+            return Err(SetsError::NoRoom {
+                data_mib: mib(bytes),
+                room_mib: mib(room_sectors * SECTOR_BYTES),
+            });
+        }
+        let by_flows = used_by_flows(workload);
         let mut all = BTreeMap::new();
         for set in &workload.filesets {
             let sizes = sizes(set, &drawn);
@@ -72,19 +110,25 @@ impl Sets {
             for (file, &bytes) in (first..).zip(&sizes) {
                 files.get_mut(file).bytes = bytes;
             }
-            all.insert(set.name.clone(), Set { first, sizes });
+            all.insert(set.name.clone(), Set { first, sizes, names: None });
+        }
+        // Behind all files, so that these lie where they would without any names.
+        for set in workload.filesets.iter().filter(|s| by_flows.contains(s.name.as_str())) {
+            if let Some(made) = all.get_mut(&set.name) {
+                made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first));
+            }
         }
         machine.cache.borrow_mut().grow(machine.files.borrow().pages());
-        Ok(Self(all))
+        Ok(Self { all, streams: drawn.streams })
     }
 
     /// All of them, in the order of their names.
     pub fn all(&self) -> impl Iterator<Item = &Set> {
-        self.0.values()
+        self.all.values()
     }
 
     pub fn get(&self, name: &str) -> Option<&Set> {
-        self.0.get(name)
+        self.all.get(name)
     }
 }
 
@@ -147,6 +191,7 @@ impl Machine {
         for number in set.files() {
             let file = files.get_mut(number);
             file.bytes = 0;
+            file.exists = false;
             file.indirect.iter_mut().for_each(|block| *block = Metadata::Present);
         }
     }
@@ -158,13 +203,11 @@ impl Machine {
         }
         for file in set.files() {
             self.until_written(Who::BETWEEN, file).await;
-            let (first, pages) = {
-                let files = self.files.borrow();
-                (files.get(file).first_page, files.get(file).pages)
-            };
+            let files = self.files.borrow();
+            let this = files.get(file);
             let mut cache = self.cache.borrow_mut();
-            (first..first + pages).for_each(|page| {
-                cache.drop_clean(page);
+            (0..this.pages).for_each(|page| {
+                cache.drop_clean(this.page(page));
             });
         }
     }
@@ -178,7 +221,7 @@ impl Machine {
         let pages = this.in_memory();
         (this.bytes, this.reach) = (0, 0);
         this.dirty.clear();
-        for page in this.first_page..this.first_page + pages {
+        for page in (0..pages).map(|page| this.page(page)) {
             cache.forget_dirt(page);
             cache.drop_clean(page);
         }
@@ -186,11 +229,26 @@ impl Machine {
         this.indirect.iter_mut().for_each(|block| *block = Metadata::Present);
     }
 
-    /// Gives the files of a set their full length.
+    /// The files of a set that flows work on are made anew, or are gone.
+    pub(crate) fn names_begin(&self, set: &Set, made: bool) {
+        let Some(names) = &set.names else { return };
+        let mut files = self.files.borrow_mut();
+        for (file, &existing) in set.files().zip(&names.existing) {
+            files.get_mut(file).exists = made && existing;
+        }
+        names.begin(&files);
+    }
+
+    /// Gives the files of a set their full length, those that are to exist.
     pub(crate) fn make_full(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
-        for (file, &bytes) in set.files().zip(&set.sizes) {
-            files.get_mut(file).bytes = bytes;
+        for (n, (file, &bytes)) in set.files().zip(&set.sizes).enumerate() {
+            let file = files.get_mut(file);
+            file.exists = set.names.as_ref().is_none_or(|names| names.existing[n]);
+            file.bytes = if file.exists { bytes } else { 0 };
+        }
+        if let Some(names) = &set.names {
+            names.begin(&files);
         }
     }
 }

@@ -2,11 +2,12 @@
 //! ended is seen when it is waited for. Each has a buffer of its own until then.
 
 use super::hand::{Break, Hand};
-use super::program::Op;
+use super::io::descriptor;
 use crate::backend::Loose;
 use crate::buffer::Buffer;
 use crate::shared::Call;
 use crate::worker::Fault;
+use fathom_workload::flow::{Op, Transfer};
 use fathom_workload::ops::{Op as Write, OpKind};
 use rustix::fd::AsRawFd as _;
 use rustix::io::Errno;
@@ -85,9 +86,7 @@ impl Hand<'_> {
     /// Gives a write to the kernel.
     pub(super) fn async_write(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let bytes = self.size_of(op)?;
-        let at = self.place_in_memory(bytes)?;
-        let offset = self.random_offset(op, slot, bytes)?;
+        let Transfer { bytes, offset, at, .. } = self.thread.transfer(op, slot)?;
         while self.flights.free.is_empty() {
             if let Some(ring) = &mut self.flights.ring {
                 ring.wait_for(PATIENCE_NS / 50)?;
@@ -97,15 +96,16 @@ impl Hand<'_> {
         }
         let Some(number) = self.flights.free.pop() else { return Ok(()) };
         let setting = self.setting;
-        let of = self.slots.get(slot).of.unwrap_or_default();
-        let data = self.memory.write_from(at, &setting.sets[of.0].data, of.1, offset, bytes as usize)?;
+        let of = self.thread.slots.get(slot).of.unwrap_or_default();
+        let data = self.memory.write_from(at, &setting.wheres[of.0].data, of.1, offset, bytes as usize)?;
         let buffer = match &mut self.flights.buffers[number] {
             Some(buffer) if buffer.all().len() >= data.len() => buffer,
             other => other.insert(Buffer::new(data.len())?),
         };
         buffer.all_mut()[..data.len()].copy_from_slice(data);
         let pointer = buffer.all_mut().as_mut_ptr();
-        let (Some(file), Some(ring)) = (self.slots.get(slot).descriptor(), &mut self.flights.ring) else {
+        let (Some(file), Some(ring)) = (descriptor(self.thread.slots.get(slot)), &mut self.flights.ring)
+        else {
             return Err(super::io::closed(slot));
         };
         let from = self.clock.now();

@@ -1,48 +1,64 @@
-//! Operations that end a flow: after so many completions, or so many bytes, of one operation or of the whole process.
+//! Limits and ends: what the interpreter has to know of what was done so far, waiting for events, and leaving.
 
 use super::hand::{Break, Hand};
-use super::program::Op;
-use crate::shared::{READ, WRITE};
-use fathom_workload::Act;
+use super::setting::RowStat;
+use crate::shared::{READ, Shared, WRITE};
+use fathom_workload::flow::{Counts, Op, Totals};
 
-/// What the workers of a process have done together.
-pub(crate) struct ProcessTotals {
-    /// Reads and writes.
-    pub ios: u64,
-    /// I/O operations of all kinds.
-    pub io_ops: u64,
-    /// Everything that counts.
-    pub all: u64,
-    pub bytes: u64,
+/// What a worker and the workers of its process have done.
+struct Done<'a> {
+    rows: &'a [RowStat],
+    crew: &'a [usize],
+    shared: &'a Shared,
 }
 
-impl ProcessTotals {
-    pub fn of(hand: &Hand) -> Self {
-        let mut this = Self { ios: 0, io_ops: 0, all: 0, bytes: 0 };
-        for &worker in &hand.setting.crews[hand.place.process] {
-            let (ops, bytes) = hand.shared.totals(worker);
-            let stats = hand.shared.stats(worker);
-            this.ios += stats[READ].ops() + stats[WRITE].ops();
-            this.io_ops += ops;
-            this.bytes += bytes;
-            this.all += hand.shared.tally(worker).all();
+impl Counts for Done<'_> {
+    fn of_row(&self, row: usize) -> (u64, u64) {
+        let times = &self.rows[row].times;
+        (times.ops(), times.bytes())
+    }
+
+    fn of_process(&self) -> Totals {
+        let mut sum = Totals::default();
+        for &worker in self.crew {
+            let (ops, bytes) = self.shared.totals(worker);
+            let stats = self.shared.stats(worker);
+            sum.ios += stats[READ].ops() + stats[WRITE].ops();
+            sum.io_ops += ops;
+            sum.bytes += bytes;
+            sum.all += self.shared.tally(worker).all();
         }
-        this
+        sum
     }
 }
 
-impl Hand<'_> {
+impl<'a> Hand<'a> {
+    fn so_far(&self) -> Done<'a> {
+        let crew = &self.setting.crews[self.place.process];
+        Done { rows: self.rows, crew, shared: self.shared }
+    }
+
     /// One of the finishing operations. It counts, also when it is the last one.
     pub(super) fn finish(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.clock.now();
-        let value = self.numbers.of(op.value);
-        let over = match (op.act, op.target_row) {
-            (Act::FinishOnCount, Some(row)) => self.rows[row].times.ops() >= value,
-            (Act::FinishOnCount, None) => ProcessTotals::of(self).all >= value,
-            (_, Some(row)) => self.rows[row].times.bytes() > value,
-            (_, None) => ProcessTotals::of(self).bytes > value,
-        };
+        let done = self.so_far();
+        let over = self.thread.is_over(op, &done);
         self.done(op, from, 0)?;
         if over { Err(Break::Finished) } else { Ok(()) }
+    }
+
+    /// One of the limiting operations.
+    pub(super) fn limit(&mut self, op: &Op) -> Result<(), Break> {
+        let Some(supply) = self.thread.supply() else { return Ok(()) };
+        let from = self.clock.now();
+        let done = self.so_far();
+        let events = self.thread.events(op, &done);
+        let begin = supply.begin(self.released);
+        let now_ns = self.clock.between(begin, from);
+        let there_ns = supply.take(events, now_ns);
+        if there_ns > now_ns {
+            self.wait_until(begin.saturating_add(self.clock.ticks(there_ns)))?;
+        }
+        self.done(op, from, 0)
     }
 }

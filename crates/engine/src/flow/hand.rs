@@ -6,18 +6,16 @@
 use super::Plan;
 use super::aio::Flights;
 use super::memory::Memory;
-use super::numbers::Numbers;
-use super::program::Op;
-use super::setting::{Place, RowStat, Setting};
-use super::slots::Slots;
+use super::setting::{RowStat, Setting, Words, kind};
 use crate::calls::{Noted, Page};
 use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::shared::{
-    Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
+    Call, Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
 };
 use crate::worker::{Fault, thread_cpu_ns};
-use fathom_record::{OpKind, RowClass};
+use fathom_workload::flow::{Class, Kind, Op, PATIENCE_NS, Place, Thread, Wrong};
+use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 /// Why a worker leaves its steps before they end.
@@ -34,6 +32,24 @@ pub(crate) enum Break {
     Stop(Outcome),
     /// The phase's common amount.
     Enough,
+}
+
+impl From<Wrong> for Break {
+    #[cold]
+    fn from(wrong: Wrong) -> Self {
+        let (call, expected, found) = match wrong {
+            Wrong::Exhausted => return Self::Exhausted,
+            Wrong::OpenSlot(slot) => (Call::OpenSlot, 0, slot),
+            Wrong::ClosedSlot(slot) => (Call::ClosedSlot, 0, slot),
+            Wrong::UnknownSlot(slot) => (Call::UnknownSlot, 0, slot),
+            Wrong::ForeignSlot(slot) => (Call::ForeignSlot, 0, slot),
+            Wrong::Range { bytes, range } => (Call::Range, bytes, range),
+            Wrong::Area { bytes, area } => (Call::Area, bytes, area),
+            Wrong::Empty => (Call::Empty, 0, 0),
+            Wrong::Patience => (Call::Patience, PATIENCE_NS, PATIENCE_NS),
+        };
+        Self::Fault(Fault::short(call, 0, expected, found))
+    }
 }
 
 impl From<Fault> for Break {
@@ -53,10 +69,9 @@ pub(crate) struct Hand<'a> {
     pub deadline: u64,
     /// The next tick at which something else than the next operation is to be done.
     pub alarm: u64,
-    pub numbers: Numbers<'a>,
-    pub slots: Slots,
+    /// What its operations work on.
+    pub thread: Thread<'a, Words, OwnedFd>,
     pub memory: Memory,
-    pub ops: &'a [Op],
     pub setting: &'a Setting,
     pub place: &'a Place,
     pub shared: &'a Shared,
@@ -64,18 +79,11 @@ pub(crate) struct Hand<'a> {
     pub live: &'a Live,
     pub plan: &'a Plan<'a>,
     pub flights: Flights,
-    /// Own rotors of rotating operations, by set.
-    pub rotors: Vec<u64>,
-    /// What limiting operations with a target have paid for, by row.
-    pub paid: Vec<u64>,
-    /// The file that is being worked on, for messages.
-    pub at_file: Option<(usize, usize)>,
     /// Where every call is noted, if that is wanted; and where in its file the one in hand began.
     pub page: Option<Page<'a>>,
     pub at_offset: u64,
     /// The operation that ended the flow, its set and file, each plus one.
     pub ended_by: (u32, u32, u32),
-    pub counters: Vec<u64>,
     /// Whether the phase has a common amount.
     pub limited: bool,
     pub cpu_time: bool,
@@ -107,22 +115,22 @@ impl Hand<'_> {
         if self.limited {
             self.take(op, bytes)?;
         }
-        if let (Some(page), Some(kind)) = (self.page, op.kind) {
-            self.note_call(page, kind, (from, now), bytes);
+        if let (Some(page), Some(of)) = (self.page, op.kind) {
+            self.note_call(page, of, (from, now), bytes);
         }
         let ns = self.clock.between(from, now);
         let row = &self.rows[op.row];
         row.times.record(ns, bytes);
         match op.kind {
-            Some(OpKind::Read) => {
+            Some(Kind::Read) => {
                 self.stats[READ].record(ns, bytes);
                 self.tally.count();
             }
-            Some(OpKind::Write) => {
+            Some(Kind::Write) => {
                 self.stats[WRITE].record(ns, bytes);
                 self.tally.count();
             }
-            kind => self.count_other(op.class, kind, ns, bytes),
+            other => self.count_other(op.class, other, ns, bytes),
         }
         if self.cpu_time {
             let cpu = cpu_ns();
@@ -135,13 +143,13 @@ impl Hand<'_> {
 
     /// Notes a call for whoever wants to join it with what reached the device.
     #[cold]
-    fn note_call(&self, page: Page<'_>, op: OpKind, (begun, ended): (u64, u64), bytes: u64) {
-        let Some(file) = self.at_file else { return };
-        page.note(&Noted { op, offset: self.at_offset, bytes, file, begun, ended });
+    fn note_call(&self, page: Page<'_>, of: Kind, (begun, ended): (u64, u64), bytes: u64) {
+        let Some(file) = self.thread.at_file else { return };
+        page.note(&Noted { op: kind(of), offset: self.at_offset, bytes, file, begun, ended });
     }
 
-    fn count_other(&mut self, class: RowClass, kind: Option<OpKind>, ns: u64, bytes: u64) {
-        if kind == Some(OpKind::Sync) {
+    fn count_other(&mut self, class: Class, of: Option<Kind>, ns: u64, bytes: u64) {
+        if of == Some(Kind::Sync) {
             self.stats[SYNC].record(ns, bytes);
         }
         if class.is_io() { self.tally.count_io(bytes) } else { self.tally.count() }
@@ -215,14 +223,15 @@ impl Hand<'_> {
         }
         self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
         self.tally.reset();
-        self.paid.fill(0);
+        self.thread.forget();
     }
 
     /// Notes which operation ended the flow, and on what.
     #[cold]
     pub(super) fn note(&mut self, op: &Op) {
-        let set = self.at_file.map(|f| f.0).or(op.set).or(self.slots.last_set);
-        self.ended_by = (op.row as u32 + 1, plus_one(set), plus_one(self.at_file.map(|f| f.1)));
+        let at = self.thread.at_file;
+        let set = at.map(|f| f.0).or(op.set).or(self.thread.slots.last_set);
+        self.ended_by = (op.row as u32 + 1, plus_one(set), plus_one(at.map(|f| f.1)));
     }
 }
 

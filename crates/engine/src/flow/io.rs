@@ -4,58 +4,26 @@
 //! What stands between two operations (drawing the place, finding the slot) is outside the latency.
 
 use super::hand::{Break, Hand};
-use super::pool::{Found, From, Wanted};
-use super::program::Op;
-use super::slots::Slot;
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::Share;
-use rustix::fd::BorrowedFd;
+use fathom_workload::flow::{Op, Pick, Slot, Transfer, Whole, Wrong};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
-/// Bytes of one read of a file of which nobody knows how long it is.
-const SOME: u64 = 64 << 10;
-
 impl Hand<'_> {
-    /// The set that the operation works on.
-    pub(super) fn set_of(&self, op: &Op) -> Result<usize, Break> {
-        op.set.or(self.slots.last_set).ok_or_else(|| unknown(op).into())
-    }
-
-    /// The slot that the operation works on.
-    #[inline(always)]
-    pub(super) fn slot_of(&mut self, op: &Op) -> Result<usize, Break> {
-        if op.set.is_some() {
-            self.slots.last_set = op.set;
-        }
-        if op.rotate {
-            let set = self.set_of(op)?;
-            return Ok(self.slots.next_of(set));
-        }
-        match (op.slot, op.set) {
-            (Some(slot), _) => Ok(slot),
-            (None, Some(set)) => Ok(self.slots.default_of(set)),
-            (None, None) => Ok(self.slots.default_of(self.set_of(op)?)),
-        }
-    }
-
     /// The slot, open.
     #[inline(always)]
     pub(super) fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
-        let slot = self.slot_of(op)?;
-        if !self.slots.is_open(slot) {
+        let slot = self.thread.slot_of(op)?;
+        if !self.thread.slots.is_open(slot) {
             self.open_now(op, slot)?;
         }
-        self.at_file = self.slots.get(slot).of;
-        match (op.set, self.at_file) {
-            (Some(wanted), Some((set, _))) if wanted != set => {
-                Err(Fault::short(Call::ForeignSlot, 0, 0, slot as u64).into())
-            }
-            _ => Ok(slot),
-        }
+        self.thread.works_on(op, slot)?;
+        Ok(slot)
     }
 
     /// Opens the next file of the operation's set because it is needed.
@@ -68,31 +36,20 @@ impl Hand<'_> {
 
     /// Picks an existing file and opens it. Gives whether that counts.
     pub(super) fn open_into(&mut self, op: &Op, slot: usize) -> Result<bool, Break> {
-        let set = match (op.set, self.slots.get(slot).of) {
-            (None, Some((set, _))) if op.slot.is_some() => set,
-            _ => self.set_of(op)?,
-        };
-        let entry = self.pick(op, set, true, Wanted::Existing)?;
+        let pick = self.thread.to_open(op, slot)?;
+        let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
-        let of = &setting.sets[set];
-        let opened = self.open_file(op, set, &of.entries[entry].path, OFlags::empty());
-        of.files.release(entry);
+        let of = &setting.wheres[set].entries[entry];
+        let opened = self.open_file(op, set, &of.path, OFlags::empty());
+        setting.sets[set].files.release(entry);
         let file = opened.map_err(|e| self.fault(Call::Open, e, (set, entry)))?;
-        of.opens[entry].fetch_add(1, Ordering::AcqRel);
-        let slot = self.slots.at(slot);
-        *slot = Slot { file: Some(file), of: Some((set, entry)), deleted: false, position: 0 };
-        Ok(!of.entries[entry].device)
+        self.thread.opened(slot, file, (set, entry));
+        Ok(!of.device)
     }
 
     /// open(2) with the flags that set and operation ask for.
-    pub(super) fn open_file(
-        &self,
-        op: &Op,
-        set: usize,
-        path: &CStr,
-        more: OFlags,
-    ) -> Result<rustix::fd::OwnedFd, Errno> {
-        let set = &self.setting.sets[set];
+    pub(super) fn open_file(&self, op: &Op, set: usize, path: &CStr, more: OFlags) -> Result<OwnedFd, Errno> {
+        let set = &self.setting.wheres[set];
         let mut flags = OFlags::CLOEXEC | more;
         flags |= match set.share {
             _ if !set.changed => OFlags::RDONLY,
@@ -118,20 +75,11 @@ impl Hand<'_> {
     }
 
     /// Takes an entry to work on; it is busy until it is released.
-    pub(super) fn pick(&mut self, op: &Op, set: usize, files: bool, wanted: Wanted) -> Result<usize, Break> {
-        let number = op.entry.map(|n| self.numbers.of(n));
-        let setting = self.setting;
-        let pool = if files { &setting.sets[set].files } else { &setting.sets[set].leaf_pool };
+    pub(super) fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
         loop {
-            let from = match number {
-                Some(number) => From::Entry(number),
-                None if op.rotate => From::Own(&mut self.rotors[set]),
-                None => From::Common,
-            };
-            match pool.take(wanted, from) {
-                Found::Entry(entry) => return Ok(entry),
-                Found::None => return Err(Break::Exhausted),
-                Found::Busy => self.give_way()?,
+            match self.thread.try_pick(pick)? {
+                Some(entry) => return Ok(entry),
+                None => self.give_way()?,
             }
         }
     }
@@ -145,99 +93,45 @@ impl Hand<'_> {
     /// A refusal of the kernel, about a file.
     #[cold]
     pub(super) fn fault(&mut self, call: Call, errno: Errno, file: (usize, usize)) -> Break {
-        self.at_file = Some(file);
+        self.thread.at_file = Some(file);
         Fault::of(call, errno, 0).into()
-    }
-
-    /// The place in the thread's memory that the operation uses, if it has any.
-    #[inline(always)]
-    pub(super) fn place_in_memory(&mut self, bytes: u64) -> Result<u64, Break> {
-        let area = self.memory.area_bytes();
-        if area == 0 {
-            return Ok(0);
-        }
-        if bytes > area {
-            return Err(Fault::short(Call::Area, 0, bytes, area).into());
-        }
-        Ok(self.numbers.offset(area, bytes.max(1)))
-    }
-
-    /// Bytes of one operation; 0 cannot be.
-    #[inline(always)]
-    pub(super) fn size_of(&mut self, op: &Op) -> Result<u64, Break> {
-        match self.numbers.of(op.size) {
-            0 => Err(Fault::short(Call::Empty, 0, 0, 0).into()),
-            bytes => Ok(bytes),
-        }
-    }
-
-    /// The size that the workload gives the file in a slot.
-    #[inline(always)]
-    fn defined_bytes(&self, slot: usize) -> u64 {
-        self.slots.get(slot).of.map_or(0, |(set, entry)| self.setting.sets[set].entries[entry].bytes)
-    }
-
-    /// A random offset for the operation.
-    #[inline(always)]
-    pub(super) fn random_offset(&mut self, op: &Op, slot: usize, bytes: u64) -> Result<u64, Break> {
-        if !op.positions.is_empty() {
-            return Ok(op.positions[self.numbers.choice(op.positions.len())]);
-        }
-        let range = match self.numbers.of(op.working_set) {
-            0 => self.defined_bytes(slot),
-            range => range,
-        };
-        if bytes > range {
-            return Err(Fault::short(Call::Range, 0, bytes, range).into());
-        }
-        Ok(self.numbers.offset(range, bytes))
     }
 
     #[inline(always)]
     pub(super) fn read(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let bytes = self.size_of(op)?;
-        let at = self.place_in_memory(bytes)?;
-        let offset =
-            if op.random { self.random_offset(op, slot, bytes)? } else { self.slots.get(slot).position };
-        self.at_offset = offset;
-        let buffer = self.memory.read_into(at, bytes as usize)?;
-        let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
+        let transfer = self.thread.transfer(op, slot)?;
+        self.at_offset = transfer.offset;
+        let buffer = self.memory.read_into(transfer.at, transfer.bytes as usize)?;
+        let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
         let from = self.clock.now();
-        let result = read_once(file, buffer, offset);
+        let result = read_once(file, buffer, transfer.offset);
         let now = self.clock.now();
         let moved = result? as u64;
-        if !op.random {
-            // At its end a file is begun again.
-            self.slots.at(slot).position = if moved == 0 { 0 } else { offset + moved };
-        }
+        self.thread.was_read(op, &transfer, moved);
         self.done_at(op, from, now, moved)
     }
 
     #[inline(always)]
     pub(super) fn write(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let bytes = self.size_of(op)?;
-        let at = self.place_in_memory(bytes)?;
-        let offset =
-            if op.random { self.random_offset(op, slot, bytes)? } else { self.slots.get(slot).position };
-        self.at_offset = offset;
-        let from = self.write_at(slot, at, offset, bytes)?;
-        if !op.random {
-            self.slots.at(slot).position = offset + bytes;
-        }
-        self.done(op, from, bytes)
+        let transfer = self.thread.transfer(op, slot)?;
+        self.at_offset = transfer.offset;
+        let from = self.write_at(&transfer)?;
+        self.thread.was_written(op, &transfer);
+        self.done(op, from, transfer.bytes)
     }
 
     /// Writes, and gives when that began.
     #[inline(always)]
-    fn write_at(&mut self, slot: usize, at: u64, offset: u64, bytes: u64) -> Result<u64, Break> {
+    fn write_at(&mut self, transfer: &Transfer) -> Result<u64, Break> {
+        let Transfer { slot, offset, bytes, at } = *transfer;
         let setting = self.setting;
-        let slot_of = self.slots.get(slot);
-        let (Some(file), Some((set, entry))) = (slot_of.descriptor(), slot_of.of) else {
+        let of = self.thread.slots.get(slot);
+        let (Some(file), Some((set, entry))) = (descriptor(of), of.of) else {
             return Err(closed(slot));
         };
-        let buffer = self.memory.write_from(at, &setting.sets[set].data, entry, offset, bytes as usize)?;
+        let buffer = self.memory.write_from(at, &setting.wheres[set].data, entry, offset, bytes as usize)?;
         let from = self.clock.now();
         write_all(file, buffer, offset)?;
         Ok(from)
@@ -245,14 +139,9 @@ impl Hand<'_> {
 
     pub(super) fn read_whole_file(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let piece = match (self.numbers.of(op.size), self.defined_bytes(slot)) {
-            (0, 0) => SOME,
-            (0, all) => all,
-            (piece, _) => piece,
-        };
-        let at = self.place_in_memory(piece)?;
+        let Whole { piece, at, .. } = self.thread.whole_read(op, slot)?;
         let buffer = self.memory.read_into(at, piece as usize)?;
-        let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
+        let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
         self.at_offset = 0;
         let from = self.clock.now();
         let mut moved = 0;
@@ -266,78 +155,64 @@ impl Hand<'_> {
                 break;
             }
         }
-        self.slots.at(slot).position = moved;
+        self.thread.stands_at(slot, moved);
         self.done(op, from, moved)
     }
 
     pub(super) fn write_whole_file(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let length = match op.source_slot {
-            Some(source) if self.slots.get(source).of.is_none() => {
-                return Err(Fault::short(Call::UnknownSlot, 0, 0, source as u64).into());
-            }
-            Some(source) => self.defined_bytes(source),
-            None => self.defined_bytes(slot),
-        };
-        let piece = match self.numbers.of(op.size) {
-            0 => length,
-            piece => piece.min(length),
-        };
-        let at = self.place_in_memory(piece)?;
-        let first = self.slots.get(slot).position;
-        self.at_offset = first;
+        let whole = self.thread.whole_write(op, slot)?;
+        self.at_offset = whole.offset;
         let mut moved = 0;
         let mut began = None;
-        while moved < length {
-            let bytes = piece.min(length - moved);
-            let from = self.write_at(slot, at, first + moved, bytes)?;
+        while moved < whole.bytes {
+            let bytes = whole.piece.min(whole.bytes - moved);
+            let piece = Transfer { slot, offset: whole.offset + moved, bytes, at: whole.at };
+            let from = self.write_at(&piece)?;
             began.get_or_insert(from);
             moved += bytes;
             if self.control.stop.load(Ordering::Relaxed) != 0 {
                 break;
             }
         }
-        self.slots.at(slot).position = first + moved;
+        self.thread.stands_at(slot, whole.offset + moved);
         let from = began.unwrap_or_else(|| self.clock.now());
         self.done(op, from, moved)
     }
 
-    pub(super) fn append(&mut self, op: &Op, random_length: bool) -> Result<(), Break> {
+    pub(super) fn append(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
-        let most = self.size_of(op)?;
-        let bytes = if random_length { self.numbers.length(most) } else { most };
-        let at = self.place_in_memory(bytes)?;
+        let (bytes, at) = self.thread.append(op)?;
         let from = self.clock.now();
         if bytes > 0 {
-            let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
+            let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
             let end = rustix::fs::seek(file, SeekFrom::End(0)).map_err(|e| Fault::of(Call::Write, e, 0))?;
             self.at_offset = end;
-            self.write_at(slot, at, end, bytes)?;
-            self.slots.at(slot).position = end + bytes;
+            self.write_at(&Transfer { slot, offset: end, bytes, at })?;
+            self.thread.stands_at(slot, end + bytes);
         }
         self.done(op, from, bytes)
     }
 
     pub(super) fn sync(&mut self, op: &Op) -> Result<(), Break> {
-        let slot = self.slot_of(op)?;
-        self.at_file = self.slots.get(slot).of;
-        let Some(file) = self.slots.get(slot).descriptor() else { return Err(closed(slot)) };
+        let slot = self.thread.used_slot(op)?;
+        let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
         let from = self.clock.now();
         rustix::fs::fsync(file).map_err(|e| Fault::of(Call::Sync, e, 0))?;
         self.done(op, from, 0)
     }
 
     pub(super) fn sync_set(&mut self, op: &Op) -> Result<(), Break> {
-        let set = self.set_of(op)?;
-        for slot in 0..self.slots.count() {
-            let of = self.slots.get(slot).of;
-            let Some(file) = self.slots.get(slot).descriptor().filter(|_| of.is_some_and(|o| o.0 == set))
-            else {
-                continue;
+        let set = self.thread.set_of(op)?;
+        for slot in 0..self.thread.slots.count() {
+            let (file, of) = {
+                let slot = self.thread.slots.get(slot);
+                (descriptor(slot), slot.of)
             };
+            let Some(file) = file.filter(|_| of.is_some_and(|o| o.0 == set)) else { continue };
             let from = self.clock.now();
             let result = rustix::fs::fsync(file);
-            self.at_file = of;
+            self.thread.at_file = of;
             result.map_err(|e| Fault::of(Call::Sync, e, 0))?;
             self.done(op, from, 0)?;
         }
@@ -345,14 +220,15 @@ impl Hand<'_> {
     }
 }
 
-#[cold]
-fn unknown(op: &Op) -> Fault {
-    Fault::short(Call::UnknownSlot, 0, 0, op.slot.map_or(u64::MAX, |s| s as u64))
+/// The open file of a slot.
+#[inline(always)]
+pub(super) fn descriptor(slot: &Slot<OwnedFd>) -> Option<BorrowedFd<'_>> {
+    slot.file.as_ref().map(|f| f.as_fd())
 }
 
 #[cold]
 pub(super) fn closed(slot: usize) -> Break {
-    Fault::short(Call::ClosedSlot, 0, 0, slot as u64).into()
+    Wrong::ClosedSlot(slot as u64).into()
 }
 
 /// One read; it may move less.

@@ -2,12 +2,12 @@
 //! zeroes at first, as Filebench does; without, there is one buffer for reading, and what is written follows the data rule of the file
 //! set.
 
-use super::program::{Op, Program};
 use super::setting::Setting;
 use crate::buffer::Buffer;
 use crate::contents::Contents;
 use crate::shared::Call;
 use crate::worker::Fault;
+use fathom_workload::flow::{Op, Program};
 use fathom_workload::ops::Place;
 use fathom_workload::{Act, Bytes, Data, Direction, Stream};
 
@@ -77,7 +77,7 @@ pub(crate) fn needed_bytes(program: &Program, setting: &Setting, memory: u64) ->
     let (read, writes) = largest(program, setting);
     let mut rules: Vec<(&Data, u64)> = Vec::new();
     for (set, bytes) in writes {
-        let data = &setting.sets[set].data;
+        let data = &setting.wheres[set].data;
         match rules.iter_mut().find(|(d, _)| *d == data) {
             Some((_, largest)) => *largest = bytes.max(*largest),
             None => rules.push((data, bytes)),
@@ -110,15 +110,9 @@ impl Memory {
             place,
         };
         for (set, bytes) in writes {
-            this.writer(&setting.sets[set].data, bytes as usize)?;
+            this.writer(&setting.wheres[set].data, bytes as usize)?;
         }
         Ok(this)
-    }
-
-    /// Size of the thread's own memory; 0 if it has none.
-    #[inline(always)]
-    pub fn area_bytes(&self) -> u64 {
-        self.area_bytes
     }
 
     /// Where so many bytes are read into: at `at` of the thread's own memory, if it has some.

@@ -1,6 +1,7 @@
-//! Flows: lists of operations that a thread executes in order, again and again. A flow is flattened into steps before the workers start
-//! ([`program`]); what they share is laid out in shared memory ([`setting`]); then each worker ([`hand`]) goes through its steps ([`run`]), with
-//! one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`], [`limit`], [`finish`]).
+//! Flows: lists of operations that a thread executes in order, again and again. What each of them works on is decided by the interpreter
+//! in `fathom_workload::flow`; here it is done with real calls. What the workers share is laid out in shared memory ([`setting`]); then each
+//! worker ([`hand`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`],
+//! [`finish`]).
 //!
 //! The phase around them (start barrier, stop flags, watching) is the one of streams. Reads and writes enter the same statistics as
 //! those of streams do; beside them every operation of a flow has a row of its own.
@@ -9,28 +10,21 @@ mod aio;
 mod finish;
 mod hand;
 mod io;
-mod limit;
-
 mod memory;
 mod names;
-mod numbers;
-mod pool;
-mod program;
 mod refusals;
 mod run;
 mod say;
 mod sets;
 mod setting;
-mod slots;
 mod wait;
 mod words;
 
-pub(crate) use program::changes;
 pub(crate) use refusals::check;
 pub(crate) use run::live;
 pub use say::Said;
 pub(crate) use sets::names_of;
-pub(crate) use setting::{Setting, directory_of, every, flows};
+pub(crate) use setting::{Setting, directory_of};
 pub(crate) use words::error_of;
 
 use crate::hot::rare::Quota;
@@ -63,7 +57,7 @@ impl Plan<'_> {
         let Some(place) = &self.setting.places[self.index] else { return 0 };
         let ops = &self.setting.programs[place.program].ops;
         let rotating = ops.iter().filter(|op| op.rotate).count() as u64;
-        ops.len() as u64 + rotating * u64::from(program::NAMED_SLOTS)
+        ops.len() as u64 + rotating * u64::from(fathom_workload::flow::NAMED_SLOTS)
     }
 
     /// Memory that its buffers will take.

@@ -1,48 +1,35 @@
 //! Operations on names: opening, creating, closing, removing, asking, directories.
 
 use super::hand::{Break, Hand};
-use super::io::closed;
-use super::pool::Wanted;
-use super::program::Op;
-use super::slots::Slot;
+use super::io::descriptor;
 use crate::shared::Call;
 use crate::worker::Fault;
+use fathom_workload::flow::{Deletion, Op, Wanted};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// Bytes that a name of a directory counts for, beside its own.
 const NAME_EXTRA: u64 = 279;
 
 impl Hand<'_> {
     pub(super) fn open_existing(&mut self, op: &Op) -> Result<(), Break> {
-        let slot = self.closed_slot(op)?;
+        let slot = self.thread.closed_slot(op)?;
         let from = self.clock.now();
         let counts = self.open_into(op, slot)?;
         if counts { self.done(op, from, 0) } else { Ok(()) }
     }
 
-    /// The slot, which must be closed.
-    fn closed_slot(&mut self, op: &Op) -> Result<usize, Break> {
-        let slot = self.slot_of(op)?;
-        if self.slots.is_open(slot) {
-            self.at_file = self.slots.get(slot).of;
-            return Err(Fault::short(Call::OpenSlot, 0, 0, slot as u64).into());
-        }
-        Ok(slot)
-    }
-
     pub(super) fn create(&mut self, op: &Op) -> Result<(), Break> {
-        let slot = self.closed_slot(op)?;
-        let set = self.set_of(op)?;
+        let slot = self.thread.closed_slot(op)?;
         let from = self.clock.now();
-        let entry = self.pick(op, set, true, Wanted::Missing)?;
+        let pick = self.thread.file(op, Wanted::Missing)?;
+        let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
-        let of = &setting.sets[set];
-        let path = &of.entries[entry].path;
+        let files = &setting.sets[set].files;
+        let path = &setting.wheres[set].entries[entry].path;
         let new = OFlags::CREATE | OFlags::EXCL;
         let mut made = self.open_file(op, set, path, new);
         if matches!(made, Err(Errno::NOENT))
@@ -51,119 +38,104 @@ impl Hand<'_> {
         {
             made = self.open_file(op, set, path, new);
         }
-        if made.is_ok() {
-            of.files.set_exists(entry, true);
-            of.opens[entry].fetch_add(1, Ordering::AcqRel);
+        let made = made.map_err(|e| self.fault(Call::Create, e, (set, entry)));
+        if let Ok(file) = made {
+            files.set_exists(entry, true);
+            self.thread.opened(slot, file, (set, entry));
+            files.release(entry);
+            return self.done(op, from, 0);
         }
-        of.files.release(entry);
-        let file = made.map_err(|e| self.fault(Call::Create, e, (set, entry)))?;
-        let slot = self.slots.at(slot);
-        *slot = Slot { file: Some(file), of: Some((set, entry)), deleted: false, position: 0 };
-        self.done(op, from, 0)
+        files.release(entry);
+        made.map(drop)
     }
 
     pub(super) fn close(&mut self, op: &Op) -> Result<(), Break> {
-        let slot = self.slot_of(op)?;
-        self.at_file = self.slots.get(slot).of;
-        let Some(file) = self.slots.at(slot).file.take() else { return Err(closed(slot)) };
+        let file = self.thread.close(op)?;
         let from = self.clock.now();
-        let result = crate::files::close(file);
-        if let Some((set, entry)) = self.at_file {
-            self.setting.sets[set].opens[entry].fetch_sub(1, Ordering::AcqRel);
-        }
-        result?;
+        crate::files::close(file)?;
         self.done(op, from, 0)
     }
 
     pub(super) fn delete(&mut self, op: &Op) -> Result<(), Break> {
         let setting = self.setting;
-        let remembered =
-            op.slot.and_then(|slot| self.slots.get(slot).of.filter(|_| !self.slots.get(slot).deleted));
         let from = self.clock.now();
-        let (set, entry, own) = match remembered {
-            Some((set, entry)) => {
-                while !setting.sets[set].files.claim(entry) {
+        let (set, entry, own, open) = match self.thread.deletion(op)? {
+            Deletion::Own { set, file, open } => {
+                while !setting.sets[set].files.claim(file) {
                     self.give_way()?;
                 }
-                (set, entry, op.slot.is_some_and(|slot| self.slots.is_open(slot)))
+                (set, file, true, open)
             }
-            None => {
-                let set = self.set_of(op)?;
-                (set, self.pick(op, set, true, Wanted::Existing)?, false)
-            }
+            Deletion::Any(pick) => (pick.set, self.pick(&pick)?, false, false),
         };
-        let of = &setting.sets[set];
-        let others = of.opens[entry].load(Ordering::Acquire) > u32::from(own);
-        if others || !of.files.exists(entry) {
-            // Somebody works with it, or has removed it: nothing is done, and nothing counts.
-            of.files.release(entry);
+        let files = &setting.sets[set].files;
+        if !self.thread.may_delete((set, entry), open) {
+            files.release(entry);
             return self.wait_until(0);
         }
-        let result = rustix::fs::unlinkat(rustix::fs::CWD, &*of.entries[entry].path, AtFlags::empty());
+        let path = &*setting.wheres[set].entries[entry].path;
+        let result = rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::empty());
         if result.is_ok() {
-            of.files.set_exists(entry, false);
+            files.set_exists(entry, false);
         }
-        of.files.release(entry);
+        files.release(entry);
         result.map_err(|e| self.fault(Call::Remove, e, (set, entry)))?;
-        if let (Some(slot), Some(_)) = (op.slot, remembered) {
-            self.slots.at(slot).deleted = true;
-        }
+        self.thread.deleted(op, own);
         self.done(op, from, 0)
     }
 
     pub(super) fn stat(&mut self, op: &Op) -> Result<(), Break> {
         let setting = self.setting;
         if let Some(slot) = op.slot
-            && let Some(file) = self.slots.get(slot).descriptor()
+            && let Some(file) = descriptor(self.thread.slots.get(slot))
         {
             let from = self.clock.now();
             rustix::fs::fstat(file).map_err(|e| Fault::of(Call::Stat, e, 0))?;
             return self.done(op, from, 0);
         }
-        let set = self.set_of(op)?;
         let from = self.clock.now();
-        let entry = self.pick(op, set, true, Wanted::Existing)?;
-        let of = &setting.sets[set];
-        let result = rustix::fs::stat(&*of.entries[entry].path);
-        of.files.release(entry);
+        let pick = self.thread.file(op, Wanted::Existing)?;
+        let (set, entry) = (pick.set, self.pick(&pick)?);
+        let result = rustix::fs::stat(&*setting.wheres[set].entries[entry].path);
+        setting.sets[set].files.release(entry);
         result.map_err(|e| self.fault(Call::Stat, e, (set, entry)))?;
         self.done(op, from, 0)
     }
 
     pub(super) fn make_directory(&mut self, op: &Op) -> Result<(), Break> {
-        let (set, setting) = (self.set_of(op)?, self.setting);
+        let setting = self.setting;
         let from = self.clock.now();
-        let leaf = self.pick(op, set, false, Wanted::Missing)?;
-        let of = &setting.sets[set];
-        let result = rustix::fs::mkdir(&*of.leaves[leaf], Mode::from_raw_mode(0o755));
+        let pick = self.thread.leaf(op, Wanted::Missing)?;
+        let (set, leaf) = (pick.set, self.pick(&pick)?);
+        let result = rustix::fs::mkdir(&*setting.wheres[set].leaves[leaf], Mode::from_raw_mode(0o755));
         if result.is_ok() {
-            of.leaf_pool.set_exists(leaf, true);
+            setting.sets[set].leaves.set_exists(leaf, true);
         }
-        of.leaf_pool.release(leaf);
+        setting.sets[set].leaves.release(leaf);
         result.map_err(|e| Fault::of(Call::Create, e, 0))?;
         self.done(op, from, 0)
     }
 
     pub(super) fn remove_directory(&mut self, op: &Op) -> Result<(), Break> {
-        let (set, setting) = (self.set_of(op)?, self.setting);
+        let setting = self.setting;
         let from = self.clock.now();
-        let leaf = self.pick(op, set, false, Wanted::Existing)?;
-        let of = &setting.sets[set];
-        let result = rustix::fs::unlinkat(rustix::fs::CWD, &*of.leaves[leaf], AtFlags::REMOVEDIR);
+        let pick = self.thread.leaf(op, Wanted::Existing)?;
+        let (set, leaf) = (pick.set, self.pick(&pick)?);
+        let path = &*setting.wheres[set].leaves[leaf];
+        let result = rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::REMOVEDIR);
         if result.is_ok() {
-            of.leaf_pool.set_exists(leaf, false);
+            setting.sets[set].leaves.set_exists(leaf, false);
         }
-        of.leaf_pool.release(leaf);
+        setting.sets[set].leaves.release(leaf);
         result.map_err(|e| Fault::of(Call::Remove, e, 0))?;
         self.done(op, from, 0)
     }
 
     /// Reads the next directory of the set to its end. It counts what its entries take in memory.
     pub(super) fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
-        let (set, setting) = (self.set_of(op)?, self.setting);
-        let of = &setting.sets[set];
-        let turn = of.listed[0].fetch_add(1, Ordering::Relaxed);
-        let Some(directory) = of.directories.get((turn % of.directories.len().max(1) as u64) as usize) else {
+        let (set, setting) = (self.thread.set_of(op)?, self.setting);
+        let turn = setting.sets[set].next_directory();
+        let Some(directory) = turn.and_then(|at| setting.wheres[set].directories.get(at)) else {
             return Err(Break::Exhausted);
         };
         let from = self.clock.now();

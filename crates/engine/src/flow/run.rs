@@ -4,15 +4,12 @@ use super::Plan;
 use super::aio::Flights;
 use super::hand::{Break, Hand, cpu_ns};
 use super::memory::Memory;
-use super::numbers::Numbers;
-use super::program::{Op, Program, Step};
-use super::setting::Place;
-use super::slots::Slots;
 use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::hot::rare::Quota;
 use crate::shared::{Call, End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
 use crate::worker::{Fault, Starting, thread_cpu_ns};
+use fathom_workload::flow::{Numbers, Op, Place, Program, Thread, Turn, Walk};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
 use std::sync::atomic::Ordering;
 
@@ -74,17 +71,15 @@ fn prepare<'a>(
 ) -> Result<Hand<'a>, Fault> {
     let setting = plan.setting;
     let seed = plan.workload.seed.0;
-    let numbers = Numbers::new(setting, place, plan.workload, plan.place).ok_or(Fault::short(
-        Call::Nothing,
-        0,
-        0,
-        0,
-    ))?;
+    let numbers = Numbers::new(&setting.variables, place, program.offsets, plan.workload, plan.place)
+        .ok_or(Fault::short(Call::Nothing, 0, 0, 0))?;
+    let member = (place.process, place.memory);
+    let thread = Thread::new(&program.ops, &setting.sets, numbers, setting.supply.as_ref(), member);
     let rows = setting.rows_of(place);
     rows.iter().for_each(|row| row.times.touch());
     let stats = shared.stats(plan.index);
     [READ, WRITE, SYNC].iter().for_each(|&kind| stats[kind].touch());
-    if setting.limiter.is_some() || program.ops.iter().any(|op| op.act == Act::Delay) {
+    if setting.supply.is_some() || program.ops.iter().any(|op| op.act == Act::Delay) {
         crate::hot::rare::punctual_sleeps();
     }
     if let Some(priority) = place.io_priority {
@@ -99,10 +94,8 @@ fn prepare<'a>(
         tally: shared.tally(plan.index),
         deadline: u64::MAX,
         alarm: u64::MAX,
-        numbers,
-        slots: Slots::new(setting.sets.len()),
+        thread,
         memory: Memory::new(program, setting, place.memory, seed, plan.place)?,
-        ops: &program.ops,
         setting,
         place,
         shared,
@@ -110,13 +103,9 @@ fn prepare<'a>(
         live: shared.live(plan.index),
         plan,
         flights: Flights::new(asynchronous)?,
-        rotors: vec![0; setting.sets.len()],
-        paid: vec![0; program.ops.len()],
-        at_file: None,
         page: shared.page(plan.index),
         at_offset: 0,
         ended_by: (0, 0, 0),
-        counters: vec![0; program.counters],
         cpu_time: program.cpu_time,
         cpu_from: 0,
         counting: false,
@@ -146,49 +135,22 @@ fn io_priority(level: u8) -> Result<(), Fault> {
 impl<'a> Hand<'a> {
     /// Goes through the steps until they or the phase end.
     fn go(&mut self, program: &'a Program) -> Result<(), Break> {
-        let mut loops = program.loops;
-        while loops != Some(0) {
-            let before = self.last;
-            self.walk(program)?;
-            if self.last == before {
-                // A pass that counted nothing has not looked at the clock.
-                self.look(self.clock.now())?;
-            }
-            loops = loops.map(|n| n - 1);
-        }
-        Ok(())
-    }
-
-    /// Goes through the steps once.
-    fn walk(&mut self, program: &'a Program) -> Result<(), Break> {
-        let mut at = 0;
-        while let Some(step) = program.steps.get(at) {
-            match *step {
-                Step::Do { op, repeat } => {
-                    let op = &program.ops[op];
-                    let mut left = self.numbers.of(repeat);
-                    while left > 0 {
-                        self.perform(op)?;
-                        left -= 1;
-                    }
-                }
-                Step::Begin { counter, repeat, end } => {
-                    self.counters[counter] = self.numbers.of(repeat);
-                    if self.counters[counter] == 0 {
-                        at = end;
-                    }
-                }
-                Step::End { counter, begin } => {
-                    self.counters[counter] -= 1;
-                    if self.counters[counter] > 0 {
-                        at = begin;
+        let mut walk = Walk::new(program);
+        let mut before = self.last;
+        loop {
+            match walk.next(program, &mut self.thread.numbers) {
+                Turn::Do(op) => self.perform(&program.ops[op])?,
+                Turn::Again => self.look(self.clock.now())?,
+                Turn::Through => {
+                    if self.last == before {
+                        // A pass that counted nothing has not looked at the clock.
                         self.look(self.clock.now())?;
                     }
+                    before = self.last;
                 }
+                Turn::Over => return Ok(()),
             }
-            at += 1;
         }
-        Ok(())
     }
 
     #[inline(always)]
@@ -209,14 +171,13 @@ impl<'a> Hand<'a> {
 
     #[inline(never)]
     fn perform_other(&mut self, op: &'a Op) -> Result<(), Break> {
-        self.at_file = None;
+        self.thread.at_file = None;
         match op.act {
             Act::Read => self.read(op),
             Act::Write => self.write(op),
             Act::ReadWholeFile => self.read_whole_file(op),
             Act::WriteWholeFile => self.write_whole_file(op),
-            Act::Append => self.append(op, false),
-            Act::AppendRandomLength => self.append(op, true),
+            Act::Append | Act::AppendRandomLength => self.append(op),
             Act::Open => self.open_existing(op),
             Act::Create => self.create(op),
             Act::Close => self.close(op),
@@ -239,7 +200,7 @@ impl<'a> Hand<'a> {
             Act::FinishOnCount | Act::FinishOnBytes => self.finish(op),
             Act::Say => self.say(op),
             Act::Draw => {
-                self.numbers.of(op.value);
+                self.thread.numbers.of(op.value);
                 self.look(self.clock.now())
             }
             Act::Sequence => Ok(()),
@@ -290,12 +251,8 @@ impl<'a> Hand<'a> {
     /// Waits for what is in flight and closes what is open, outside every clock.
     fn leave(&mut self) -> Result<(), Fault> {
         let landed = self.flights.land();
-        for slot in 0..self.slots.count() {
-            let slot = self.slots.at(slot);
-            if let (Some(file), Some((set, entry))) = (slot.file.take(), slot.of) {
-                drop(file);
-                self.setting.sets[set].opens[entry].fetch_sub(1, Ordering::AcqRel);
-            }
+        for slot in 0..self.thread.slots.count() {
+            drop(self.thread.take_out(slot));
         }
         landed
     }

@@ -1,22 +1,19 @@
-//! A file set as flows see it: paths and sizes, fixed before the workers start, and beside them in shared memory what changes (which
-//! entries exist, which are open). What exists is read from the file system when a phase begins.
+//! Where the files of a set are: paths and ways of opening, fixed before the workers start. What changes (which entries exist, which are
+//! open) is the interpreter's and lies in shared memory; what exists is read from the file system when a phase begins.
 
-use super::pool::Pool;
+use super::setting::Words;
 use crate::EngineError;
 use crate::action::Sets;
-use crate::mapped::Mapped;
+use fathom_workload::flow::Set;
 use fathom_workload::{Data, Existing, FileSet, Files, Share};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// One file of a set.
 pub(crate) struct Entry {
     pub path: CString,
-    /// The size that the workload says it has.
-    pub bytes: u64,
     /// A block device: opening it is no operation on a file system.
     pub device: bool,
 }
@@ -30,18 +27,12 @@ pub(crate) struct Names {
     pub directories: Vec<PathBuf>,
 }
 
-/// A file set.
-pub(crate) struct Set {
+/// Where the files of a set are, and how they are opened.
+pub(crate) struct Place {
     pub name: String,
     pub entries: Vec<Entry>,
     pub leaves: Vec<CString>,
     pub directories: Vec<CString>,
-    pub files: Pool,
-    pub leaf_pool: Pool,
-    /// How often each file is open now.
-    pub opens: Mapped<AtomicU32>,
-    /// Directories listed so far.
-    pub listed: Mapped<AtomicU64>,
     pub share: Share,
     pub mode: u32,
     pub data: Data,
@@ -49,41 +40,35 @@ pub(crate) struct Set {
     pub changed: bool,
 }
 
-impl Set {
-    /// The set as it is found now.
-    pub fn new(set: &FileSet, names: Names, changed: bool) -> Result<Self, EngineError> {
-        let found: Vec<Option<std::fs::Metadata>> =
-            names.files.iter().map(|(path, _)| path.metadata().ok()).collect();
-        let entries = names.files.iter().zip(&found).map(|((path, bytes), found)| {
-            let here = found.as_ref().map_or(0, std::fs::Metadata::len);
-            // Files that are used as they are and of which nobody said how large they are.
-            let as_found = *bytes == 0 && set.existing == Existing::Reuse;
-            Ok(Entry {
-                path: c_path(path)?,
-                bytes: if as_found { here } else { *bytes },
-                device: found.as_ref().is_some_and(|m| m.file_type().is_block_device()),
-            })
-        });
-        Ok(Self {
-            name: set.name.clone(),
-            files: Pool::new(names.files.len(), |i| found[i].is_some())?,
-            entries: entries.collect::<Result<_, EngineError>>()?,
-            leaf_pool: Pool::new(names.leaves.len(), |i| names.leaves[i].is_dir())?,
-            leaves: names.leaves.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
-            directories: names.directories.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
-            opens: Mapped::new(names.files.len())?,
-            listed: Mapped::new(1)?,
-            share: set.share,
-            mode: set.mode,
-            data: set.data.clone(),
-            changed,
+/// A set as it is found now.
+pub(super) fn found(set: &FileSet, names: &Names, changed: bool) -> Result<(Set<Words>, Place), EngineError> {
+    let found: Vec<Option<std::fs::Metadata>> =
+        names.files.iter().map(|(path, _)| path.metadata().ok()).collect();
+    let bytes = names.files.iter().zip(&found).map(|((_, bytes), found)| {
+        // Files that are used as they are and of which nobody said how large they are.
+        let as_found = *bytes == 0 && set.existing == Existing::Reuse;
+        if as_found { found.as_ref().map_or(0, std::fs::Metadata::len) } else { *bytes }
+    });
+    let leaves = (names.leaves.len(), |i: usize| names.leaves[i].is_dir());
+    let exists = |i: usize| found[i].is_some();
+    let state = Set::new(bytes.collect(), exists, leaves, names.directories.len(), Words::new)?;
+    let entries = names.files.iter().zip(&found).map(|((path, _), found)| {
+        Ok(Entry {
+            path: c_path(path)?,
+            device: found.as_ref().is_some_and(|m| m.file_type().is_block_device()),
         })
-    }
-
-    /// Size of its largest file.
-    pub fn largest_bytes(&self) -> u64 {
-        self.entries.iter().map(|e| e.bytes).max().unwrap_or(0)
-    }
+    });
+    let place = Place {
+        name: set.name.clone(),
+        entries: entries.collect::<Result<_, EngineError>>()?,
+        leaves: names.leaves.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
+        directories: names.directories.iter().map(|p| c_path(p)).collect::<Result<_, _>>()?,
+        share: set.share,
+        mode: set.mode,
+        data: set.data.clone(),
+        changed,
+    };
+    Ok((state, place))
 }
 
 fn c_path(path: &Path) -> Result<CString, EngineError> {

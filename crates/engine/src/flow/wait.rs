@@ -2,68 +2,14 @@
 //! shared memory; whoever waits sleeps there and is woken, or sees within some hundredths of a second that the phase is over.
 
 use super::hand::{Break, Hand};
-use super::program::Op;
-use crate::mapped::Sharable;
-use crate::shared::{Call, futex_wait, wake_all};
-use crate::worker::Fault;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::shared::{futex_wait, wake_all};
+use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, WaitPoint, Wrong};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A stop is seen after at most so long, also by who sleeps.
 const NAP_NS: u64 = 20_000_000;
 /// A sleep ends this long before its time and spinning does the rest.
 const SPIN_NS: u64 = 60_000;
-/// Who has waited so long for a semaphore waits for ever.
-const PATIENCE_NS: u64 = 600_000_000_000;
-
-/// Where one worker waits, at one operation.
-#[repr(C, align(128))]
-pub(crate) struct WaitPoint {
-    /// Rises with every waking.
-    woken: AtomicU32,
-    /// The semaphore's count.
-    count: AtomicU32,
-    /// Workers asleep here: waiting to take, and waiting to post.
-    takers: AtomicU32,
-    posters: AtomicU32,
-    /// What is being waited for; posters may always get so far ahead.
-    wanted: AtomicU64,
-}
-
-// SAFETY: atomics, of which 0 is a value.
-unsafe impl Sharable for WaitPoint {}
-
-impl WaitPoint {
-    /// Takes so many, if there are.
-    fn take(&self, value: u32) -> bool {
-        let took = self
-            .count
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(value))
-            .is_ok();
-        if took && self.posters.load(Ordering::SeqCst) > 0 {
-            wake_all(&self.count);
-        }
-        took
-    }
-
-    /// Gives so many, unless there would be more than `most` then. A supply that is empty always takes one gift, and whoever takes
-    /// more than `most` at a time is waited for until he has enough.
-    fn give(&self, value: u32, most: Option<u64>) -> bool {
-        let most = most.map(|m| m.max(self.wanted.load(Ordering::SeqCst)));
-        let room =
-            |count: u32| most.is_none_or(|most| count == 0 || u64::from(count) + u64::from(value) <= most);
-        let gave = self
-            .count
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| {
-                room(count).then(|| count.saturating_add(value))
-            })
-            .is_ok();
-        if gave && self.takers.load(Ordering::SeqCst) > 0 {
-            wake_all(&self.count);
-        }
-        gave
-    }
-}
-
 impl Hand<'_> {
     /// Why not to wait any longer.
     fn over(&self, now: u64) -> Result<(), Break> {
@@ -130,15 +76,13 @@ impl Hand<'_> {
         let value = self.small(op.value);
         let setting = self.setting;
         let point = &setting.waits[self.place.first_wait + op.wait];
-        if !point.take(value) {
-            point.wanted.store(value.into(), Ordering::SeqCst);
-            point.takers.fetch_add(1, Ordering::SeqCst);
-            if point.posters.load(Ordering::SeqCst) > 0 {
+        let take = || tell(point, point.take(value));
+        if !take() {
+            if point.want(value) {
                 wake_all(&point.count);
             }
-            let outcome = self.until(from, &point.count, || point.take(value));
-            point.takers.fetch_sub(1, Ordering::SeqCst);
-            point.wanted.store(0, Ordering::SeqCst);
+            let outcome = self.until(from, &point.count, take);
+            point.wanted_no_more();
             outcome?;
         }
         self.done(op, from, 0)
@@ -151,20 +95,21 @@ impl Hand<'_> {
         let setting = self.setting;
         for &(point, high_water) in &op.target_waits {
             let point = &setting.waits[point];
-            let most = op.blocking.then(|| self.numbers.of(high_water));
-            if point.give(value, most) {
+            let most = op.blocking.then(|| self.thread.numbers.of(high_water));
+            let give = || tell(point, point.give(value, most));
+            if give() {
                 continue;
             }
-            point.posters.fetch_add(1, Ordering::SeqCst);
-            let outcome = self.until(from, &point.count, || point.give(value, most));
-            point.posters.fetch_sub(1, Ordering::SeqCst);
+            point.offer();
+            let outcome = self.until(from, &point.count, give);
+            point.offered_no_more();
             outcome?;
         }
         self.done(op, from, 0)
     }
 
     /// Tries until it works, asleep in between.
-    fn until(&self, from: u64, word: &AtomicU32, mut works: impl FnMut() -> bool) -> Result<(), Break> {
+    fn until(&self, from: u64, word: &AtomicU32, works: impl Fn() -> bool) -> Result<(), Break> {
         loop {
             let seen = word.load(Ordering::SeqCst);
             if works() {
@@ -173,19 +118,19 @@ impl Hand<'_> {
             self.nap(word, seen)?;
             let waited_ns = self.clock.between(from, self.clock.now());
             if waited_ns > PATIENCE_NS {
-                return Err(Fault::short(Call::Patience, 0, PATIENCE_NS, waited_ns).into());
+                return Err(Wrong::Patience.into());
             }
         }
     }
 
-    fn small(&mut self, number: super::program::Number) -> u32 {
-        u32::try_from(self.numbers.of(number)).unwrap_or(u32::MAX)
+    fn small(&mut self, number: Number) -> u32 {
+        u32::try_from(self.thread.numbers.of(number)).unwrap_or(u32::MAX)
     }
 
     /// Sleeps `value` seconds.
     pub(super) fn delay(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.clock.now();
-        let seconds = self.numbers.of(op.value);
+        let seconds = self.thread.numbers.of(op.value);
         let ticks = self.clock.ticks(seconds.saturating_mul(1_000_000_000));
         self.wait_until(from.saturating_add(ticks))?;
         self.done(op, from, 0)
@@ -196,7 +141,7 @@ impl Hand<'_> {
         /// A stop is to be seen in a computation of minutes, too.
         const LOOK_EVERY: u64 = 1 << 16;
         let from = self.clock.now();
-        let mut left = self.numbers.of(op.value);
+        let mut left = self.thread.numbers.of(op.value);
         while left > 0 {
             let now = left.min(LOOK_EVERY);
             let scratch = self.memory.scratch();
@@ -223,38 +168,10 @@ impl Hand<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mapped::Mapped;
-
-    fn point() -> Mapped<WaitPoint> {
-        Mapped::new(1).unwrap()
+/// Wakes those who wait for what was just taken or given. Whether it was.
+fn tell(point: &WaitPoint, tried: Tried) -> bool {
+    if tried == Tried::Wake {
+        wake_all(&point.count);
     }
-
-    #[test]
-    fn a_semaphore_gives_no_more_than_was_posted() {
-        let p = point();
-        assert!(!p[0].take(1));
-        assert!(p[0].give(3, None) && p[0].take(2) && !p[0].take(2) && p[0].take(1));
-    }
-
-    #[test]
-    fn a_blocking_poster_is_held_at_the_high_water_mark() {
-        let p = point();
-        assert!((0..4).all(|_| p[0].give(1, Some(4))));
-        assert!(!p[0].give(1, Some(4)));
-        assert!(p[0].take(1) && p[0].give(1, Some(4)));
-        let p = point();
-        assert!(p[0].give(5, Some(1)), "an empty supply takes one gift of any size");
-        assert!(!p[0].give(5, Some(1)));
-    }
-
-    #[test]
-    fn whoever_wants_more_than_the_mark_gets_it() {
-        let p = point();
-        p[0].wanted.store(10, Ordering::SeqCst);
-        assert!((0..10).all(|_| p[0].give(1, Some(2))));
-        assert!(!p[0].give(1, Some(2)) && p[0].take(10));
-    }
+    tried.worked()
 }

@@ -1,12 +1,12 @@
 //! Failures of flows in words: from the numbers that a worker leaves in shared memory to a sentence that names the operation, the file
 //! and what to do.
 
-use super::program::Op;
 use super::sets::text;
 use super::setting::Setting;
 use crate::error::advice;
 use crate::shared::{Call, End, Figures, Live};
 use fathom_record::OpError;
+use fathom_workload::flow::{Op, Wrong};
 use std::sync::atomic::Ordering;
 
 /// What went wrong in a worker that executed a flow; `None` if it did not fail, or not in one of its operations.
@@ -22,7 +22,7 @@ pub(crate) fn error_of(
         return None;
     }
     let op = setting.programs[place.program].ops.get((slot.fault_row as usize).checked_sub(1)?)?;
-    let set = (slot.fault_set as usize).checked_sub(1).and_then(|s| setting.sets.get(s));
+    let set = (slot.fault_set as usize).checked_sub(1).and_then(|s| setting.wheres.get(s));
     let entry = (slot.fault_entry as usize).checked_sub(1);
     let file = set.and_then(|s| s.entries.get(entry?)).map(|e| text(&e.path));
     let path = file.clone().or_else(|| set.map(|s| s.name.clone())).unwrap_or_default();
@@ -45,43 +45,10 @@ pub(crate) fn error_of(
 
 fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
     let (expected, found) = (slot.fault_expected, slot.fault_found);
-    let number = |slot: u64| match slot {
-        n if n < u64::from(super::program::NAMED_SLOTS) => format!("slot {n}"),
-        _ => "its slot".into(),
-    };
+    if let Some(wrong) = wrong_of(slot.fault_call, expected, found) {
+        return wrong.sentence(op, on, set);
+    }
     match slot.fault_call {
-        Call::Pick => {
-            let what = match op.act {
-                fathom_workload::Act::Create => "file that does not exist yet",
-                fathom_workload::Act::MakeDirectory => "leaf directory that does not exist yet",
-                fathom_workload::Act::RemoveDirectory => "leaf directory",
-                fathom_workload::Act::ListDirectory => "directory",
-                _ => "file",
-            };
-            format!(
-                "no {what} is left in {set}; give the set more entries, run for a shorter time, or let this end the phase (stop.exhausted)"
-            )
-        }
-        Call::OpenSlot => {
-            format!("opens {}, which is open already ({on}); close it first, or use another", number(found))
-        }
-        Call::ClosedSlot => format!("needs {} open, and it is closed ({on}); open it first", number(found)),
-        Call::UnknownSlot => {
-            format!("{} has had no file yet, and the operation names no file set", number(found))
-        }
-        Call::ForeignSlot => {
-            format!("{} holds {on}, which is of another file set; use another slot", number(found))
-        }
-        Call::Range => format!(
-            "the range of {found} bytes is smaller than an operation of {expected} bytes ({on}); choose a larger file or working set, or a smaller size"
-        ),
-        Call::Area => format!(
-            "the thread's memory of {found} bytes is smaller than an operation of {expected} bytes ({on}); give the thread more memory, or none"
-        ),
-        Call::Empty => "its size is 0 bytes; reads and writes need at least 1".into(),
-        Call::Patience => {
-            format!("has waited {} s for its semaphore; nobody posts, or nobody takes", found / 1_000_000_000)
-        }
         call if slot.fault_errno != 0 => {
             let error = std::io::Error::from_raw_os_error(slot.fault_errno);
             let place = if matches!(call, Call::Read | Call::Write) {
@@ -102,4 +69,20 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
         ),
         call => format!("cannot {} {on}", call.word()),
     }
+}
+
+/// What was wrong by what the flow did before, if that was it.
+fn wrong_of(call: Call, expected: u64, found: u64) -> Option<Wrong> {
+    Some(match call {
+        Call::Pick => Wrong::Exhausted,
+        Call::OpenSlot => Wrong::OpenSlot(found),
+        Call::ClosedSlot => Wrong::ClosedSlot(found),
+        Call::UnknownSlot => Wrong::UnknownSlot(found),
+        Call::ForeignSlot => Wrong::ForeignSlot(found),
+        Call::Range => Wrong::Range { bytes: expected, range: found },
+        Call::Area => Wrong::Area { bytes: expected, area: found },
+        Call::Empty => Wrong::Empty,
+        Call::Patience => Wrong::Patience,
+        _ => return None,
+    })
 }

@@ -2,6 +2,7 @@
 
 mod direct;
 mod metadata;
+mod names;
 mod read;
 mod sync;
 mod write;

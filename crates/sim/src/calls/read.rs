@@ -6,7 +6,7 @@ use super::{Handle, Short};
 use crate::block::{Block, Piece, Purpose, Who};
 use crate::cache::{Cache, Flags, PageNumber};
 use crate::copying::Way;
-use crate::files::FileNumber;
+use crate::files::{File, FileNumber};
 use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
 use crate::stack::Stack;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 struct OneFile<'a> {
     cache: &'a mut Cache,
     marks: &'a mut BTreeMap<PageNumber, u32>,
-    first_page: PageNumber,
+    file: &'a File,
     cpu: usize,
     block: &'a Block,
     /// Pages to be read: the first of each piece and its length.
@@ -26,7 +26,7 @@ struct OneFile<'a> {
 
 impl OneFile<'_> {
     fn number(&self, page: u64) -> PageNumber {
-        self.first_page + page as u32
+        self.file.page(page as u32)
     }
 }
 
@@ -130,8 +130,9 @@ impl Machine {
         let mut cache = self.cache.borrow_mut();
         let mut marks = self.marks.borrow_mut();
         let mut counts = self.counts.borrow_mut();
-        let first_page = self.files.borrow().get(handle.file).first_page;
-        let number = first_page + page;
+        let files = self.files.borrow();
+        let of = files.get(handle.file);
+        let number = of.page(page);
         let flags = cache.flags(number);
         counts.pages_asked += 1;
         let presence = match flags {
@@ -152,7 +153,7 @@ impl Machine {
         let block = &self.block;
         let cpu = self.cpu();
         let mut file =
-            OneFile { cache: &mut cache, marks: &mut marks, first_page, cpu, block, wanted: Vec::new() };
+            OneFile { cache: &mut cache, marks: &mut marks, file: of, cpu, block, wanted: Vec::new() };
         let touch = Touch { page: page.into(), presence, mark };
         self.policy.touch(&mut self.opens.borrow_mut()[handle.open as usize], reading, touch, &mut file);
         file.wanted
@@ -190,7 +191,8 @@ impl Machine {
                 let files = self.files.borrow();
                 let this = files.get(file);
                 let Some((sector, run)) = this.places.run(at) else { break };
-                (sector, run.min(this.places.named_until(at) - at), this.page(at))
+                let run = run.min(this.places.named_until(at) - at).min(this.numbered_together(at));
+                (sector, run, this.page(at))
             };
             let (pages, span) = self.cache.borrow().memory(number, run.min(end - at).min(longest), &limits);
             let purpose = Purpose::Read { page: number, pages };

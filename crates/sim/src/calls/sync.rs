@@ -79,7 +79,8 @@ impl Machine {
         let this = files.get_mut(file);
         let (first, length) = this.dirty.first()?;
         let run = this.places.run(first).map_or(1, |(_, run)| run);
-        let run = run.min(this.places.named_until(first) - first).min(most).min(length);
+        let together = this.numbered_together(first);
+        let run = run.min(this.places.named_until(first) - first).min(most).min(length).min(together);
         let (pages, span) = cache.memory(this.page(first), run, &self.block.limits());
         this.dirty.take_first(pages);
         for page in first..first + pages {

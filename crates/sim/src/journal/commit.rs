@@ -24,11 +24,11 @@ impl Machine {
     }
 
     async fn commit(&self, transaction: Transaction) {
-        let Transaction { tid, inodes, data, .. } = transaction;
+        let Transaction { tid, inodes, blocks, data, .. } = transaction;
         self.write_data(&data).await;
-        let empty = inodes.is_empty();
+        let empty = inodes.is_empty() && blocks.is_empty();
         if !empty {
-            let blocks = self.metadata_blocks(&inodes) + 1;
+            let blocks = self.metadata_blocks(&inodes) + blocks.len() as u32 + 1;
             self.write_journal(blocks).await;
         }
         // The commit block must not be on the medium before what it commits, and whoever waits must find it there.

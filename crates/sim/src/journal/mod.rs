@@ -20,6 +20,8 @@ struct Transaction {
     tid: Tid,
     /// Inodes that were touched.
     inodes: BTreeSet<u32>,
+    /// Other blocks of metadata that were changed, by sector: those of directories.
+    blocks: BTreeSet<u64>,
     /// Data pages in the order in which they were first written to.
     data: Vec<(FileNumber, u32)>,
     /// Handles that were opened on it: who joins it before it is closed.
@@ -86,6 +88,13 @@ impl Journal {
     pub fn note_inode(&mut self, inode: u32) {
         if self.rule != JournalRule::None {
             self.join().inodes.insert(inode);
+        }
+    }
+
+    /// A block of a directory was changed.
+    pub fn note_block(&mut self, sector: u64) {
+        if self.rule != JournalRule::None {
+            self.join().blocks.insert(sector);
         }
     }
 

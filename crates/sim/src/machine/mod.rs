@@ -20,6 +20,7 @@ use crate::event::{Class, EventQueue};
 use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, Tid};
+use crate::noted::Notes;
 use crate::stack::Stack;
 use crate::writeback::Background;
 use alarms::Alarms;
@@ -80,6 +81,10 @@ pub(crate) struct Machine {
     pub drawn: RefCell<Drawn>,
     /// Read-ahead of every open file.
     pub opens: RefCell<Vec<State>>,
+    /// Those that were closed and may be used again.
+    pub closed: RefCell<Vec<u32>>,
+    /// What is noted for whoever wants to see it.
+    pub noted: RefCell<Notes>,
     /// Lengths of the marks of read-ahead, by their pages.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,
 }
@@ -127,6 +132,8 @@ impl Machine {
             counts: RefCell::default(),
             drawn: RefCell::default(),
             opens: RefCell::default(),
+            closed: RefCell::default(),
+            noted: RefCell::default(),
             marks: RefCell::default(),
         }
     }

@@ -6,6 +6,7 @@ use crate::host::Start;
 use crate::machine::Machine;
 use crate::sets::Sets;
 use crate::stack::Stack;
+use fathom_workload::flow::set_names;
 use fathom_workload::{Action, Stream, Workload};
 
 /// Pages of other files that are in memory before anything begins.
@@ -29,6 +30,7 @@ pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
             machine.not_there_yet(files);
             continue;
         }
+        machine.make_full(files);
         if machine.host.memory.start.get() == Start::FilesJustWritten && machine.stack == Stack::Full {
             machine.just_written(files);
         }
@@ -39,7 +41,9 @@ pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
 fn is_made_by(workload: &Workload, set: &str) -> bool {
     let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Recreate(name) if name == set);
     let first = workload.phases.iter().find(|phase| {
-        phase.before.iter().any(makes) || streams_of(phase).any(|stream| stream.fileset == set)
+        phase.before.iter().any(makes)
+            || streams_of(phase).any(|stream| stream.fileset == set)
+            || set_names(phase, |_| true).contains(set)
     });
     first.is_some_and(|phase| {
         let cut = |s: &Stream| s.fileset == set && (s.open.truncate || s.open.create);

@@ -3,6 +3,7 @@
 use crate::block::Who;
 use crate::machine::Machine;
 use crate::sets::{Set, Sets};
+use fathom_workload::flow::set_names;
 use fathom_workload::{Action, CacheState, Phase, Program, Stream};
 
 /// The streams of a phase.
@@ -13,12 +14,17 @@ pub(super) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
     })
 }
 
-/// The sets that the streams of a phase work on, each once.
+/// The sets that a phase works on, each once.
 pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
     let mut names: Vec<&str> = Vec::new();
     for stream in streams_of(phase) {
         if !names.contains(&stream.fileset.as_str()) {
             names.push(&stream.fileset);
+        }
+    }
+    for name in set_names(phase, |_| true) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     names.into_iter().filter_map(|name| sets.get(name)).collect()
@@ -62,6 +68,7 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
                 for file in set.files() {
                     machine.make_empty(file).await;
                 }
+                machine.names_begin(set, matches!(action, Action::Recreate(_)));
             }
         }
         Action::Remount(_) => {

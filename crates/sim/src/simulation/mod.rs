@@ -9,7 +9,9 @@ mod setup;
 pub use setup::{Setup, SimError};
 
 use crate::block::Who;
+use crate::flows;
 use crate::machine::{Executor, Machine};
+use crate::noted::Noted;
 use crate::outcome::{Inside, Simulated};
 use crate::sets::Sets;
 use crate::stack::Stack;
@@ -17,13 +19,25 @@ use crate::threads::{self, Pools, Setting};
 use fathom_iopath::Elevator as _;
 use fathom_workload::Workload;
 use phase::one_phase;
-use setup::{check_space, machine};
+use setup::{check_space, limit, machine, room};
 
 /// Executes a workload in virtual time.
 ///
 /// # Errors
 /// If something of the workload or the set-up cannot be simulated. Operations that fail are in the outcome.
 pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError> {
+    simulate_noting(workload, setup, 0).map(|(out, _)| out)
+}
+
+/// As [`simulate`]; also gives the first operations of its flows, up to so many, in the order in which they ended.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_noting(
+    workload: &Workload,
+    setup: Setup,
+    most: usize,
+) -> Result<(Simulated, Vec<Noted>), SimError> {
     if let Some(why) = threads::refusal(workload) {
         return Err(SimError::Unsupported(why));
     }
@@ -34,8 +48,10 @@ pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError
     let indirect_in_memory = setup.indirect_in_memory;
     let capacity_sectors = setup.device.capacity_sectors();
     let machine = machine(setup)?;
-    let sets = Sets::make(&machine, workload)?;
+    machine.noted.borrow_mut().note_calls(most);
+    let sets = Sets::make(&machine, workload, room(&machine, capacity_sectors))?;
     check_space(&machine, capacity_sectors)?;
+    machine.files.borrow_mut().limit(limit(&machine, capacity_sectors));
     beginning::others_first(&machine);
     beginning::begin(&machine, workload, &sets);
     if indirect_in_memory {
@@ -71,7 +87,10 @@ pub fn simulate(workload: &Workload, setup: Setup) -> Result<Simulated, SimError
     }
     drop(executor);
     out.inside.gather(&machine);
-    Ok(out)
+    out.inside.notes.extend(flows::notes(workload));
+    let noted = machine.noted.take();
+    out.inside.said = noted.said;
+    Ok((out, noted.calls))
 }
 
 impl Inside {
@@ -79,8 +98,7 @@ impl Inside {
     fn add_readahead(&mut self, machine: &Machine) {
         let mut counts = machine.counts.borrow_mut();
         for open in machine.opens.borrow().iter() {
-            counts.readahead += *open.counters();
-            counts.readahead_off_files += u64::from(open.counters().went_off > 0);
+            counts.add_readahead(open.counters());
         }
     }
 

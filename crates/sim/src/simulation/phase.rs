@@ -3,10 +3,13 @@
 use super::SimError;
 use super::between::{between, sets_of};
 use crate::block::Who;
+use crate::flows::{self, Flights, Stage};
+use crate::host::Threads;
 use crate::machine::{Executor, Machine};
 use crate::outcome::{self, Inside};
 use crate::threads::{self, Setting, Slots, Together, Worked};
 use fathom_record::Repetition;
+use fathom_workload::{Act, Isolation};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -30,6 +33,7 @@ pub(super) fn one_phase<'m>(
         }
     }));
     executor.run(1)?;
+    let stage = Stage::new(machine, setting)?.map(Rc::new);
 
     let of_phase = sets_of(phase, sets);
     let resident_before = outcome::residency(machine, of_phase.iter().copied());
@@ -39,6 +43,9 @@ pub(super) fn one_phase<'m>(
     let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
+    let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
+    let count = plans.len() + actors.len();
+    together.alive.set(count);
     for plan in &plans {
         let (plan, together, worked) = (Rc::clone(plan), Rc::clone(&together), Rc::clone(&worked));
         let slots = (plan.depth() > 1).then(|| Rc::new(Slots::default()));
@@ -47,8 +54,13 @@ pub(super) fn one_phase<'m>(
         }
         executor.add(Box::pin(async move {
             let done = threads::live(machine, &plan, &together, slots.as_deref(), first_ns).await;
+            together.alive.set(together.alive.get() - 1);
             worked.borrow_mut().push(done);
         }));
+    }
+    if let Some(stage) = &stage {
+        let given = (&together, &worked);
+        perform(machine, executor, stage, &actors, given, first_ns);
     }
     for (plan, slots) in helpers {
         for _ in 0..plan.depth() {
@@ -56,7 +68,7 @@ pub(super) fn one_phase<'m>(
             executor.add(Box::pin(async move { threads::serve(machine, &plan, &slots).await }));
         }
     }
-    executor.run(plans.len())?;
+    executor.run(count)?;
     let end_ns = machine.now();
 
     let mut layer = machine.block.watch().analysis.finish(end_ns);
@@ -89,4 +101,53 @@ pub(super) fn one_phase<'m>(
     executor.add(Box::pin(between(machine, sets, phase, &phase.after, false)));
     executor.run(1)?;
     Ok(done)
+}
+
+/// The workers of a phase that execute flows, by number. The block layer gets to know them.
+fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
+    let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
+    let mut actors = Vec::new();
+    for (worker, place) in stage.cast.places.iter().enumerate() {
+        let Some(place) = place else { continue };
+        let group = stage.phase.groups.iter().find(|g| g.name == place.group);
+        let own = group.is_some_and(|g| g.isolation == Isolation::Process);
+        // Numbers of processes begin behind those of the system's tasks.
+        let process = if own { place.process + 4 } else { 3 };
+        let process = u16::try_from(process).unwrap_or(u16::MAX);
+        let who = Who::worker(worker);
+        machine.block.describe(who, if alone { who.0 } else { process });
+        actors.push(worker);
+    }
+    actors
+}
+
+/// Adds the tasks of workers that execute flows, and behind all of them those that do their asynchronous writes.
+fn perform<'m>(
+    machine: &'m Machine,
+    executor: &mut Executor<'m>,
+    stage: &Rc<Stage<'m>>,
+    actors: &[usize],
+    (together, worked): (&Rc<Together>, &Rc<RefCell<Vec<Worked>>>),
+    first_ns: u64,
+) {
+    let mut writers = Vec::new();
+    for &worker in actors {
+        let flights: Rc<Flights> = Rc::default();
+        let ops = stage.cast.places[worker].as_ref().map(|place| &stage.cast.programs[place.program].ops);
+        if ops.is_some_and(|ops| ops.iter().any(|op| op.act == Act::AsyncWrite)) {
+            writers.push((Who::worker(worker), Rc::clone(&flights)));
+        }
+        let (stage, together, worked) = (Rc::clone(stage), Rc::clone(together), Rc::clone(worked));
+        executor.add(Box::pin(async move {
+            let done = flows::live(machine, &stage, worker, &together, &flights, first_ns).await;
+            together.alive.set(together.alive.get() - 1);
+            worked.borrow_mut().push(done);
+        }));
+    }
+    for (who, flights) in writers {
+        for _ in 0..flows::MOST {
+            let flights = Rc::clone(&flights);
+            executor.add(Box::pin(async move { flows::serve(machine, who, &flights).await }));
+        }
+    }
 }

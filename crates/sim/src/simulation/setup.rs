@@ -14,6 +14,8 @@ use fathom_iopath::elevator::{self, NameError};
 use fathom_iopath::readahead;
 use fathom_iopath::{Limits, Queue};
 
+const SECTORS_PER_MIB: u64 = 2048;
+
 /// What a workload is to run on.
 pub struct Setup {
     /// The host and its kernel.
@@ -85,9 +87,23 @@ pub(super) fn machine(setup: Setup) -> Result<Machine, SimError> {
     Ok(Machine::new(Build { host, stack, policy, block, cache, files: Files::new(allocator), journal }))
 }
 
+/// Sectors from where files begin to the end of the device.
+pub(super) fn room(machine: &Machine, capacity_sectors: u64) -> u64 {
+    capacity_sectors.saturating_sub(machine.host.filesystem.data_mib.get() * SECTORS_PER_MIB)
+}
+
+/// Where files that grow must end: before the end of the device, and before the journal if that lies behind them.
+pub(super) fn limit(machine: &Machine, capacity_sectors: u64) -> u64 {
+    let fs = &machine.host.filesystem;
+    let (data_mib, journal_mib) = (fs.data_mib.get(), fs.journal_mib.get());
+    if fs.journal.get() == JournalRule::None || journal_mib < data_mib {
+        return capacity_sectors;
+    }
+    capacity_sectors.min(journal_mib * SECTORS_PER_MIB)
+}
+
 /// The files must lie on the device and beside the journal.
 pub(super) fn check_space(machine: &Machine, capacity_sectors: u64) -> Result<(), SimError> {
-    const SECTORS_PER_MIB: u64 = 2048;
     let end_mib = machine.files.borrow().end_sector().div_ceil(SECTORS_PER_MIB);
     let capacity_mib = capacity_sectors / SECTORS_PER_MIB;
     let fs = &machine.host.filesystem;

@@ -25,4 +25,4 @@ pub(crate) use plan::{Pools, Setting, plans};
 pub(crate) use refused::refusal;
 pub(crate) use several::{Slots, serve};
 pub(crate) use stop::Together;
-pub(crate) use worked::Worked;
+pub(crate) use worked::{Stat, Worked};

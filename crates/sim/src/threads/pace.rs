@@ -172,7 +172,9 @@ impl<'a> Pace<'a> {
 
 /// Whether a stop concerns this worker.
 pub(super) fn is_stopped(plan: &Plan<'_>, together: &Together) -> bool {
-    together.failed.get() || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
+    together.failed.get()
+        || together.rule.get()
+        || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
 }
 
 /// Waits until a moment, unless a stop or the end of the time comes before.

@@ -173,6 +173,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
     let phase: &'a Phase = &setting.workload.phases[setting.number];
     let mut opens = machine.opens.borrow_mut();
     opens.clear();
+    machine.closed.borrow_mut().clear();
     let mut plans: Vec<Plan<'a>> = Vec::new();
     let (mut index, mut process_base) = (0, 0);
     // Where the open files of a pool begin, by process and pool.

@@ -9,10 +9,10 @@ pub(crate) fn refusal(workload: &Workload) -> Option<String> {
         return errors.first().map(|e| format!("{}: {}", e.place, e.message));
     }
     let phases = workload.phases.iter().enumerate();
-    phases.flat_map(|(number, phase)| of_phase(number, phase)).next()
+    phases.flat_map(|(number, phase)| of_phase(workload, number, phase)).next()
 }
 
-fn of_phase(number: usize, phase: &Phase) -> Vec<String> {
+fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     let place = format!("phase {number} ({})", phase.name);
     let mut refused = Vec::new();
     if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Command(_))) {
@@ -27,9 +27,10 @@ fn of_phase(number: usize, phase: &Phase) -> Vec<String> {
         for thread in &group.threads {
             let place = format!("{place}, group {}", group.name);
             match &thread.program {
-                Program::Flow(_) => refused.push(format!(
-                    "{place}: the simulator executes streams; flows (Filebench personalities) are not simulated"
-                )),
+                Program::Flow(flow) => {
+                    let why = crate::flows::refusal(workload, phase, thread, flow);
+                    refused.extend(why.map(|why| format!("{place}: {why}")));
+                }
                 Program::Stream(stream) => {
                     refused.extend(of_stream(stream).map(|why| format!("{place}: {why}")));
                 }

@@ -10,6 +10,10 @@ pub(crate) struct Together {
     pub first_done: Cell<bool>,
     /// A worker failed: all leave.
     pub failed: Cell<bool>,
+    /// A flow has come to what ends the phase.
+    pub rule: Cell<bool>,
+    /// Workers that have not ended.
+    pub alive: Cell<usize>,
     pub operations: Cell<u64>,
     pub bytes: Cell<u64>,
     /// What the device had written when the last clock so far stopped.
@@ -32,6 +36,17 @@ struct Cells {
     kinds: BTreeMap<OpKind, (Vec<u64>, u64)>,
 }
 
+impl Series {
+    /// The interval of a moment. What ends with an interval belongs to it.
+    fn cell(&mut self, now: u64) -> &mut Cells {
+        let at = (now.saturating_sub(self.begin_ns).saturating_sub(1) / self.width_ns) as usize;
+        if self.cells.len() <= at {
+            self.cells.resize_with(at + 1, Cells::default);
+        }
+        &mut self.cells[at]
+    }
+}
+
 impl Together {
     /// For a phase with an interval series of this width (0: none).
     pub fn new(interval_ns: u64) -> Self {
@@ -39,11 +54,18 @@ impl Together {
         Self {
             first_done: Cell::new(false),
             failed: Cell::new(false),
+            rule: Cell::new(false),
+            alive: Cell::new(0),
             operations: Cell::new(0),
             bytes: Cell::new(0),
             written_bytes: Cell::new(0),
             series: (interval_ns > 0).then(|| RefCell::new(series)),
         }
+    }
+
+    /// Whether something has ended the phase for flows.
+    pub fn is_over(&self) -> bool {
+        self.failed.get() || self.first_done.get() || self.rule.get()
     }
 
     /// A worker begins to count.
@@ -60,12 +82,7 @@ impl Together {
     pub fn counted(&self, now: u64, op: OpKind, latency_ns: u64, bytes: u64) {
         let Some(series) = &self.series else { return };
         let mut series = series.borrow_mut();
-        // What ends with an interval belongs to it.
-        let at = (now.saturating_sub(series.begin_ns).saturating_sub(1) / series.width_ns) as usize;
-        if series.cells.len() <= at {
-            series.cells.resize_with(at + 1, Cells::default);
-        }
-        let cell = &mut series.cells[at];
+        let cell = series.cell(now);
         if matches!(op, OpKind::Read | OpKind::Write) {
             cell.ops += 1;
             cell.bytes += bytes;
@@ -73,6 +90,15 @@ impl Together {
         let kind = cell.kinds.entry(op).or_default();
         kind.0.push(latency_ns);
         kind.1 += bytes;
+    }
+
+    /// An I/O operation of a flow has ended that neither reads nor writes data, and counts.
+    pub fn counted_other(&self, now: u64, bytes: u64) {
+        let Some(series) = &self.series else { return };
+        let mut series = series.borrow_mut();
+        let cell = series.cell(now);
+        cell.ops += 1;
+        cell.bytes += bytes;
     }
 
     /// The series until the last clock stopped. As with a real run a last piece shorter than half an interval belongs to the one before.

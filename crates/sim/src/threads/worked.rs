@@ -1,17 +1,47 @@
 //! What one worker did, as it goes along, and as a worker of a record in the end.
 
 use fathom_record::histogram::{BUCKETS, bucket_of};
-use fathom_record::{Ending, Histogram, Marks, OpKind, OpLogEntry, OpStat, Worker};
+use fathom_record::{Ending, Histogram, Marks, OpKind, OpLogEntry, OpStat, Row, Worker};
 use std::collections::BTreeMap;
 
 /// Latencies of one kind of operation.
-pub(super) struct Stat {
+pub(crate) struct Stat {
     ops: u64,
     bytes: u64,
     counts: Vec<u64>,
     sum: u128,
     min: u64,
     max: u64,
+}
+
+impl Default for Stat {
+    fn default() -> Self {
+        Self { ops: 0, bytes: 0, counts: vec![0; BUCKETS], sum: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl Stat {
+    /// One more.
+    pub fn record(&mut self, latency_ns: u64, bytes: u64) {
+        self.ops += 1;
+        self.bytes += bytes;
+        self.counts[bucket_of(latency_ns)] += 1;
+        self.sum += u128::from(latency_ns);
+        self.min = self.min.min(latency_ns);
+        self.max = self.max.max(latency_ns);
+    }
+
+    pub fn ops(&self) -> u64 {
+        self.ops
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn histogram(&self) -> Histogram {
+        Histogram::from_dense(&self.counts, self.sum, self.min, self.max)
+    }
 }
 
 /// A worker's figures.
@@ -35,26 +65,35 @@ pub(crate) struct Worked {
     pub close_ns: u64,
     pub ending: Ending,
     pub log: Vec<OpLogEntry>,
+    /// Of a flow: its rows, and statistics of the kinds that are counted there only.
+    pub rows: Vec<Row>,
+    pub more_stats: Vec<OpStat>,
+    /// Of a flow: I/O operations that neither read nor write data, and the bytes they are said to move.
+    pub(super) other: (u64, u64),
     pub(super) stats: BTreeMap<OpKind, Stat>,
 }
 
 impl Worked {
+    /// Of a worker that is released at a moment.
+    pub fn of(group: String, index: usize, released_ns: u64) -> Self {
+        Self { group, index: index as u32, released_ns, start_ns: released_ns, ..Self::default() }
+    }
+
     /// An operation took so long.
     pub fn record(&mut self, op: OpKind, latency_ns: u64, bytes: u64) {
-        let stat = self.stats.entry(op).or_insert_with(|| Stat {
-            ops: 0,
-            bytes: 0,
-            counts: vec![0; BUCKETS],
-            sum: 0,
-            min: u64::MAX,
-            max: 0,
-        });
-        stat.ops += 1;
-        stat.bytes += bytes;
-        stat.counts[bucket_of(latency_ns)] += 1;
-        stat.sum += u128::from(latency_ns);
-        stat.min = stat.min.min(latency_ns);
-        stat.max = stat.max.max(latency_ns);
+        self.stats.entry(op).or_default().record(latency_ns, bytes);
+    }
+
+    /// An I/O operation that neither reads nor writes data.
+    pub fn other_io(&mut self, bytes: u64) {
+        self.other.0 += 1;
+        self.other.1 += bytes;
+    }
+
+    /// Nothing of what was done so far counts.
+    pub fn forget(&mut self) {
+        self.stats.clear();
+        self.other = (0, 0);
     }
 
     /// Reads and writes that count.
@@ -68,12 +107,12 @@ impl Worked {
 
     /// As part of a record; times count from the release of the first worker.
     pub fn into_worker(self, first_ns: u64) -> Worker {
-        let (ops, bytes) = (self.operations(), self.of_both(|s| s.bytes));
+        let (ops, bytes) = (self.operations() + self.other.0, self.of_both(|s| s.bytes) + self.other.1);
         let stats = self.stats.iter().map(|(&op, s)| OpStat {
             op,
             ops: s.ops,
             bytes: s.bytes,
-            latency: Histogram::from_dense(&s.counts, s.sum, s.min, s.max),
+            latency: s.histogram(),
         });
         Worker {
             group: self.group.clone(),
@@ -94,8 +133,8 @@ impl Worked {
             ramp_ops: self.ramp_ops,
             settled_depth: None,
             behind_ns: self.behind_ns,
-            stats: stats.collect(),
-            rows: Vec::new(),
+            stats: stats.chain(self.more_stats).collect(),
+            rows: self.rows,
             ending: self.ending,
             op_log: self.log,
         }

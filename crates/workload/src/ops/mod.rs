@@ -1,7 +1,7 @@
 //! The op stream: the deterministic sequence of operations that a program yields for one worker. Engine and simulator execute
 //! the same stream, so the same workload and seed give the same operations in both.
 //!
-//! What flows do depends on what other threads did (which file is free, who has posted); their steps are with the executor.
+//! What flows do depends on what other threads did (which file is free, who has posted): they have an interpreter, [`crate::flow`].
 //!
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 

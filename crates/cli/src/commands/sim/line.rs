@@ -22,6 +22,7 @@ pub enum SimCommand {
     /// Execute a workload in virtual time
     #[command(after_help = "Examples:
   fathom sim run workload.toml --host today --device sata-7200-ncq
+  fathom sim run examples/filebench/mail-server.f --device ssd-generic
   fathom sim run --host athlon-2004-linux-2.6 --device deskstar-60gxp --scheduler as \\
       --readahead ra26-shared -- sysbench --num-threads=16 --test=fileio --file-total-size=3G \\
       --file-test-mode=rndrw run
@@ -102,7 +103,7 @@ pub struct SweepSimulated {
 
 #[derive(Clone, Debug, Args)]
 pub struct RunSimulated {
-    /// A workload file
+    /// A workload file, or a script of Filebench (.f)
     pub file: Option<PathBuf>,
     /// Host and kernel: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "today")]
@@ -131,7 +132,7 @@ pub struct RunSimulated {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
-    /// Instead of FILE: sysbench or iozone with their arguments
+    /// Instead of FILE: sysbench, iozone or filebench with their arguments
     #[arg(last = true, value_name = "DROP-IN ARGS")]
     pub drop_in: Vec<OsString>,
 }

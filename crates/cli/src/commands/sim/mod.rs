@@ -90,6 +90,7 @@ fn one(
     };
     let started = jiff::Zoned::now();
     let out = simulate(workload, setup).map_err(|e| Usage(format!("{}: {e}", subject.words())))?;
+    out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
     Ok(record::of(o, subject, workload, &started, values, out))
 }
 

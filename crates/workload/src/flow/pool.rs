@@ -3,28 +3,25 @@
 //!
 //! "Busy" lasts for one operation (an open, a creation, a removal), not for as long as a file is open.
 
-use crate::EngineError;
-use crate::mapped::{Mapped, Sharable};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const BITS: usize = u64::BITS as usize;
-
-/// Where the next search begins: the position goes on for ever, the entry is its remainder.
-#[repr(C, align(128))]
-struct Rotor(AtomicU64);
-
-// SAFETY: an atomic, of which 0 is a value.
-unsafe impl Sharable for Rotor {}
+/// Rotors are so far apart, in words, that each has a cache line of its own.
+const APART: usize = 16;
 
 /// Which entries are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
+    /// Those that exist.
     Existing = 0,
+    /// Those that do not.
     Missing = 1,
 }
 
 /// Where a search begins.
-pub(crate) enum From<'a> {
+#[derive(Debug)]
+pub enum From<'a> {
     /// Behind the last one that anybody took.
     Common,
     /// Behind the last one that this thread took.
@@ -35,28 +32,37 @@ pub(crate) enum From<'a> {
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// This entry; it is busy now, until [`Pool::release`].
     Entry(usize),
     /// None at present, but somebody works on one: it may be free again soon.
     Busy,
+    /// None at all.
     None,
 }
 
 /// The entries of one kind: files, or leaf directories.
-pub(crate) struct Pool {
+pub struct Pool<A> {
     count: usize,
-    exists: Mapped<AtomicU64>,
-    busy: Mapped<AtomicU64>,
-    rotors: Mapped<Rotor>,
+    exists: A,
+    busy: A,
+    /// Where the next search begins: the position goes on for ever, the entry is its remainder.
+    rotors: A,
 }
 
-impl Pool {
-    /// So many entries, of which those exist that the function says.
-    pub fn new(count: usize, exists: impl Fn(usize) -> bool) -> Result<Self, EngineError> {
+impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
+    /// So many entries, of which those exist that the function says. `make` makes arrays of so many words of zero that everybody
+    /// sees who takes from the pool.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn new<E>(
+        count: usize,
+        exists: impl Fn(usize) -> bool,
+        make: impl Fn(usize) -> Result<A, E>,
+    ) -> Result<Self, E> {
         let words = count.div_ceil(BITS);
-        let this =
-            Self { count, exists: Mapped::new(words)?, busy: Mapped::new(words)?, rotors: Mapped::new(2)? };
+        let this = Self { count, exists: make(words)?, busy: make(words)?, rotors: make(2 * APART)? };
         for entry in (0..count).filter(|&e| exists(e)) {
             this.exists[entry / BITS].fetch_or(bit(entry), Ordering::Relaxed);
         }
@@ -68,7 +74,7 @@ impl Pool {
         if self.count == 0 {
             return Found::None;
         }
-        let rotor = &self.rotors[wanted as usize].0;
+        let rotor = &self.rotors[wanted as usize * APART];
         let mut start = match &from {
             From::Common => rotor.load(Ordering::Relaxed),
             From::Own(rotor) => **rotor,
@@ -156,6 +162,7 @@ impl Pool {
         self.busy[entry / BITS].fetch_and(!bit(entry), Ordering::AcqRel);
     }
 
+    /// Whether an entry exists.
     pub fn exists(&self, entry: usize) -> bool {
         self.exists[entry / BITS].load(Ordering::Acquire) & bit(entry) != 0
     }
@@ -178,10 +185,16 @@ fn bit(entry: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
+
+    fn pool_of(count: usize, exists: impl Fn(usize) -> bool) -> Pool<Vec<AtomicU64>> {
+        let make = |words: usize| Ok::<_, Infallible>((0..words).map(|_| AtomicU64::new(0)).collect());
+        Pool::new(count, exists, make).unwrap()
+    }
 
     #[test]
     fn an_entry_that_everybody_wants_is_never_missing() {
-        let pool = Pool::new(1, |_| true).unwrap();
+        let pool = pool_of(1, |_| true);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -197,7 +210,7 @@ mod tests {
         assert_eq!(pool.take(Wanted::Missing, From::Common), Found::None);
     }
 
-    fn take(pool: &Pool, wanted: Wanted) -> Option<usize> {
+    fn take(pool: &Pool<Vec<AtomicU64>>, wanted: Wanted) -> Option<usize> {
         match pool.take(wanted, From::Common) {
             Found::Entry(entry) => {
                 pool.release(entry);
@@ -210,7 +223,7 @@ mod tests {
     #[test]
     fn entries_come_in_turn_and_around() {
         for count in [1, 3, 64, 65, 200] {
-            let pool = Pool::new(count, |e| e % 3 == 0).unwrap();
+            let pool = pool_of(count, |e| e % 3 == 0);
             let existing: Vec<usize> = (0..count).filter(|e| e % 3 == 0).collect();
             let missing: Vec<usize> = (0..count).filter(|e| e % 3 != 0).collect();
             for _ in 0..2 {
@@ -225,7 +238,7 @@ mod tests {
 
     #[test]
     fn nobody_gets_what_another_works_on() {
-        let pool = Pool::new(2, |_| true).unwrap();
+        let pool = pool_of(2, |_| true);
         assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Entry(0));
         assert_eq!(pool.take(Wanted::Existing, From::Entry(2)), Found::Entry(1));
         assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Busy);
@@ -235,9 +248,9 @@ mod tests {
         pool.release(1);
         assert_eq!(pool.take(Wanted::Missing, From::Common), Found::Entry(0));
         pool.release(0);
-        assert_eq!(Pool::new(0, |_| true).unwrap().take(Wanted::Existing, From::Common), Found::None);
+        assert_eq!(pool_of(0, |_| true).take(Wanted::Existing, From::Common), Found::None);
         assert_eq!(
-            Pool::new(2, |_| true).unwrap().take(Wanted::Missing, From::Common),
+            pool_of(2, |_| true).take(Wanted::Missing, From::Common),
             Found::None,
             "nothing is missing, and nobody works"
         );
@@ -245,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_number_names_its_entry_or_the_next_and_own_rotors_are_own() {
-        let pool = Pool::new(10, |e| e != 4).unwrap();
+        let pool = pool_of(10, |e| e != 4);
         for (number, entry) in [(3, 3), (4, 5), (14, 5), (29, 9)] {
             assert_eq!(pool.take(Wanted::Existing, From::Entry(number)), Found::Entry(entry));
             pool.release(entry);
@@ -261,7 +274,7 @@ mod tests {
     #[test]
     fn many_threads_take_each_entry_once_a_round() {
         const COUNT: usize = 1000;
-        let pool = Pool::new(COUNT, |_| true).unwrap();
+        let pool = pool_of(COUNT, |_| true);
         let took = |_| {
             let mut mine = Vec::new();
             while let Found::Entry(entry) = pool.take(Wanted::Existing, From::Common) {

@@ -1,19 +1,25 @@
 //! A flow made ready: its operations in one flat list, which is also the order of their rows, and the steps that lead through them.
 //! Names have become numbers: of file sets, variables, slots. What belongs to more than one program (who wakes whom) is filled in by
-//! [`super::setting`].
+//! [`super::Cast`].
 
-use fathom_record::{OpKind, RowClass};
-use fathom_workload::{Act, Flow, FlowOp, Offsets, Value, Workload};
+use super::act::{Class, Kind};
+use crate::{Act, Flow, FlowOp, Offsets, Value, Workload};
 
-/// Slots that operations name; default slots and rotating ones come after them, see [`super::slots`].
-pub(crate) const NAMED_SLOTS: u32 = 128;
+/// Slots that operations name; default slots and rotating ones come after them, see [`super::Slots`].
+pub const NAMED_SLOTS: u32 = 128;
 
 /// A flow, flat.
-pub(crate) struct Program {
+#[derive(Debug)]
+pub struct Program {
+    /// What leads through the operations.
     pub steps: Vec<Step>,
+    /// The operations.
     pub ops: Vec<Op>,
+    /// Complete passes; without it until something ends it.
     pub loops: Option<u64>,
+    /// Where random offsets come from.
     pub offsets: Offsets,
+    /// The CPU time of each operation is wanted.
     pub cpu_time: bool,
     /// Repeat counters that the steps use.
     pub counters: usize,
@@ -23,18 +29,36 @@ pub(crate) struct Program {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// The operation, so often.
-    Do { op: usize, repeat: Number },
+    Do {
+        /// Its position.
+        op: usize,
+        /// How often.
+        repeat: Number,
+    },
     /// A sequence begins: how often is kept in the counter; if never, on behind its end.
-    Begin { counter: usize, repeat: Number, end: usize },
+    Begin {
+        /// Number of its counter.
+        counter: usize,
+        /// How often.
+        repeat: Number,
+        /// The step of its end.
+        end: usize,
+    },
     /// It ends: back to behind its beginning, unless it was done often enough.
-    End { counter: usize, begin: usize },
+    End {
+        /// Number of its counter.
+        counter: usize,
+        /// The step of its beginning.
+        begin: usize,
+    },
 }
 
 /// A number of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+pub enum Number {
+    /// The same each time.
     Fixed(u64),
     /// Drawn from the variable of this number.
     Drawn(usize),
@@ -42,6 +66,7 @@ pub(crate) enum Number {
 
 impl Number {
     /// The number, if it is the same each time.
+    #[must_use]
     pub fn fixed(self) -> Option<u64> {
         match self {
             Self::Fixed(n) => Some(n),
@@ -51,28 +76,45 @@ impl Number {
 }
 
 /// One operation.
-pub(crate) struct Op {
+#[derive(Debug)]
+pub struct Op {
     /// Of its row: "use.inner" inside a sequence.
     pub name: String,
     /// Position among the operations, and of its row.
     pub row: usize,
+    /// What it does.
     pub act: Act,
-    pub class: RowClass,
-    pub kind: Option<OpKind>,
+    /// Which totals it belongs to.
+    pub class: Class,
+    /// What it counts as.
+    pub kind: Option<Kind>,
     /// Number of its file set.
     pub set: Option<usize>,
+    /// The slot that it names.
     pub slot: Option<usize>,
+    /// The slot whose file gives a length.
     pub source_slot: Option<usize>,
+    /// Bytes of one transfer.
     pub size: Number,
+    /// Range of random offsets; 0: the file.
     pub working_set: Number,
+    /// Random offsets are taken from these instead.
     pub positions: Vec<u64>,
+    /// A random offset instead of the next one.
     pub random: bool,
+    /// The next slot each time.
     pub rotate: bool,
+    /// The entry of the set to take, instead of the next one.
     pub entry: Option<Number>,
+    /// Opens with O_DIRECT.
     pub direct: bool,
+    /// Opens with O_SYNC.
     pub sync: bool,
+    /// Switches read-ahead off on what it opens.
     pub no_readahead: bool,
+    /// Count, bytes, seconds or loops, by kind of act.
     pub value: Number,
+    /// What it says.
     pub text: String,
     /// As the model names it.
     pub target: Option<String>,
@@ -80,60 +122,17 @@ pub(crate) struct Op {
     pub target_row: Option<usize>,
     /// Places of all workers at which the named operation waits, with how far a poster may be ahead.
     pub target_waits: Vec<(usize, Number)>,
+    /// A poster waits when it is `high_water` ahead.
     pub blocking: bool,
+    /// See `blocking`.
     pub high_water: Number,
     /// Its place among those at which its worker waits.
     pub wait: usize,
 }
 
-/// Which totals an act belongs to, and what it counts as.
-pub(crate) fn class_of(act: Act) -> (RowClass, Option<OpKind>) {
-    use Act::{
-        Append, AppendRandomLength, AsyncWait, AsyncWrite, Block, Close, Create, Delay, Delete, Draw,
-        FinishOnBytes, FinishOnCount, LimitBandwidth, LimitEvents, LimitIops, LimitOps, ListDirectory,
-        MakeDirectory, Open, Read, ReadWholeFile, RemoveDirectory, Say, SemaphorePost, SemaphoreWait,
-        Sequence, Spin, Stat, Sync, SyncSet, Wake, Write, WriteWholeFile,
-    };
-    match act {
-        Read | ReadWholeFile => (RowClass::Io, Some(OpKind::Read)),
-        Write | WriteWholeFile | Append | AppendRandomLength => (RowClass::Io, Some(OpKind::Write)),
-        Open | Create => (RowClass::Io, Some(OpKind::Open)),
-        Close => (RowClass::Io, Some(OpKind::Close)),
-        Delete => (RowClass::Io, Some(OpKind::Delete)),
-        Stat => (RowClass::Io, Some(OpKind::Stat)),
-        Sync | SyncSet => (RowClass::Io, Some(OpKind::Sync)),
-        MakeDirectory | RemoveDirectory | ListDirectory => (RowClass::Io, None),
-        AsyncWrite => (RowClass::Async, Some(OpKind::Write)),
-        AsyncWait => (RowClass::Async, None),
-        Block | Wake | SemaphoreWait | SemaphorePost => (RowClass::Sync, None),
-        Spin | Delay | LimitEvents | LimitIops | LimitOps | LimitBandwidth | FinishOnCount
-        | FinishOnBytes => (RowClass::Other, None),
-        Say | Draw | Sequence => (RowClass::None, None),
-    }
-}
-
-/// Whether an act changes a file or the names of a set.
-pub(crate) fn changes(act: Act) -> bool {
-    use Act::{
-        Append, AppendRandomLength, AsyncWrite, Create, Delete, MakeDirectory, RemoveDirectory, Write,
-        WriteWholeFile,
-    };
-    matches!(
-        act,
-        Write
-            | WriteWholeFile
-            | Append
-            | AppendRandomLength
-            | AsyncWrite
-            | Create
-            | Delete
-            | MakeDirectory
-            | RemoveDirectory
-    )
-}
-
 impl Program {
-    /// The flow, flat. Names that nothing has are as if they were not given: [`super::refusals`] has refused them before.
+    /// The flow, flat. Names that nothing has are as if they were not given: [`super::refusal`] has refused them before.
+    #[must_use]
     pub fn new(flow: &Flow, workload: &Workload) -> Self {
         let mut this = Self {
             steps: Vec::new(),
@@ -173,7 +172,6 @@ impl Program {
     }
 
     fn op(&mut self, op: &FlowOp, prefix: &str, row: usize, workload: &Workload) -> Op {
-        let (class, kind) = class_of(op.act);
         let waits = matches!(op.act, Act::Block | Act::SemaphoreWait);
         let wait = self.waits;
         self.waits += usize::from(waits);
@@ -181,8 +179,8 @@ impl Program {
             name: format!("{prefix}{}", op.name),
             row,
             act: op.act,
-            class,
-            kind,
+            class: op.act.class(),
+            kind: op.act.kind(),
             set: op.fileset.as_deref().and_then(|n| workload.filesets.iter().position(|s| s.name == n)),
             slot: op.slot.map(|s| s as usize),
             source_slot: op.source_slot.map(|s| s as usize),
@@ -219,7 +217,8 @@ impl Program {
 }
 
 /// Whether the operation of this row goes by that name.
-pub(crate) fn is_called(row: &str, target: &str) -> bool {
+#[must_use]
+pub fn is_called(row: &str, target: &str) -> bool {
     row.strip_suffix(target).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
@@ -240,12 +239,12 @@ mod tests {
     use super::*;
 
     fn op(name: &str, act: Act) -> FlowOp {
-        let mut op: FlowOp = fathom_workload::Workload::from_toml(
+        let mut op: FlowOp = crate::Workload::from_toml(
             "name = \"t\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[[phase.group.thread.program.flow.op]]\nname = \"x\"\nact = \"read\"",
         )
         .map(|w| match &w.phases[0].groups[0].threads[0].program {
-            fathom_workload::Program::Flow(flow) => flow.ops[0].clone(),
-            fathom_workload::Program::Stream(_) => unreachable!("the text holds a flow"),
+            crate::Program::Flow(flow) => flow.ops[0].clone(),
+            crate::Program::Stream(_) => unreachable!("the text holds a flow"),
         })
         .unwrap();
         (op.name, op.act) = (name.into(), act);

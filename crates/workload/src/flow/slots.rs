@@ -2,15 +2,15 @@
 //! rotating ones take turns among 128 of their own a set, from the last to the first. A slot remembers its file after it is closed.
 
 use super::program::NAMED_SLOTS;
-use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 /// Rotating slots of a set.
 const ROTATING: usize = 128;
 
-/// One slot.
-#[derive(Default)]
-pub(crate) struct Slot {
-    pub file: Option<OwnedFd>,
+/// One slot. `F` is what an executor holds of an open file.
+#[derive(Debug)]
+pub struct Slot<F> {
+    /// The open file.
+    pub file: Option<F>,
     /// File set and file, also after it is closed.
     pub of: Option<(usize, usize)>,
     /// That file was deleted through this slot: whoever deletes next means another one.
@@ -19,16 +19,16 @@ pub(crate) struct Slot {
     pub position: u64,
 }
 
-impl Slot {
-    #[inline(always)]
-    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.file.as_ref().map(|f| f.as_fd())
+impl<F> Default for Slot<F> {
+    fn default() -> Self {
+        Self { file: None, of: None, deleted: false, position: 0 }
     }
 }
 
 /// A thread's slots.
-pub(crate) struct Slots {
-    slots: Vec<Slot>,
+#[derive(Debug)]
+pub struct Slots<F> {
+    slots: Vec<Slot<F>>,
     /// Where the rotating slots of each set begin; 0 if it has none yet.
     rotating: Vec<usize>,
     /// Which of them comes next, by set.
@@ -37,8 +37,9 @@ pub(crate) struct Slots {
     pub last_set: Option<usize>,
 }
 
-impl Slots {
+impl<F> Slots<F> {
     /// Slots for so many file sets.
+    #[must_use]
     pub fn new(sets: usize) -> Self {
         let mut slots = Vec::new();
         slots.resize_with(NAMED_SLOTS as usize + sets, Slot::default);
@@ -47,6 +48,7 @@ impl Slots {
 
     /// The default slot of a set.
     #[inline(always)]
+    #[must_use]
     pub fn default_of(&self, set: usize) -> usize {
         NAMED_SLOTS as usize + set
     }
@@ -62,22 +64,28 @@ impl Slots {
         self.rotating[set] + turn
     }
 
+    /// A slot to change.
     #[inline(always)]
-    pub fn at(&mut self, slot: usize) -> &mut Slot {
+    pub fn at(&mut self, slot: usize) -> &mut Slot<F> {
         &mut self.slots[slot]
     }
 
-    pub fn get(&self, slot: usize) -> &Slot {
+    /// A slot.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, slot: usize) -> &Slot<F> {
         &self.slots[slot]
     }
 
     /// Number of slots.
+    #[must_use]
     pub fn count(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether a slot is open.
     #[inline(always)]
+    #[must_use]
     pub fn is_open(&self, slot: usize) -> bool {
         self.slots[slot].file.is_some()
     }
@@ -89,7 +97,7 @@ mod tests {
 
     #[test]
     fn slots_rotate_from_the_last_to_the_first_in_each_set() {
-        let mut slots = Slots::new(2);
+        let mut slots = Slots::<()>::new(2);
         let first = slots.next_of(1);
         assert_eq!(slots.next_of(1), first - 1);
         let other = slots.next_of(0);

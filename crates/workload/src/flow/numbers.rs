@@ -1,18 +1,70 @@
 //! Every number that a worker draws: values of random variables, random offsets, places in memory, random lengths.
 
+use super::cast::Place as Member;
 use super::program::Number;
-use super::setting::{Place as Where, Setting};
-use fathom_workload::ops::generators::{Mt19937, rand48_shared_unit};
-use fathom_workload::ops::{Place, Sampler, derive_seed};
-use fathom_workload::{Generator, Offsets, RandomVariable, Shape, Workload};
+use crate::ops::generators::{Mt19937, rand48_shared_unit};
+use crate::ops::{Drawing, Place, Sampler, derive_seed};
+use crate::tree::Layouts;
+use crate::{Generator, Offsets, RandomVariable, Shape, Workload};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Purposes of derived seeds: flows use 100 and up (see `fathom_workload::ops`).
 const FOR_OFFSETS: u64 = 100;
 const FOR_VARIABLES: u64 = 101;
 
+/// A random variable that flows draw from.
+#[derive(Clone, Debug)]
+struct Variable {
+    drawing: Drawing,
+    source: Generator,
+}
+
+/// The variables of a workload, and the streams that threads and processes draw from together.
+pub struct Variables<A> {
+    all: Vec<Variable>,
+    /// States of the variables' own streams, by variable.
+    streams: A,
+    /// States of the processes' streams.
+    processes: A,
+}
+
+/// A variable's parameters are outside their ranges.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")]
+pub struct Impossible {
+    /// Its name.
+    pub name: String,
+}
+
+impl<A: Deref<Target = [AtomicU64]>> Variables<A> {
+    /// For so many processes. File sets were drawn from the same streams (`layouts`): flows go on where those ended, as in Filebench.
+    /// `make` makes arrays of so many words of zero that all threads see.
+    ///
+    /// # Errors
+    /// If a variable is impossible, or those of `make`.
+    pub fn new<E: From<Impossible>>(
+        workload: &Workload,
+        layouts: &Layouts,
+        processes: usize,
+        make: impl Fn(usize) -> Result<A, E>,
+    ) -> Result<Self, E> {
+        let variable = |(name, v): (&String, &RandomVariable)| {
+            let drawing = Drawing::new(v).ok_or_else(|| Impossible { name: name.clone() })?;
+            Ok(Variable { drawing, source: v.generator })
+        };
+        let all = workload.variables.iter().map(variable).collect::<Result<_, E>>()?;
+        let this = Self { all, streams: make(workload.variables.len())?, processes: make(processes)? };
+        for (state, name) in this.streams.iter().zip(workload.variables.keys()) {
+            state.store(layouts.streams.get(name).map_or(0, |s| s.state), Ordering::Relaxed);
+        }
+        Ok(this)
+    }
+}
+
 /// A worker's generators.
-pub(crate) struct Numbers<'a> {
-    setting: &'a Setting,
+pub struct Numbers<'a, A> {
+    variables: &'a Variables<A>,
     process: usize,
     /// By variable; `None` for those whose stream is shared.
     own: Vec<Option<Sampler>>,
@@ -25,9 +77,17 @@ enum Source {
     Mt19937(Box<Mt19937>),
 }
 
-impl<'a> Numbers<'a> {
-    /// The generators of the worker at `place`; `None` if a variable has impossible parameters.
-    pub fn new(setting: &'a Setting, at: &Where, workload: &Workload, place: Place) -> Option<Self> {
+impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
+    /// The generators of the worker at `place`, whose program takes its offsets from `offsets`; `None` if a variable has impossible
+    /// parameters.
+    #[must_use]
+    pub fn new(
+        variables: &'a Variables<A>,
+        at: &Member,
+        offsets: Offsets,
+        workload: &Workload,
+        place: Place,
+    ) -> Option<Self> {
         let seed = |purpose: u64| derive_seed(workload.seed.0, place, purpose);
         let own = workload.variables.values().enumerate().map(|(i, variable)| {
             if variable.generator == Generator::Seeded {
@@ -36,7 +96,7 @@ impl<'a> Numbers<'a> {
                 Some(None)
             }
         });
-        let offsets = match setting.programs[at.program].offsets {
+        let offsets = match offsets {
             Offsets::Seeded => {
                 let even = RandomVariable::new(Shape::Uniform { low: 0.0, high: 1.0 });
                 Source::Seeded(Box::new(Sampler::new(&even, seed(FOR_OFFSETS))?))
@@ -45,7 +105,7 @@ impl<'a> Numbers<'a> {
                 Source::Mt19937(Box::new(Mt19937::new(first.wrapping_add(at.number as u32))))
             }
         };
-        Some(Self { setting, process: at.process, own: own.collect::<Option<_>>()?, offsets })
+        Some(Self { variables, process: at.process, own: own.collect::<Option<_>>()?, offsets })
     }
 
     /// The number, drawn if it has to be.
@@ -61,10 +121,10 @@ impl<'a> Numbers<'a> {
         if let Some(own) = self.own.get_mut(at).and_then(Option::as_mut) {
             return own.draw_u64();
         }
-        let variable = &self.setting.variables[at];
+        let Some(variable) = self.variables.all.get(at) else { return 0 };
         let stream = match variable.source {
-            Generator::ProcessRand48 => &self.setting.process_streams[self.process],
-            _ => &self.setting.streams[at],
+            Generator::ProcessRand48 => &self.variables.processes[self.process],
+            _ => &self.variables.streams[at],
         };
         variable.drawing.draw_u64_with(|| rand48_shared_unit(stream))
     }

@@ -1,0 +1,232 @@
+//! A worker at work on a flow, and how its operations are counted: the rules are the engine's. An operation that is in flight when the
+//! phase ends is not counted; every other one is.
+
+use super::aio::Flights;
+use super::rows::{RowStat, kind};
+use super::stage::{Stage, Words};
+use crate::block::Who;
+use crate::calls::Handle;
+use crate::machine::Machine;
+use crate::noted::Noted;
+use crate::threads::{Together, Worked};
+use fathom_record::OpKind;
+use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
+use std::cell::RefCell;
+
+/// What a thread has of an open file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub handle: Handle,
+    /// Opened with O_SYNC: what is written is on the device before the call returns.
+    pub sync: bool,
+}
+
+/// Why a worker leaves its steps before they end.
+#[derive(Clone, Debug)]
+pub(super) enum Break {
+    /// By what the flow did before.
+    Wrong(Wrong),
+    /// The device is full.
+    Full,
+    /// It waits, and everybody else does.
+    Forsaken,
+    /// One of the finishing operations.
+    Finished,
+    /// The phase's time.
+    TimeOver,
+    /// A stop rule, or another worker's failure.
+    Stop,
+    /// The phase's common amount.
+    Enough,
+}
+
+impl From<Wrong> for Break {
+    fn from(wrong: Wrong) -> Self {
+        Self::Wrong(wrong)
+    }
+}
+
+/// A worker at work.
+pub(super) struct Hand<'s, 'a> {
+    pub machine: &'s Machine,
+    pub stage: &'s Stage<'a>,
+    pub together: &'s Together,
+    pub place: &'s Place,
+    pub program: &'s Program,
+    pub worker: usize,
+    pub who: Who,
+    /// What its operations work on.
+    pub thread: Thread<'s, Words, Opened>,
+    pub flights: &'s Flights,
+    pub worked: Worked,
+    /// When the phase's time is over; `u64::MAX` if it has none.
+    pub deadline_ns: u64,
+    /// When something else than the next operation is to be done.
+    pub alarm_ns: u64,
+    pub counting: bool,
+    pub released_ns: u64,
+    pub start_ns: u64,
+    pub last_ns: u64,
+    /// CPU time at the beginning of the operation.
+    pub cpu_from_ns: u64,
+    /// Where in its file the operation began.
+    pub at_offset: u64,
+}
+
+impl<'s> Hand<'s, '_> {
+    /// The rows of this worker.
+    pub fn rows(&self) -> &'s [RefCell<RowStat>] {
+        let first = self.place.first_row;
+        &self.stage.rows[first..first + self.program.ops.len()]
+    }
+
+    /// Counts an operation that began at a moment and is done now. Time must go on even on a host on which nothing costs anything.
+    pub async fn done(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
+        if self.machine.now() == from_ns {
+            self.machine.sleep_until(from_ns + 1).await;
+        }
+        self.count(op, from_ns, bytes)
+    }
+
+    fn count(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
+        let now = self.machine.now();
+        self.look(now)?;
+        self.take(op, bytes)?;
+        self.note_call(op, bytes);
+        let latency_ns = now - from_ns;
+        let cpu_ns = self.machine.cpu_of(self.who);
+        let spent_ns = if self.program.cpu_time { cpu_ns.saturating_sub(self.cpu_from_ns) } else { 0 };
+        self.rows()[op.row].borrow_mut().record(latency_ns, bytes, spent_ns);
+        self.cpu_from_ns = cpu_ns;
+        self.add(op, now, latency_ns, bytes);
+        self.last_ns = now;
+        Ok(())
+    }
+
+    /// Adds an operation to the totals.
+    fn add(&mut self, op: &Op, now: u64, latency_ns: u64, bytes: u64) {
+        let mut totals = self.stage.done[self.worker].get();
+        totals.all += 1;
+        let of = op.kind.map(kind).filter(|k| matches!(k, OpKind::Read | OpKind::Write | OpKind::Sync));
+        if let Some(of) = of {
+            self.worked.record(of, latency_ns, bytes);
+            if self.counting {
+                self.together.counted(now, of, latency_ns, bytes);
+            }
+        }
+        if op.class.is_io() {
+            totals.io_ops += 1;
+            totals.bytes += bytes;
+            if matches!(of, Some(OpKind::Read | OpKind::Write)) {
+                totals.ios += 1;
+            } else {
+                self.worked.other_io(bytes);
+                if self.counting {
+                    self.together.counted_other(now, bytes);
+                }
+            }
+        }
+        self.stage.done[self.worker].set(totals);
+    }
+
+    /// Notes a call for whoever wants to see the order of operations.
+    fn note_call(&self, op: &Op, bytes: u64) {
+        let (Some(of), Some((set, file))) = (op.kind, self.thread.at_file) else { return };
+        let mut calls = self.machine.noted.borrow_mut();
+        calls.note(|| Noted {
+            worker: self.worker as u32,
+            op: kind(of),
+            set: set as u32,
+            file: file as u32,
+            offset: self.at_offset,
+            bytes,
+        });
+    }
+
+    /// Takes an I/O operation from the phase's common amount.
+    fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
+        if !op.class.is_io() {
+            return Ok(());
+        }
+        let within = |limit: Option<u64>, taken: &std::cell::Cell<u64>, amount: u64| {
+            let before = taken.get();
+            taken.set(before.saturating_add(amount));
+            limit.is_none_or(|limit| before < limit)
+        };
+        let (stop, together) = (&self.stage.phase.stop, self.together);
+        let is = within(stop.operations, &together.operations, 1)
+            && within(stop.bytes.map(|b| b.0), &together.bytes, bytes);
+        if is { Ok(()) } else { Err(Break::Enough) }
+    }
+
+    /// Whether nothing is left of the phase's common amount.
+    pub fn amount_is_used_up(&self) -> bool {
+        let stop = &self.stage.phase.stop;
+        let gone = |limit: Option<u64>, taken: u64| limit.is_some_and(|limit| taken >= limit);
+        gone(stop.operations, self.together.operations.get())
+            || gone(stop.bytes.map(|b| b.0), self.together.bytes.get())
+    }
+
+    /// Whether the phase goes on at a moment; the end of the warm-up comes by here, too.
+    pub fn look(&mut self, now: u64) -> Result<(), Break> {
+        if self.together.is_over() {
+            return Err(Break::Stop);
+        }
+        if now < self.alarm_ns {
+            return Ok(());
+        }
+        if !self.counting {
+            self.forget_warm_up();
+            self.begin_counting(now);
+            return Ok(());
+        }
+        if now >= self.deadline_ns { Err(Break::TimeOver) } else { Ok(()) }
+    }
+
+    pub fn begin_counting(&mut self, now: u64) {
+        self.counting = true;
+        self.together.counting(now);
+        (self.start_ns, self.last_ns) = (now, now);
+        let time = self.stage.phase.stop.time;
+        self.deadline_ns = time.map_or(u64::MAX, |t| now.saturating_add(t.0));
+        self.alarm_ns = self.deadline_ns;
+        self.worked.start_ns = now;
+        self.worked.cpu_before_ns = self.machine.cpu_of(self.who);
+    }
+
+    pub fn forget_warm_up(&mut self) {
+        let done = self.stage.done[self.worker].take();
+        self.worked.ramp_ops += done.io_ops;
+        self.worked.forget();
+        self.rows().iter().for_each(|row| drop(row.take()));
+        self.thread.forget();
+    }
+
+    /// What the interpreter has to know of what was done.
+    pub fn so_far(&self) -> SoFar<'s> {
+        let crew = &self.stage.cast.crews[self.place.process];
+        SoFar { rows: self.rows(), crew, done: &self.stage.done }
+    }
+}
+
+/// What a worker and those of its process have done.
+pub(super) struct SoFar<'s> {
+    rows: &'s [RefCell<RowStat>],
+    crew: &'s [usize],
+    done: &'s [std::cell::Cell<Totals>],
+}
+
+impl Counts for SoFar<'_> {
+    fn of_row(&self, row: usize) -> (u64, u64) {
+        self.rows[row].borrow().counts()
+    }
+
+    fn of_process(&self) -> Totals {
+        self.crew.iter().map(|&worker| self.done[worker].get()).fold(Totals::default(), |sum, w| Totals {
+            ios: sum.ios + w.ios,
+            io_ops: sum.io_ops + w.io_ops,
+            all: sum.all + w.all,
+            bytes: sum.bytes + w.bytes,
+        })
+    }
+}

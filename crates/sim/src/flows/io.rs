@@ -1,0 +1,205 @@
+//! Reading and writing through a slot: one operation, or a whole file. An operation whose slot is closed opens a file of its set first,
+//! which counts as one more operation of 0 bytes.
+
+use super::hand::{Break, Hand, Opened};
+use fathom_workload::flow::{Op, Pick, Transfer, Whole, Wrong};
+
+/// Longest wait for an entry that another worker is at before it is looked again.
+const GLANCE_NS: u64 = 20_000_000;
+
+impl Hand<'_, '_> {
+    /// A system call of no particular cost.
+    pub(super) async fn call(&self) {
+        self.machine.compute(self.machine.costs.call_ns).await;
+    }
+
+    /// The slot, open.
+    pub(super) async fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
+        let slot = self.thread.slot_of(op)?;
+        if !self.thread.slots.is_open(slot) {
+            let from = self.machine.now();
+            self.open_into(op, slot).await?;
+            self.done(op, from, 0).await?;
+        }
+        self.thread.works_on(op, slot)?;
+        Ok(slot)
+    }
+
+    /// What a slot holds.
+    pub(super) fn opened(&self, slot: usize) -> Result<Opened, Break> {
+        self.thread.slots.get(slot).file.ok_or_else(|| Wrong::ClosedSlot(slot as u64).into())
+    }
+
+    /// Picks an existing file and opens it.
+    pub(super) async fn open_into(&mut self, op: &Op, slot: usize) -> Result<(), Break> {
+        let pick = self.thread.to_open(op, slot)?;
+        let (set, entry) = (pick.set, self.pick(&pick).await?);
+        self.call().await;
+        self.release(&pick, entry);
+        let opened = self.open_file(op, (set, entry));
+        self.thread.opened(slot, opened, (set, entry));
+        Ok(())
+    }
+
+    /// Takes an entry to work on; it is busy until it is released.
+    pub(super) async fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
+        loop {
+            match self.thread.try_pick(pick)? {
+                Some(entry) => return Ok(entry),
+                None => self.give_way().await?,
+            }
+        }
+    }
+
+    /// Another worker is busy with what this one needs.
+    pub(super) async fn give_way(&self) -> Result<(), Break> {
+        self.over()?;
+        let until_ns = self.deadline_ns.min(self.machine.now() + GLANCE_NS);
+        self.stage.busy.wait(self.machine, until_ns).await;
+        Ok(())
+    }
+
+    /// An entry is free again.
+    pub(super) fn release(&self, pick: &Pick, entry: usize) {
+        pick.pool(self.stage.sets.as_slice()).release(entry);
+        self.stage.busy.wake(self.machine);
+    }
+
+    /// Reads once. Returns what was there.
+    async fn read_once(&self, opened: Opened, offset: u64, bytes: u64) -> u64 {
+        match self.machine.read(opened.handle, offset, bytes).await {
+            Ok(()) => bytes,
+            Err(short) => short.moved,
+        }
+    }
+
+    /// Writes all of it.
+    async fn write_all(&self, opened: Opened, offset: u64, bytes: u64) -> Result<(), Break> {
+        let full = self.machine.make_room(opened.handle.file, offset.saturating_add(bytes)).is_err();
+        if full {
+            return Err(Break::Full);
+        }
+        self.machine.write(opened.handle, offset, bytes).await;
+        if opened.sync {
+            self.machine.fsync(opened.handle, false).await;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn read(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let transfer = self.thread.transfer(op, slot)?;
+        self.at_offset = transfer.offset;
+        let opened = self.opened(slot)?;
+        let from = self.machine.now();
+        let moved = self.read_once(opened, transfer.offset, transfer.bytes).await;
+        self.thread.was_read(op, &transfer, moved);
+        self.done(op, from, moved).await
+    }
+
+    pub(super) async fn write(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let transfer = self.thread.transfer(op, slot)?;
+        self.at_offset = transfer.offset;
+        let opened = self.opened(slot)?;
+        let from = self.machine.now();
+        self.write_all(opened, transfer.offset, transfer.bytes).await?;
+        self.thread.was_written(op, &transfer);
+        self.done(op, from, transfer.bytes).await
+    }
+
+    pub(super) async fn read_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let Whole { piece, .. } = self.thread.whole_read(op, slot)?;
+        let opened = self.opened(slot)?;
+        self.at_offset = 0;
+        let from = self.machine.now();
+        let mut moved = 0;
+        loop {
+            match self.read_once(opened, moved, piece).await {
+                0 => break,
+                n => moved += n,
+            }
+            if self.together.is_over() {
+                break;
+            }
+        }
+        self.thread.stands_at(slot, moved);
+        self.done(op, from, moved).await
+    }
+
+    pub(super) async fn write_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let whole = self.thread.whole_write(op, slot)?;
+        self.at_offset = whole.offset;
+        let opened = self.opened(slot)?;
+        let from = self.machine.now();
+        let mut moved = 0;
+        while moved < whole.bytes {
+            let bytes = whole.piece.min(whole.bytes - moved);
+            self.write_all(opened, whole.offset + moved, bytes).await?;
+            moved += bytes;
+            if self.together.is_over() {
+                break;
+            }
+        }
+        self.thread.stands_at(slot, whole.offset + moved);
+        self.done(op, from, moved).await
+    }
+
+    pub(super) async fn append(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let (bytes, _) = self.thread.append(op)?;
+        let from = self.machine.now();
+        if bytes > 0 {
+            let opened = self.opened(slot)?;
+            self.call().await;
+            let end = self.machine.files.borrow().get(opened.handle.file).bytes;
+            self.at_offset = end;
+            self.write_all(opened, end, bytes).await?;
+            self.thread.stands_at(slot, end + bytes);
+        }
+        self.done(op, from, bytes).await
+    }
+
+    /// A write that is under way when the operation is over.
+    pub(super) async fn async_write(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.open_slot(op).await?;
+        let Transfer { offset, bytes, .. } = self.thread.transfer(op, slot)?;
+        self.flights.room(self).await?;
+        let opened = self.opened(slot)?;
+        let from = self.machine.now();
+        self.at_offset = offset;
+        let full = self.machine.make_room(opened.handle.file, offset.saturating_add(bytes)).is_err();
+        if full {
+            return Err(Break::Full);
+        }
+        self.call().await;
+        self.flights.hand(self.machine, (opened, offset, bytes));
+        self.done(op, from, bytes).await
+    }
+
+    pub(super) async fn sync(&mut self, op: &Op) -> Result<(), Break> {
+        let slot = self.thread.used_slot(op)?;
+        let opened = self.opened(slot)?;
+        let from = self.machine.now();
+        self.at_offset = 0;
+        self.machine.fsync(opened.handle, false).await;
+        self.done(op, from, 0).await
+    }
+
+    pub(super) async fn sync_set(&mut self, op: &Op) -> Result<(), Break> {
+        let set = self.thread.set_of(op)?;
+        self.at_offset = 0;
+        for slot in 0..self.thread.slots.count() {
+            let of = self.thread.slots.get(slot).of;
+            let file = self.thread.slots.get(slot).file;
+            let Some(opened) = file.filter(|_| of.is_some_and(|o| o.0 == set)) else { continue };
+            let from = self.machine.now();
+            self.machine.fsync(opened.handle, false).await;
+            self.thread.at_file = of;
+            self.done(op, from, 0).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! The life of a worker that executes a flow, from its release to its last figure, and the way through the steps.
+
+use super::aio::Flights;
+use super::hand::{Break, Hand};
+use super::rows;
+use super::stage::Stage;
+use crate::block::Who;
+use crate::machine::Machine;
+use crate::threads::{Together, Worked};
+use fathom_record::{Ending, OpError};
+use fathom_workload::flow::{Numbers, Op, Thread, Turn, Walk, Wanted, Wrong};
+use fathom_workload::ops::Place as At;
+use fathom_workload::{Act, Exhausted, Finished};
+
+/// Time of a pass in which nothing was done, ns: it must go on, or an endless flow would never end.
+const EMPTY_PASS_NS: u64 = 100;
+
+/// The life of a worker that is released at `first_ns` plus its stagger.
+pub(crate) async fn live(
+    machine: &Machine,
+    stage: &Stage<'_>,
+    worker: usize,
+    together: &Together,
+    flights: &Flights,
+    first_ns: u64,
+) -> Worked {
+    let who = Who::worker(worker);
+    machine.own_cpu(who);
+    machine.sleep_until(first_ns.saturating_add(stage.phase.stagger.0.saturating_mul(worker as u64))).await;
+    let released_ns = machine.now();
+    let Some(place) = stage.cast.places.get(worker).and_then(Option::as_ref) else {
+        return Worked::default();
+    };
+    let program = &stage.cast.programs[place.program];
+    let group = if place.thread.is_empty() { &place.group } else { &place.thread };
+    let worked = Worked::of(group.clone(), worker, released_ns);
+    let at = At { phase: stage.number as u32, worker: worker as u32, repetition: stage.repetition };
+    // Impossible variables were refused before.
+    let numbers = Numbers::new(&stage.variables, place, program.offsets, stage.workload, at);
+    let Some(numbers) = numbers else { return worked };
+    let member = (place.process, place.memory);
+    let mut hand = Hand {
+        machine,
+        stage,
+        together,
+        place,
+        program,
+        worker,
+        who,
+        thread: Thread::new(&program.ops, &stage.sets, numbers, stage.supply.as_ref(), member),
+        flights,
+        worked,
+        deadline_ns: u64::MAX,
+        alarm_ns: released_ns.saturating_add(stage.phase.ramp.0),
+        counting: false,
+        released_ns,
+        start_ns: released_ns,
+        last_ns: released_ns,
+        cpu_from_ns: 0,
+        at_offset: 0,
+    };
+    if stage.phase.ramp.0 == 0 {
+        hand.begin_counting(released_ns);
+    }
+    let mut at_op = 0;
+    let outcome = hand.go(&mut at_op).await;
+    hand.end(outcome, at_op).await
+}
+
+impl Hand<'_, '_> {
+    /// Goes through the steps until they or the phase end. `at` says at which operation.
+    async fn go(&mut self, at: &mut usize) -> Result<(), Break> {
+        let program = self.program;
+        let mut walk = Walk::new(program);
+        let mut before = self.machine.now();
+        loop {
+            match walk.next(program, &mut self.thread.numbers) {
+                Turn::Do(op) => {
+                    *at = op;
+                    self.perform(&program.ops[op]).await?;
+                }
+                Turn::Again => self.look(self.machine.now())?,
+                Turn::Through => {
+                    if self.machine.now() == before {
+                        self.machine.compute(EMPTY_PASS_NS).await;
+                        self.look(self.machine.now())?;
+                    }
+                    before = self.machine.now();
+                }
+                Turn::Over => return Ok(()),
+            }
+        }
+    }
+
+    async fn perform(&mut self, op: &Op) -> Result<(), Break> {
+        self.thread.at_file = None;
+        self.cpu_from_ns = self.machine.cpu_of(self.who);
+        match op.act {
+            Act::Read => self.read(op).await,
+            Act::Write => self.write(op).await,
+            Act::ReadWholeFile => self.read_whole_file(op).await,
+            Act::WriteWholeFile => self.write_whole_file(op).await,
+            Act::Append | Act::AppendRandomLength => self.append(op).await,
+            Act::Open => self.open_existing(op).await,
+            Act::Create => self.create(op).await,
+            Act::Close => self.close(op).await,
+            Act::Delete => self.delete(op).await,
+            Act::Stat => self.stat(op).await,
+            Act::Sync => self.sync(op).await,
+            Act::SyncSet => self.sync_set(op).await,
+            Act::MakeDirectory => self.leaf_directory(op, Wanted::Missing).await,
+            Act::RemoveDirectory => self.leaf_directory(op, Wanted::Existing).await,
+            Act::ListDirectory => self.list_directory(op).await,
+            Act::AsyncWrite => self.async_write(op).await,
+            Act::AsyncWait => self.async_wait(op).await,
+            Act::Block => self.block(op).await,
+            Act::Wake => self.wake(op).await,
+            Act::SemaphoreWait => self.semaphore_wait(op).await,
+            Act::SemaphorePost => self.semaphore_post(op).await,
+            Act::Spin => self.spin(op).await,
+            Act::Delay => self.delay(op).await,
+            Act::LimitEvents | Act::LimitIops | Act::LimitOps | Act::LimitBandwidth => self.limit(op).await,
+            Act::FinishOnCount | Act::FinishOnBytes => self.finish(op).await,
+            Act::Say => {
+                self.machine.noted.borrow_mut().say(&op.text);
+                Ok(())
+            }
+            Act::Draw => {
+                self.thread.numbers.of(op.value);
+                self.look(self.machine.now())
+            }
+            Act::Sequence => Ok(()),
+        }
+    }
+
+    /// Its figures, its end, and what that means for the others; then everything is closed, outside every clock.
+    async fn end(mut self, outcome: Result<(), Break>, at_op: usize) -> Worked {
+        if !self.counting {
+            // It ended in the warm-up.
+            self.forget_warm_up();
+            self.begin_counting(self.last_ns.max(self.released_ns));
+        }
+        let now = self.machine.now();
+        let until = |end: u64| end.saturating_sub(self.start_ns);
+        self.worked.elapsed_ns = match outcome {
+            Err(Break::TimeOver) => self.stage.phase.stop.time.map_or(0, |t| t.0),
+            Err(Break::Stop) => until(now.min(self.deadline_ns)),
+            _ => until(self.last_ns),
+        };
+        self.worked.last_ns = self.last_ns;
+        self.worked.cpu_ns = self.machine.cpu_of(self.who);
+        self.worked.ending = self.conclude(outcome, at_op);
+        self.together.written_bytes.set(self.machine.block.written_bytes());
+        self.flights.land(self.machine).await;
+        for slot in 0..self.thread.slots.count() {
+            if let Some(opened) = self.thread.take_out(slot) {
+                self.machine.end_reading(opened.handle.open);
+            }
+        }
+        self.machine.block.has_exited(self.machine, self.who);
+        let rows = rows::told(&self.program.ops, self.rows());
+        self.worked.more_stats = rows::of_kinds(&rows);
+        self.worked.rows = rows;
+        self.worked
+    }
+
+    fn conclude(&self, outcome: Result<(), Break>, at_op: usize) -> Ending {
+        let completed = || {
+            if self.stage.phase.stop.first_done.is_some() {
+                self.together.first_done.set(true);
+            }
+            Ending::Completed
+        };
+        let by_rule = || {
+            self.together.rule.set(true);
+            Ending::Completed
+        };
+        let failed = |call: &str, sentence: &dyn Fn(&Op, &str, &str) -> String| {
+            self.together.failed.set(true);
+            Ending::Failed(self.error(at_op, call, sentence))
+        };
+        let stop = &self.stage.phase.stop;
+        match outcome {
+            Ok(()) => completed(),
+            Err(Break::Enough) => Ending::Completed,
+            Err(Break::TimeOver | Break::Stop) => Ending::Stopped,
+            Err(Break::Finished) if stop.finished == Finished::Phase => by_rule(),
+            Err(Break::Finished) => completed(),
+            Err(Break::Wrong(Wrong::Exhausted)) if stop.exhausted == Exhausted::Phase => by_rule(),
+            Err(Break::Wrong(Wrong::Exhausted)) if stop.exhausted == Exhausted::Worker => completed(),
+            Err(Break::Wrong(wrong)) => failed("flow", &|op, on, set| wrong.sentence(op, on, set)),
+            Err(Break::Full) => failed("write", &|_, on, _| {
+                format!(
+                    "no room is left on the simulated device for {on}; choose a larger device or less data"
+                )
+            }),
+            Err(Break::Forsaken) => failed("wait", &|_, _, _| {
+                "waits to be woken, and every other thread waits, too, or has ended; nobody is left to wake it".into()
+            }),
+        }
+    }
+
+    fn error(&self, at_op: usize, call: &str, sentence: &dyn Fn(&Op, &str, &str) -> String) -> OpError {
+        let op = &self.program.ops[at_op];
+        let at = self.thread.at_file;
+        let set = at.map(|f| f.0).or(op.set).or(self.thread.slots.last_set);
+        let set = set.and_then(|set| self.stage.workload.filesets.get(set)).map(|s| s.name.as_str());
+        let set_name = set.unwrap_or("its file set");
+        let on = match (at, set) {
+            (Some((_, file)), Some(set)) => format!("file {file} of the set {set}"),
+            (_, Some(set)) => format!("a file of {set}"),
+            _ => "its file".into(),
+        };
+        let message = format!("operation {}: {}", op.name, sentence(op, &on, set_name));
+        let path = if at.is_some() { on } else { set.unwrap_or_default().into() };
+        let (after_ops, call) = (self.stage.done[self.worker].get().io_ops, call.into());
+        OpError { call, path, after_ops, message, ..OpError::default() }
+    }
+}

@@ -1,0 +1,25 @@
+//! Simulated threads that execute flows. What each operation works on is decided by the interpreter of `fathom_workload::flow`, the same
+//! that the engine asks; here it is done with virtual calls, so the same workload and seed give the same operations in both as long as
+//! nothing depends on what other threads did meanwhile.
+//!
+//! * `stage`: what the flows of a phase share; `line`: who waits there
+//! * `hand`: one worker at work, and what it counts; `life`: from its release to its end
+//! * `io`, `names`, `aio`, `wait`, `ends`: the families of operations
+//! * `rows`: figures of the operations; `refused`: what is not simulated
+
+mod aio;
+mod ends;
+mod hand;
+mod io;
+mod life;
+mod line;
+mod names;
+mod refused;
+mod rows;
+mod stage;
+mod wait;
+
+pub(crate) use aio::{Flights, MOST, serve};
+pub(crate) use life::live;
+pub(crate) use refused::{notes, refusal};
+pub(crate) use stage::Stage;

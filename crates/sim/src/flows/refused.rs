@@ -1,0 +1,42 @@
+//! What of flows the simulator cannot execute, and what has no effect in it.
+
+use fathom_workload::flow::{flows, named_ops};
+use fathom_workload::{Flow, Phase, Thread, Workload};
+
+/// Workers of a phase that can be told apart.
+const MOST_WORKERS: u64 = 60_000;
+
+/// Why a flow cannot be executed.
+pub(crate) fn refusal(workload: &Workload, phase: &Phase, thread: &Thread, flow: &Flow) -> Option<String> {
+    if let Some((name, why)) = fathom_workload::flow::refusal(workload, phase, thread, flow) {
+        return Some(format!("operation {name}: {why}"));
+    }
+    let workers = phase.groups.iter().fold(0u64, |sum, g| {
+        let threads = g.threads.iter().fold(0u64, |sum, t| sum.saturating_add(t.instances.into()));
+        sum.saturating_add(threads.saturating_mul(g.instances.into()))
+    });
+    if workers > MOST_WORKERS {
+        return Some(format!(
+            "the phase has {workers} threads; the simulator executes at most {MOST_WORKERS} at once"
+        ));
+    }
+    named_ops(&flow.ops, "").into_iter().find(|(_, op)| op.no_readahead).map(|(name, _)| {
+        format!(
+            "operation {name}: a file on which read-ahead is off (no_readahead, noreadahead) cannot be simulated, because one policy holds for \
+             all files; take it out, or choose --readahead none for all of them"
+        )
+    })
+}
+
+/// What flows of a workload ask for that has no effect in the simulator, in sentences.
+pub(crate) fn notes(workload: &Workload) -> Vec<String> {
+    let groups = || workload.phases.iter().filter(|p| flows(p).next().is_some()).flat_map(|p| &p.groups);
+    let mut notes = Vec::new();
+    if groups().any(|g| g.nice != 0) {
+        notes.push("all threads compute alike: the niceness of processes has no effect".into());
+    }
+    if groups().flat_map(|g| &g.threads).any(|t| t.io_priority.is_some()) {
+        notes.push("all threads' requests are alike: I/O priorities have no effect".into());
+    }
+    notes
+}

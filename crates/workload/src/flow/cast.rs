@@ -1,0 +1,175 @@
+//! Who takes part in a phase's flows: the programs, the workers that execute them, and who wakes whom. It follows from the workload
+//! alone, so it is the same whoever executes it.
+
+use super::program::{Number, Program, is_called};
+use crate::{Act, Flow, FlowOp, Group, Phase, Program as Does, Workload};
+
+/// A worker that executes a flow.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Number of its program.
+    pub program: usize,
+    /// Its process, counted over the phase.
+    pub process: usize,
+    /// Its number among that process's workers.
+    pub number: usize,
+    /// Name of its group, for messages.
+    pub group: String,
+    /// Number of its process in the group.
+    pub instance: u32,
+    /// Name of its thread.
+    pub thread: String,
+    /// Which of the thread's instances in the process.
+    pub thread_instance: u32,
+    /// Its first row among those of all workers.
+    pub first_row: usize,
+    /// Its first place to wait at among those of all workers.
+    pub first_wait: usize,
+    /// Bytes of memory of its own; 0: none.
+    pub memory: u64,
+    /// Best-effort I/O priority.
+    pub io_priority: Option<u8>,
+}
+
+/// The programs of a phase and who executes them.
+#[derive(Debug, Default)]
+pub struct Cast {
+    /// The flows, flat.
+    pub programs: Vec<Program>,
+    /// By worker of the phase; `None` for those that execute streams.
+    pub places: Vec<Option<Place>>,
+    /// Workers of each process.
+    pub crews: Vec<Vec<usize>>,
+    /// Rows of all workers together.
+    pub rows: usize,
+    /// Places to wait at of all workers together.
+    pub waits: usize,
+}
+
+/// The flows of a phase.
+pub fn flows(phase: &Phase) -> impl Iterator<Item = &Flow> {
+    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
+        Does::Flow(flow) => Some(flow),
+        Does::Stream(_) => None,
+    })
+}
+
+/// Every operation, those inside sequences too.
+#[must_use]
+pub fn every(ops: &[FlowOp]) -> Vec<&FlowOp> {
+    ops.iter().flat_map(|op| std::iter::once(op).chain(every(&op.ops))).collect()
+}
+
+/// The names of the file sets that operations of a phase's flows name, if they do what is wanted. An operation without a set works on
+/// a file that another one opened, of whatever set.
+#[must_use]
+pub fn set_names(phase: &Phase, wanted: impl Fn(Act) -> bool) -> std::collections::BTreeSet<&str> {
+    let (mut names, mut opened) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    let mut by_slot = false;
+    for op in flows(phase).flat_map(|flow| every(&flow.ops)) {
+        match &op.fileset {
+            Some(set) if wanted(op.act) => drop(names.insert(set.as_str())),
+            Some(set) => drop(opened.insert(set.as_str())),
+            None => by_slot |= wanted(op.act),
+        }
+    }
+    if by_slot {
+        names.append(&mut opened);
+    }
+    names
+}
+
+impl Cast {
+    /// The cast of a phase; `None` if none of its threads executes a flow.
+    #[must_use]
+    pub fn new(workload: &Workload, phase: &Phase) -> Option<Self> {
+        flows(phase).next()?;
+        let mut this = Self::default();
+        let mut process_base = 0;
+        for group in &phase.groups {
+            let mut programs = Vec::with_capacity(group.threads.len());
+            for thread in &group.threads {
+                programs.push(match &thread.program {
+                    Does::Flow(flow) => {
+                        this.programs.push(Program::new(flow, workload));
+                        Some(this.programs.len() - 1)
+                    }
+                    Does::Stream(_) => None,
+                });
+            }
+            this.crews.resize(process_base + group.instances as usize, Vec::new());
+            for (at, instance, thread_instance) in positions(group) {
+                let process = process_base + instance as usize;
+                this.join(group, programs[at], at, (process, instance, thread_instance));
+            }
+            process_base += group.instances as usize;
+        }
+        this.connect();
+        Some(this)
+    }
+
+    fn join(
+        &mut self,
+        group: &Group,
+        program: Option<usize>,
+        at: usize,
+        (process, instance, thread_instance): (usize, u32, u32),
+    ) {
+        let Some(program) = program else {
+            self.places.push(None);
+            return;
+        };
+        let thread = &group.threads[at];
+        let worker = self.places.len();
+        self.places.push(Some(Place {
+            program,
+            process,
+            number: self.crews[process].len(),
+            group: group.name.clone(),
+            instance,
+            thread: thread.name.clone(),
+            thread_instance,
+            first_row: self.rows,
+            first_wait: self.waits,
+            memory: thread.memory.0,
+            io_priority: thread.io_priority,
+        }));
+        self.crews[process].push(worker);
+        self.rows += self.programs[program].ops.len();
+        self.waits += self.programs[program].waits;
+    }
+
+    /// Tells who wakes and posts where the ones wait that it names, in all workers.
+    fn connect(&mut self) {
+        let programs = &self.programs;
+        let points: Vec<(String, Act, usize, Number)> = self
+            .places
+            .iter()
+            .flatten()
+            .flat_map(|place| programs[place.program].ops.iter().map(move |op| (place, op)))
+            .filter(|(_, op)| matches!(op.act, Act::Block | Act::SemaphoreWait))
+            .map(|(place, op)| (op.name.clone(), op.act, place.first_wait + op.wait, op.high_water))
+            .collect();
+        for op in self.programs.iter_mut().flat_map(|p| &mut p.ops) {
+            let wanted = match op.act {
+                Act::Wake => Act::Block,
+                Act::SemaphorePost => Act::SemaphoreWait,
+                _ => continue,
+            };
+            let Some(target) = op.target.clone() else { continue };
+            let named = points.iter().filter(|p| p.1 == wanted && is_called(&p.0, &target));
+            op.target_waits = named.map(|p| (p.2, p.3)).collect();
+        }
+    }
+}
+
+/// Each worker of a group: position of its thread, number of its process, number among the thread's instances.
+fn positions(group: &Group) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
+    (0..group.instances).flat_map(move |process| {
+        group
+            .threads
+            .iter()
+            .enumerate()
+            .flat_map(move |(at, t)| (0..t.instances).map(move |instance| (at, process, instance)))
+    })
+}

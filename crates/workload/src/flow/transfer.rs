@@ -1,0 +1,166 @@
+//! What operations move: through which slot, at which offset, how many bytes. Numbers are drawn in the order size, place in memory,
+//! offset.
+
+use super::program::Op;
+use super::thread::Thread;
+use super::wrong::Wrong;
+use crate::Act;
+use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
+
+/// Bytes of one read of a file of which nobody knows how long it is.
+const SOME: u64 = 64 << 10;
+
+/// One transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Through this slot.
+    pub slot: usize,
+    /// At this offset of its file.
+    pub offset: u64,
+    /// So many bytes.
+    pub bytes: u64,
+    /// From or to this place of the thread's own memory, if it has some.
+    pub at: u64,
+}
+
+/// A file moved as a whole, piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Through this slot.
+    pub slot: usize,
+    /// From this offset on.
+    pub offset: u64,
+    /// So many bytes; not known for what is read to its end.
+    pub bytes: u64,
+    /// Bytes of one piece.
+    pub piece: u64,
+    /// From or to this place of the thread's own memory, if it has some.
+    pub at: u64,
+}
+
+impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
+    /// The place in the thread's memory that the operation uses, if it has any.
+    #[inline(always)]
+    fn place_in_memory(&mut self, bytes: u64) -> Result<u64, Wrong> {
+        if self.area == 0 {
+            return Ok(0);
+        }
+        if bytes > self.area {
+            return Err(Wrong::Area { bytes, area: self.area });
+        }
+        Ok(self.numbers.offset(self.area, bytes.max(1)))
+    }
+
+    /// Bytes of one operation; 0 cannot be.
+    #[inline(always)]
+    fn size_of(&mut self, op: &Op) -> Result<u64, Wrong> {
+        match self.numbers.of(op.size) {
+            0 => Err(Wrong::Empty),
+            bytes => Ok(bytes),
+        }
+    }
+
+    /// The size that the workload gives the file in a slot.
+    #[inline(always)]
+    fn defined_bytes(&self, slot: usize) -> u64 {
+        self.slots.get(slot).of.map_or(0, |(set, entry)| self.sets[set].bytes[entry])
+    }
+
+    /// A random offset for the operation.
+    #[inline(always)]
+    fn random_offset(&mut self, op: &Op, slot: usize, bytes: u64) -> Result<u64, Wrong> {
+        if !op.positions.is_empty() {
+            return Ok(op.positions[self.numbers.choice(op.positions.len())]);
+        }
+        let range = match self.numbers.of(op.working_set) {
+            0 => self.defined_bytes(slot),
+            range => range,
+        };
+        if bytes > range {
+            return Err(Wrong::Range { bytes, range });
+        }
+        Ok(self.numbers.offset(range, bytes))
+    }
+
+    /// What a read or write through an open slot moves: at a random offset, or where the slot stands.
+    ///
+    /// # Errors
+    /// If sizes that were drawn fit nowhere.
+    #[inline(always)]
+    pub fn transfer(&mut self, op: &Op, slot: usize) -> Result<Transfer, Wrong> {
+        let bytes = self.size_of(op)?;
+        let at = self.place_in_memory(bytes)?;
+        let offset =
+            if op.random { self.random_offset(op, slot, bytes)? } else { self.slots.get(slot).position };
+        Ok(Transfer { slot, offset, bytes, at })
+    }
+
+    /// A transfer was read, and moved so many bytes. At its end a file is begun again.
+    #[inline(always)]
+    pub fn was_read(&mut self, op: &Op, transfer: &Transfer, moved: u64) {
+        if !op.random {
+            self.slots.at(transfer.slot).position = if moved == 0 { 0 } else { transfer.offset + moved };
+        }
+    }
+
+    /// A transfer was written.
+    #[inline(always)]
+    pub fn was_written(&mut self, op: &Op, transfer: &Transfer) {
+        if !op.random {
+            self.slots.at(transfer.slot).position = transfer.offset + transfer.bytes;
+        }
+    }
+
+    /// How a file is read from 0 to its end.
+    ///
+    /// # Errors
+    /// If a piece that was drawn does not fit into the thread's memory.
+    pub fn whole_read(&mut self, op: &Op, slot: usize) -> Result<Whole, Wrong> {
+        let bytes = self.defined_bytes(slot);
+        let piece = match (self.numbers.of(op.size), bytes) {
+            (0, 0) => SOME,
+            (0, all) => all,
+            (piece, _) => piece,
+        };
+        let at = self.place_in_memory(piece)?;
+        Ok(Whole { slot, offset: 0, bytes, piece, at })
+    }
+
+    /// What is written of a file as a whole: as much as the file of the slot, or of its source slot, is meant to have, from where the
+    /// slot stands.
+    ///
+    /// # Errors
+    /// If the source slot has had no file, or a piece does not fit into the thread's memory.
+    pub fn whole_write(&mut self, op: &Op, slot: usize) -> Result<Whole, Wrong> {
+        let bytes = match op.source_slot {
+            Some(source) if self.slots.get(source).of.is_none() => {
+                return Err(Wrong::UnknownSlot(source as u64));
+            }
+            Some(source) => self.defined_bytes(source),
+            None => self.defined_bytes(slot),
+        };
+        let piece = match self.numbers.of(op.size) {
+            0 => bytes,
+            piece => piece.min(bytes),
+        };
+        let at = self.place_in_memory(piece)?;
+        Ok(Whole { slot, offset: self.slots.get(slot).position, bytes, piece, at })
+    }
+
+    /// A slot stands at an offset from now on.
+    pub fn stands_at(&mut self, slot: usize, offset: u64) {
+        self.slots.at(slot).position = offset;
+    }
+
+    /// How much is appended, and from which place of the thread's memory. It may be nothing.
+    ///
+    /// # Errors
+    /// If the size that was drawn is 0 or does not fit into the thread's memory.
+    pub fn append(&mut self, op: &Op) -> Result<(u64, u64), Wrong> {
+        let most = self.size_of(op)?;
+        let random_length = op.act == Act::AppendRandomLength;
+        let bytes = if random_length { self.numbers.length(most) } else { most };
+        Ok((bytes, self.place_in_memory(bytes)?))
+    }
+}
