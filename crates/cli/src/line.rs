@@ -158,6 +158,8 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     Trace(crate::commands::trace::options::Trace),
     /// ISO 9660 images: list, read, check and unpack them without mounting
     Iso(crate::commands::iso::options::Iso),
+    /// An ISO 9660 image as a part of the file tree
+    Mount(Box<crate::commands::mount::options::Mount>),
     /// The same workload in virtual time: another kernel, scheduler, read-ahead or device
     Sim(crate::commands::sim::line::Sim),
     /// A published table beside what we get; exit code 0 if every stated tolerance holds

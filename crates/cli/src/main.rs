@@ -28,6 +28,9 @@ fn main() -> ExitCode {
     if commands::sweep::guard::is_guardian(&words) {
         return commands::sweep::guard::watch(&words);
     }
+    if commands::mount::guard::is_guard(&words) {
+        return commands::mount::guard::stand(&words);
+    }
     commands::sweep::guard::put_back_left_behind();
     // Before a drop-in has printed half a table.
     let variables = observing::Observe::wished(None).map(drop).map_err(|e| e.to_string());

@@ -137,3 +137,34 @@ fn what_cannot_be_read_is_left_out_and_said() {
     assert_eq!(fs::read(fathom.work().join("out/good")).unwrap(), GOOD);
     assert_eq!(names_in(&fathom.work().join("out/d")), [""; 0]);
 }
+
+/// The same bytes under every policy, past the cache, too; and what the device got is told.
+#[test]
+fn contents_are_read_under_a_policy() {
+    let data: Vec<u8> = (0..300_000_u32).map(|n| (n / 3 % 251) as u8).collect();
+    let fathom = Fathom::new();
+    let image = Builder::new().file("big", &data).build().bytes;
+    fs::write(fathom.work().join("disc.iso"), image).unwrap();
+    let counted = |options: &[&str]| {
+        let args = ["iso", "cat", "--counters"].iter().chain(options).chain(&["disc.iso", "big"]);
+        let outcome = fathom.run(args).expect_code(0);
+        assert!(outcome.stdout.as_bytes() == String::from_utf8_lossy(&data).as_bytes(), "{options:?}");
+        serde_json::from_str::<serde_json::Value>(&outcome.stderr).unwrap()
+    };
+    let baseline = counted(&["--policy", "baseline"]);
+    assert_eq!(baseline["requests"], 147, "a request for each block");
+    let seed = counted(&["--policy", "seed"]);
+    assert!(seed["requests"].as_u64().unwrap() < 80 && seed["scheduler"] == "clook-hsfs", "{seed}");
+    let modern = counted(&[]);
+    assert!(modern["requests"].as_u64().unwrap() <= 10, "{modern}");
+    assert_eq!(counted(&["--policy", "seed", "--coalesce", "off", "--chunk", "block"])["requests_joined"], 0);
+    if !fathom.dir().in_memory() {
+        assert_eq!(counted(&["--direct", "--policy", "baseline"])["requests"], 147);
+    }
+    fathom
+        .run(["iso", "cat", "--read-ahead", "psychic", "disc.iso", "big"])
+        .expect_code(2)
+        .expect_stderr("no read-ahead \"psychic\"");
+    fathom.run(["iso", "extract", "--policy", "seed", "disc.iso", "out"]).expect_code(0);
+    assert!(fs::read(fathom.work().join("out/big")).unwrap() == data);
+}

@@ -24,6 +24,10 @@ impl<S: ReadAt> Disc<S> {
         self.block = block;
     }
 
+    pub(crate) fn source(&self) -> &S {
+        &self.source
+    }
+
     /// Logical block size in bytes.
     pub(crate) fn block(&self) -> u32 {
         self.block
@@ -67,6 +71,11 @@ impl<S: ReadAt> Disc<S> {
             return Err(Error::Io { at: self.place(byte), source });
         }
         Ok(())
+    }
+
+    /// Fills buffers one after the other, as far as the source goes; see [`ReadAt::read_parts`].
+    pub(crate) fn read_parts(&self, byte: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        self.source.read_parts(byte, parts)
     }
 
     /// At most `length` bytes from `byte` on, fewer at the end of the image. `length` is the caller's limit, not the disc's.

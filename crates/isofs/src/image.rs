@@ -220,6 +220,12 @@ impl<S: ReadAt> Image<S> {
         self.disc.size()
     }
 
+    /// What the image is read from.
+    #[must_use]
+    pub fn source(&self) -> &S {
+        self.disc.source().source()
+    }
+
     /// What was wrong with the descriptors.
     #[must_use]
     pub fn findings(&self) -> &Findings {

@@ -10,6 +10,8 @@
 //! * [`format`]: one file per structure on the disc; pure functions over byte slices
 //! * [`Image`]: opens a volume, chooses a session and a name space, lists directories, reads files
 //! * [`Walk`]: the whole tree without recursion, each directory once
+//! * [`reader`]: files read through a cache, an elevator and read-ahead of crate iopath, by callers of any number
+//! * [`mount`]: an image as a part of the file tree, over FUSE
 //! * [`Finding`]: what was wrong, and where (block and byte); a damaged image is read as far as it can be, and says so
 //!
 //! ```
@@ -32,10 +34,13 @@ pub mod error;
 pub mod finding;
 pub mod format;
 mod image;
+#[cfg(feature = "mount")]
+pub mod mount;
 mod node;
 pub mod options;
 mod raw;
 mod read;
+pub mod reader;
 pub mod source;
 mod volume;
 mod walk;

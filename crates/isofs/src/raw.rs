@@ -60,6 +60,10 @@ impl<S: ReadAt> RawImage<S> {
         self.layout
     }
 
+    pub(crate) fn source(&self) -> &S {
+        &self.source
+    }
+
     /// The data of one raw sector.
     fn data_of<'a>(&self, sector: &'a [u8]) -> io::Result<&'a [u8]> {
         let at = match self.layout {
@@ -104,6 +108,21 @@ impl<S: ReadAt> ReadAt for RawImage<S> {
 
     fn size(&self) -> u64 {
         self.size
+    }
+
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        if self.layout == RawLayout::Cooked {
+            return self.source.read_parts(offset, parts);
+        }
+        let mut done = 0;
+        for part in parts {
+            match self.read_at(offset.saturating_add(done), part) {
+                Ok(n) if n == part.len() => done += n as u64,
+                Ok(n) => return (done + n as u64, None),
+                Err(error) => return (done, Some(error)),
+            }
+        }
+        (done, None)
     }
 }
 

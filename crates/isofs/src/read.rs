@@ -16,6 +16,18 @@ const KEPT: usize = 8;
 /// Which block of which file.
 type Key = (u64, u64);
 
+/// Where the stored bytes of a file come from: the image itself, or a reader with a cache before it.
+pub(crate) trait Fetch {
+    /// Reads stored bytes, from run to run; fewer only at the end or before a part that cannot be read.
+    fn stored(&self, extents: &Extents, offset: u64, buf: &mut [u8], record: Place) -> Result<usize>;
+}
+
+impl<S: ReadAt> Fetch for Image<S> {
+    fn stored(&self, extents: &Extents, offset: u64, buf: &mut [u8], record: Place) -> Result<usize> {
+        self.read_stored(extents, offset, buf, record)
+    }
+}
+
 /// The last blocks that were decompressed.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
@@ -44,10 +56,22 @@ impl<S: ReadAt> Image<S> {
     /// [`Error::Kind`] for what is no regular file, [`Error::Data`] if the first byte asked for is damaged or not in the image,
     /// [`Error::Unsupported`] for what is not read by design or by this build, [`Error::Io`].
     pub fn read_at(&self, node: &Node, offset: u64, buf: &mut [u8]) -> Result<usize> {
+        self.read_with(node, offset, buf, self)
+    }
+
+    /// The same, with the stored bytes from elsewhere.
+    pub(crate) fn read_with(
+        &self,
+        node: &Node,
+        offset: u64,
+        buf: &mut [u8],
+        fetch: &impl Fetch,
+    ) -> Result<usize> {
         match &node.data {
-            Data::Stored(extents) => self.read_stored(extents, offset, buf, node.record),
+            Data::Stored(extents) => fetch.stored(extents, offset, buf, node.record),
             Data::Packed { extents, claim } => {
-                let mut packed = Packed { image: self, node, extents, claim: claim.as_ref(), header: None };
+                let claim = claim.as_ref();
+                let mut packed = Packed { fetch, cache: &self.cache, node, extents, claim, header: None };
                 packed.read(offset, buf)
             }
             Data::Refused { what, supported: true } => {
@@ -60,6 +84,14 @@ impl<S: ReadAt> Image<S> {
                 Err(Error::Kind { at: node.record, what: "not a regular file" })
             }
         }
+    }
+
+    /// Whether the image has every byte of a file that its record claims. True for what is no regular file.
+    #[must_use]
+    pub fn holds(&self, node: &Node) -> bool {
+        let sections = node.extents().map(|extents| extents.sections()).unwrap_or_default();
+        let block = self.disc.block();
+        sections.iter().all(|section| section.end(block).is_some_and(|end| end <= self.disc.size()))
     }
 
     /// All of a file, if it is no larger than `limit` bytes.
@@ -116,7 +148,8 @@ impl<S: ReadAt> Image<S> {
     /// Checks the headers and every block pointer of a compressed file, without decompressing.
     pub(crate) fn check_packed(&self, node: &Node) -> Result<()> {
         let Data::Packed { extents, claim } = &node.data else { return Ok(()) };
-        let mut packed = Packed { image: self, node, extents, claim: claim.as_ref(), header: None };
+        let (fetch, cache, claim) = (self, &self.cache, claim.as_ref());
+        let mut packed = Packed { fetch, cache, node, extents, claim, header: None };
         let header = packed.header()?;
         let mut index = 0;
         while index < header.blocks() {
@@ -128,25 +161,27 @@ impl<S: ReadAt> Image<S> {
 }
 
 /// What was read before an error, or the error if that is nothing.
-fn partial(done: usize, error: impl FnOnce() -> Error) -> Result<usize> {
+pub(crate) fn partial(done: usize, error: impl FnOnce() -> Error) -> Result<usize> {
     if done > 0 { Ok(done) } else { Err(error()) }
 }
 
-fn beyond(record: Place, offset: u64) -> Error {
+/// That a file goes on where the image does not.
+pub(crate) fn beyond(record: Place, offset: u64) -> Error {
     let what = format!("byte {offset} of the file lies beyond the end of the image");
     Error::Data { at: record, what }
 }
 
 /// A compressed file being read.
-struct Packed<'a, S> {
-    image: &'a Image<S>,
+struct Packed<'a, F> {
+    fetch: &'a F,
+    cache: &'a BlockCache,
     node: &'a Node,
     extents: &'a Extents,
     claim: Option<&'a Claim>,
     header: Option<Header>,
 }
 
-impl<S: ReadAt> Packed<'_, S> {
+impl<F: Fetch> Packed<'_, F> {
     fn damaged(&self, what: impl Into<String>) -> Error {
         Error::Data { at: self.node.record, what: what.into() }
     }
@@ -178,7 +213,7 @@ impl<S: ReadAt> Packed<'_, S> {
             return Ok(header);
         }
         let mut first = [0; zisofs::HEADER];
-        let n = self.image.read_stored(self.extents, 0, &mut first, self.node.record)?;
+        let n = self.fetch.stored(self.extents, 0, &mut first, self.node.record)?;
         let header = zisofs::header(&first[..n])
             .ok_or_else(|| self.damaged("the directory says zisofs, but the file has no header of it"))?
             .map_err(|what| self.damaged(what))?;
@@ -194,7 +229,7 @@ impl<S: ReadAt> Packed<'_, S> {
         let at = header.pointer_at(index).ok_or_else(|| self.damaged("a zisofs block without a pointer"))?;
         let mut bytes = [0; 16];
         let wanted = usize::from(header.pointer_bytes) * 2;
-        let n = self.image.read_stored(self.extents, at, &mut bytes[..wanted], self.node.record)?;
+        let n = self.fetch.stored(self.extents, at, &mut bytes[..wanted], self.node.record)?;
         let pair = header
             .pointers(&bytes[..n])
             .ok_or_else(|| self.damaged("the pointers of a zisofs file go on beyond its end"))?;
@@ -207,7 +242,7 @@ impl<S: ReadAt> Packed<'_, S> {
     /// A block decompressed.
     fn block(&self, header: &Header, index: u64) -> Result<Arc<[u8]>> {
         let key = (self.extents.first_block().unwrap_or(0), index);
-        if let Some(block) = self.image.cache.get(key) {
+        if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }
         let (start, length) = self.pointers(header, index)?;
@@ -217,7 +252,7 @@ impl<S: ReadAt> Packed<'_, S> {
         } else {
             self.unpack(header, start, length, bytes, index)?.into()
         };
-        self.image.cache.put(key, &block);
+        self.cache.put(key, &block);
         Ok(block)
     }
 
@@ -229,7 +264,7 @@ impl<S: ReadAt> Packed<'_, S> {
         })?;
         // At most two blocks: check_pointers has seen to that.
         let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
-        let n = self.image.read_stored(self.extents, start, &mut packed, at)?;
+        let n = self.fetch.stored(self.extents, start, &mut packed, at)?;
         if n < packed.len() {
             return Err(self.damaged(format!("zisofs block {index} is not all in the image")));
         }

@@ -2,7 +2,7 @@
 //! a scheduled, cached device is one more implementation.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, IoSliceMut, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -16,6 +16,24 @@ pub trait ReadAt: Send + Sync {
 
     /// Size in bytes. Nothing is asked for beyond it.
     fn size(&self) -> u64;
+
+    /// Fills buffers one after the other from `offset` on, in as few reads as the source can. Gives how many bytes are there from the
+    /// first on, and why not more if it was not the end.
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        let mut done = 0;
+        for part in parts {
+            match self.read_at(offset.saturating_add(done), part) {
+                Ok(n) => {
+                    done += n as u64;
+                    if n < part.len() {
+                        break;
+                    }
+                }
+                Err(error) => return (done, Some(error)),
+            }
+        }
+        (done, None)
+    }
 }
 
 impl ReadAt for [u8] {
@@ -50,6 +68,10 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
     fn size(&self) -> u64 {
         (**self).size()
     }
+
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        (**self).read_parts(offset, parts)
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
@@ -59,6 +81,10 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
 
     fn size(&self) -> u64 {
         (**self).size()
+    }
+
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        (**self).read_parts(offset, parts)
     }
 }
 
@@ -70,13 +96,25 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     fn size(&self) -> u64 {
         (**self).size()
     }
+
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        (**self).read_parts(offset, parts)
+    }
 }
 
-/// A file or a block device.
+/// Most buffers of one vectored read (IOV_MAX).
+const MOST_PARTS: usize = 1024;
+
+/// What O_DIRECT wants addresses, offsets and lengths to be multiples of: no device has larger sectors.
+const ALIGNMENT: usize = 4096;
+
+/// A file or a block device. One that was opened with O_DIRECT is read in aligned pieces through a buffer in between, so that any bytes can
+/// be asked for.
 #[derive(Debug)]
 pub struct FileSource {
     file: File,
     size: u64,
+    direct: bool,
 }
 
 impl FileSource {
@@ -86,28 +124,99 @@ impl FileSource {
     /// If it cannot be sought in (a pipe).
     pub fn new(mut file: File) -> io::Result<Self> {
         let size = file.seek(SeekFrom::End(0))?;
-        Ok(Self { file, size })
+        let direct = rustix::fs::fcntl_getfl(&file)?.contains(rustix::fs::OFlags::DIRECT);
+        Ok(Self { file, size, direct })
+    }
+
+    /// Fills a buffer as far as the file goes; how far it came, and the error that kept it from more.
+    fn fill(&self, offset: u64, buf: &mut [u8]) -> (usize, Option<io::Error>) {
+        let mut done = 0;
+        while done < buf.len() {
+            let Some(at) = offset.checked_add(done as u64) else {
+                return (done, Some(io::ErrorKind::InvalidInput.into()));
+            };
+            match self.file.read_at(&mut buf[done..], at) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return (done, Some(e)),
+            }
+            // Past the end of a file that is no multiple of the alignment there is nothing, and it may not be asked for.
+            if self.direct && !done.is_multiple_of(ALIGNMENT) {
+                break;
+            }
+        }
+        (done, None)
+    }
+
+    /// Reads `bytes` bytes through an aligned buffer, and hands over those that came.
+    fn fill_aligned(
+        &self,
+        offset: u64,
+        bytes: usize,
+        take: impl FnOnce(&[u8]),
+    ) -> (usize, Option<io::Error>) {
+        let before = usize::try_from(offset % ALIGNMENT as u64).unwrap_or(0);
+        let length = (before + bytes).next_multiple_of(ALIGNMENT);
+        let mut buffer = vec![0; length + ALIGNMENT];
+        let start = buffer.as_ptr().align_offset(ALIGNMENT);
+        let Some(aligned) = buffer.get_mut(start..start + length) else {
+            return (0, Some(io::ErrorKind::OutOfMemory.into()));
+        };
+        let (got, error) = self.fill(offset - before as u64, aligned);
+        let came = got.saturating_sub(before).min(bytes);
+        take(aligned.get(before..before + came).unwrap_or_default());
+        (came, if came < bytes { error } else { None })
     }
 }
 
 impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while done < buf.len() {
-            let at = offset.checked_add(u64::try_from(done).unwrap_or(u64::MAX));
-            let at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-            match self.file.read_at(&mut buf[done..], at) {
-                Ok(0) => break,
-                Ok(n) => done += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(done)
+        let (done, error) = if self.direct {
+            let bytes = buf.len();
+            self.fill_aligned(offset, bytes, |came| buf[..came.len()].copy_from_slice(came))
+        } else {
+            self.fill(offset, buf)
+        };
+        error.map_or(Ok(done), Err)
     }
 
     fn size(&self) -> u64 {
         self.size
+    }
+
+    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+        if self.direct {
+            let bytes = parts.iter().map(Vec::len).sum();
+            let (came, error) = self.fill_aligned(offset, bytes, |mut came| {
+                for part in parts {
+                    let (here, rest) = came.split_at(part.len().min(came.len()));
+                    part[..here.len()].copy_from_slice(here);
+                    came = rest;
+                }
+            });
+            return (came as u64, error);
+        }
+        let mut done = 0;
+        for some in parts.chunks_mut(MOST_PARTS) {
+            let wanted: u64 = some.iter().map(|part| part.len() as u64).sum();
+            let mut slices: Vec<IoSliceMut<'_>> = some.iter_mut().map(|part| IoSliceMut::new(part)).collect();
+            let mut left = slices.as_mut_slice();
+            let mut got = 0;
+            while got < wanted {
+                match rustix::io::preadv(&self.file, left, offset.saturating_add(done + got)) {
+                    Ok(0) => return (done + got, None),
+                    Ok(n) => {
+                        got += n as u64;
+                        IoSliceMut::advance_slices(&mut left, n);
+                    }
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return (done + got, Some(error.into())),
+                }
+            }
+            done += got;
+        }
+        (done, None)
     }
 }
 
@@ -132,5 +241,43 @@ mod tests {
         let mut buf = [0; 4];
         assert_eq!((source.size(), source.read_at(4, &mut buf).unwrap()), (6, 2));
         assert_eq!(&buf[..2], b"ef");
+        let mut parts = vec![vec![0; 2], vec![0; 1], vec![0; 5]];
+        assert!(matches!(source.read_parts(1, &mut parts), (5, None)));
+        assert_eq!(parts, [b"bc".to_vec(), b"d".to_vec(), b"ef\0\0\0".to_vec()]);
+        let mut parts = vec![vec![0; 2], vec![0; 2]];
+        assert!(matches!(b"xyz".to_vec().read_parts(0, &mut parts), (3, None)));
+        assert_eq!(parts, [b"xy".to_vec(), b"z\0".to_vec()]);
+    }
+
+    /// Any bytes of a file of any length, past the cache; on a memory file system O_DIRECT is refused or means nothing.
+    #[test]
+    fn a_file_is_read_past_the_cache() {
+        use std::os::unix::fs::OpenOptionsExt;
+        let dir = fathom_testkit::TestDir::new();
+        let path = dir.path().join("x");
+        let data: Vec<u8> = (0..20_001_u32).map(|n| (n % 251) as u8).collect();
+        std::fs::write(&path, &data).unwrap();
+        let flags = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap();
+        let Ok(file) = File::options().read(true).custom_flags(flags).open(&path) else {
+            fathom_testkit::skip(
+                "a_file_is_read_past_the_cache",
+                "the test directory's file system has no O_DIRECT",
+            );
+            return;
+        };
+        let source = FileSource::new(file).unwrap();
+        for (offset, bytes) in
+            [(0, 4096), (1, 1), (4095, 8194), (511, 512), (19_000, 5000), (20_001, 1), (30_000, 9)]
+        {
+            let expected = data.get(offset..).unwrap_or_default();
+            let expected = &expected[..expected.len().min(bytes)];
+            let mut buf = vec![0; bytes];
+            assert_eq!(source.read_at(offset as u64, &mut buf).unwrap(), expected.len(), "{offset}+{bytes}");
+            assert_eq!(&buf[..expected.len()], expected);
+            let mut parts = vec![vec![0; bytes / 2], vec![0; bytes - bytes / 2]];
+            let (came, error) = source.read_parts(offset as u64, &mut parts);
+            assert!(error.is_none() && came == expected.len() as u64);
+            assert_eq!(&parts.concat()[..expected.len()], expected);
+        }
     }
 }

@@ -10,6 +10,7 @@ mod import;
 pub mod iozone;
 pub mod iso;
 mod list;
+pub mod mount;
 mod report;
 pub mod reproduce;
 mod rm;
@@ -75,6 +76,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Backends(o) => backends::run(&o),
         Command::Trace(o) => trace::run(&o),
         Command::Iso(o) => iso::run(&o),
+        Command::Mount(o) => mount::run(&o),
         Command::Sim(o) => sim::run(&o, &common),
         Command::Reproduce(o) => reproduce::run(&o, &common),
     }

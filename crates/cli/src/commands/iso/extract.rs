@@ -2,11 +2,12 @@
 //! make it write anywhere else. What cannot be read is told and left out; the rest is kept.
 
 use super::options::Extract;
-use super::{Opened, find, open, shown};
+use super::{Opened, find, open, reader, shown, tell_counters};
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
-use fathom_isofs::{Kind, Node, Step, Walk};
+use fathom_isofs::reader::Reader;
+use fathom_isofs::{FileSource, Kind, Node, Step, Walk};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions, Permissions};
@@ -22,7 +23,7 @@ const PIECE: usize = 1 << 20;
 
 /// What was done, and what waits for the end.
 struct Unpacking<'a> {
-    image: &'a Opened,
+    reader: &'a Reader<FileSource>,
     into: &'a Path,
     links: Vec<(PathBuf, Vec<u8>)>,
     directories: Vec<(PathBuf, Node)>,
@@ -34,8 +35,10 @@ struct Unpacking<'a> {
 }
 
 pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
-    let image = open(&options.source)?;
-    let from = find(&image, &options.source, &options.from)?;
+    let policy = options.reading.wished()?;
+    let reader = reader(open(&options.source)?, &policy)?;
+    let image: &Opened = reader.image();
+    let from = find(image, &options.source, &options.from)?;
     if !from.is_directory() {
         return Err(Usage(format!(
             "--from {}: not a directory; `fathom iso cat` writes one file",
@@ -48,7 +51,7 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
         Usage(format!("{}: {e}; extract makes the directory itself, so it must not exist", into.display()))
     })?;
     let mut unpacking = Unpacking {
-        image: &image,
+        reader: &reader,
         into,
         links: Vec::new(),
         directories: vec![(into.clone(), from.clone())],
@@ -57,7 +60,7 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
         left_out: 0,
         files: 0,
     };
-    let mut walk = Walk::below(&image, from);
+    let mut walk = Walk::below(image, from);
     while let Some(step) = walk.step() {
         match step {
             Step::Failed { path, error } => unpacking.leave_out(path, &error.to_string()),
@@ -67,7 +70,11 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
             Step::File { path, node, .. } => unpacking.take(path, node)?,
         }
     }
-    unpacking.finish()
+    let code = unpacking.finish()?;
+    if options.counters {
+        tell_counters(&reader, &policy)?;
+    }
+    Ok(code)
 }
 
 impl Unpacking<'_> {
@@ -84,7 +91,7 @@ impl Unpacking<'_> {
                 made.with_context(|| to.display().to_string())?;
                 self.directories.push((to, node.clone()));
             }
-            Kind::Link => match self.image.read_link(node) {
+            Kind::Link => match self.reader.image().read_link(node) {
                 Ok(target) => self.links.push((to, target)),
                 Err(error) => self.leave_out(path, &error.to_string()),
             },
@@ -126,9 +133,10 @@ impl Unpacking<'_> {
 
     /// Copies the content; the inner error is the image's, the outer one the disk's.
     fn copy(&mut self, file: &mut File, node: &Node) -> std::io::Result<Option<fathom_isofs::Error>> {
+        let content = self.reader.open(node);
         let mut offset = 0;
         loop {
-            match self.image.read_at(node, offset, &mut self.piece) {
+            match content.read_at(offset, &mut self.piece) {
                 Err(error) => return Ok(Some(error)),
                 Ok(0) => return Ok(None),
                 Ok(n) => {

@@ -4,19 +4,24 @@
 mod check;
 mod extract;
 pub mod options;
+pub mod reading;
 mod show;
 
+use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
+use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Error, FileSource, Image, Node, Options};
 use options::{Iso, Source, What};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-type Opened = Image<FileSource>;
+pub type Opened = Image<FileSource>;
 
 pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     match &options.what {
@@ -29,9 +34,11 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
 }
 
 /// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
-fn open(source: &Source) -> anyhow::Result<Opened> {
+pub fn open(source: &Source) -> anyhow::Result<Opened> {
     let name = source.image.display();
-    let file = File::open(&source.image).map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
+    let flags = if source.direct { libc::O_DIRECT } else { 0 };
+    let file = File::options().read(true).custom_flags(flags).open(&source.image);
+    let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
     let options = Options {
@@ -46,6 +53,18 @@ fn open(source: &Source) -> anyhow::Result<Opened> {
         Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
         other => anyhow::Error::new(other).context(source.image.display().to_string()),
     })
+}
+
+/// A reader of an image under the policy of the options.
+fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<FileSource>> {
+    Reader::new(Arc::new(image), policy).map_err(|e| Usage(e.to_string()).into())
+}
+
+/// Says what the device was asked for.
+fn tell_counters(reader: &Reader<FileSource>, policy: &Policy) -> anyhow::Result<()> {
+    let counted = reading::told(policy, &reader.counters());
+    console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
+    Ok(())
 }
 
 /// The file at a path of an image.

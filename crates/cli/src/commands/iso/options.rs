@@ -1,5 +1,6 @@
 //! The options of `fathom iso`, one definition each.
 
+use super::reading::Reading;
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_isofs::{Namespace, Session};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::str::FromStr;
   fathom iso ls disc.iso                   what is in the root directory
   fathom iso ls -lR disc.iso /docs         everything below a directory, with modes, sizes and dates
   fathom iso cat disc.iso /docs/README     a file's content
+  fathom iso cat --policy seed --counters disc.iso /a   the same as in 2007, and what the device got
   fathom iso check disc.iso                what is wrong with it, with block and byte
   fathom iso extract disc.iso out          the whole tree into a new directory
 
@@ -54,6 +56,9 @@ pub struct Source {
     /// Decompress zisofs files also where the directory does not say that they are
     #[arg(long)]
     pub zisofs_by_magic: bool,
+    /// Read the image past the kernel's page cache (O_DIRECT)
+    #[arg(long)]
+    pub direct: bool,
 }
 
 #[derive(Debug, Args)]
@@ -89,6 +94,11 @@ pub struct Cat {
     /// The files, one after the other
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print what was asked of the device as JSON to stderr
+    #[arg(long)]
+    pub counters: bool,
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +119,11 @@ pub struct Extract {
     /// Only what is below this directory of the image
     #[arg(long, value_name = "PATH", default_value = "/")]
     pub from: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print what was asked of the device as JSON to stderr
+    #[arg(long)]
+    pub counters: bool,
 }
 
 /// `--session`.

@@ -1,12 +1,13 @@
 //! `fathom iso ls`, `stat` and `cat`: what is in an image, printed.
 
 use super::options::{Cat, Ls, Stat};
-use super::{Opened, find, open, shown};
+use super::{Opened, find, open, reader, shown, tell_counters};
 use crate::console;
 use crate::exit;
 use anyhow::Context as _;
 use fathom_isofs::format::date::Date;
-use fathom_isofs::{Entry, Kind, Node, Step, Walk};
+use fathom_isofs::reader::Reader;
+use fathom_isofs::{Entry, FileSource, Kind, Node, Step, Walk};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
@@ -190,15 +191,24 @@ fn file(image: &Opened, node: &Node) -> serde_json::Value {
 }
 
 pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
-    let image = open(&options.source)?;
+    let policy = options.reading.wished()?;
+    let reader = reader(open(&options.source)?, &policy)?;
+    let done = cat_all(options, &reader);
+    if options.counters {
+        tell_counters(&reader, &policy)?;
+    }
+    done
+}
+
+fn cat_all(options: &Cat, reader: &Reader<FileSource>) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     let mut piece = vec![0; PIECE];
     for path in &options.paths {
-        let node = find(&image, &options.source, path)?;
+        let node = find(reader.image(), &options.source, path)?;
+        let file = reader.open(&node);
         let mut offset = 0;
         loop {
-            let read = image.read_at(&node, offset, &mut piece);
-            let n = read.with_context(|| path.display().to_string())?;
+            let n = file.read_at(offset, &mut piece).with_context(|| path.display().to_string())?;
             if n == 0 {
                 break;
             }

@@ -1,0 +1,49 @@
+//! `--daemon`: the program starts itself once more with the same words, waits until that one says that it has mounted or why not, and leaves
+//! it. Nothing is forked after a connection to the kernel exists.
+
+use crate::exit;
+use anyhow::Context as _;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::process::{Command, ExitCode, Stdio};
+
+/// What the background half says.
+const MOUNTED: &str = "mounted\n";
+
+/// The half that the user started.
+pub fn start() -> anyhow::Result<ExitCode> {
+    let program = std::env::current_exe().context("the program does not find itself")?;
+    let mut command = Command::new(program);
+    command.args(std::env::args_os().skip(1)).arg("--background");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().context("the background half could not be started")?;
+    let mut said = String::new();
+    let heard = child.stdout.take().map(|mut stdout| stdout.read_to_string(&mut said));
+    heard.unwrap_or(Ok(0)).context("the background half cannot be heard")?;
+    if said == MOUNTED {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // It is over: everything it had to say is there.
+    let ended = child.wait_with_output().context("the background half is lost")?;
+    std::io::stderr().write_all(&ended.stderr).context("stderr cannot be written")?;
+    let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(exit::FAILED)))
+}
+
+/// The background half leaves the terminal's session.
+pub fn detach() {
+    // It fails for the leader of a group only, which the half that was started here is not.
+    let _ = rustix::process::setsid();
+}
+
+/// The background half has mounted; what it says from now on nobody reads.
+pub fn say_mounted() {
+    let _ = std::io::stdout().write_all(MOUNTED.as_bytes());
+    let _ = std::io::stdout().flush();
+    if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
+        for output in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+            // SAFETY: both descriptors are open; what stood for the output before is closed by the kernel.
+            unsafe { libc::dup2(null.as_raw_fd(), output) };
+        }
+    }
+}

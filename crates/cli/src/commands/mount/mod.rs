@@ -1,0 +1,85 @@
+//! `fathom mount`: an image as a part of the file tree. This file puts the parts together in the one order that cannot hang: the image is opened
+//! and the guard started before there is a connection to the kernel, and afterwards this process neither touches the directory nor
+//! starts programs.
+
+mod daemon;
+pub mod guard;
+pub mod options;
+mod point;
+mod signals;
+
+use super::iso::{open, reading};
+use crate::console;
+use crate::exit::Usage;
+use anyhow::Context as _;
+use fathom_isofs::mount::{Cache, Mounting, mount};
+use fathom_isofs::reader::{Counters, Policy, Reader};
+use options::Mount;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
+    if options.daemon && !options.background {
+        return daemon::start();
+    }
+    let policy = options.reading.wished()?;
+    let image = open(&options.source)?;
+    let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
+    let on = point::ready(&options.on)?;
+    let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
+    let how = Mounting {
+        name: source.display().to_string(),
+        cache: if options.reading.is_asked() { Cache::Own } else { Cache::Kernel },
+        workers: options.workers.into(),
+        others: options.allow_other,
+    };
+    // From here on the order matters; see above.
+    if options.background {
+        daemon::detach();
+    }
+    let guard = guard::Guard::start(&on)?;
+    abort_on_panic();
+    let signals = signals::Blocked::new();
+    std::env::set_current_dir("/").context("/ cannot be the working directory")?;
+    let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
+    guard.watch(point::device_of(&on))?;
+    let shown = options.on.display();
+    if options.background {
+        daemon::say_mounted();
+    } else {
+        console::note(&format!("mounted on {shown}; Ctrl-C or `umount {shown}` ends it"));
+    }
+    let (told, asked) = (reader.clone(), policy.clone());
+    signals.answer(on, move || tell(&asked, &told.counters()))?;
+    let ended = mounted.wait();
+    if options.counters {
+        tell(&policy, &reader.counters());
+    }
+    ended.with_context(|| format!("{shown}: the connection to the kernel broke"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cannot(on: &std::path::Path) -> String {
+    let how = if rustix::process::geteuid().is_root() {
+        "root needs /dev/fuse (the kernel's module fuse)"
+    } else {
+        "an ordinary user needs the program fusermount3 (package fuse3) and a directory of his own"
+    };
+    format!("{}: the image could not be mounted; {how}", on.display())
+}
+
+/// Prints what was counted, in one piece.
+fn tell(policy: &Policy, counters: &Counters) {
+    let counted = reading::told(policy, counters).to_string() + "\n";
+    let _ = std::io::stderr().lock().write_all(counted.as_bytes());
+}
+
+/// A worker that died would leave a program waiting for its answer. With the whole process gone the kernel answers for it.
+fn abort_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
+}

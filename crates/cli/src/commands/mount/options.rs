@@ -1,0 +1,40 @@
+//! The options of `fathom mount`, one definition each.
+
+use crate::commands::iso::options::Source;
+use crate::commands::iso::reading::Reading;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom mount disc.iso /mnt/disc                   until Ctrl-C, or until it is unmounted
+  fathom mount --daemon disc.iso /mnt/disc          in the background; `umount /mnt/disc` ends it
+  fathom mount --policy seed disc.iso /mnt/disc     every read under the rules of 2007
+
+Without --policy and its kin contents stay in the kernel's page cache, and the kernel reads ahead. With one of
+them every read of a program comes here as it was made. `kill -USR1` prints what was asked of the image.
+
+Exit code: 0 unmounted, 2 no such image or directory, 3 it could not be mounted. docs/mount.md says more.")]
+pub struct Mount {
+    #[command(flatten)]
+    pub source: Source,
+    /// The directory to show it on
+    pub on: PathBuf,
+    /// Go to the background as soon as it is mounted
+    #[arg(long)]
+    pub daemon: bool,
+    /// Let other users look, too; without root, /etc/fuse.conf must allow it (user_allow_other)
+    #[arg(long)]
+    pub allow_other: bool,
+    /// Threads that answer
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub workers: u8,
+    /// Print what was asked of the image as JSON to stderr when it is unmounted
+    #[arg(long)]
+    pub counters: bool,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Say on stdout when it is mounted: the background half of --daemon
+    #[arg(long, hide = true)]
+    pub background: bool,
+}

@@ -1,0 +1,93 @@
+//! The directory an image is mounted on: looked at before, named in the kernel's table, and freed again. Looking at a directory that a dead
+//! mount stands on does not hang, it fails; only the kernel's table is asked while ours is up.
+
+use crate::exit::Usage;
+use fathom_isofs::mount::SOURCE;
+use fathom_observe::device::mount::{Mount, parse};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+/// The programs that unmount for an ordinary user, newest first.
+const HELPERS: [&str; 2] = ["fusermount3", "fusermount"];
+
+/// The directory by its full name, free to be mounted on. What a killed `fathom mount` left on it is taken down.
+pub fn ready(on: &Path) -> Result<PathBuf, Usage> {
+    let named = |e: io::Error| {
+        Usage(format!("{}: {e}; an image is mounted on a directory that exists", on.display()))
+    };
+    let found = match fs::canonicalize(on) {
+        // The kernel may not even look up a directory whose mount is dead.
+        Err(e) if e.raw_os_error() == Some(libc::ENOTCONN) => std::path::absolute(on),
+        found => found,
+    };
+    let full = found.map_err(named)?;
+    if mount_on(&full).is_some_and(|mount| mount.source.starts_with(SOURCE)) {
+        // Of all that can be asked, this is never answered from the kernel's memory.
+        if rustix::fs::statvfs(&full).err() != Some(rustix::io::Errno::NOTCONN) {
+            return Err(Usage(format!("{}: an image is mounted here; unmount it first", on.display())));
+        }
+        unmount(&full).map_err(named)?;
+    }
+    if !full.is_dir() {
+        return Err(Usage(format!("{}: not a directory; an image is mounted on one", on.display())));
+    }
+    Ok(full)
+}
+
+/// What is mounted on a directory, the last if there are several.
+fn mount_on(on: &Path) -> Option<Mount> {
+    let table = fs::read("/proc/self/mountinfo").ok()?;
+    let name = on.to_string_lossy();
+    parse(&String::from_utf8_lossy(&table)).into_iter().rfind(|mount| mount.mount_point == name)
+}
+
+/// Number of the file system that is mounted on a directory now.
+pub fn device_of(on: &Path) -> Option<(u32, u32)> {
+    mount_on(on).map(|mount| mount.device)
+}
+
+/// Takes what is mounted out of the tree at once; files that are open stay until they are closed.
+pub fn unmount(on: &Path) -> io::Result<()> {
+    let name = CString::new(on.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: `name` is a terminated string that outlives the call.
+    if unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH) } == 0 {
+        return Ok(());
+    }
+    let refused = io::Error::last_os_error();
+    if refused.raw_os_error() != Some(libc::EPERM) {
+        return Err(refused);
+    }
+    for helper in HELPERS {
+        let mut command = Command::new(helper);
+        command.args(["-u", "-q", "-z", "--"]).arg(on);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if command.status().is_ok_and(|status| status.success()) {
+            return Ok(());
+        }
+    }
+    Err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(ready(&file).unwrap_err().0.contains("not a directory"));
+        assert!(ready(&dir.path().join("none")).unwrap_err().0.contains("a directory that exists"));
+        assert_eq!(ready(&dir.path().join(".")).unwrap(), dir.path().canonicalize().unwrap());
+    }
+
+    #[test]
+    fn the_kernels_table_is_asked() {
+        assert!(device_of(Path::new("/proc")).is_some());
+        assert_eq!(device_of(Path::new("/no/such/mount")), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! Signals to a mount: those that end programs unmount, SIGUSR1 has the counters told. They are blocked in every thread and waited for in one,
+//! so that nothing is ever done inside a handler.
+
+use super::point;
+use anyhow::Context as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long files that are open keep the process after it was told to end: then the kernel answers for it (ENOTCONN).
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const ENDING: [libc::c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+
+/// The signals, blocked in this thread and in all that it starts.
+pub struct Blocked {
+    set: libc::sigset_t,
+}
+
+impl Blocked {
+    pub fn new() -> Self {
+        // SAFETY: sigset_t is plain data that sigemptyset fills; the signal numbers are valid; the mask of this thread alone changes.
+        let set = unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            for signal in ENDING.into_iter().chain([libc::SIGUSR1]) {
+                libc::sigaddset(&raw mut set, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            set
+        };
+        Self { set }
+    }
+
+    /// Answers them from now on.
+    pub fn answer(self, on: PathBuf, tell: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+        let answering = move || {
+            loop {
+                let mut signal = 0;
+                // SAFETY: the set was made above, and the kernel writes to `signal` only.
+                if unsafe { libc::sigwait(&raw const self.set, &raw mut signal) } != 0 {
+                    continue;
+                }
+                if signal == libc::SIGUSR1 {
+                    tell();
+                    continue;
+                }
+                // Fails if somebody has unmounted it meanwhile; then the main thread is on its way out.
+                let _ = point::unmount(&on);
+                std::thread::sleep(PATIENCE);
+                std::process::exit(0);
+            }
+        };
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(answering)
+            .context("no thread for signals")?;
+        Ok(())
+    }
+}

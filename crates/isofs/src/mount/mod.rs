@@ -1,0 +1,86 @@
+//! An image as a part of the file tree, over FUSE: read-only, nosuid and nodev always. The kernel keeps what it was told for as long as the
+//! mount lasts, because the medium does not change; several workers answer at once.
+//!
+//! With [`Cache::Kernel`] contents stay in the kernel's page cache and the kernel reads ahead. With [`Cache::Own`] every read of a program
+//! comes here as it was made and goes through the [`Reader`] with its policy: the only way to see what a policy does, since
+//! the kernel's own read-ahead would hide it.
+//!
+//! The process that calls [`mount`] must not touch the mounted directory afterwards and must not start programs between the call and the
+//! end of the mount: a program that inherits the connection would keep it alive after this process is gone.
+
+mod attributes;
+mod files;
+mod table;
+
+use crate::reader::Reader;
+use crate::source::ReadAt;
+use files::Files;
+use fuser::{Config, MountOption, Session, SessionACL};
+use std::io;
+use std::path::Path;
+use std::thread::JoinHandle;
+
+/// What the name of the source begins with in the kernel's table; the type there is `fuse`, and `fuse.fathom` if a helper mounted.
+pub const SOURCE: &str = "fathom:";
+
+/// Who keeps contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// The kernel, which also reads ahead.
+    Kernel,
+    /// The reader, under its policy.
+    Own,
+}
+
+/// How an image is mounted.
+#[derive(Clone, Debug)]
+pub struct Mounting {
+    /// Name of the image in the kernel's table, behind [`SOURCE`].
+    pub name: String,
+    /// Who keeps contents.
+    pub cache: Cache,
+    /// Threads that answer; at least 1.
+    pub workers: usize,
+    /// Whether other users than the one who mounts may look.
+    pub others: bool,
+}
+
+/// A mounted image.
+#[derive(Debug)]
+pub struct Mounted {
+    session: JoinHandle<io::Result<()>>,
+}
+
+impl Mounted {
+    /// Waits until it is unmounted, by whomever.
+    ///
+    /// # Errors
+    /// What ended the connection otherwise.
+    pub fn wait(self) -> io::Result<()> {
+        self.session.join().unwrap_or_else(|_| Err(io::Error::other("a worker of the mount panicked")))
+    }
+}
+
+/// Mounts. Afterwards the directory shows the image, until it is unmounted or this process ends.
+///
+/// # Errors
+/// No /dev/fuse, no right to mount, no fusermount3 for an ordinary user, or the directory.
+pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: &Path, how: &Mounting) -> io::Result<Mounted> {
+    let mut config = Config::default();
+    config.mount_options = vec![
+        MountOption::RO,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+        MountOption::DefaultPermissions,
+        // A comma or a backslash would end the name or escape what follows.
+        MountOption::FSName(SOURCE.to_string() + &how.name.replace([',', '\\'], "_")),
+        MountOption::Subtype("fathom".into()),
+    ];
+    config.acl = if how.others { SessionACL::All } else { SessionACL::Owner };
+    config.n_threads = Some(how.workers.max(1));
+    config.clone_fd = true;
+    let files = Files::new(reader, how.cache == Cache::Own);
+    let session = Session::new(files, on, &config)?;
+    let session = std::thread::Builder::new().name("mount".into()).spawn(move || session.run())?;
+    Ok(Mounted { session })
+}

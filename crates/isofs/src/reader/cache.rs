@@ -1,0 +1,256 @@
+//! The reader's page cache: pages of files by number, each made of the pieces that came from the disc. Second chance (CLOCK) decides what
+//! is dropped, and what a sequential reader left behind goes first if that is asked for. Nothing here reads or waits.
+
+use fathom_iopath::readahead::Mark;
+use foldhash::fast::FixedState;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// A page of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) file: u32,
+    pub(super) page: u64,
+}
+
+/// Bytes of a page that came in one request.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    /// Where in the page they begin.
+    pub(super) at: usize,
+    /// Bytes of the buffer before them: requests are of whole sectors.
+    pub(super) skip: usize,
+    pub(super) length: usize,
+    pub(super) buffer: Arc<Vec<u8>>,
+}
+
+/// Why a piece is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// Byte of the image.
+    pub(super) byte: u64,
+    /// What the system said.
+    pub(super) errno: i32,
+}
+
+/// A page: being read as long as pieces are pending.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) key: Key,
+    /// In the order of their place once nothing is pending.
+    pub(super) pieces: Vec<Piece>,
+    pub(super) pending: u32,
+    pub(super) failure: Option<Failure>,
+    /// Read in advance, and nobody has wanted it yet.
+    pub(super) ahead: bool,
+    pub(super) mark: Option<Mark>,
+    /// Readers that stand on it: it cannot be dropped.
+    pub(super) pins: u32,
+    referenced: bool,
+    used: bool,
+    generation: u32,
+}
+
+/// All pages.
+#[derive(Debug)]
+pub(super) struct Cache {
+    pages: Vec<Page>,
+    by_key: HashMap<Key, usize, FixedState>,
+    free: Vec<usize>,
+    hand: usize,
+    /// Left behind by sequential readers: (place, generation), dropped first.
+    behind: VecDeque<(usize, u32)>,
+    limit: usize,
+}
+
+impl Cache {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            pages: Vec::new(),
+            by_key: HashMap::with_hasher(FixedState::default()),
+            free: Vec::new(),
+            hand: 0,
+            behind: VecDeque::new(),
+            limit: limit.max(1),
+        }
+    }
+
+    /// Pages held, those being read included.
+    pub(super) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    pub(super) fn find(&self, key: Key) -> Option<usize> {
+        self.by_key.get(&key).copied()
+    }
+
+    pub(super) fn page(&self, at: usize) -> &Page {
+        &self.pages[at]
+    }
+
+    pub(super) fn page_mut(&mut self, at: usize) -> &mut Page {
+        &mut self.pages[at]
+    }
+
+    /// Makes room for one more page; gives what was dropped for it. False if everything is in use.
+    pub(super) fn make_room(&mut self) -> (bool, Option<Page>) {
+        if self.by_key.len() < self.limit {
+            return (true, None);
+        }
+        while let Some((at, generation)) = self.behind.pop_front() {
+            if self.pages[at].generation == generation && self.may_go(at) {
+                return (true, self.remove(at));
+            }
+        }
+        // Twice round: the first may only take second chances away.
+        for _ in 0..2 * self.pages.len() {
+            let at = self.hand % self.pages.len();
+            self.hand = at + 1;
+            if !self.may_go(at) {
+                continue;
+            }
+            if std::mem::take(&mut self.pages[at].referenced) {
+                continue;
+            }
+            return (true, self.remove(at));
+        }
+        (false, None)
+    }
+
+    /// Enters a page that is about to be read; the caller has made room, or takes one more than the limit.
+    pub(super) fn insert(&mut self, key: Key, ahead: bool) -> usize {
+        let fresh = |generation| Page {
+            key,
+            pieces: Vec::new(),
+            pending: 0,
+            failure: None,
+            ahead,
+            mark: None,
+            pins: 0,
+            referenced: false,
+            used: true,
+            generation,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.pages[at] = fresh(self.pages[at].generation.wrapping_add(1));
+                at
+            }
+            None => {
+                self.pages.push(fresh(0));
+                self.pages.len() - 1
+            }
+        };
+        let before = self.by_key.insert(key, at);
+        debug_assert!(before.is_none(), "a page is entered once");
+        at
+    }
+
+    /// Takes a page out.
+    pub(super) fn remove(&mut self, at: usize) -> Option<Page> {
+        let page = &mut self.pages[at];
+        if !page.used {
+            return None;
+        }
+        let gone = Page { used: false, generation: page.generation.wrapping_add(1), ..blank(page.key) };
+        let page = std::mem::replace(page, gone);
+        self.by_key.remove(&page.key);
+        self.free.push(at);
+        Some(page)
+    }
+
+    /// Somebody wanted the page.
+    pub(super) fn wanted(&mut self, at: usize) {
+        let page = &mut self.pages[at];
+        page.referenced = true;
+        page.ahead = false;
+    }
+
+    /// The reader has gone on and is not expected back.
+    pub(super) fn left_behind(&mut self, at: usize) {
+        let page = &mut self.pages[at];
+        page.referenced = false;
+        self.behind.push_back((at, page.generation));
+        // Places that were reused meanwhile are skipped when they come up; the list must not outgrow the cache.
+        if self.behind.len() > 2 * self.limit {
+            let pages = &self.pages;
+            self.behind.retain(|&(at, generation)| pages[at].generation == generation);
+        }
+    }
+
+    fn may_go(&self, at: usize) -> bool {
+        let page = &self.pages[at];
+        page.used && page.pending == 0 && page.pins == 0
+    }
+}
+
+fn blank(key: Key) -> Page {
+    Page {
+        key,
+        pieces: Vec::new(),
+        pending: 0,
+        failure: None,
+        ahead: false,
+        mark: None,
+        pins: 0,
+        referenced: false,
+        used: false,
+        generation: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(page: u64) -> Key {
+        Key { file: 0, page }
+    }
+
+    fn enter(cache: &mut Cache, page: u64) -> Option<u64> {
+        let (room, gone) = cache.make_room();
+        assert!(room);
+        cache.insert(key(page), false);
+        gone.map(|page| page.key.page)
+    }
+
+    #[test]
+    fn what_was_used_gets_a_second_chance() {
+        let mut cache = Cache::new(3);
+        (0..3).for_each(|page| assert_eq!(enter(&mut cache, page), None));
+        cache.wanted(cache.find(key(0)).unwrap());
+        assert_eq!(enter(&mut cache, 3), Some(1));
+        assert_eq!(enter(&mut cache, 4), Some(2));
+        assert_eq!(cache.len(), 3);
+    }
+
+    #[test]
+    fn pages_in_use_stay() {
+        let mut cache = Cache::new(2);
+        enter(&mut cache, 0);
+        enter(&mut cache, 1);
+        let (first, second) = (cache.find(key(0)).unwrap(), cache.find(key(1)).unwrap());
+        cache.page_mut(first).pins = 1;
+        cache.page_mut(second).pending = 1;
+        assert!(!cache.make_room().0);
+        cache.page_mut(first).pins = 0;
+        assert_eq!(enter(&mut cache, 2), Some(0));
+    }
+
+    #[test]
+    fn what_was_left_behind_goes_first() {
+        let mut cache = Cache::new(3);
+        for page in 0..3 {
+            enter(&mut cache, page);
+        }
+        let last = cache.find(key(2)).unwrap();
+        cache.wanted(last);
+        cache.left_behind(last);
+        assert_eq!(enter(&mut cache, 3), Some(2));
+        // The place is used again: the old word about it no longer counts.
+        cache.left_behind(cache.find(key(3)).unwrap());
+        cache.remove(cache.find(key(3)).unwrap());
+        enter(&mut cache, 4);
+        assert_eq!(enter(&mut cache, 5), Some(0));
+    }
+}

@@ -1,0 +1,322 @@
+//! The reader without threads, clock and device: told the time and what is wanted, it answers with what to carry out. Whoever waits for a page
+//! asks it for work and does that, be it another's (caller-driven, as in 2007): there is no thread that schedules. So the same code
+//! runs under a mount, in a program's own threads, and in tests whose time is made up.
+//!
+//! ```text
+//! open ─▶ Stream      begin ─▶ Call ─▶ touch (a page: pinned) ─▶ look: ready, failed, or work ─▶ Job ─▶ complete ─┐
+//!                              ▲          ▲                                    └──────────────◀───────────────────┘
+//!                              end ◀──────┴── release
+//! ```
+
+use super::cache::{Failure, Key, Page};
+use super::counters::Counters;
+use super::device::{Device, Job, Work};
+use super::file_pages::FilePages;
+use super::look::{Look, Standing, view};
+use super::places::Places;
+use super::policy::{Policy, PolicyError};
+use crate::format::section::Extents;
+use fathom_iopath::readahead::{self, Kind, Presence, Reading, State, Touch};
+use fathom_iopath::{Elevator as _, Nanos, Queue};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A file that is open or has pages in the cache.
+#[derive(Debug)]
+struct File {
+    extents: Arc<Extents>,
+    opens: u32,
+    pages: u64,
+    /// Read-ahead of all its readers, where they share it.
+    shared: State,
+    /// Where the last call of any of them ended, in pages.
+    ended: u64,
+}
+
+/// One opening of a file.
+#[derive(Debug)]
+struct Open {
+    file: u32,
+    own: State,
+    ended: u64,
+}
+
+/// Name of an opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stream(u32);
+
+/// A read call that is going on.
+#[derive(Debug)]
+pub struct Call {
+    stream: Stream,
+    file: u32,
+    extents: Arc<Extents>,
+    reading: Reading,
+    next: u64,
+    end: u64,
+    /// Whether it begins where the one before ended and the file is being read ahead.
+    in_order: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Core {
+    rules: readahead::Policy,
+    per_open: bool,
+    free_behind: bool,
+    device: Device,
+    files: Places<File>,
+    by_block: HashMap<u64, Vec<u32>>,
+    opens: Places<Open>,
+}
+
+impl Core {
+    /// For an image of `size` bytes with logical blocks of `block` bytes.
+    ///
+    /// # Errors
+    /// A policy that names something that is not there.
+    pub fn new(policy: &Policy, block: u32, size: u64) -> Result<Self, PolicyError> {
+        let queue = Queue::new(policy.elevator()?, policy.rules());
+        Ok(Self {
+            rules: policy.ahead()?,
+            per_open: policy.per_open,
+            free_behind: policy.free_behind,
+            device: Device::new(policy, queue, block, size),
+            files: Places::new(),
+            by_block: HashMap::new(),
+            opens: Places::new(),
+        })
+    }
+
+    /// Opens a file of these sections. Openings of the same sections share their pages.
+    pub fn open(&mut self, extents: &Arc<Extents>) -> Stream {
+        let file = self.file(extents);
+        let open = Open { file, own: self.rules.open(), ended: 0 };
+        if let Some(entry) = self.files.get_mut(file) {
+            entry.opens += 1;
+        }
+        Stream(self.opens.put(open))
+    }
+
+    fn file(&mut self, extents: &Arc<Extents>) -> u32 {
+        let first = extents.first_block().unwrap_or(0);
+        let files = &self.files;
+        let same = |&&file: &&u32| {
+            let known = files.get(file);
+            known.is_some_and(|known| Arc::ptr_eq(&known.extents, extents) || known.extents == *extents)
+        };
+        if let Some(&known) = self.by_block.get(&first).and_then(|list| list.iter().find(same)) {
+            return known;
+        }
+        let shared = self.rules.open();
+        let entry = File { extents: Arc::clone(extents), opens: 0, pages: 0, shared, ended: 0 };
+        let file = self.files.put(entry);
+        self.by_block.entry(first).or_default().push(file);
+        file
+    }
+
+    /// Closes an opening. Its pages stay until others need the room.
+    pub fn close(&mut self, stream: Stream) {
+        let Some(open) = self.opens.take(stream.0) else { return };
+        if let Some(entry) = self.files.get_mut(open.file) {
+            entry.opens -= 1;
+        }
+        self.forget_if_idle(open.file);
+    }
+
+    fn forget_if_idle(&mut self, file: u32) {
+        if self.files.get(file).is_none_or(|entry| entry.opens > 0 || entry.pages > 0) {
+            return;
+        }
+        let gone = self.files.take(file);
+        let first = gone.and_then(|entry| entry.extents.first_block()).unwrap_or(0);
+        if let Some(list) = self.by_block.get_mut(&first) {
+            list.retain(|&known| known != file);
+            if list.is_empty() {
+                self.by_block.remove(&first);
+            }
+        }
+    }
+
+    /// A read of `bytes` from `offset` on begins; `None` if nothing is open under this name.
+    pub fn begin(&mut self, stream: Stream, offset: u64, bytes: u64) -> Option<Call> {
+        let open = self.opens.get_mut(stream.0)?;
+        let entry = self.files.get_mut(open.file)?;
+        let call = readahead::Call { offset, bytes, file_bytes: entry.extents.bytes() };
+        let pages = call.pages();
+        let (state, ended) = match self.per_open {
+            true => (&mut open.own, open.ended),
+            false => (&mut entry.shared, entry.ended),
+        };
+        let in_order = pages.start == ended || pages.start + 1 == ended;
+        let in_order = self.free_behind && in_order && state.counters().async_windows > 0;
+        let reading = self.rules.begin_call(state, call);
+        let extents = Arc::clone(&entry.extents);
+        Some(Call { stream, file: open.file, extents, reading, next: pages.start, end: pages.end, in_order })
+    }
+
+    /// The call goes on to its next page and stands on it; `None` at its end.
+    pub fn touch(&mut self, now: Nanos, call: &mut Call) -> Option<Standing> {
+        if call.next >= call.end {
+            return None;
+        }
+        let page = call.next;
+        call.next += 1;
+        let key = Key { file: call.file, page };
+        let found = self.device.cache.find(key).map(|at| self.device.cache.page(at));
+        let presence = match found {
+            None => Presence::Absent,
+            Some(page) if page.pending > 0 => Presence::InFlight,
+            Some(_) => Presence::Cached,
+        };
+        let mark = found.and_then(|page| page.mark);
+        self.device.counters.pages_asked += 1;
+        self.device.counters.pages_cached += u64::from(presence != Presence::Absent);
+        // Before the policy reads anything else: what it makes room for must not be the page itself.
+        if let Some(at) = self.device.cache.find(key) {
+            self.device.cache.page_mut(at).pins += 1;
+        }
+        self.ask(now, call, Touch { page, presence, mark });
+        let at = self.device.cache.find(key)?;
+        if presence == Presence::Absent {
+            self.device.cache.page_mut(at).pins += 1;
+        }
+        self.device.cache.wanted(at);
+        Some(Standing { at })
+    }
+
+    /// Tells the policy of a page; afterwards the page is there or on its way.
+    fn ask(&mut self, now: Nanos, call: &mut Call, touch: Touch) {
+        let Some(mut state) = self.state(call) else { return };
+        let mut pages = FilePages {
+            device: &mut self.device,
+            file: call.file,
+            extents: &call.extents,
+            now,
+            entered: 0,
+            full: false,
+        };
+        self.rules.touch(&mut state, &mut call.reading, touch, &mut pages);
+        if pages.full {
+            // No room to read ahead into: it begins anew.
+            state = self.rules.open();
+        }
+        if touch.presence == Presence::Absent {
+            use fathom_iopath::readahead::Pages as _;
+            if !pages.present(touch.page) {
+                pages.read(touch.page, 1, None, Kind::Sync);
+            }
+        }
+        let entered = pages.entered;
+        self.set_state(call, state);
+        if let Some(entry) = self.files.get_mut(call.file) {
+            entry.pages += entered;
+        }
+        self.count_dropped();
+    }
+
+    fn state(&self, call: &Call) -> Option<State> {
+        if self.per_open {
+            return Some(self.opens.get(call.stream.0)?.own);
+        }
+        Some(self.files.get(call.file)?.shared)
+    }
+
+    fn set_state(&mut self, call: &Call, state: State) {
+        if self.per_open {
+            if let Some(open) = self.opens.get_mut(call.stream.0) {
+                open.own = state;
+            }
+        } else if let Some(entry) = self.files.get_mut(call.file) {
+            entry.shared = state;
+        }
+    }
+
+    /// How far the page is that a call stands on.
+    #[must_use]
+    pub fn look(&self, standing: &Standing) -> Look {
+        let page = self.device.cache.page(standing.at);
+        if page.pending > 0 {
+            return Look::Pending;
+        }
+        let failure = page.failure.map(|Failure { byte, errno }| (byte, errno));
+        Look::Ready(page.pieces.iter().map(view).collect(), failure)
+    }
+
+    /// The call leaves the page.
+    pub fn release(&mut self, call: &Call, standing: Standing) {
+        let page = self.device.cache.page_mut(standing.at);
+        page.pins -= 1;
+        let Page { pins, pending, failure, .. } = *page;
+        if pins == 0 && pending == 0 && failure.is_some() {
+            self.device.forget(standing.at);
+            self.count_dropped();
+        } else if call.in_order && pins == 0 {
+            self.device.cache.left_behind(standing.at);
+        }
+    }
+
+    /// The call is over.
+    pub fn end(&mut self, call: Call) {
+        if let Some(mut state) = self.state(&call) {
+            self.rules.end_call(&mut state, call.reading);
+            self.set_state(&call, state);
+        }
+        if let Some(open) = self.opens.get_mut(call.stream.0) {
+            open.ended = call.next;
+        }
+        if let Some(entry) = self.files.get_mut(call.file) {
+            entry.ended = call.next;
+        }
+    }
+
+    /// The strategy: something to carry out, for whoever asks.
+    pub fn work(&mut self, now: Nanos) -> Work {
+        self.device.next(now)
+    }
+
+    /// A job has been carried out: its first `got` bytes are there, and `errno` says why not more.
+    pub fn complete(&mut self, now: Nanos, job: Job, got: u64, errno: Option<i32>) {
+        self.device.complete(now, job, got, errno);
+        self.count_dropped();
+    }
+
+    /// Requests that nobody has taken yet, and whether the device has room for one.
+    #[must_use]
+    pub fn waiting(&self) -> (usize, bool) {
+        (self.device.waiting(), self.device.has_room())
+    }
+
+    /// Pages in the cache.
+    #[must_use]
+    pub fn cached_pages(&self) -> usize {
+        self.device.cache.len()
+    }
+
+    /// Files that are open or have pages in the cache.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.device.counters.clone();
+        self.device.queue().elevator().counters(&mut |name, value| {
+            if name == "expired" {
+                counters.expired = value;
+            }
+        });
+        counters
+    }
+
+    fn count_dropped(&mut self) {
+        while let Some(file) = self.device.dropped.pop() {
+            if let Some(entry) = self.files.get_mut(file) {
+                entry.pages -= 1;
+            }
+            self.forget_if_idle(file);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The cache and the device of one file, as a read-ahead policy sees them.
+
+use super::cache::Key;
+use super::device::Device;
+use crate::format::section::Extents;
+use fathom_iopath::readahead::{Kind, Mark, Pages};
+use fathom_iopath::{Nanos, Op};
+
+/// The pages of one file.
+pub(super) struct FilePages<'a> {
+    pub(super) device: &'a mut Device,
+    pub(super) file: u32,
+    pub(super) extents: &'a Extents,
+    pub(super) now: Nanos,
+    /// Pages entered.
+    pub(super) entered: u64,
+    /// Whether a page to be read ahead found no room.
+    pub(super) full: bool,
+}
+
+impl Pages for FilePages<'_> {
+    fn present(&self, page: u64) -> bool {
+        self.device.cache.find(Key { file: self.file, page }).is_some()
+    }
+
+    fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, kind: Kind) {
+        for page in first..first.saturating_add(pages.into()) {
+            let key = Key { file: self.file, page };
+            if !self.device.ask(self.now, key, self.extents, kind) {
+                self.full = true;
+                return;
+            }
+            self.entered += 1;
+            if let Some(mark) = mark.filter(|mark| mark.page == page)
+                && let Some(at) = self.device.cache.find(key)
+            {
+                self.device.cache.page_mut(at).mark = Some(mark);
+            }
+        }
+    }
+
+    fn unmark(&mut self, mark: Mark) {
+        if let Some(at) = self.device.cache.find(Key { file: self.file, page: mark.page }) {
+            self.device.cache.page_mut(at).mark = None;
+        }
+    }
+
+    fn congested(&self) -> bool {
+        self.device.queue().congested(Op::Read)
+    }
+}

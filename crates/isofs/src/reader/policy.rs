@@ -1,0 +1,229 @@
+//! How a reader reads: which elevator, which read-ahead, and the switches around them. Three bundles (`baseline`, `seed`, `modern`) and
+//! every part of them settable; names of elevators and read-ahead rules with their tunables are those of crate iopath.
+
+use fathom_iopath::elevator;
+use fathom_iopath::{AnyElevator, Limits, Rules, readahead};
+
+/// The bundles by name, with what they stand for.
+pub const BUNDLES: [(&str, &str); 3] = [
+    ("baseline", "a request per logical block, first come first served, nothing read ahead"),
+    (
+        "seed",
+        "the rework of 2007: a one-way sweep with a deadline, adjacent reads joined, four pages read ahead",
+    ),
+    (
+        "modern",
+        "windows that double up to 256 KiB per open file, requests of up to 1 MiB, sorted with deadlines",
+    ),
+];
+
+/// Longest request that can be asked for, in bytes.
+pub const MOST_TRANSFER: u32 = 16 << 20;
+
+/// What one device request is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// One logical block each, as before the rework.
+    Block,
+    /// Whole pages of 4 KiB, as far as they lie together on the disc.
+    Page,
+}
+
+/// The rules of a reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Elevator as iopath names it: `clook-hsfs,deadline=500`, `none`.
+    pub scheduler: String,
+    /// Read-ahead as iopath names it: `hsfs,max=4`, `modern,max=64`, `none`.
+    pub read_ahead: String,
+    /// What a request is made of before any joining.
+    pub chunk: Chunk,
+    /// Whether adjacent requests are joined.
+    pub coalesce: bool,
+    /// Longest joined request in bytes.
+    pub max_transfer: u32,
+    /// Whether each open file has its own read-ahead state; otherwise all readers of a file share one.
+    pub per_open: bool,
+    /// Whether pages behind a sequential reader are the first to be dropped.
+    pub free_behind: bool,
+    /// Whether what a failed request held is read again in pieces, down to single blocks.
+    pub isolate: bool,
+    /// Page cache in bytes.
+    pub cache_bytes: u64,
+    /// Most requests with the device at once.
+    pub depth: u32,
+    /// Most threads that read ahead; 0 leaves it to whoever reads next.
+    pub workers: u32,
+}
+
+/// A policy that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// No bundle of this name.
+    #[error("no policy {0:?}; there are baseline, seed, modern")]
+    Unknown(String),
+    /// The elevator.
+    #[error(transparent)]
+    Scheduler(#[from] elevator::NameError),
+    /// The read-ahead.
+    #[error(transparent)]
+    ReadAhead(#[from] readahead::NameError),
+    /// A number outside its range.
+    #[error("{what} of {value} bytes; from {least} to {most} are possible")]
+    Range {
+        /// Which number.
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// Least possible.
+        least: u64,
+        /// Most possible.
+        most: u64,
+    },
+}
+
+impl Policy {
+    /// Before the rework: 2 KiB requests in the order they are made, page by page.
+    #[must_use]
+    pub fn baseline() -> Self {
+        Self {
+            scheduler: "none".into(),
+            read_ahead: "none".into(),
+            chunk: Chunk::Block,
+            coalesce: false,
+            max_transfer: 16 << 10,
+            workers: 0,
+            ..Self::seed()
+        }
+    }
+
+    /// The rework of 2007.
+    #[must_use]
+    pub fn seed() -> Self {
+        Self {
+            scheduler: "clook-hsfs".into(),
+            read_ahead: "hsfs".into(),
+            chunk: Chunk::Page,
+            coalesce: true,
+            max_transfer: 16 << 10,
+            per_open: false,
+            free_behind: false,
+            isolate: false,
+            cache_bytes: 64 << 20,
+            depth: 1024,
+            workers: 8,
+        }
+    }
+
+    /// Today's rules.
+    #[must_use]
+    pub fn modern() -> Self {
+        Self {
+            scheduler: "mq-deadline".into(),
+            read_ahead: "modern,max=64".into(),
+            max_transfer: 1 << 20,
+            per_open: true,
+            isolate: true,
+            depth: 32,
+            ..Self::seed()
+        }
+    }
+
+    /// A bundle by its name.
+    ///
+    /// # Errors
+    /// [`PolicyError::Unknown`].
+    pub fn by_name(name: &str) -> Result<Self, PolicyError> {
+        match name {
+            "baseline" => Ok(Self::baseline()),
+            "seed" => Ok(Self::seed()),
+            "modern" => Ok(Self::modern()),
+            other => Err(PolicyError::Unknown(other.into())),
+        }
+    }
+
+    /// Whether everything it names is there.
+    ///
+    /// # Errors
+    /// What is not.
+    pub fn check(&self) -> Result<(), PolicyError> {
+        self.elevator()?;
+        self.ahead()?;
+        Ok(())
+    }
+
+    /// The elevator, with the longest request told to the one that joins by itself.
+    pub(super) fn elevator(&self) -> Result<AnyElevator, PolicyError> {
+        let range = |what, value: u64, least, most| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(PolicyError::Range { what, value, least, most })
+            }
+        };
+        range("a longest request", self.max_transfer.into(), 4096, MOST_TRANSFER.into())?;
+        range("a cache", self.cache_bytes, 1 << 20, 1 << 40)?;
+        let mut elevator = elevator::by_name(&self.scheduler)?;
+        if elevator.get("max_transfer").is_some() && !self.scheduler.contains("max_transfer") {
+            elevator
+                .set("max_transfer", u64::from(self.max_transfer) / 1024)
+                .map_err(elevator::NameError::Tunable)?;
+        }
+        Ok(elevator)
+    }
+
+    /// The rules of the queue.
+    pub(super) fn rules(&self) -> Rules {
+        let limits = Limits {
+            max_sectors: self.max_transfer / 512,
+            // Every piece is one segment of unknown place: with a single one allowed nothing is ever joined.
+            max_segments: if self.coalesce { u16::MAX } else { 1 },
+            max_segment_sectors: MOST_TRANSFER / 512,
+            segment_window: 0,
+            joins_across_bios: false,
+        };
+        Rules::bare(limits)
+    }
+
+    /// The read-ahead.
+    pub(super) fn ahead(&self) -> Result<readahead::Policy, PolicyError> {
+        Ok(readahead::by_name(&self.read_ahead)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundle_can_be_had() {
+        for (name, _) in BUNDLES {
+            let policy = Policy::by_name(name).unwrap();
+            policy.elevator().unwrap();
+            policy.ahead().unwrap();
+        }
+        assert_eq!(
+            Policy::by_name("old").unwrap_err().to_string(),
+            "no policy \"old\"; there are baseline, seed, modern"
+        );
+    }
+
+    #[test]
+    fn the_sweep_learns_the_longest_request_unless_it_is_told_its_own() {
+        let longest = |scheduler: &str| {
+            let policy = Policy { scheduler: scheduler.into(), max_transfer: 128 << 10, ..Policy::seed() };
+            policy.elevator().unwrap().get("max_transfer")
+        };
+        assert_eq!(longest("clook-hsfs"), Some(128));
+        assert_eq!(longest("clook-hsfs,max_transfer=8"), Some(8));
+        assert_eq!(longest("mq-deadline"), None);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let policy = Policy { max_transfer: 512, ..Policy::seed() };
+        assert!(policy.elevator().unwrap_err().to_string().contains("from 4096 to 16777216"));
+        assert!(Policy { cache_bytes: 0, ..Policy::seed() }.elevator().is_err());
+        assert!(Policy { read_ahead: "wild".into(), ..Policy::seed() }.ahead().is_err());
+    }
+}

@@ -1,0 +1,160 @@
+//! Threads and the clock for the core. A reader's own thread carries out what its page waits for; what is read ahead for nobody in particular
+//! is carried out by helpers, which are started when there is something to do and end when there has been nothing for a while.
+
+use super::core::Core;
+use super::device::{Job, Work};
+use super::look::{Look, Standing, View};
+use crate::image::Image;
+use crate::source::ReadAt;
+use fathom_iopath::Nanos;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a helper stays without work.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the lock guards.
+#[derive(Debug)]
+pub(super) struct Inside {
+    pub(super) core: Core,
+    helpers: u32,
+    idle: u32,
+    closing: bool,
+}
+
+/// What all readers and helpers share.
+#[derive(Debug)]
+pub(super) struct Shared<S> {
+    pub(super) image: Arc<Image<S>>,
+    inside: Mutex<Inside>,
+    /// A job was completed.
+    arrived: Condvar,
+    /// There is something for a helper.
+    called: Condvar,
+    most_helpers: u32,
+    started: Instant,
+}
+
+/// The side of the users: when the last of them goes, the helpers go.
+#[derive(Debug)]
+pub(super) struct Owner<S>(pub(super) Arc<Shared<S>>);
+
+impl<S> Drop for Owner<S> {
+    fn drop(&mut self) {
+        self.0.inside.lock().unwrap_or_else(PoisonError::into_inner).closing = true;
+        self.0.called.notify_all();
+    }
+}
+
+/// What a page has, and what failed.
+type Seen = (Vec<View>, Option<(u64, i32)>);
+
+impl<S: ReadAt + 'static> Shared<S> {
+    pub(super) fn new(image: Arc<Image<S>>, core: Core, most_helpers: u32) -> Arc<Self> {
+        Arc::new(Self {
+            image,
+            inside: Mutex::new(Inside { core, helpers: 0, idle: 0, closing: false }),
+            arrived: Condvar::new(),
+            called: Condvar::new(),
+            most_helpers,
+            started: Instant::now(),
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Time since the reader was made.
+    pub(super) fn now(&self) -> Nanos {
+        Nanos(u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Until the page is there, carries out whatever is to be carried out, for whomever.
+    pub(super) fn wait<'a>(
+        self: &'a Arc<Self>,
+        mut guard: MutexGuard<'a, Inside>,
+        standing: &Standing,
+    ) -> (MutexGuard<'a, Inside>, Seen) {
+        loop {
+            if let Look::Ready(views, failure) = guard.core.look(standing) {
+                return (guard, (views, failure));
+            }
+            let now = self.now();
+            match guard.core.work(now) {
+                Work::Job(job) => guard = self.carry_out(guard, job),
+                Work::Nothing => {
+                    guard = self.arrived.wait(guard).unwrap_or_else(PoisonError::into_inner);
+                }
+                Work::NotBefore(until) => {
+                    let left = Duration::from_nanos(until.since(now).0);
+                    let waited = self.arrived.wait_timeout(guard, left);
+                    guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+
+    /// Reads what a job asks for, without the lock.
+    fn carry_out<'a>(
+        self: &'a Arc<Self>,
+        guard: MutexGuard<'a, Inside>,
+        mut job: Job,
+    ) -> MutexGuard<'a, Inside> {
+        self.help(guard);
+        let (got, error) = self.image.disc.read_parts(job.byte(), job.buffers());
+        let errno = error.map(|error| error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error()));
+        let mut guard = self.lock();
+        guard.core.complete(self.now(), job, got, errno);
+        self.arrived.notify_all();
+        guard
+    }
+
+    /// If there is work that nobody has taken and the device has room for it, calls a helper; one that sees more calls the next.
+    pub(super) fn help(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
+        let (waiting, room) = guard.core.waiting();
+        if waiting == 0 || !room || self.most_helpers == 0 {
+            return;
+        }
+        if guard.idle > 0 {
+            drop(guard);
+            self.called.notify_one();
+            return;
+        }
+        if guard.helpers >= self.most_helpers || guard.closing {
+            return;
+        }
+        guard.helpers += 1;
+        drop(guard);
+        let shared = Arc::clone(self);
+        let started =
+            std::thread::Builder::new().name("read-ahead".into()).spawn(move || shared.run_helper());
+        if started.is_err() {
+            self.lock().helpers -= 1; // whoever reads next does the work
+        }
+    }
+
+    fn run_helper(self: Arc<Self>) {
+        let mut guard = self.lock();
+        while !guard.closing {
+            let now = self.now();
+            let left = match guard.core.work(now) {
+                Work::Job(job) => {
+                    guard = self.carry_out(guard, job);
+                    continue;
+                }
+                Work::Nothing => PATIENCE,
+                Work::NotBefore(until) => Duration::from_nanos(until.since(now).0).min(PATIENCE),
+            };
+            guard.idle += 1;
+            let waited = self.called.wait_timeout(guard, left);
+            let (woken, result) = waited.unwrap_or_else(PoisonError::into_inner);
+            guard = woken;
+            guard.idle -= 1;
+            if result.timed_out() && guard.core.waiting().0 == 0 {
+                break;
+            }
+        }
+        guard.helpers -= 1;
+    }
+}
