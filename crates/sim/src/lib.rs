@@ -41,5 +41,5 @@ mod writeback;
 pub use counts::Counts;
 pub use machine::Standstill;
 pub use outcome::{Inside, Simulated};
-pub use simulation::{Setup, SimError, simulate};
+pub use simulation::{Setup, SimError, never, simulate};
 pub use stack::Stack;

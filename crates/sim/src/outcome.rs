@@ -44,8 +44,6 @@ pub struct Inside {
     pub response_ns: u128,
     /// How each phase went, of its last repetition: to be drawn.
     pub phases: Vec<PhaseInside>,
-    /// What the result leaves out, in sentences.
-    pub notes: Vec<String>,
 }
 
 /// What reached the device during a phase. `written_in_clock_bytes` were asked for while its clock ran.

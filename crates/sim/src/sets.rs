@@ -2,7 +2,7 @@
 
 use crate::block::Who;
 use crate::cache::Flags;
-use crate::files::{FileNumber, Metadata, TooLarge};
+use crate::files::{FileNumber, Metadata, PAGE, TooLarge};
 use crate::machine::Machine;
 use fathom_workload::tree::{Layouts, layouts};
 use fathom_workload::{Access, Bytes, FileSet, Pick, Program, Sizing, Stream, Workload};
@@ -28,6 +28,10 @@ pub(crate) enum SetsError {
     Layout(#[from] fathom_workload::tree::SetError),
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
+    #[error(
+        "the files of the set {set} have {pages} pages of 4 KiB, and the device has room for {room} behind those before"
+    )]
+    NoRoom { set: String, pages: u64, room: u64 },
 }
 
 /// Bytes of each file of a set.
@@ -42,7 +46,7 @@ fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
 }
 
 /// How far the streams of a workload go in the files of a set.
-fn reach(workload: &Workload, set: &FileSet) -> u64 {
+pub(crate) fn reach(workload: &Workload, set: &FileSet) -> u64 {
     let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     let streams = threads.filter_map(|t| match &t.program {
         Program::Stream(stream) if stream.fileset == set.name && stream.pick != Pick::All => Some(stream),
@@ -60,7 +64,8 @@ fn end_of(stream: &Stream) -> u64 {
 
 impl Sets {
     /// Makes the files of all sets.
-    pub fn make(machine: &Machine, workload: &Workload) -> Result<Self, SetsError> {
+    /// Their sizes are looked at before they are laid out: the device has so many sectors.
+    pub fn make(machine: &Machine, workload: &Workload, capacity_sectors: u64) -> Result<Self, SetsError> {
         let drawn = layouts(workload)?;
         let mut all = BTreeMap::new();
         for set in &workload.filesets {
@@ -68,6 +73,11 @@ impl Sets {
             let reach = reach(workload, set);
             let lengths: Vec<u64> = sizes.iter().map(|&s| s.max(reach)).collect();
             let mut files = machine.files.borrow_mut();
+            let pages = lengths.iter().fold(0_u64, |sum, bytes| sum.saturating_add(bytes.div_ceil(PAGE)));
+            let room = capacity_sectors.saturating_sub(files.end_sector()) / (PAGE / 512);
+            if pages > room {
+                return Err(SetsError::NoRoom { set: set.name.clone(), pages, room });
+            }
             let first = files.make(&lengths)?;
             for (file, &bytes) in (first..).zip(&sizes) {
                 files.get_mut(file).bytes = bytes;
