@@ -9,6 +9,11 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default();
 
+/// The words of the command line for the record; what is no UTF-8 in the name of a file is shown as such.
+pub fn argv() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// Writes data to stdout and flushes it. A reader that has gone (`| head`) ends nothing.
 pub fn out(text: &str) {
     let mut stdout = anstream::stdout().lock();

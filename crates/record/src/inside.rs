@@ -38,6 +38,9 @@ pub struct ServiceTime {
     pub buffer_hits: u64,
     /// Writes that a cache took.
     pub cached_writes: u64,
+    /// Arms or channels that seek, turn and move data side by side; those parts are sums over them. 0, as in older records, is one.
+    #[serde(default)]
+    pub members: u32,
 }
 
 /// Every so-manieth of many, in their order.

@@ -74,6 +74,7 @@ impl Drawn {
                 destage_ns: after.destage_ns - before.destage_ns,
                 buffer_hits: after.read_hits - before.read_hits,
                 cached_writes: after.cached_writes - before.cached_writes,
+                members: after.members,
             },
             served: now.served.take(),
             queued: now.queued.take(),

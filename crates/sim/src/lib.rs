@@ -46,5 +46,5 @@ pub use counts::Counts;
 pub use machine::Standstill;
 pub use noted::Noted;
 pub use outcome::{Inside, Simulated};
-pub use simulation::{Setup, SimError, simulate, simulate_noting};
+pub use simulation::{Setup, SimError, never, simulate, simulate_noting};
 pub use stack::Stack;

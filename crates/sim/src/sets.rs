@@ -63,7 +63,7 @@ fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
 }
 
 /// How far the streams of a workload go in the files of a set.
-fn reach(workload: &Workload, set: &FileSet) -> u64 {
+pub(crate) fn reach(workload: &Workload, set: &FileSet) -> u64 {
     let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     let streams = threads.filter_map(|t| match &t.program {
         Program::Stream(stream) if stream.fileset == set.name && stream.pick != Pick::All => Some(stream),

@@ -98,6 +98,52 @@ impl Tally {
     }
 }
 
+/// Names of the values that nobody knows for sure: "table.key".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uncertain {
+    /// Set so that a figure comes out.
+    pub fitted: Vec<String>,
+    /// Plausible.
+    pub guessed: Vec<String>,
+}
+
+impl Uncertain {
+    /// Of a profile's text, in the order of the names.
+    #[must_use]
+    pub fn of(profile: &toml::Table) -> Self {
+        let mut all = Self::default();
+        all.add_table("", profile);
+        all
+    }
+
+    fn add_table(&mut self, name: &str, table: &toml::Table) {
+        match table.get("src").and_then(toml::Value::as_str) {
+            Some("fit") => self.fitted.push(name.into()),
+            Some("guess") => self.guessed.push(name.into()),
+            _ => {}
+        }
+        for (key, value) in table {
+            let inner = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+            match value {
+                toml::Value::Table(table) => self.add_table(&inner, table),
+                toml::Value::Array(values) => {
+                    values.iter().filter_map(toml::Value::as_table).for_each(|t| self.add_table(&inner, t));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// These and others behind them, with a word before the names of those.
+    #[must_use]
+    pub fn and(mut self, word: &str, others: &Self) -> Self {
+        let named = |name: &String| format!("{word} {name}");
+        self.fitted.extend(others.fitted.iter().map(named));
+        self.guessed.extend(others.guessed.iter().map(named));
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +154,26 @@ mod tests {
         let tally = Tally::of(&text.parse().unwrap());
         assert_eq!(tally, Tally { datasheet: 1, measured: 0, fitted: 1, guessed: 1 });
         assert_eq!((tally + tally).to_string(), "2 from data sheets, 0 measured, 2 fitted, 2 guessed");
+    }
+
+    #[test]
+    fn what_nobody_knows_has_names() {
+        let text = "about = \"x\"\n[cpu]\ncpus = { value = 1, src = \"guess\" }\nhz = { value = 100, src = \"datasheet\" }\n\
+                    [[copying.cache]]\nkib = { value = 512, src = \"fit\" }\n";
+        let found = Uncertain::of(&text.parse().unwrap());
+        assert_eq!(
+            (found.fitted, found.guessed),
+            (vec!["copying.cache.kib".to_string()], vec!["cpu.cpus".to_string()])
+        );
+        // As many names as the tally counts, of every profile that is shipped.
+        for name in crate::devices::NAMES {
+            let profile = crate::devices::by_name(name).unwrap();
+            let (names, tally) = (&profile.uncertain, profile.tally);
+            assert_eq!(
+                (names.fitted.len() as u32, names.guessed.len() as u32),
+                (tally.fitted, tally.guessed),
+                "{name}"
+            );
+        }
     }
 }

@@ -36,6 +36,7 @@ fn run(workload: &Workload, change: impl Fn(&mut Host)) -> Simulated {
         readahead: "none".into(),
         stack: Stack::Full,
         indirect_in_memory: false,
+        stop: crate::simulation::never,
     };
     simulate(workload, setup).unwrap()
 }

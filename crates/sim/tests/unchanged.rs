@@ -46,6 +46,8 @@ impl Iterator for Mixture {
             pid: 1 + self.chance.below(4) as u32,
             cpu: 0,
             task: [0; 16],
+            flush_before: false,
+            flush_behind: false,
             after: None,
         })
     }

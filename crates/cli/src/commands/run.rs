@@ -41,7 +41,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     let head = Head {
         label: workload.name.clone(),
         dialect: "native".into(),
-        argv: std::env::args().collect(),
+        argv: console::argv(),
         directory: directory_of(&workload),
         started: jiff::Zoned::now(),
     };
@@ -68,7 +68,7 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
             Err(code) => code,
         });
     }
-    let ended = match filebench::execute(&options.file, common, std::env::args().collect()) {
+    let ended = match filebench::execute(&options.file, common, console::argv()) {
         Ok(ended) => ended,
         Err(code) => return Ok(code),
     };

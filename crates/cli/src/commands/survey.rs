@@ -44,7 +44,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let head = Head {
         label: "survey".into(),
         dialect: "survey".into(),
-        argv: std::env::args().collect(),
+        argv: console::argv(),
         directory: std::path::absolute(&options.dir).unwrap_or_else(|_| options.dir.clone()),
         started: jiff::Zoned::now(),
     };

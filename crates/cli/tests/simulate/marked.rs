@@ -48,6 +48,8 @@ fn the_same_line_gives_the_same_figures() {
     let (fathom, path) = simulated();
     let phases = || {
         let outcome = fathom.run(["sim", "run", &path, "--json", "--no-store"]).expect_code(0);
+        let again = fathom.run(["sim", "run", &path, "--json", "--no-store"]).expect_code(0);
+        assert_eq!(again.stdout, outcome.stdout, "the same bytes, on whatever day");
         let run: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         (run["phases"].clone(), run["simulation"].clone())
     };

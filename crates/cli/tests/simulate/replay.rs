@@ -173,3 +173,56 @@ fn what_cannot_be_replayed_is_an_error_that_says_why() {
         assert!(outcome.stderr.contains(words), "{line}: {}", outcome.stderr);
     }
 }
+
+#[test]
+fn a_write_that_must_be_on_the_medium_takes_an_arm_and_a_turn() {
+    let trace = |letters: &str| -> String {
+        let line = |n: u64| {
+            let (sector, at) = (n * 500_000, n * 100);
+            format!(
+                "  8,0    0 {:>8} {:>5}.{:09} {:>5}  Q {letters} {sector} + 8 [jbd2]\n",
+                n + 1,
+                at / 1000,
+                at % 1000 * 1_000_000,
+                7
+            )
+        };
+        (0..50).map(line).collect()
+    };
+    let fathom = with(&[("plain.txt", &trace("WS")), ("durable.txt", &trace("FWFS"))]);
+    let of = |file: &str| json(&fathom, &format!("sim replay {file} --device sata-7200-ncq"));
+    let (plain, durable) = (of("plain.txt"), of("durable.txt"));
+    assert_eq!(durable["counts"]["flushes"], 100, "{durable}");
+    assert_eq!(plain["counts"]["flushes"], 0, "{plain}");
+    let busy = |told: &Value| told["device_ns"]["rotation"].as_u64().unwrap_or(0);
+    assert!(busy(&durable) > 50_000_000, "{durable}");
+}
+
+#[test]
+fn a_name_that_is_no_utf8_ends_no_replay() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let fathom = Fathom::new();
+    let name = OsStr::from_bytes(b"a\xff.spc");
+    std::fs::write(fathom.work().join(name), spc()).expect("a file of a test");
+    let words: Vec<&OsStr> =
+        ["sim", "replay", "--from", "spc"].map(OsStr::new).into_iter().chain([name]).collect();
+    let _ = fathom.run(words).expect_code(0);
+    let listed = fathom.run_line("list").expect_code(0).stdout;
+    assert!(listed.contains(" simulated "), "{listed}");
+}
+
+#[test]
+fn what_several_arms_or_channels_do_is_no_share_above_the_whole() {
+    let fathom = Fathom::new();
+    for device in ["smartarray-6i-h1", "ssd-generic"] {
+        let line = format!("sim replay --synthetic 3000 --depth 64 --device {device} --no-store");
+        let page = fathom.run_line(&line).expect_code(0).stdout;
+        let line = page.lines().find(|l| l.starts_with("device ")).unwrap_or_else(|| panic!("{page}"));
+        let shares = line.split(' ').filter_map(|word| word.parse::<f64>().ok());
+        let before_reads = line.split(';').next().unwrap_or_default();
+        let shares: Vec<f64> = shares.take(before_reads.matches('%').count()).collect();
+        assert!(shares.len() == 5 && shares.iter().all(|s| *s <= 100.5), "{line}");
+        assert!(page.contains("the mean of "), "{page}");
+    }
+}

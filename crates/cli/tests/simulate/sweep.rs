@@ -43,6 +43,7 @@ fn a_sweep_in_virtual_time_is_compared_like_a_real_one() {
     let _ = outcome
         .expect_stdout("time, s; median of 6 runs")
         .expect_stdout("All of this is simulated: nothing was measured.")
+        .expect_stdout("No demerit known")
         .expect_stderr("every run is stored with the label");
     let page = std::fs::read_to_string(fathom.work().join("page.html")).expect("a page");
     assert!(page.contains("nothing was measured"), "the page says it, too");
@@ -52,7 +53,11 @@ fn a_sweep_in_virtual_time_is_compared_like_a_real_one() {
         .run(["compare", "--sweep", "last"])
         .expect_code(0)
         .expect_stdout("A  device=sata-7200-ncq: 6 runs")
-        .expect_stdout("faster than A");
+        .expect_stdout("in the model; no demerit known");
+    let _ = fathom
+        .run(["compare", "--sweep", "last", "--gate"])
+        .expect_code(3)
+        .expect_stdout("cannot be decided");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod notices;
 mod obstacles;
 mod samples;
 mod session;
+mod simulated;
 mod singles;
 mod text;
 
@@ -172,9 +173,11 @@ impl Compared {
         if judged.peek().is_some() && judged.all(|r| r.a.len() < 2 && r.b.len() < 2) {
             layout.design = Design::Single;
         }
-        let families = family::look(&mut rows, &taken.samples, &layout, &rules);
+        let mut families = family::look(&mut rows, &taken.samples, &layout, &rules);
         judge::controls(&mut rows);
+        let bases = simulated::withhold(&mut rows, &mut families, a, b);
         let mut notices = notices::all(a, b, &layout, &taken, &rules);
+        notices.splice(0..0, bases);
         notices.splice(0..0, family::warnings(&families, &rows, rules.alpha));
         Self {
             a: Told::of(a),

@@ -28,7 +28,7 @@ const UNEQUAL_SHARE: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
     /// What kind: "few-quads", "geometric-mean", "two-levels", "outlier", "drift", "carry-over", "unequal-cache", "first-cell", "order", "status",
-    /// "simulated", "doubt".
+    /// "simulated", "model", "doubt".
     pub code: &'static str,
     /// The cell it is about, if it is about one.
     pub cell: Option<String>,

@@ -94,14 +94,20 @@ fn marks(out: &mut String, class: &str, places: impl Iterator<Item = (f64, f64)>
 /// Parts of the time that the device was busy.
 fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let s = &inside.service;
+    // What several arms or channels do side by side is a sum over them: the mean of one is what can be a share.
+    let each = |ns: u64| ns / u64::from(s.members.max(1));
     let parts = [
         ("overhead", s.overhead_ns),
-        ("seek", s.seek_ns),
-        ("rotation", s.rotation_ns),
-        ("transfer", s.transfer_ns),
+        ("seek", each(s.seek_ns)),
+        ("rotation", each(s.rotation_ns)),
+        ("transfer", each(s.transfer_ns)),
         ("destage", s.destage_ns),
     ];
     let share = |ns: u64| ns as f64 / s.busy_ns.max(1) as f64;
+    let side_by_side = match s.members {
+        0 | 1 => String::new(),
+        n => format!("; seek, rotation and transfer are the mean of {n} that work side by side"),
+    };
     let told: Vec<String> = parts
         .iter()
         .filter(|p| p.1 > 0)
@@ -122,7 +128,11 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     Bars {
         slug: format!("service {} {}", phase.seq, phase.name),
         title: "What the device's busy time was spent on, simulated".into(),
-        words: format!("{}, of {} busy{hits}.", told.join(", "), units::time_ns(s.busy_ns as f64)),
+        words: format!(
+            "{}, of {} busy{side_by_side}{hits}.",
+            told.join(", "),
+            units::time_ns(s.busy_ns as f64)
+        ),
         series: vec![("share of the busy time".into(), "fa")],
         classes: parts.iter().map(|(name, ns)| ((*name).to_string(), vec![share(*ns)])).collect(),
         frame: Frame::of_shares,

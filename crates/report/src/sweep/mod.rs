@@ -245,6 +245,9 @@ pub struct Sweep {
 /// Version of the JSON form.
 pub const SCHEMA: &str = "fathom-sweep 1";
 
+/// In place of the directory of a simulated sweep.
+pub const SIMULATED: &str = "(simulated)";
+
 impl Sweep {
     /// A cell's settings in words: "scheduler=bfq, read_ahead_kb=0"; without those that have only one value if `all` is false.
     #[must_use]
@@ -303,12 +306,23 @@ impl Sweep {
         })
     }
 
+    /// Whether its runs are simulated: where such a sweep ran is said in place of a directory.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.directory == SIMULATED
+    }
+
     /// What medians and ranges allow to say, and what not.
     #[must_use]
     pub fn verdict(&self) -> String {
         let counts = (0..self.cells.len()).map(|c| self.runs.iter().filter(|r| r.cell == c).count());
         let least = counts.filter(|n| *n > 0).min().unwrap_or(0);
         let more = "Ratios of medians and whether ranges overlap are described; no test was made, so nothing here is a verdict.";
+        if self.is_simulated() {
+            return "A simulation gives the same figure every time: rounds differ by the draw of the workload. What decides is how far the model \
+                    is from a device, and that is said below; nothing here is a verdict."
+                .into();
+        }
         match least {
             0 => "Nothing was measured.".into(),
             1 => format!(

@@ -835,6 +835,7 @@ pub fn simulated_run() -> Run {
                 destage_ns: 0,
                 buffer_hits: 3,
                 cached_writes: 0,
+                members: 1,
             },
             served: Thinned { one_of: 1, kept: (0..200).map(dot).collect() },
             queued: Thinned { one_of: 2, kept: (0..100).map(|n| dot(2 * n)).collect() },

@@ -25,6 +25,15 @@ pub struct Known {
     curve: Curve,
 }
 
+/// A profile with what it was judged to be worth: the demerit of its second half stands with it, for all who simulate with it.
+#[must_use]
+pub fn with_demerit(profile: &str, demerit_percent: f64) -> String {
+    match profile.split_once("\n\n") {
+        Some((head, values)) => format!("{head}\ndemerit_percent = {demerit_percent:.2}\n\n{values}"),
+        None => profile.to_owned(),
+    }
+}
+
 /// Why there is no disk to begin with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LikeError {
@@ -99,7 +108,9 @@ impl Fitting {
     /// The text of the profile. `about` is one line; `depth` requests were with the device at most, up to `end_sector`.
     #[must_use]
     pub fn profile(&self, about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
-        let about = about.replace(['"', '\\', '\n'], "'");
+        // What would end the line or the string of TOML, or is no letter in it.
+        let plain = |c: char| if c == '"' || c == '\\' || c.is_control() { '\'' } else { c };
+        let about: String = about.chars().map(plain).collect();
         match self {
             Self::Constant(_) => constant(&about, values, end_sector, depth),
             Self::Disk(known) => known.profile(&about, values),

@@ -22,9 +22,9 @@ mod tests;
 
 pub use constant::Line;
 pub use disk::Curve;
-pub use fitting::{Fitting, Known, LikeError};
+pub use fitting::{Fitting, Known, LikeError, with_demerit};
 pub use judged::{Judged, demerit_percent};
-pub use service::{Service, Services};
+pub use service::{LAST_SECTOR, Service, Services};
 
 use serde::Serialize;
 
@@ -58,8 +58,18 @@ fn rounded(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e9 {
         return format!("{value:.1}");
     }
-    let digits = (6 - value.abs().log10().floor() as i32 - 1).clamp(0, 9) as usize;
-    format!("{value:.digits$}")
+    // Digits before the point, counted: a logarithm is not rounded the same way on every machine.
+    let (mut before, mut rest) = (0_usize, value.abs());
+    while rest >= 1.0 && before < 6 {
+        rest /= 10.0;
+        before += 1;
+    }
+    let (mut behind, mut small) = (6 - before, value.abs());
+    while small > 0.0 && small < 0.1 && behind < 9 {
+        small *= 10.0;
+        behind += 1;
+    }
+    format!("{value:.behind$}")
 }
 
 /// Why nothing could be fitted.

@@ -6,6 +6,9 @@ use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 /// What is with the device; a recorder that lost completions must not pile them up.
 const MOST_OPEN: usize = 4096;
 
+/// No device reaches so far (8 EiB); an event that says so is damaged, and sums of such sectors are no numbers.
+pub const LAST_SECTOR: u64 = 1 << 54;
+
 /// A request that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
@@ -40,13 +43,22 @@ pub struct Services {
     head: Option<u64>,
     end_sector: u64,
     most_open: usize,
+    impossible: u64,
 }
 
 impl Services {
     /// Of this device.
     #[must_use]
     pub fn new(device: DeviceNumber) -> Self {
-        Self { device, open: Vec::new(), last_done: 0, head: None, end_sector: 0, most_open: 0 }
+        Self {
+            device,
+            open: Vec::new(),
+            last_done: 0,
+            head: None,
+            end_sector: 0,
+            most_open: 0,
+            impossible: 0,
+        }
     }
 
     /// The sector behind the last one that was asked for.
@@ -61,9 +73,19 @@ impl Services {
         self.most_open
     }
 
+    /// Events that lie behind [`LAST_SECTOR`] and were left out.
+    #[must_use]
+    pub fn impossible(&self) -> u64 {
+        self.impossible
+    }
+
     /// Takes the next event; a service if it ends one. Flushes, discards and failures are none.
     pub fn take(&mut self, event: &BlockEvent) -> Option<Service> {
         if event.device != self.device || event.sectors == 0 {
+            return None;
+        }
+        if event.sector.saturating_add(event.sectors.into()) > LAST_SECTOR {
+            self.impossible += 1;
             return None;
         }
         let write = event.flags.has(RequestFlags::WRITE);

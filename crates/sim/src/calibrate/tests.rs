@@ -88,3 +88,63 @@ fn lines_of_profiles_are_short() {
         "command_us = { value = 0.0123457, src = \"fit\", note = \"n\" }\n"
     );
 }
+
+#[test]
+fn sectors_that_no_device_has_are_left_out_and_counted() {
+    use fathom_record::block::{BlockAction, RequestFlags};
+    let device = DEVICE;
+    let mut services = Services::new(device);
+    for sector in [u64::MAX - 7, LAST_SECTOR - 7, 1 << 55] {
+        for action in [BlockAction::Issue, BlockAction::Complete] {
+            let flags = RequestFlags::READ;
+            let (task, time_ns) = ([0; 16], 0);
+            let event = BlockEvent {
+                time_ns,
+                device,
+                action,
+                flags,
+                sector,
+                sectors: 8,
+                pid: 1,
+                cpu: 0,
+                error: 0,
+                task,
+            };
+            assert!(services.take(&event).is_none());
+        }
+    }
+    assert_eq!((services.impossible(), services.end_sector()), (6, 0));
+}
+
+#[test]
+fn digits_of_a_profile_are_six_that_count() {
+    let shown =
+        [0.000_123_456_78, 0.012_345_678, 0.5, 1.234_567_89, 99_999.123, 123_456.7, 1e9, 0.0].map(rounded);
+    assert_eq!(
+        shown,
+        ["0.000123457", "0.0123457", "0.500000", "1.23457", "99999.1", "123457", "1000000000", "0.0"]
+    );
+}
+
+#[test]
+fn a_name_with_letters_of_control_makes_a_profile_that_can_be_read() {
+    let mut fitting = Fitting::constant();
+    for n in 0..40 {
+        fitting.add(&Service {
+            ns: 1000 + n,
+            response_ns: 1000,
+            sector: n * 8,
+            sectors: 8,
+            head: 0,
+            write: false,
+        });
+    }
+    let values = fitting.fit().unwrap();
+    let text = fitting.profile("of a\u{1b}[31m\"trace\"\r\t\u{0}", &values, 800, 1);
+    let read = crate::devices::DeviceProfile::parse("mine", &text).unwrap();
+    assert_eq!(read.demerit_percent, None);
+    let judged = crate::devices::DeviceProfile::parse("mine", &with_demerit(&text, 7.256)).unwrap();
+    assert_eq!((judged.demerit_percent, judged.uncertain.fitted.len()), (Some(7.26), 2));
+    let wrong = crate::devices::DeviceProfile::parse("mine", &with_demerit(&text, -1.0)).unwrap_err();
+    assert!(wrong.to_string().contains("demerit_percent"), "{wrong}");
+}

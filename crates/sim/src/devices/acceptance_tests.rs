@@ -158,3 +158,22 @@ fn what_the_cache_takes_runs_at_the_ceiling_under_both_hypotheses() {
         }
     }
 }
+
+#[test]
+fn parts_of_the_time_are_shares_of_that_of_all_members() {
+    for name in ["smartarray-6i-h1", "ssd-generic", "sata-7200-ncq", "constant"] {
+        let mut device = by_name(name).unwrap().build().unwrap();
+        let sectors = device.capacity_sectors() - 8;
+        let command = |(n, &sector): (usize, &u64)| match n % 4 {
+            0 => write(0, sector, 8),
+            _ => read(0, sector, 8),
+        };
+        let commands: Vec<_> = numbers(sectors, 3000, 5).iter().enumerate().map(command).collect();
+        let end = *closed(&mut device, &commands, 64).last().unwrap();
+        let c = device.counters();
+        assert!(c.busy_ns <= end, "{name}: {c:?}");
+        for part in [c.seek_ns, c.rotation_ns, c.transfer_ns] {
+            assert!(part / u64::from(c.side_by_side()) <= end, "{name}: {c:?} in {end} ns");
+        }
+    }
+}

@@ -99,4 +99,15 @@ pub struct Counters {
     pub read_hits: u64,
     /// Writes that its cache took without waiting for the medium.
     pub cached_writes: u64,
+    /// Arms or channels that work side by side: seeking, rotation and transfer are sums over them, each at most the time that passed.
+    /// 0 stands for one.
+    pub members: u32,
+}
+
+impl Counters {
+    /// How many times the time that passed its parts can be.
+    #[must_use]
+    pub fn side_by_side(&self) -> u32 {
+        self.members.max(1)
+    }
 }

@@ -10,7 +10,7 @@ pub use copying::{CacheLevel, Copying};
 pub use rules::{BatchOrder, JournalRule, Layout, QueueRules, Replacement, Start, Threads};
 pub use shipped::{NAMES, shipped};
 
-use crate::sources::{Sourced, Tally};
+use crate::sources::{Sourced, Tally, Uncertain};
 use serde::Deserialize;
 
 /// A profile that cannot be used.
@@ -69,6 +69,9 @@ pub struct Host {
     /// How its values came about; counted when it is read.
     #[serde(skip)]
     pub tally: Tally,
+    /// Which of them nobody knows for sure.
+    #[serde(skip)]
+    pub uncertain: Uncertain,
 }
 
 /// CPUs and what they take for calls.
@@ -178,6 +181,7 @@ impl Host {
         let table: toml::Table = text.parse().map_err(failed)?;
         let mut host: Self = toml::from_str(text).map_err(failed)?;
         host.tally = Tally::of(&table);
+        host.uncertain = Uncertain::of(&table);
         host.check(name)?;
         Ok(host)
     }

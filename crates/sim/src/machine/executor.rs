@@ -8,6 +8,9 @@ use std::task::{Context, Waker};
 
 /// The table of tasks.
 pub(crate) struct Executor<'m> {
+    /// Whether somebody wants the loop to end, and events since that was asked.
+    stop: fn() -> bool,
+    looked: u32,
     machine: &'m Machine,
     tasks: Vec<Option<Job<'m>>>,
     /// Tasks that must end before the present part of the run is over.
@@ -30,9 +33,29 @@ pub struct Standstill {
     pub waiting: usize,
 }
 
+/// Why the loop ended before its tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// An error in the model.
+    Standstill(Standstill),
+    /// Somebody asked for it.
+    Stopped { at_ns: u64 },
+}
+
+/// Events between two looks at whether to stop: some hundredths of a second.
+const EVENTS_PER_LOOK: u32 = 1 << 14;
+
 impl<'m> Executor<'m> {
-    pub fn new(machine: &'m Machine) -> Self {
-        Self { machine, tasks: Vec::new(), awaited: 0, first_awaited: 0, serving: false }
+    pub fn new(machine: &'m Machine, stop: fn() -> bool) -> Self {
+        Self {
+            stop,
+            looked: EVENTS_PER_LOOK - 1,
+            machine,
+            tasks: Vec::new(),
+            awaited: 0,
+            first_awaited: 0,
+            serving: false,
+        }
     }
 
     /// Adds a task that serves the others and never ends; before any other.
@@ -48,7 +71,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Runs until the first `awaited` tasks that were added since the last time have ended, and forgets all that were added.
-    pub fn run(&mut self, awaited: usize) -> Result<(), Standstill> {
+    pub fn run(&mut self, awaited: usize) -> Result<(), Cut> {
         let machine = self.machine;
         self.awaited = awaited;
         let started = if std::mem::replace(&mut self.serving, true) { self.first_awaited } else { 0 };
@@ -60,17 +83,25 @@ impl<'m> Executor<'m> {
         result
     }
 
-    fn until_done(&mut self) -> Result<(), Standstill> {
+    fn until_done(&mut self) -> Result<(), Cut> {
         let machine = self.machine;
         let mut context = Context::from_waker(Waker::noop());
         let awaited = self.first_awaited..self.first_awaited + self.awaited;
         while self.awaited > 0 {
             // The flusher and the journal look at their clocks for ever; nobody waits for that.
             if machine.only_clocks_tick() {
-                return Err(Standstill { at_ns: machine.now(), waiting: self.awaited });
+                let stands = Standstill { at_ns: machine.now(), waiting: self.awaited };
+                return Err(Cut::Standstill(stands));
             }
             let Some((time, event)) = machine.events.borrow_mut().pop() else { continue };
             machine.now.set(time);
+            self.looked += 1;
+            if self.looked >= EVENTS_PER_LOOK {
+                self.looked = 0;
+                if (self.stop)() {
+                    return Err(Cut::Stopped { at_ns: time });
+                }
+            }
             match event {
                 Event::Device => machine.block.device_event(machine),
                 Event::Commit(tid) => {

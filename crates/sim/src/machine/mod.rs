@@ -7,8 +7,8 @@ mod executor;
 mod parts;
 pub(crate) mod task;
 
-pub(crate) use executor::Executor;
 pub use executor::Standstill;
+pub(crate) use executor::{Cut, Executor};
 pub(crate) use parts::{Gate, Parts};
 
 use crate::block::{Block, Who};

@@ -25,6 +25,11 @@ pub struct Arrival {
     pub cpu: u16,
     /// Name of the task; zeros where nobody told.
     pub task: [u8; TASK_NAME_BYTES],
+    /// Of a write with data: the device's cache is flushed before it (PREFLUSH).
+    pub flush_before: bool,
+    /// Likewise: it is done when it is on the medium (FUA), which a flush behind it sees to, as the kernel has it where a device knows
+    /// no such command.
+    pub flush_behind: bool,
     /// What its task had seen completed last.
     pub after: Option<After>,
 }
@@ -169,6 +174,8 @@ impl Arrivals {
             pid: event.pid,
             cpu: event.cpu,
             task: event.task,
+            flush_before: op == Op::Write && !flush && flags.has(RequestFlags::PREFLUSH),
+            flush_behind: op == Op::Write && !flush && flags.has(RequestFlags::FUA),
             after,
         })
     }

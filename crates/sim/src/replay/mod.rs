@@ -10,6 +10,7 @@
 mod arrival;
 mod engine;
 mod feed;
+mod handing;
 mod ring;
 mod served;
 mod synthetic;
@@ -145,6 +146,14 @@ pub enum ReplayError<E> {
         sectors: u32,
         /// The device's.
         capacity: u64,
+    },
+    /// An arrival or something behind it lies at a time that no clock has.
+    #[error(
+        "the trace goes on at {at_ns} ns, more than 146 years after its beginning; its times or --scale cannot be meant"
+    )]
+    TooLate {
+        /// When it would be, ns.
+        at_ns: u64,
     },
     /// An error in the model.
     #[error("nothing moves any more at {at_ns} ns with {waiting} requests waiting: an error in the model")]

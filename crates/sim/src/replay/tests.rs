@@ -11,7 +11,21 @@ use std::convert::Infallible;
 const MS: u64 = 1_000_000;
 
 fn arrival(time_ns: u64, op: Op, sector: u64, sectors: u32, pid: u32) -> Arrival {
-    Arrival { time_ns, op, sync: false, sector, sectors, pid, cpu: 0, task: [0; 16], after: None }
+    let task = [0; 16];
+    let (flush_before, flush_behind) = (false, false);
+    Arrival {
+        time_ns,
+        op,
+        sync: false,
+        sector,
+        sectors,
+        pid,
+        cpu: 0,
+        task,
+        flush_before,
+        flush_behind,
+        after: None,
+    }
 }
 
 /// Reads of 4 KiB that are no neighbours, one every `gap_ns`.
@@ -59,6 +73,38 @@ fn an_overrun_queue_holds_the_trace_up_and_says_so() {
     assert_eq!((out.counts.done, out.elapsed_ns), (100, 100 * MS));
     assert!(out.counts.full > 0 && out.counts.late_ns > 1000 * MS, "{:?}", out.counts);
     assert!(out.counts.most_under_way <= 9, "{:?}", out.counts);
+}
+
+#[test]
+fn a_write_that_must_be_on_the_medium_is_flushed_behind_and_before() {
+    let disk = || devices::by_name("sata-7200-ncq").unwrap().build().unwrap();
+    let writes = |flush_before, flush_behind| -> Vec<Arrival> {
+        let one = |n: u64| arrival(n * 200 * MS, Op::Write, n * 100_000, 8, 1);
+        (0..50).map(|n| Arrival { flush_before, flush_behind, ..one(n) }).collect()
+    };
+    let took = |out: &Replayed| out.served.iter().map(|s| s.latency.mean_ns().unwrap_or(0.0)).sum::<f64>();
+    let (plain, _) = run(setup("none", disk(), Mode::Open(Scale::ONE)), &writes(false, false));
+    let (durable, events) = run(setup("none", disk(), Mode::Open(Scale::ONE)), &writes(true, true));
+    assert_eq!((plain.counts.flushes, durable.counts.flushes), (0, 100));
+    assert_eq!((durable.counts.arrivals, durable.counts.done, durable.counts.late_ns), (50, 50, 0));
+    assert_eq!(durable.served.len(), 1, "{:?}", durable.served);
+    // The cache takes a plain one in no time; one that must be on the medium waits for an arm and a turn.
+    assert!(took(&plain) < 0.5e6 && took(&durable) > 2e6, "{} and {}", took(&plain), took(&durable));
+    let issued = events.iter().filter(|e| e.action == BlockAction::Issue);
+    let sectors: Vec<u32> = issued.map(|e| e.sectors).take(6).collect();
+    assert_eq!(sectors, [0, 8, 0, 0, 8, 0]);
+}
+
+#[test]
+fn times_that_no_clock_has_are_refused() {
+    for (time_ns, scale) in [(u64::MAX - 1, 1.0), (20_000_000_000_000, 1e6)] {
+        let late = [arrival(0, Op::Read, 0, 8, 1), arrival(time_ns, Op::Read, 8, 8, 1)];
+        let disk = devices::by_name("sata-7200-ncq").unwrap().build().unwrap();
+        let setup = setup("none", disk, Mode::Open(Scale::new(scale).unwrap()));
+        let mut left = late.iter().copied();
+        let refused = replay(setup, || Ok::<_, Infallible>(left.next()), |_| {}).unwrap_err();
+        assert!(refused.to_string().contains("146 years"), "{refused}");
+    }
 }
 
 #[test]
@@ -189,7 +235,16 @@ fn some_arrivals() -> impl Strategy<Value = Vec<Arrival>> {
             time += gap;
             let op = if write { Op::Write } else { Op::Read };
             let after = (n as u64).checked_sub(back + 1).map(|number| After { number, gap_ns: think });
-            Arrival { after, sync: blocks % 2 == 0, ..arrival(time, op, block * 8, blocks * 8, pid) }
+            // Some of the writes are with flushes, as journals have them.
+            let (flush_before, flush_behind) = (write && blocks % 5 == 0, write && blocks % 3 == 0);
+            let sync = blocks % 2 == 0;
+            Arrival {
+                after,
+                sync,
+                flush_before,
+                flush_behind,
+                ..arrival(time, op, block * 8, blocks * 8, pid)
+            }
         });
         made.collect()
     })

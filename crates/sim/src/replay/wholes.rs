@@ -1,7 +1,7 @@
 //! Arrivals of which something is not done yet, by small numbers that bios carry through the queue. Filled when an arrival is handed in,
 //! asked at each completion of a part.
 
-use fathom_iopath::Op;
+use fathom_iopath::{Op, TaskId};
 
 /// An arrival that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,23 @@ pub(super) struct Whole {
     pub due: u64,
     /// What is asked for.
     pub op: Op,
+    /// What comes when these parts are done.
+    pub rest: Option<Rest>,
+}
+
+/// What is still to be done for a write that has a flush before or behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// Its data; otherwise they are done.
+    pub data: bool,
+    /// A flush behind them.
+    pub flush: bool,
+    /// Its place.
+    pub sector: u64,
+    /// Whose.
+    pub task: TaskId,
+    /// On which CPU.
+    pub cpu: u8,
 }
 
 /// The table; places are used again.

@@ -20,6 +20,13 @@ pub struct Check {
     pub holds: bool,
 }
 
+impl Check {
+    /// In a word: what does not hold is a miss, and said to be one.
+    pub(crate) fn verdict(&self) -> &'static str {
+        if self.holds { "holds" } else { "MISS" }
+    }
+}
+
 /// Does every job on as many threads as there are CPUs. The results stand in the order of the jobs, whoever did them.
 pub(crate) fn side_by_side<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let threads =

@@ -5,8 +5,9 @@ mod beginning;
 mod between;
 mod phase;
 mod setup;
+mod sizes;
 
-pub use setup::{Setup, SimError};
+pub use setup::{Setup, SimError, never};
 
 use crate::block::Who;
 use crate::flows;
@@ -45,8 +46,9 @@ pub fn simulate_noting(
         let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";
         return Err(SimError::Unsupported(why.into()));
     }
-    let indirect_in_memory = setup.indirect_in_memory;
+    let (indirect_in_memory, stop) = (setup.indirect_in_memory, setup.stop);
     let capacity_sectors = setup.device.capacity_sectors();
+    sizes::check(workload, &setup.host, capacity_sectors)?;
     let machine = machine(setup)?;
     machine.noted.borrow_mut().note_calls(most);
     let sets = Sets::make(&machine, workload, room(&machine, capacity_sectors))?;
@@ -60,7 +62,7 @@ pub fn simulate_noting(
     let pools: Vec<Pools> =
         (0..workload.repetitions).flat_map(|_| workload.phases.iter().map(Pools::of)).collect();
     let mut out = Simulated { phases: vec![Vec::new(); workload.phases.len()], inside: Inside::default() };
-    let mut executor = Executor::new(&machine);
+    let mut executor = Executor::new(&machine, stop);
     executor.serve(Box::pin(async {
         machine.own_cpu(Who::JOURNAL);
         machine.commit_transactions().await;

@@ -7,7 +7,7 @@ use crate::files::{Files, PAGE};
 use crate::host::{Host, JournalRule, QueueRules};
 use crate::journal::Journal;
 use crate::layout::Allocator;
-use crate::machine::{Build, Machine, Standstill};
+use crate::machine::{Build, Cut, Machine, Standstill};
 use crate::sets::SetsError;
 use crate::stack::Stack;
 use fathom_iopath::elevator::{self, NameError};
@@ -34,6 +34,14 @@ pub struct Setup {
     pub stack: Stack,
     /// Leave out the reads of indirect blocks: they are in memory from the start.
     pub indirect_in_memory: bool,
+    /// Asked now and then: whether somebody wants the simulation to stop.
+    pub stop: fn() -> bool,
+}
+
+/// For [`Setup::stop`] where nobody does.
+#[must_use]
+pub fn never() -> bool {
+    false
 }
 
 /// A simulation that could not be done.
@@ -58,9 +66,24 @@ pub enum SimError {
         /// Where that is.
         at_mib: u64,
     },
+    /// Somebody asked for it, see [`Setup::stop`].
+    #[error("stopped before its end, at {at_ns} ns of virtual time")]
+    Stopped {
+        /// When, ns.
+        at_ns: u64,
+    },
     /// An error in the model.
     #[error(transparent)]
-    Standstill(#[from] Standstill),
+    Standstill(Standstill),
+}
+
+impl From<Cut> for SimError {
+    fn from(cut: Cut) -> Self {
+        match cut {
+            Cut::Stopped { at_ns } => Self::Stopped { at_ns },
+            Cut::Standstill(error) => Self::Standstill(error),
+        }
+    }
 }
 
 impl From<SetsError> for SimError {

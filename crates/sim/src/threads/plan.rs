@@ -209,7 +209,8 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                 let who = Who::worker(at);
                 let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
                 // Numbers of processes begin behind those of the system's tasks.
-                let process_number = if alone { who.0 } else { 3 + process as u16 };
+                let process_number =
+                    if alone { who.0 } else { u16::try_from(process + 3).unwrap_or(u16::MAX) };
                 machine.block.describe(who, process_number);
                 plans.push(Plan {
                     group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },

@@ -15,12 +15,12 @@ use std::process::ExitCode;
 /// The options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  fathom reproduce sysbench-2004              the table, its errors, the tolerances: about half a second
+  fathom reproduce sysbench-2004              the table, its errors, the tolerances: some seconds
   fathom reproduce sysbench-2004 --ablation   what each mechanism contributes
   fathom reproduce cciss-2008                 request sizes and rates of writers under two page orders: some seconds
   fathom reproduce ncsa-2005                  IOzone's surfaces of 2005: some seconds
 
-Exit code: 0 every stated tolerance holds, 1 one does not. docs/simulator.md says what was fitted.")]
+Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md says which, and what was fitted.")]
 pub struct Reproduce {
     /// Which table
     #[arg(value_enum)]

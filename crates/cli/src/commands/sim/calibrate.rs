@@ -14,7 +14,7 @@ use fathom_record::Histogram;
 use fathom_record::block::DeviceNumber;
 use fathom_report::units;
 use fathom_sim::agree::Look;
-use fathom_sim::calibrate::{Fitting, Judged, Services, Value};
+use fathom_sim::calibrate::{Fitting, Judged, Services, Value, with_demerit};
 use fathom_sim::devices::{self, Device as _, DeviceProfile};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use serde::Serialize;
@@ -68,7 +68,11 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     let half = first_half(&input, number, issued, &mut fitting, &called)?;
     let held_out = second_half(&input, number, &half)?;
     let holds = o.at_most.map(|limit| held_out.as_ref().is_some_and(|j| j.demerit_percent <= limit));
-    write(o, &half.text)?;
+    let profile = match &held_out {
+        Some(judged) => with_demerit(&half.text, judged.demerit_percent),
+        None => half.text.clone(),
+    };
+    write(o, &profile)?;
     let told = Told {
         schema: SCHEMA,
         file: input.name,
@@ -155,6 +159,12 @@ fn first_half(
         }
     }
     let file = &input.name;
+    if services.impossible() > 0 {
+        console::warning(&format!(
+            "{file}: {} events lie at sectors that no device has (above 2^54); they are left out",
+            services.impossible()
+        ));
+    }
     if let Some(capacity) = fitting.capacity_sectors()
         && services.end_sector() > capacity
     {

@@ -117,7 +117,7 @@ pub struct RunSimulated {
     /// Read-ahead policy, with tunables if wanted: modern,max=32
     #[arg(long, value_name = "NAME[,TUNABLE=N]", default_value = "modern")]
     pub readahead: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, loop-6.18 [default: by host and device]
+    /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
     /// Layers: full, or nocache (every call reaches the queue)

@@ -16,9 +16,10 @@ use crate::exit::{self, Usage};
 use crate::line::Common;
 use crate::{console, state};
 use fathom_iopath::{Limits, elevator, readahead};
-use fathom_record::{Run, ValueSources};
+use fathom_record::{Doubt, RestsOn, Run, Simulation, ValueSources};
 use fathom_sim::devices::DeviceProfile;
 use fathom_sim::host::Host;
+use fathom_sim::sources::Uncertain;
 use fathom_sim::{Setup, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
@@ -59,11 +60,21 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         if let Some(seed) = o.seed {
             workload.seed = Seed(seed);
         }
-        let run = one(o, &subject, &workload, (&host, &device, stack), values)?;
+        let mut run = one(o, &subject, &workload, (&host, &device, stack), values)?;
+        if common.no_store {
+            forget_when(&mut run);
+        }
         failed |= run.error.is_some();
         conclude(o, common, &run)?;
     }
     Ok(ExitCode::from(if failed { exit::FAILED } else { exit::DONE }))
+}
+
+/// What is not kept is nobody's to find again: without a date and an id of its own the same simulation has the same bytes.
+fn forget_when(run: &mut Run) {
+    const NEVER: &str = "1970-01-01T00:00:00Z";
+    run.id = "simulated".into();
+    (run.started_at, run.ended_at) = (NEVER.into(), NEVER.into());
 }
 
 fn stack_of(o: &RunSimulated) -> Result<Stack, Usage> {
@@ -87,11 +98,12 @@ fn one(
         readahead: o.readahead.clone(),
         stack,
         indirect_in_memory: false,
+        stop: || fathom_engine::interrupted_by().is_some(),
     };
     let started = jiff::Zoned::now();
     let out = simulate(workload, setup).map_err(|e| Usage(format!("{}: {e}", subject.words())))?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
-    Ok(record::of(o, subject, workload, &started, values, out))
+    Ok(record::of(o, subject, workload, &started, (values, rests_on(host, device)), out))
 }
 
 /// What a request of the device may be, if the user does not say: by the device and the host's kernel.
@@ -171,6 +183,18 @@ fn inside(run: &Run) -> String {
         let _ = writeln!(text, "  {name:<28} {count:>16}");
     }
     text
+}
+
+/// What an answer of this host and device rests on without anybody knowing it.
+fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
+    let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
+    RestsOn { fitted: all.fitted, guessed: all.guessed, demerit_percent: device.demerit_percent }
+}
+
+/// The reasons for doubt that every simulated run carries.
+fn doubts(simulation: &Simulation) -> Vec<Doubt> {
+    let doubt = |code: &str, sentence| Doubt { code: code.into(), phase: None, sentence };
+    vec![doubt("simulated", simulation.sentence()), doubt("model", simulation.rests_on.sentence())]
 }
 
 /// Everything that can be named.

@@ -2,8 +2,9 @@
 
 use super::super::sweep::subject::Subject;
 use super::line::RunSimulated;
+use crate::console;
 use crate::run_loop;
-use fathom_record::{Clock, Doubt, Run, Simulation, Status, ValueSources};
+use fathom_record::{Clock, RestsOn, Run, Simulation, Status, ValueSources};
 use fathom_sim::Simulated;
 use fathom_workload::Workload;
 
@@ -13,7 +14,7 @@ pub fn of(
     subject: &Subject,
     workload: &Workload,
     started: &jiff::Zoned,
-    values: ValueSources,
+    (values, rests_on): (ValueSources, RestsOn),
     out: Simulated,
 ) -> Run {
     let mut counts: Vec<(String, u64)> =
@@ -42,6 +43,7 @@ pub fn of(
         readahead: o.readahead.clone(),
         stack: o.stack.clone(),
         values,
+        rests_on,
         counts,
         phases: out.inside.phases,
     };
@@ -66,13 +68,13 @@ pub fn of(
         ended_at: run_loop::rfc3339(&jiff::Zoned::now()),
         status: if error.is_some() { Status::Failed } else { Status::Completed },
         version: env!("CARGO_PKG_VERSION").into(),
-        argv: std::env::args().collect(),
+        argv: console::argv(),
         directory: format!("(simulated: {} on {})", o.host, o.device),
         seed: workload.seed.0,
         workload: workload.to_toml().unwrap_or_else(|e| format!("# {e}")),
         environment: serde_json::json!({ "simulated": true }),
         clock: Clock { source: "virtual".into(), hz: 1e9, ..Clock::default() },
-        doubts: vec![Doubt { code: "simulated".into(), phase: None, sentence: simulation.sentence() }],
+        doubts: super::doubts(&simulation),
         phases,
         error,
         simulation: Some(simulation),

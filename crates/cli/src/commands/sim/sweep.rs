@@ -56,7 +56,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         schema: SCHEMA,
         id: new_run_id(started.timestamp(), std::process::id()),
         workload: subject.words(),
-        directory: "(simulated)".into(),
+        directory: fathom_report::sweep::SIMULATED.into(),
         started_at: crate::run_loop::rfc3339(&started),
         seed: SEED,
         rounds: o.rounds,
@@ -69,11 +69,28 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         runs: Vec::new(),
         figure: figure(o.figure),
         ended_early: interrupted_by().map(|signal| format!("signal {signal}")),
-        notes: vec!["All of this is simulated: nothing was measured.".into()],
+        notes: notes(&turns)?,
     };
     keep(&mut sweep, common, (&turns, outcomes), &started)?;
     sweep.tell_origins();
     conclude(o, common, &sweep)
+}
+
+/// That it is simulated, and what each host with its device rests on.
+fn notes(turns: &[Turn]) -> anyhow::Result<Vec<String>> {
+    let mut notes = vec![
+        "All of this is simulated: nothing was measured. Differences below a model's error cannot be told."
+            .to_owned(),
+    ];
+    for turn in turns {
+        let (host, device) = (&turn.options.host, &turn.options.device);
+        let sentence = super::rests_on(&host_of(host)?, &device_of(device)?).sentence();
+        let note = format!("{host} with {device}: {sentence}");
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(notes)
 }
 
 fn varied(o: &SweepSimulated, subject: &Subject) -> Result<Vec<Varied>, Usage> {
@@ -166,6 +183,10 @@ fn simulated(o: &SweepSimulated, subject: &Subject, turns: &[Turn]) -> Outcomes 
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(turn) = turns.get(number) else { break };
                     let outcome = turn_of(subject, turn).map_err(|e| format!("{e:#}"));
+                    // What a signal cut off has not been simulated.
+                    if outcome.is_err() && interrupted_by().is_some() {
+                        break;
+                    }
                     outcomes.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(outcome);
                     bar.inc(1);
                 }

@@ -153,6 +153,11 @@ fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
             device,
             scheduler,
             values: crate::ValueSources { guessed, ..Default::default() },
+            rests_on: crate::RestsOn {
+                guessed: vec!["host cpu.call_us".into()],
+                demerit_percent: (guessed % 2 == 0).then_some(f64::from(guessed) / 8.0),
+                ..Default::default()
+            },
             counts,
             phases: vec![crate::inside::PhaseInside { phase: guessed, ..Default::default() }],
             ..Simulation::default()

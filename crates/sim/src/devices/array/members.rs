@@ -94,7 +94,8 @@ impl Members {
     /// What all disks did together.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let mut all = Counters::default();
+        let members = u32::try_from(self.disks.len()).unwrap_or(u32::MAX);
+        let mut all = Counters { members, ..Counters::default() };
         for c in self.disks.iter().map(Disk::counters) {
             all.seek_ns += c.seek_ns;
             all.rotation_ns += c.rotation_ns;

@@ -309,6 +309,7 @@ impl Device for Array {
             seek_ns: members.seek_ns,
             rotation_ns: members.rotation_ns,
             transfer_ns: members.transfer_ns,
+            members: members.members,
             ..self.counters
         }
     }

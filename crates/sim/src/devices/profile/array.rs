@@ -15,6 +15,8 @@ pub struct ArrayProfile {
     _kind: String,
     #[serde(rename = "about")]
     _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
     /// The disks; their write caches are off.
     pub members: MembersProfile,
     /// How data lie on them.

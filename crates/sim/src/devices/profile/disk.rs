@@ -17,6 +17,8 @@ pub struct DiskProfile {
     _kind: String,
     #[serde(rename = "about")]
     _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
     /// Surfaces and tracks.
     pub geometry: GeometryProfile,
     /// Arm and heads.

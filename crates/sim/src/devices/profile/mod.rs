@@ -17,7 +17,7 @@ pub use ssd::{ConstantProfile, SsdProfile};
 
 use super::AnyDevice;
 use crate::host::QueueRules;
-use crate::sources::Tally;
+use crate::sources::{Tally, Uncertain};
 use error::Reader;
 use fathom_iopath::Limits;
 use serde::Deserialize;
@@ -31,6 +31,11 @@ pub struct DeviceProfile {
     pub name: String,
     /// Where its values come from; those of an array's disks are among them.
     pub tally: Tally,
+    /// Which of them nobody knows for sure.
+    pub uncertain: Uncertain,
+    /// How far its response times were from those of the device it was fitted to, on requests that it had not seen: the demerit
+    /// figure in % of their mean. Only `fathom sim calibrate` writes it.
+    pub demerit_percent: Option<f64>,
     kind: Kind,
 }
 
@@ -48,6 +53,7 @@ enum Kind {
 struct Head {
     kind: String,
     about: String,
+    demerit_percent: Option<f64>,
 }
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\" or \"constant\"";
@@ -70,7 +76,11 @@ impl DeviceProfile {
         let reader = Reader { name, text };
         let table: toml::Table = text.parse().map_err(|e| reader.toml(&e))?;
         let head: Head = reader.read(text)?;
+        if let Some(percent) = head.demerit_percent.filter(|p| !p.is_finite() || *p < 0.0) {
+            return Err(reader.value("demerit_percent", &percent.to_string(), "0 or more"));
+        }
         let mut tally = Tally::of(&table);
+        let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {
             "constant" => Kind::Constant(ConstantProfile::parse(&reader)?),
             "disk" => Kind::Disk(DiskProfile::parse(&reader)?),
@@ -79,13 +89,16 @@ impl DeviceProfile {
             "array" => {
                 let array = ArrayProfile::parse(&reader)?;
                 let disk = array.disk(&reader)?;
-                tally = tally + Tally::of(&disk_text(&array)?);
+                let members = disk_text(&array)?;
+                tally = tally + Tally::of(&members);
+                uncertain = uncertain.and("members'", &Uncertain::of(&members));
                 array.layout(&reader, &disk)?;
                 Kind::Array(array, Box::new(disk))
             }
             other => return Err(reader.value("kind", &format!("{other:?}"), KINDS)),
         };
-        Ok(Self { about: head.about, name: name.to_string(), tally, kind })
+        let demerit_percent = head.demerit_percent;
+        Ok(Self { about: head.about, name: name.to_string(), tally, uncertain, demerit_percent, kind })
     }
 
     /// A profile that is shipped, with some values changed: (table, key, value as TOML). Where these come from is no longer told.

@@ -16,6 +16,8 @@ pub struct OpticalProfile {
     _kind: String,
     #[serde(rename = "about")]
     _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
     /// The medium.
     pub medium: MediumProfile,
     /// From the inside out.

@@ -18,6 +18,8 @@ pub struct SsdProfile {
     _kind: String,
     #[serde(rename = "about")]
     _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
     /// Between host and drive.
     pub interface: SsdInterface,
     /// Dies, channels and their times.
@@ -175,6 +177,8 @@ pub struct ConstantProfile {
     _kind: String,
     #[serde(rename = "about")]
     _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
     /// Its numbers.
     pub service: ServiceProfile,
 }

@@ -32,6 +32,8 @@ pub struct Flash {
     channel_free: Vec<u64>,
     next_die: u64,
     programmed: u64,
+    /// Time that channels moved data, all together.
+    moved_ns: u64,
 }
 
 impl Flash {
@@ -40,7 +42,26 @@ impl Flash {
     pub fn new(rules: FlashRules) -> Self {
         let channels = rules.channels.max(1) as usize;
         let dies = channels * rules.dies_per_channel.max(1) as usize;
-        Self { rules, die_free: vec![0; dies], channel_free: vec![0; channels], next_die: 0, programmed: 0 }
+        Self {
+            rules,
+            die_free: vec![0; dies],
+            channel_free: vec![0; channels],
+            next_die: 0,
+            programmed: 0,
+            moved_ns: 0,
+        }
+    }
+
+    /// Time that channels moved data, all together, ns. Waiting for a die is not among it.
+    #[must_use]
+    pub fn moved_ns(&self) -> u64 {
+        self.moved_ns
+    }
+
+    /// Channels, which move data side by side.
+    #[must_use]
+    pub fn channels(&self) -> u32 {
+        u32::try_from(self.channel_free.len()).unwrap_or(u32::MAX)
     }
 
     /// Pages programmed.
@@ -62,7 +83,9 @@ impl Flash {
     pub fn read(&mut self, from: u64, die: u64, bytes: u64) -> u64 {
         let (die, channel) = self.places(die);
         self.die_free[die] = self.die_free[die].max(from) + self.rules.read_ns;
-        let out = self.die_free[die].max(self.channel_free[channel]) + self.channel_ns(bytes);
+        let moves_ns = self.channel_ns(bytes);
+        self.moved_ns += moves_ns;
+        let out = self.die_free[die].max(self.channel_free[channel]) + moves_ns;
         self.channel_free[channel] = out;
         out
     }
@@ -76,7 +99,9 @@ impl Flash {
 
     fn program_on(&mut self, from: u64, die: u64) -> u64 {
         let (die, channel) = self.places(die);
-        let loaded = self.channel_free[channel].max(from) + self.channel_ns(u64::from(self.rules.page_bytes));
+        let moves_ns = self.channel_ns(u64::from(self.rules.page_bytes));
+        self.moved_ns += moves_ns;
+        let loaded = self.channel_free[channel].max(from) + moves_ns;
         self.channel_free[channel] = loaded;
         let program_ns = self.rules.program_ns / u64::from(self.rules.planes.max(1));
         self.die_free[die] = self.die_free[die].max(loaded) + program_ns;

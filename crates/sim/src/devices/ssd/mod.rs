@@ -124,7 +124,6 @@ impl Ssd {
             ready = ready.max(self.flash.read(from, die, (end - sector) * SECTOR_BYTES));
             sector = end;
         }
-        self.counters.transfer_ns += ready - from;
         self.link(ready, command.bytes())
     }
 
@@ -233,7 +232,8 @@ impl Device for Ssd {
     }
 
     fn counters(&self) -> Counters {
-        self.counters
+        let (transfer_ns, members) = (self.flash.moved_ns(), self.flash.channels());
+        Counters { transfer_ns, members, ..self.counters }
     }
 }
 

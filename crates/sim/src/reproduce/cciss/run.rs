@@ -66,6 +66,7 @@ pub(super) fn one(
         readahead: "none".into(),
         stack: Stack::Full,
         indirect_in_memory: false,
+        stop: crate::simulation::never,
     };
     let out = simulate(&workloads[cell.test], setup)?;
     let of = |phase: usize| {

@@ -29,7 +29,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     if !t.ablations.is_empty() {
         ablations(t, f)?;
     }
-    writeln!(f, "Not explained")?;
+    writeln!(f, "Misses: the open cells, and others that are off by more than {} %", t.cached_percent)?;
     for miss in &t.misses {
         writeln!(f, "  {miss}")?;
     }
@@ -39,7 +39,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     }
     writeln!(f, "\nStated tolerances")?;
     for check in &t.checks {
-        writeln!(f, "  {:<6} {}", if check.holds { "holds" } else { "FAILS" }, check.stated)?;
+        writeln!(f, "  {:<6} {}", check.verdict(), check.stated)?;
         writeln!(f, "         {}", check.found)?;
     }
     Ok(())
@@ -50,7 +50,7 @@ fn verdict(row: &Row) -> &'static str {
     match row.kind {
         "fitted" => "fitted (ceiling)",
         "cached" => "held out",
-        "collapse" => "held out, nothing fitted",
+        "collapse" => "structure chosen after this cell was seen",
         _ => "open: a MISS",
     }
 }

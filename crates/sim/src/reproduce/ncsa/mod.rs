@@ -20,7 +20,7 @@ use crate::stack::Stack;
 use fathom_iopath::Limits;
 use fathom_record::Repetition;
 use fathom_workload::{Phase, Workload};
-use published::{FILES_KIB, RECORDS_KIB, REPORTS, is_fitted};
+use published::{FILES_KIB, RECORDS_KIB, REPORTS, Standing, standing};
 use serde::Serialize;
 use statistics::{log_correlation, root_mean_square};
 
@@ -46,8 +46,8 @@ pub struct Cell {
     pub simulated_kib_s: f64,
     /// Ours against the published one, %.
     pub error_percent: f64,
-    /// Whether values of the profile were set with its help.
-    pub fitted: bool,
+    /// Whether values of the profile were set with its help or changed after a look at it.
+    pub standing: Standing,
 }
 
 /// A report beside ours.
@@ -59,7 +59,7 @@ pub struct Surface {
     pub cells: Vec<Cell>,
     /// Correlation of log throughput over all cells.
     pub correlation: f64,
-    /// Over those that nothing was fitted to.
+    /// Over those that nothing was fitted to or changed by; 0 of none.
     pub held_out_correlation: f64,
     /// Number of those.
     pub held_out: usize,
@@ -73,12 +73,12 @@ impl Surface {
             cells.iter().map(|c| (c.published_kib_s, c.simulated_kib_s)).collect::<Vec<_>>()
         };
         let all: Vec<&Cell> = cells.iter().collect();
-        let held_out: Vec<&Cell> = cells.iter().filter(|c| !c.fitted).collect();
+        let held_out: Vec<&Cell> = cells.iter().filter(|c| c.standing == Standing::HeldOut).collect();
         let errors: Vec<f64> = held_out.iter().map(|c| c.error_percent).collect();
         Self {
             test,
             correlation: log_correlation(&pairs(&all)),
-            held_out_correlation: log_correlation(&pairs(&held_out)),
+            held_out_correlation: if held_out.is_empty() { 0.0 } else { log_correlation(&pairs(&held_out)) },
             held_out: held_out.len(),
             held_out_rms_percent: root_mean_square(&errors),
             cells,
@@ -120,15 +120,16 @@ impl Table {
 }
 
 /// Degrees of freedom, said in full.
-pub const FREEDOM: [&str; 11] = [
+pub const FREEDOM: [&str; 12] = [
     "fitted: five times (a call, a page, a page that becomes active, a page missed as source and as target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
     "fitted: how much of memory pages of other files have in use when the test begins (5100 MiB), and how fast they leave it (0.3 of what 2.4's source says), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
     "from the report and from data sheets: memory for files (6,165,744 KB less 178,840 KB of kernel buffer), 512 KiB of CPU cache in 8 ways (which records keep their buffer there, and which do not, is reckoned from that), read-ahead of 3 to 31 blocks, 2.4's elevator and lists of pages",
-    "guessed: the disk altogether (the report says nothing of it; 58 MB/s outside) and shares of dirty pages",
+    "fitted: the share of dirty pages at which writers wait, read off the published writes; so no cell of the writes is held out",
+    "guessed: the disk altogether (the report says nothing of it; 58 MB/s outside) and the other share of dirty pages",
     "chosen after a look at the published cells, in a desk calculation before anything was simulated: that a page leaves the CPU cache by chance of its address (the cells of 256 KiB lie half-way between both levels)",
     "likewise: that the first read after a write makes a page active, which takes time; a reread does not (the difference is the same for all files above the cache)",
     "likewise: that memory was in use by others (the first record size of each new largest file reads from the disk, the others do not); with empty memory every file would fit, and no cell would read from the disk",
-    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: memory for files was a guess of 5700 MiB until then, of which others had 5000",
+    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: memory for files was a guess of 5700 MiB until then, of which others had 5000; that cell is called seen",
     "run: write, rewrite, read and reread. IOzone's nine other tests are left out: fwrite and fread go through the C library, which is not simulated, and the reads come before all of them in each cell",
     "IOzone of today reads the first record before the clock starts, and so does the simulation; where the record is the whole file, a first read is a reread then",
     "the second host read over NFS, for which there is no model",
@@ -152,6 +153,7 @@ pub fn reproduce(workload: &Workload) -> Result<Table, SimError> {
         readahead: READAHEAD.into(),
         stack: Stack::Full,
         indirect_in_memory: false,
+        stop: crate::simulation::never,
     };
     let out = simulate(workload, setup)?;
     let surfaces = REPORTS
@@ -186,7 +188,7 @@ fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetitio
         published_kib_s,
         simulated_kib_s,
         error_percent: (simulated_kib_s / published_kib_s - 1.0) * 100.0,
-        fitted: is_fitted(test, file_kib, record_kib),
+        standing: standing(test, file_kib, record_kib),
     })
 }
 
@@ -206,7 +208,7 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
                 let published_kib_s = f64::from(published);
                 let simulated_kib_s = change(test, file_kib, record_kib, published_kib_s);
                 let error_percent = (simulated_kib_s / published_kib_s - 1.0) * 100.0;
-                let fitted = is_fitted(test, file_kib, record_kib);
+                let standing = standing(test, file_kib, record_kib);
                 if published > 0 {
                     cells.push(Cell {
                         file_kib,
@@ -214,7 +216,7 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
                         published_kib_s,
                         simulated_kib_s,
                         error_percent,
-                        fitted,
+                        standing,
                     });
                 }
             }

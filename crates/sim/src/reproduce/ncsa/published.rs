@@ -21,13 +21,29 @@ pub type Report = [[u32; 13]; 17];
 pub const REPORTS: [(&str, &Report); 4] =
     [("write", &WRITE), ("rewrite", &REWRITE), ("read", &READ), ("reread", &REREAD)];
 
-/// Whether a value of the host's profile was set with the help of a cell.
+/// What a cell can prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// A value of the host's profile was set with its help.
+    Fitted,
+    /// No least squares used it, but a value was changed or chosen after it was looked at.
+    Seen,
+    /// Neither. When the structure was chosen the whole table was in view all the same.
+    HeldOut,
+}
+
+/// What a cell can prove. The share of dirty pages was read off the writes, as a whole; the size of memory was changed after ours of the
+/// first read of 4 GiB with records of 128 KiB had been seen.
 #[must_use]
-pub fn is_fitted(report: &str, file_kib: u64, record_kib: u64) -> bool {
-    match report {
-        "read" => file_kib == 16_384 || record_kib == 64 && [1 << 20, 2 << 20].contains(&file_kib),
-        "reread" => file_kib == 16_384 || file_kib == 256,
-        _ => false,
+pub fn standing(report: &str, file_kib: u64, record_kib: u64) -> Standing {
+    const GIB: u64 = 1 << 20;
+    match (report, file_kib, record_kib) {
+        ("read" | "reread", 16_384, _) | ("read", GIB | 2_097_152, 64) | ("reread", 256, _) => {
+            Standing::Fitted
+        }
+        ("read", 4_194_304, 128) | ("write" | "rewrite", ..) => Standing::Seen,
+        _ => Standing::HeldOut,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tables as text, for a terminal of 110 columns: first reads and rereads published, ours and the error; of the writes a line.
 
 use super::super::text::wrapped;
-use super::published::{FILES_KIB, RECORDS_KIB};
+use super::published::{FILES_KIB, RECORDS_KIB, Standing};
 use super::regimes::{PUBLISHED, SIMULATED, Side};
 use super::{Cell, Surface, Table};
 use std::fmt::{Formatter, Result};
@@ -15,7 +15,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     )?;
     writeln!(
         f,
-        "measured). Files by rows and records by columns, in KiB; throughput in MiB/s. * a fit used the cell."
+        "measured). Files by rows and records by columns, in KiB; throughput in MiB/s. * a fit used the cell; + a value was\nchanged after a look at it. Held out: neither, though the structure was chosen with the whole table in view."
     )?;
     writeln!(
         f,
@@ -33,16 +33,13 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
         "test", "cells", "correlation", "held out", "correlation", "rms error"
     )?;
     for s in &t.surfaces {
-        writeln!(
-            f,
-            "{:<10} {:>6} {:>13.3} {:>9} {:>13.3} {:>9.1} %",
-            s.test,
-            s.cells.len(),
-            s.correlation,
-            s.held_out,
-            s.held_out_correlation,
-            s.held_out_rms_percent
-        )?;
+        let (cells, correlation) = (s.cells.len(), s.correlation);
+        write!(f, "{:<10} {cells:>6} {correlation:>13.3} {:>9}", s.test, s.held_out)?;
+        if s.held_out == 0 {
+            writeln!(f, " {:>13} {:>11}", "-", "-")?;
+        } else {
+            writeln!(f, " {:>13.3} {:>9.1} %", s.held_out_correlation, s.held_out_rms_percent)?;
+        }
     }
     wrapped(
         f,
@@ -66,8 +63,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     }
     writeln!(f, "\nStated tolerances")?;
     for check in &t.checks {
-        let verdict = if check.holds { "holds" } else { "FAILS" };
-        writeln!(f, "  {verdict:<6} {}:\n         {}", check.stated, check.found)?;
+        writeln!(f, "  {:<6} {}:\n         {}", check.verdict(), check.stated, check.found)?;
     }
     Ok(())
 }
@@ -79,13 +75,19 @@ fn reads(t: &Table) -> impl Iterator<Item = &Surface> {
     t.surfaces.iter().filter(|s| s.test.ends_with("read"))
 }
 
+/// How a cell that is not held out is marked.
+fn mark(cell: &Cell) -> &'static str {
+    match cell.standing {
+        Standing::Fitted => "*",
+        Standing::Seen => "+",
+        Standing::HeldOut => " ",
+    }
+}
+
 fn misses(surface: &Surface) -> String {
     let missed = surface.cells.iter().filter(|c| c.error_percent.abs() > MISS_PERCENT);
     let told: Vec<String> = missed
-        .map(|c| {
-            let star = if c.fitted { "*" } else { "" };
-            format!("{}x{} {:+.0} %{star}", c.file_kib, c.record_kib, c.error_percent)
-        })
+        .map(|c| format!("{}x{} {:+.0} %{}", c.file_kib, c.record_kib, c.error_percent, mark(c).trim_end()))
         .collect();
     let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
     format!("{}: {told}", surface.test)
@@ -118,5 +120,5 @@ fn mib_s(f: &mut Formatter<'_>, name: &str, surface: &Surface, side: Side) -> Re
 
 fn errors(f: &mut Formatter<'_>, name: &str, surface: &Surface) -> Result {
     head(f, name)?;
-    rows(f, surface, |c| format!(" {:>+6.0}{}", c.error_percent, if c.fitted { '*' } else { ' ' }))
+    rows(f, surface, |c| format!(" {:>+6.0}{}", c.error_percent, mark(c)))
 }

@@ -60,8 +60,8 @@ pub const DISTINCT: usize = 9;
 pub struct Counters {
     /// Position in [`CELLS`].
     pub cell: usize,
-    /// How often the read-ahead of a file went off.
-    pub went_off: u64,
+    /// Files whose read-ahead went off.
+    pub off_files: u64,
     /// Pages that did not follow the page before.
     pub jump_pages: u64,
     /// Pages that did.
@@ -70,9 +70,12 @@ pub struct Counters {
     pub cached_windows: u64,
 }
 
+/// The counter that the size of the page cache was fitted to.
+pub const FITTED_WINDOWS: u64 = 1066;
+
 /// The thread's counters.
 pub const COUNTERS: [Counters; 3] = [
-    Counters { cell: 2, went_off: 127, jump_pages: 3968, contiguous_pages: 10_686, cached_windows: 1153 },
-    Counters { cell: 6, went_off: 0, jump_pages: 5860, contiguous_pages: 18_099, cached_windows: 1066 },
-    Counters { cell: 7, went_off: 0, jump_pages: 5860, contiguous_pages: 18_091, cached_windows: 1108 },
+    Counters { cell: 2, off_files: 127, jump_pages: 3968, contiguous_pages: 10_686, cached_windows: 1153 },
+    Counters { cell: 6, off_files: 0, jump_pages: 5860, contiguous_pages: 18_099, cached_windows: 1066 },
+    Counters { cell: 7, off_files: 0, jump_pages: 5860, contiguous_pages: 18_091, cached_windows: 1108 },
 ];

@@ -2,7 +2,7 @@
 //! told instead of simulated for ever.
 
 use super::*;
-use crate::machine::Executor;
+use crate::machine::{Cut, Executor, Standstill};
 use std::cell::RefCell;
 
 const ONE_RECORD: &str = "direction = \"write\"\nrecord = { fixed = \"8MiB\" }\namount = { operations = 1 }";
@@ -28,14 +28,60 @@ fn one_large_record_is_held_back_at_the_dirty_limit_too() {
 #[test]
 fn a_waiting_machine_that_only_the_flusher_would_wake_stands_still() {
     let machine = machine(setup(NEW)).unwrap();
-    let mut executor = Executor::new(&machine);
+    let mut executor = Executor::new(&machine, never);
     executor.serve(Box::pin(machine.flush_old_data()));
     executor.add(Box::pin(async {
         machine.sleep_until(12_000 * MS).await;
         machine.park().await;
     }));
     let error = executor.run(1).unwrap_err();
-    assert_eq!((error.at_ns, error.waiting), (12_000 * MS, 1));
+    assert_eq!(error, Cut::Standstill(Standstill { at_ns: 12_000 * MS, waiting: 1 }));
+}
+
+#[test]
+fn whoever_wants_it_to_stop_is_heard() {
+    let w = workload(8, 4, "", MIX);
+    let error = simulate(&w, Setup { stop: || true, ..setup(NEW) }).unwrap_err();
+    assert!(matches!(error, SimError::Stopped { .. }), "{error}");
+    assert!(simulate(&w, setup(NEW)).is_ok(), "nobody wants it to");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_it_is_made() {
+    let refused = |w: &Workload, s: Setup| simulate(w, s).unwrap_err().to_string();
+    let with = |set: &str| {
+        let text = format!(
+            "name = \"t\"\nseed = \"0x1\"\n[[fileset]]\nname = \"f\"\n[fileset.files.numbered]\nprefix = \"f\"\ncount = 1\n\
+             [fileset.size]\nfixed = \"8MiB\"\n[[fileset]]\nname = \"g\"\n{set}\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n\
+             [[phase.group.thread]]\n[phase.group.thread.program.stream]\nfileset = \"f\"\n{ONE_RECORD}"
+        );
+        Workload::from_toml(&text).unwrap()
+    };
+    let numbered = |count: &str, size: &str| {
+        with(&format!(
+            "[fileset.files.numbered]\nprefix = \"g\"\ncount = {count}\n[fileset.size]\nfixed = \"{size}\""
+        ))
+    };
+    let said = refused(&numbered("1", "15TiB"), setup(NEW));
+    assert!(said.contains("the device"), "{said}");
+    let said = refused(&numbered("4000000000", "0B"), setup(NEW));
+    assert!(said.contains("4000000001 files"), "{said}");
+    let mut often = workload(1, 1, "", ONE_RECORD);
+    often.repetitions = 4_000_000_000;
+    let said = refused(&often, setup(NEW));
+    assert!(said.contains("workers of all repetitions"), "{said}");
+    let said =
+        refused(&workload(1000, 20_000, "", "pick = \"all\"\namount = { operations = 1 }"), setup(NEW));
+    assert!(said.contains("open files"), "{said}");
+    let mut host = setup(NEW);
+    host.host.memory.cache_mib.value = 4_000_001;
+    let mut others = host.host.memory.cache_mib.clone();
+    others.value = 4_000_000;
+    host.host.memory.others_mib = Some(others);
+    let said = refused(&workload(1, 1, "", ONE_RECORD), host);
+    assert!(said.contains("pages in memory"), "{said}");
+    let said = refused(&workload(1, 65_534, "", ONE_RECORD), setup(NEW));
+    assert!(said.contains("65534 workers; the simulator numbers 65532"), "{said}");
 }
 
 #[test]
@@ -58,7 +104,7 @@ fn no_more_is_in_memory_than_there_is() {
 fn tasks_that_compute_at_the_same_time_are_on_different_cpus() {
     let machine = machine(setup("today")).unwrap();
     let seen = RefCell::new(Vec::new());
-    let mut executor = Executor::new(&machine);
+    let mut executor = Executor::new(&machine, never);
     for _ in 0..2 {
         executor.add(Box::pin(async {
             for _ in 0..3 {

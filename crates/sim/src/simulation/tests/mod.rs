@@ -23,6 +23,7 @@ fn setup(host: &str) -> Setup {
         readahead: "none".into(),
         stack: Stack::Full,
         indirect_in_memory: false,
+        stop: crate::simulation::never,
     }
 }
 
@@ -62,7 +63,8 @@ fn the_same_inputs_give_the_same_bytes() {
     let w = workload(8, 4, "interval = \"100ms\"", MIX);
     let text = || format!("{:?}", run(&w, small_cache(NEW)));
     let first = text();
-    assert!((0..3).all(|_| text() == first));
+    // As often as the specification has it repeated.
+    assert!((1..100).all(|_| text() == first));
     let mut other = w.clone();
     other.seed.0 = 2;
     assert_ne!(format!("{:?}", run(&other, small_cache(NEW))), first);

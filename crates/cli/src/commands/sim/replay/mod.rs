@@ -8,14 +8,14 @@ mod source;
 mod told;
 
 use super::line::{Replay, ReplayMode};
-use super::{device_of, host_of, limits, values};
+use super::{device_of, host_of, limits, rests_on, values};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
 use crate::state;
 use anyhow::anyhow;
 use fathom_iopath::{Queue, elevator};
-use fathom_record::ValueSources;
+use fathom_record::{RestsOn, ValueSources};
 use fathom_sim::devices::Device as _;
 use fathom_sim::replay::{Mode, ReplayError, Replayed, Scale, Setup, replay};
 use source::{Arriving, Broken, Origin};
@@ -33,6 +33,7 @@ pub struct Done<'o> {
     origin: Origin,
     mode: Mode,
     values: ValueSources,
+    rests_on: RestsOn,
     out: Replayed,
 }
 
@@ -40,7 +41,7 @@ pub struct Done<'o> {
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
     let mode = mode(o)?;
     let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
-    let values = values(&host, &device);
+    let (values, rests_on) = (values(&host, &device), rests_on(&host, &device));
     let limits = limits(o.limits.as_deref(), &host, &device)?;
     let built = device.build().map_err(|e| Usage(e.to_string()))?;
     let scheduler = elevator::by_name(&o.scheduler).map_err(|e| Usage(e.to_string()))?;
@@ -65,7 +66,7 @@ pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
         ))
         .into());
     }
-    let done = Done { options: o, origin, mode, values, out };
+    let done = Done { options: o, origin, mode, values, rests_on, out };
     conclude(&done, common)?;
     let rate = done.out.counts.arrivals as f64 / took.as_secs_f64().max(1e-9);
     console::note(&format!("took {}, {rate:.0} arrivals a second", console::duration(took)));
@@ -108,7 +109,9 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
             let path = o.log.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
             anyhow!("cannot write {path}: {e}; what was written before is kept")
         }
-        too_long @ ReplayError::TooLong { .. } => Usage(too_long.to_string()).into(),
+        wrong @ (ReplayError::TooLong { .. } | ReplayError::TooLate { .. }) => {
+            Usage(wrong.to_string()).into()
+        }
         standstill @ ReplayError::Standstill { .. } => anyhow!(standstill.to_string()),
     }
 }

@@ -3,8 +3,9 @@
 
 use super::Done;
 use super::told;
+use crate::console;
 use crate::run_loop;
-use fathom_record::{Clock, Doubt, OpKind, Phase, Repetition, Run, Simulation, Status, Worker};
+use fathom_record::{Clock, OpKind, Phase, Repetition, Run, Simulation, Status, Worker};
 use fathom_sim::outcome;
 
 /// The run.
@@ -34,6 +35,7 @@ pub fn of(done: &Done<'_>) -> Run {
         readahead: "none".into(),
         stack: "replay".into(),
         values: done.values,
+        rests_on: done.rests_on.clone(),
         counts,
         // A trace is drawn by what reached the device.
         phases: Vec::new(),
@@ -47,13 +49,13 @@ pub fn of(done: &Done<'_>) -> Run {
         ended_at: run_loop::rfc3339(&now),
         status: Status::Completed,
         version: env!("CARGO_PKG_VERSION").into(),
-        argv: std::env::args().collect(),
+        argv: console::argv(),
         directory: format!("(simulated: {} on {})", o.host, o.device),
         seed: o.seed,
         workload: format!("# {}, {}\n", done.origin.file, told::mode_words(done.mode)),
         environment: serde_json::json!({ "simulated": true }),
         clock: Clock { source: "virtual".into(), hz: 1e9, ..Clock::default() },
-        doubts: vec![Doubt { code: "simulated".into(), phase: None, sentence: simulation.sentence() }],
+        doubts: super::super::doubts(&simulation),
         phases: vec![phase(done)],
         simulation: Some(simulation),
         ..Run::default()

@@ -54,7 +54,7 @@ pub fn sentence(done: &Done<'_>) -> String {
 pub fn page(done: &Done<'_>) -> String {
     let (out, origin) = (&done.out, &done.origin);
     let counts = &out.counts;
-    let mut text = format!("{}\n\n{}", sentence(done), origin.file);
+    let mut text = format!("{}\n{}\n\n{}", sentence(done), done.rests_on.sentence(), origin.file);
     // Writing to a text cannot fail.
     if !origin.device.is_empty() {
         let _ = write!(text, ": {} ({})", origin.device, origin.format);
@@ -89,17 +89,24 @@ pub fn page(done: &Done<'_>) -> String {
     let d = &out.device;
     let of =
         |ns: u64| units::percent(if out.elapsed_ns > 0 { ns as f64 / out.elapsed_ns as f64 } else { 0.0 });
+    let members = u64::from(d.side_by_side());
     let _ = writeln!(
         text,
         "device        busy {}: overhead {}, seeks {}, rotation {}, transfer {}; {} reads out of its cache, {} writes into it",
         of(d.busy_ns),
         of(d.overhead_ns),
-        of(d.seek_ns),
-        of(d.rotation_ns),
-        of(d.transfer_ns),
+        of(d.seek_ns / members),
+        of(d.rotation_ns / members),
+        of(d.transfer_ns / members),
         d.read_hits,
         d.cached_writes
     );
+    if members > 1 {
+        let _ = writeln!(
+            text,
+            "              seeks, rotation and transfer: the mean of {members} arms or channels"
+        );
+    }
     remarks(&mut text, done);
     for device in &out.block.devices {
         let _ = write!(text, "\n{}", text::block::device(&out.block, device));
@@ -171,6 +178,7 @@ pub fn json(done: &Done<'_>) -> Value {
         "device": o.device,
         "scheduler": o.scheduler,
         "values": done.values,
+        "rests_on": done.rests_on,
         "mode": mode,
         "virtual_ns": out.elapsed_ns,
         "counts": {
@@ -186,6 +194,7 @@ pub fn json(done: &Done<'_>) -> Value {
             "busy": d.busy_ns, "overhead": d.overhead_ns, "seek": d.seek_ns, "rotation": d.rotation_ns,
             "transfer": d.transfer_ns, "destage": d.destage_ns,
         },
+        "device_members": d.side_by_side(),
         "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes },
         "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
         "served": out.served,

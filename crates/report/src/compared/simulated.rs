@@ -1,0 +1,133 @@
+//! Comparisons in which a side is simulated. A simulation draws the same numbers each time it is asked, so tests and intervals, which speak
+//! of the luck of runs, say nothing of it: what decides is how far the model is from a device. So no row has a p, an interval or a verdict;
+//! it has the ratio beside the model's error, "cannot tell" where the one is below the other, and a gate cannot be decided by it.
+
+use super::judge::{Method, Row, Word};
+use super::{Family, Notice, Side};
+use fathom_record::{RestsOn, Run};
+
+/// How far the models of the sides are from devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Error {
+    /// At most so many percent, as far as a demerit tells.
+    Percent(f64),
+    /// Nobody has held one of the models beside a device.
+    Unknown,
+}
+
+/// Takes back what the statistics of runs said, if a run of a side is simulated. Returns what each side rests on.
+pub(super) fn withhold(
+    rows: &mut [Row],
+    families: &mut Vec<Family>,
+    a: &Side<'_>,
+    b: &Side<'_>,
+) -> Vec<Notice> {
+    let Some(error) = error(a, b) else { return Vec::new() };
+    families.clear();
+    rows.iter_mut().filter(|row| row.effect.is_some()).for_each(|row| tell(row, error));
+    [("A", a), ("B", b)].into_iter().flat_map(|(letter, side)| bases(letter, side)).collect()
+}
+
+/// Of simulated runs, the largest; `None` if there are none.
+fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
+    let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
+    simulated.map(|r| r.demerit_percent.map_or(Error::Unknown, Error::Percent)).reduce(|x, y| match (x, y) {
+        (Error::Percent(x), Error::Percent(y)) => Error::Percent(x.max(y)),
+        _ => Error::Unknown,
+    })
+}
+
+fn rests_on(run: &Run) -> Option<&RestsOn> {
+    run.simulation.as_ref().map(|s| &s.rests_on)
+}
+
+fn tell(row: &mut Row, error: Error) {
+    (row.p, row.exact, row.cv, row.adjusted_p) = (None, false, None, None);
+    (row.method, row.verdict) = (Method::Single, Word::Inconclusive);
+    if let Some(effect) = &mut row.effect {
+        (effect.low, effect.high, effect.confidence) = (None, None, None);
+    }
+    let Some(ratio) = row.ratio() else {
+        row.sentence = "A model's figure is among these and one of them is zero: there is no ratio.".into();
+        return;
+    };
+    let off = (ratio - 1.0).abs() * 100.0;
+    row.sentence = match error {
+        Error::Percent(percent) if off < percent => format!(
+            "Cannot tell: B over A is {ratio:.4} in the model, {off:.1} % off 1, and the model was {percent:.1} % off a device (demerit)."
+        ),
+        Error::Percent(percent) => format!(
+            "B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device (demerit)."
+        ),
+        Error::Unknown => format!(
+            "B over A is {ratio:.4} in the model; no demerit known: how far this model is from a device is not known."
+        ),
+    };
+}
+
+/// What the runs of a side rest on; runs that rest on the same once.
+fn bases(letter: &str, side: &Side<'_>) -> Vec<Notice> {
+    let mut told: Vec<String> = Vec::new();
+    for run in side.runs.iter().filter_map(|run| rests_on(run)) {
+        let sentence = format!("{letter}: {}", run.sentence());
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
+    }
+    told.into_iter().map(|sentence| Notice { code: "model", cell: None, sentence }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sides_of;
+    use super::super::{Asked, Compared, Gate, Outcome, Side};
+    use super::*;
+    use fathom_record::Simulation;
+
+    /// A pattern that is slower beyond doubt where it was measured, with models of these demerits behind it.
+    fn compared(demerits: [Option<Option<f64>>; 2]) -> Compared {
+        let mut sides = sides_of(&super::super::tests::SLOWER, 1);
+        for (side, demerit) in sides.iter_mut().zip(demerits) {
+            let Some(demerit_percent) = demerit else { continue };
+            for run in side.iter_mut() {
+                let guessed = vec!["host cpu.call_us".to_string()];
+                let rests_on = RestsOn { guessed, demerit_percent, ..RestsOn::default() };
+                run.simulation = Some(Simulation { rests_on, ..Simulation::default() });
+            }
+        }
+        let [a, b] = [0, 1].map(|n| Side { name: format!("side {n}"), runs: sides[n].iter().collect() });
+        Compared::of(&a, &b, &Asked::default())
+    }
+
+    #[test]
+    fn a_model_gives_a_ratio_and_no_certainty() {
+        let measured = compared([None, None]);
+        assert!(measured.rows.iter().any(|r| r.p.is_some()), "{:?}", measured.rows);
+        for demerits in [[Some(None), Some(None)], [None, Some(None)], [Some(Some(3.0)), Some(None)]] {
+            let found = compared(demerits);
+            for row in found.rows.iter().filter(|r| r.effect.is_some()) {
+                let effect = row.effect.unwrap();
+                assert_eq!(
+                    (row.p, effect.low, effect.high, row.verdict),
+                    (None, None, None, Word::Inconclusive)
+                );
+                assert!(
+                    row.sentence.contains("how far this model is from a device is not known"),
+                    "{}",
+                    row.sentence
+                );
+            }
+            assert!(found.families.is_empty());
+            let told: Vec<&str> = found.notices.iter().map(|n| n.sentence.as_str()).collect();
+            assert!(told.iter().any(|s| s.ends_with("guessed: host cpu.call_us.")), "{told:?}");
+            assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
+        }
+    }
+
+    #[test]
+    fn below_the_error_of_the_model_nothing_can_be_told() {
+        let sentence = |demerit| compared([None, Some(Some(demerit))]).rows[0].sentence.clone();
+        assert!(sentence(90.0).starts_with("Cannot tell: B over A is"), "{}", sentence(90.0));
+        assert!(sentence(0.1).ends_with("the model was 0.1 % off a device (demerit)."), "{}", sentence(0.1));
+    }
+}
