@@ -18,6 +18,7 @@ use std::path::PathBuf;
   fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
   fathom sysbench fileio --file-test-mode=rndrw run   what SysBench users type, likewise
   fathom filebench -f varmail.f          what Filebench users type: its language, its output
+  fathom fio --explain job.fio           what fio users type: its job files, its output
   fathom run workload.toml               a workload of your own
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
@@ -103,6 +104,9 @@ pub enum Command {
     /// Filebench's scripts and Filebench's output (`fathom filebench -h` lists its options)
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Filebench(DropIn),
+    /// fio's job files and command lines, its output (`fathom fio --help` lists the options)
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Fio(DropIn),
     /// One workload under every combination of settings: random, interleaved order, everything put back
     Sweep(Sweep),
     /// What reaches a device now: rates, latencies, sizes, queue depth, issuers

@@ -49,6 +49,9 @@ fn main() -> ExitCode {
     if name == "filebench" {
         return commands::filebench::run("filebench", &words[1..], &line::Common::default());
     }
+    if name == "fio" {
+        return commands::fio::run("fio", &words[1..], &line::Common::default());
+    }
     let line = match line::Line::try_parse_from(&words) {
         Ok(line) => line,
         Err(error) => {

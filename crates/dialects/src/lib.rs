@@ -5,6 +5,7 @@
 //! say goes out as text that the caller writes. Side files are names and contents that the caller saves.
 
 pub mod filebench;
+pub mod fio;
 pub mod import;
 pub mod iozone;
 pub mod sysbench;

@@ -98,6 +98,22 @@ fn what_a_stream_will_check_is_what_holes_are_filled_with() {
 }
 
 #[test]
+fn reserving_gives_size_and_leaves_what_is_there() {
+    let mut case = Case::new("existing = 'reuse'", &["direction = 'write'"]);
+    case.act(&Action::Reserve("f".into()));
+    let path = case.path(0);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), BYTES);
+    assert!(std::fs::read(&path).unwrap().iter().all(|&b| b == 0));
+    std::fs::write(&path, vec![7; BYTES as usize]).unwrap();
+    case.act(&Action::Reserve("f".into()));
+    assert!(std::fs::read(&path).unwrap().iter().all(|&b| b == 7));
+    File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+    case.act(&Action::Reserve("f".into()));
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), BYTES);
+    assert_eq!(std::fs::read(&path).unwrap()[99..101], [7, 0]);
+}
+
+#[test]
 fn what_is_not_ours_stays_as_it_is() {
     for existing in ["existing = 'reuse'", "existing = 'replace'"] {
         let mut case = Case::new(existing, &["direction = 'read'"]);

@@ -162,8 +162,10 @@ fn a_rate_does_not_outlast_the_phase() {
     let r = bench.run(Stream { pace: slow, ..endless(Direction::Write) });
     assert_eq!((&r.workers[0].ending, r.workers[0].ops), (&Ending::Stopped, 1));
     assert!((29_000_000..5_000_000_000).contains(&r.workers[0].elapsed_ns), "{}", r.workers[0].elapsed_ns);
-    let thinking =
-        Pace { think: Some(Think { time: Duration(20_000_000_000), counted: true }), ..Pace::default() };
+    let thinking = Pace {
+        think: Some(Think { time: Duration(20_000_000_000), counted: true, asleep: false }),
+        ..Pace::default()
+    };
     let r = bench.run(Stream { pace: thinking, ..endless(Direction::Write) });
     assert_eq!(r.workers[0].ops, 0, "it was still thinking");
 }

@@ -151,7 +151,7 @@ fn the_clock_holds_what_the_model_puts_inside() {
 fn every_operation_is_in_the_histogram() {
     let bench = Bench::new(MIB);
     let r = bench.run(Stream {
-        sync_every: Some(SyncEvery { writes: 10, data_only: true, inside: false }),
+        sync_every: Some(SyncEvery { writes: 10, data_only: true, ..SyncEvery::default() }),
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     });
     assert_eq!(r.latency(OpKind::Write).count(), 256);
@@ -227,7 +227,7 @@ fn the_null_backend_touches_no_file() {
 fn thinking_is_left_out_of_the_clock_unless_it_counts() {
     let bench = Bench::new(40 * KIB);
     let run = |counted| {
-        let think = Some(Think { time: Duration(1_000_000), counted });
+        let think = Some(Think { time: Duration(1_000_000), counted, asleep: false });
         let r = bench.run(Stream {
             pace: Pace { think, ..Pace::default() },
             ..Stream::new("f", Direction::Write, Bytes(4 * KIB))

@@ -114,9 +114,11 @@ impl Workload {
     fn check_phase(&self, number: usize, phase: &Phase, errors: &mut Vec<CheckError>) {
         let place = format!("phase {number} ({})", phase.name);
         for action in phase.before.iter().chain(&phase.after) {
-            use crate::Action::{Command, Evict, Prepare, Recreate, Remove, Warm};
+            use crate::Action::{Command, Evict, Prepare, Recreate, Remove, Reserve, Warm};
             match action {
-                Evict(s) | Warm(s) | Prepare(s) | Recreate(s) | Remove(s) if self.fileset(s).is_none() => {
+                Evict(s) | Warm(s) | Prepare(s) | Reserve(s) | Recreate(s) | Remove(s)
+                    if self.fileset(s).is_none() =>
+                {
                     errors.push(error(&place, &format!("no file set is named {s:?}")));
                 }
                 Command(words) if words.is_empty() => errors.push(error(&place, "the command is empty")),

@@ -5,6 +5,7 @@ pub mod compare;
 mod doctor;
 mod export;
 pub mod filebench;
+pub mod fio;
 pub mod history;
 mod import;
 pub mod iozone;
@@ -39,19 +40,20 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
             | Command::Iozone(_)
             | Command::Sysbench(_)
             | Command::Filebench(_)
+            | Command::Fio(_)
             | Command::Sweep(_)
     ) || matches!(&line.command, Command::Compare(o) if o.measure.run);
     let keeps = measures || matches!(&line.command, Command::Sim(o) if o.keeps());
     if common.no_store && !keeps {
         return Err(Usage(
-            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, sim run, sim sweep, sim replay"
+            "--no-store belongs to the commands that keep runs: survey, run, sweep, compare --run, iozone, sysbench, filebench, fio, sim run, sim sweep, sim replay"
                 .into(),
         )
         .into());
     }
     if common.observe.is_some() && !measures {
         return Err(Usage(
-            "--observe belongs to the commands that measure: survey, run, sweep, compare --run, iozone, sysbench, filebench"
+            "--observe belongs to the commands that measure: survey, run, sweep, compare --run, iozone, sysbench, filebench, fio"
                 .into(),
         )
         .into());
@@ -62,6 +64,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Iozone(o) => Ok(iozone::run("fathom iozone", &o.args, &common)),
         Command::Sysbench(o) => Ok(sysbench::run("fathom sysbench", &o.args, &common)),
         Command::Filebench(o) => Ok(filebench::run("fathom filebench", &o.args, &common)),
+        Command::Fio(o) => Ok(fio::run("fathom fio", &o.args, &common)),
         Command::Sweep(o) => sweep::run(&o, &common),
         Command::Watch(o) => watch::run(&o),
         Command::Compare(o) => compare::run(&o, &common),

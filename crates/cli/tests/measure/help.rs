@@ -320,7 +320,7 @@ fn commands_of_the_main_help_are_all_tested_here() {
         .lines()
         .filter(|l| l.starts_with("  ") && !l.starts_with("   "))
         .filter_map(|l| l.split_whitespace().next());
-    for name in names.filter(|n| !["help", "iozone", "sysbench", "filebench"].contains(n)) {
+    for name in names.filter(|n| !["help", "iozone", "sysbench", "filebench", "fio"].contains(n)) {
         assert!(COMMANDS.iter().any(|(command, _)| *command == name), "{name} is not in this test's list");
     }
 }
@@ -361,6 +361,8 @@ fn the_examples_run_as_printed() {
     let script = "define fileset name=fs,path=scratch,entries=5,dirwidth=5,size=8k,prealloc\n\
         define process name=p { thread name=t { flowop read name=r,filesetname=fs,iosize=4k,random } }\nrun 1\n";
     std::fs::write(fathom.work().join("varmail.f"), script).expect("a script of the user");
+    std::fs::write(fathom.work().join("job.fio"), "[reads]\nrw=randread\nsize=1m\n")
+        .expect("a job of the user");
     let mail = "Hello,\n\n1024+0 records in\n1024+0 records out\n1048576 bytes copied, 0.5 s, 2.1 MB/s\n";
     std::fs::write(fathom.work().join("mail.txt"), mail).expect("a mail of the user");
     for example in examples(&help(&fathom, "")) {

@@ -42,6 +42,7 @@ impl Engine {
             Action::Evict(set) => each(&sets, set_of(workload, set)?, cache::evict),
             Action::Warm(set) => each(&sets, set_of(workload, set)?, cache::warm),
             Action::Prepare(set) => self.prepare_with(workload, set, &mut |_, _| {}),
+            Action::Reserve(set) => plain::reserve(&sets, set_of(workload, set)?, &mut self.ledger),
             Action::Recreate(set) => self.lay_out(workload, set, true, &mut |_, _| {}),
             Action::Remove(set) => owned::remove(&sets, set_of(workload, set)?, &mut self.ledger),
             Action::Remount(point) => outside::remount(point),

@@ -2,10 +2,14 @@
 
 use super::owned::{make_way, may_change, must_be_a_file, open_for_data};
 use super::progress::{Prepared, Step};
+use super::sets::Sets;
 use super::writing::Writer;
 use super::{CHUNK, Laying};
-use crate::{EngineError, interrupted_by};
-use fathom_workload::Existing;
+use crate::check::unsupported;
+use crate::{EngineError, Ledger, interrupted_by};
+use fathom_workload::{Existing, FileSet, Files};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -88,6 +92,40 @@ pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     for path in laying.sets.paths(laying.set) {
         make_way(laying.set, &path, laying.ledger)?;
         laying.ledger.create(&path, laying.set.mode)?;
+    }
+    Ok(())
+}
+
+/// Gives files that are missing or too short their size and their space, without writing them. Where the file system cannot
+/// reserve, only the size is set: that is what a program gets there, too.
+pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+    if matches!(set.files, Files::Tree(_)) {
+        return Err(unsupported("reserve", "the files of a tree are written, not reserved; take prepare"));
+    }
+    for index in 0..set.files.count() {
+        let Some(path) = sets.path(set, index) else { continue };
+        let size = sets.size(set, index);
+        let file = match path.symlink_metadata() {
+            Err(_) => ledger.create(&path, set.mode)?,
+            Ok(found) => {
+                if found.is_file() && found.len() >= size {
+                    continue;
+                }
+                must_be_a_file(&path, &found)?;
+                if !may_change(set, &path, ledger) {
+                    return Err(EngineError::NotOurs(path));
+                }
+                open_for_data(&path).map_err(|e| EngineError::file("open", &path, e))?
+            }
+        };
+        if size == 0 {
+            continue;
+        }
+        match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size) {
+            Ok(()) => {}
+            Err(Errno::OPNOTSUPP) => file.set_len(size).map_err(|e| EngineError::file("extend", &path, e))?,
+            Err(e) => return Err(EngineError::file("reserve", &path, std::io::Error::from(e))),
+        }
     }
     Ok(())
 }

@@ -195,10 +195,11 @@ fn before<B: Backend>(
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     let (think_ns, counted) = (rare.think_ns.saturating_add(op.think_ns), rare.think_counted);
+    let busy = !rare.think_asleep;
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
     if think_ns > 0 {
         let from = hot.clock.now();
-        let waited = wait_until(hot, from.saturating_add(hot.clock.ticks(think_ns)), true, when_stopped);
+        let waited = wait_until(hot, from.saturating_add(hot.clock.ticks(think_ns)), busy, when_stopped);
         if !counted {
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Rare<'a> {
     pub think_ns: u64,
     pub think_counted: bool,
+    /// The CPU is given away meanwhile.
+    pub think_asleep: bool,
     pub schedule: Option<Schedule<'a>>,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
@@ -54,6 +56,7 @@ impl<'a> Rare<'a> {
         Ok(Some(Self {
             think_ns: s.pace.think.map_or(0, |t| t.time.0),
             think_counted: s.pace.think.is_some_and(|t| t.counted),
+            think_asleep: s.pace.think.is_some_and(|t| t.asleep),
             schedule: s.pace.rate.map(|r| Schedule::new(&r, Arrivals::new(&r, plan.seed, plan.place), plan)),
             sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),

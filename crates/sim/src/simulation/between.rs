@@ -63,6 +63,11 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
                 machine.just_written(set);
             }
         }
+        Action::Reserve(name) => {
+            if let Some(set) = sets.get(name) {
+                machine.make_full(set);
+            }
+        }
         Action::Recreate(name) | Action::Remove(name) => {
             if let Some(set) = sets.get(name) {
                 for file in set.files() {

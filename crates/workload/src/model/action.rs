@@ -16,6 +16,9 @@ pub enum Action {
     Warm(String),
     /// Write every file of the set to its full size with its data, fsync.
     Prepare(String),
+    /// Give every file of the set its full size and its space (fallocate) without writing it: what lies there is read as zeros. Files
+    /// that are large enough are left alone.
+    Reserve(String),
     /// Remove the files of the set and create them empty.
     Recreate(String),
     /// Remove the files of the set that we created, unless the set is to be kept.

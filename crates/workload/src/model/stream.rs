@@ -193,6 +193,8 @@ pub enum Access {
     /// 0, 1, 2, ... N-1, and again from 0.
     #[default]
     Sequential,
+    /// As [`Access::Sequential`], reads and writes each in an order of their own: two cursors that do not see each other.
+    SequentialByKind,
     /// N-1, N-2, ... 0.
     Backward,
     /// The same record every time.
@@ -598,6 +600,9 @@ pub struct SyncEvery {
     /// It is part of the write before it, and of that write's latency, instead of an operation of its own. With `writes = 1`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inside: bool,
+    /// None after the last write of the amount: only between writes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub between: bool,
 }
 
 /// fsync of every file of a set: each is an operation, handed out to whichever worker asks next. Nothing else is handed out until all
@@ -622,7 +627,7 @@ pub struct SyncSeries {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pace {
-    /// Busy loop before each operation.
+    /// Computing, or sleeping, before each operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// Upper limit of operations per second.
@@ -633,15 +638,18 @@ pub struct Pace {
     pub burst: Option<Burst>,
 }
 
-/// Computing between operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Computing between operations, or sleeping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
-    /// How long, as a busy loop.
+    /// How long.
     pub time: Duration,
     /// Whether it stays inside the clock; if not it is subtracted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counted: bool,
+    /// The CPU is given away meanwhile; otherwise it is a busy loop.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub asleep: bool,
 }
 
 /// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their

@@ -63,6 +63,11 @@ enum Source {
     Order(Order),
     /// Sequential with changing sizes: a byte cursor.
     Cursor(u64),
+    /// Sequential for each kind: a byte cursor of the reads and one of the writes.
+    Cursors {
+        read: u64,
+        write: u64,
+    },
     List {
         list: Vec<ListedOp>,
         at: usize,
@@ -92,6 +97,8 @@ pub struct StreamOps {
     sync_after: u64,
     writes_until_sync: u64,
     data_only: bool,
+    /// No sync after the last write.
+    only_between: bool,
 }
 
 impl StreamOps {
@@ -110,6 +117,7 @@ impl StreamOps {
         let source = match (&stream.access, &sizes) {
             (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
             (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. }) => Source::Cursor(0),
+            (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
             (access, _) => Source::Order(Order::new(access, records, seed, place)?),
         };
         let one_pass = match &stream.access {
@@ -139,6 +147,7 @@ impl StreamOps {
             sync_after: stream.sync_every.map_or(0, |s| s.writes),
             writes_until_sync: stream.sync_every.map_or(u64::MAX, |s| s.writes),
             data_only: stream.sync_every.is_some_and(|s| s.data_only),
+            only_between: stream.sync_every.is_some_and(|s| s.between),
         })
     }
 
@@ -176,7 +185,8 @@ impl StreamOps {
     /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
     #[inline]
     pub fn next(&mut self, done: &Done) -> Option<Op> {
-        if self.writes_until_sync == 0 {
+        let done_with_it = matches!(self.left, Left::Operations(0) | Left::Bytes(0));
+        if self.writes_until_sync == 0 && !(self.only_between && done_with_it) {
             self.writes_until_sync = self.sync_after;
             return Some(Op {
                 file: 0,
@@ -186,17 +196,18 @@ impl StreamOps {
                 think_ns: 0,
             });
         }
-        match self.left {
-            Left::Operations(0) | Left::Bytes(0) => return None,
-            _ => {}
+        if done_with_it {
+            return None;
         }
-        let (offset, bytes, think_ns) = self.next_extent();
+        // Each has random numbers of its own, so neither depends on which is drawn first.
+        let read = self.next_is_read(done);
+        let (offset, bytes, think_ns) = self.next_extent(read);
         match &mut self.left {
             Left::Operations(n) => *n -= 1,
             Left::Bytes(b) => *b = b.saturating_sub(u64::from(bytes)),
             Left::Endless => {}
         }
-        let kind = if self.next_is_read(done) {
+        let kind = if read {
             OpKind::Read
         } else {
             if self.sync_after > 0 {
@@ -208,7 +219,7 @@ impl StreamOps {
     }
 
     #[inline]
-    fn next_extent(&mut self) -> (u64, u32, u64) {
+    fn next_extent(&mut self, read_next: bool) -> (u64, u32, u64) {
         let size = match &mut self.sizes {
             Sizes::Fixed(size) => *size,
             Sizes::Between { unit, count, rng } => *unit * (below(rng, *count) as u32 + 1),
@@ -216,13 +227,10 @@ impl StreamOps {
         };
         match &mut self.source {
             Source::Order(order) => (self.region.start + order.next(self.records) * self.unit, size, 0),
-            Source::Cursor(at) => {
-                if *at + u64::from(size) > self.region.length {
-                    *at = 0;
-                }
-                let offset = self.region.start + *at;
-                *at += u64::from(size);
-                (offset, size, 0)
+            Source::Cursor(at) => (self.region.start + advance(at, size, self.region.length), size, 0),
+            Source::Cursors { read, write } => {
+                let at = if read_next { read } else { write };
+                (self.region.start + advance(at, size, self.region.length), size, 0)
             }
             Source::List { list, at } => {
                 let op = list[*at];
@@ -249,6 +257,16 @@ impl StreamOps {
             }
         }
     }
+}
+
+/// Where a record of `size` goes, and the cursor behind it; what would cross the end begins anew.
+fn advance(at: &mut u64, size: u32, length: u64) -> u64 {
+    if *at + u64::from(size) > length {
+        *at = 0;
+    }
+    let offset = *at;
+    *at += u64::from(size);
+    offset
 }
 
 fn sizes_of(record: &Record, seed: u64, place: Place) -> Option<Sizes> {
@@ -331,11 +349,37 @@ mod tests {
     #[test]
     fn syncs_come_after_every_so_many_writes() {
         let mut s = stream(Direction::Write, 4096);
-        s.sync_every = Some(SyncEvery { writes: 2, data_only: true, inside: false });
+        s.sync_every = Some(SyncEvery { writes: 2, data_only: true, ..SyncEvery::default() });
         let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
         let sync = OpKind::Sync { data_only: true };
         let w = OpKind::Write;
         assert_eq!(kinds, [w, w, sync, w, w, sync, w]);
+    }
+
+    #[test]
+    fn syncs_between_writes_do_not_follow_the_last() {
+        let mut s = stream(Direction::Write, 4096);
+        s.sync_every = Some(SyncEvery { writes: 32, between: true, ..SyncEvery::default() });
+        let syncs = |s: &Stream, writes: u64| {
+            let all = ops(s, writes * 4096, 1, 9999);
+            all.iter().filter(|o| matches!(o.kind, OpKind::Sync { .. })).count()
+        };
+        assert_eq!((syncs(&s, 2048), syncs(&s, 2049)), (63, 64));
+        s.sync_every = Some(SyncEvery { writes: 32, ..SyncEvery::default() });
+        assert_eq!(syncs(&s, 2048), 64);
+    }
+
+    #[test]
+    fn reads_and_writes_can_each_be_sequential() {
+        let mut s = stream(Direction::Mix(Mix::ReadPercent(60)), 4096);
+        s.access = Access::SequentialByKind;
+        s.amount = Amount::Operations(500);
+        let all = ops(&s, 64 * 4096, 7, 999);
+        for kind in [OpKind::Read, OpKind::Write] {
+            let offsets: Vec<u64> = all.iter().filter(|o| o.kind == kind).map(|o| o.offset).collect();
+            let expected: Vec<u64> = (0..offsets.len() as u64).map(|i| i % 64 * 4096).collect();
+            assert_eq!(offsets, expected);
+        }
     }
 
     #[test]
@@ -353,6 +397,7 @@ mod tests {
     fn access() -> impl Strategy<Value = Access> {
         prop_oneof![
             Just(Access::Sequential),
+            Just(Access::SequentialByKind),
             Just(Access::Backward),
             Just(Access::Permuted),
             Just(Access::Uniform),

@@ -196,6 +196,7 @@ fn action() -> BoxedStrategy<Action> {
         text().prop_map(Action::Evict),
         text().prop_map(Action::Warm),
         text().prop_map(Action::Prepare),
+        text().prop_map(Action::Reserve),
         text().prop_map(Action::Recreate),
         text().prop_map(Action::Remove),
         path().prop_map(Action::Remount),
@@ -288,6 +289,7 @@ fn steady() -> BoxedStrategy<Steady> {
 pub fn access() -> BoxedStrategy<Access> {
     prop_oneof![
         Just(Access::Sequential),
+        Just(Access::SequentialByKind),
         Just(Access::Backward),
         number().prop_map(Access::Same),
         number().prop_map(|step| Access::Strided { step }),
@@ -377,7 +379,11 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<bool>()).prop_map(|(time, counted)| Think { time, counted });
+    let think = (time(), any::<bool>(), any::<bool>()).prop_map(|(time, counted, asleep)| Think {
+        time,
+        counted,
+        asleep,
+    });
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
     let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
         operations_per_s,
@@ -401,8 +407,8 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         fsync,
         close,
     });
-    let sync_every = (number(), any::<bool>(), any::<bool>())
-        .prop_map(|(writes, data_only, inside)| SyncEvery { writes, data_only, inside });
+    let sync_every = (number(), any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(writes, data_only, inside, between)| SyncEvery { writes, data_only, inside, between });
     let series = (number(), any::<[bool; 3]>()).prop_map(|(requests, b)| SyncSeries {
         requests,
         data_only: b[0],

@@ -119,6 +119,9 @@ fn words(action: &Action) -> String {
         Action::Evict(set) => format!("drop the files of {set} from the page cache"),
         Action::Warm(set) => format!("read the files of {set} into the page cache"),
         Action::Prepare(set) => format!("write the files of {set} to their full size"),
+        Action::Reserve(set) => {
+            format!("reserve the space of the files of {set} (fallocate), without writing them")
+        }
         Action::Recreate(set) => format!("remove the files of {set} and make them again, empty"),
         Action::Remove(set) => format!("remove the files of {set}"),
         Action::Remount(point) => format!("UNMOUNT {} and mount it again", quoted(&point.to_string_lossy())),

@@ -67,8 +67,8 @@ impl Order {
                 Self::Normal { rng: rng(key), bell: Normal::new(*deviation_percent, n)? }
             }
             Access::Zoned(zones) => Self::Zoned { rng: rng(key), zones: zoned::table(zones, n)? },
-            // A list has no order of records; positions of a scaled access are drawn in `pool`.
-            Access::Listed(_) | Access::Scaled(_) => return None,
+            // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
+            Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
         })
     }
 

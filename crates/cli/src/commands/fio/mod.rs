@@ -1,0 +1,163 @@
+//! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
+//! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
+
+mod sink;
+mod world;
+
+use super::run::directory_of;
+use crate::line::Common;
+use crate::run_loop::{self, Failure, Finished, Head};
+use crate::{console, epilogue, state};
+use fathom_dialects::fio::output::{self, Moment};
+use fathom_dialects::fio::{self, Asked, Format, Plan, explain, help};
+use fathom_engine::{Engine, EngineError, Ledger};
+use sink::{Live, Sink};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Exit code of everything that went wrong.
+const ERROR: u8 = 1;
+/// Exit code after a signal.
+const SIGNALLED: u8 = 128;
+/// What keeps memory out of the figures.
+const REMEDY: &str = "direct=1, invalidate=1, or larger files";
+
+/// Runs the drop-in. `program` is the name it was called by.
+pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
+    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    if args.is_empty() {
+        console::out_raw(&help::usage(program));
+        return ExitCode::from(ERROR);
+    }
+    let plan = match fio::plan(&args, &world::world()) {
+        Ok(Asked::Jobs(plan)) => plan,
+        Ok(Asked::Help(asked)) => return tell(program, &asked),
+        Err(wrong) => {
+            console::error_raw(&wrong.to_string());
+            return ExitCode::from(ERROR);
+        }
+    };
+    let asks_only = plan.general.check || plan.general.explain || plan.general.show_command;
+    if !plan.general.explain {
+        plan.notes.iter().for_each(|note| console::note(note));
+    }
+    if plan.general.warnings_fatal && !plan.notes.is_empty() {
+        console::error("--warnings-fatal: nothing is done");
+        return ExitCode::from(ERROR);
+    }
+    if asks_only || plan.general.parse_only {
+        return show(&plan);
+    }
+    measure(program, &plan, common)
+}
+
+fn tell(program: &str, asked: &fio::Help) -> ExitCode {
+    match help::text(program, asked) {
+        Ok(text) => {
+            console::out_raw(&text);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            console::error(&why);
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+/// `--check`, `--explain`, `--showcmd`, `--parse-only`: nothing is run. What the engine would refuse is refused here, too.
+fn show(plan: &Plan) -> ExitCode {
+    // Without the sweep for leftovers: this changes nothing.
+    let engine = Engine::new(Ledger::new(&state::directory()));
+    if let Err(error) = engine.check(&plan.workload) {
+        console::error(&error.to_string());
+        return ExitCode::from(ERROR);
+    }
+    if plan.general.explain {
+        console::out_raw(&explain::explain(plan));
+    }
+    if plan.general.check {
+        console::out_raw(&explain::check(plan));
+    }
+    if plan.general.show_command {
+        console::out_raw(&explain::command(plan));
+    }
+    ExitCode::SUCCESS
+}
+
+fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
+    let started = jiff::Zoned::now();
+    let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
+    argv.extend(plan.arguments.iter().cloned());
+    let names: Vec<&str> = plan.jobs.iter().map(|j| j.name.as_str()).collect();
+    let head = Head {
+        label: format!("fio {}", names.join(" ")),
+        dialect: "fio".into(),
+        argv,
+        directory: directory_of(&plan.workload),
+        started,
+    };
+    let mut sink = match Sink::open(plan.general.output.as_deref()) {
+        Ok(sink) => sink,
+        Err(error) => {
+            console::error(&error);
+            return ExitCode::from(ERROR);
+        }
+    };
+    fathom_engine::watch_signals();
+    let mut engine = Engine::new(state::ledger());
+    if output::formats(plan).contains(&Format::Normal) {
+        sink.write(&output::normal::head(plan));
+    }
+    let mut live = Live::new(plan, &mut sink);
+    let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
+    live.leave();
+    match finished {
+        Ok(finished) => conclude(plan, &finished, &mut sink),
+        Err(error) => {
+            console::error(&words(&error));
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
+    if let Some(signal) = finished.signal {
+        console::error_raw(&format!("\nfio: terminating on signal {signal}\n"));
+    }
+    match &finished.failure {
+        Some(Failure::Engine(error)) => console::error(&words(error)),
+        Some(failure) => console::error(&failure.to_string()),
+        None => {}
+    }
+    let now = jiff::Zoned::now();
+    let moment = Moment {
+        unix_ms: now.timestamp().as_millisecond(),
+        text: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        pid: std::process::id(),
+    };
+    // A run of which nothing was measured has no results; the error is told.
+    if !(finished.run.phases.is_empty() && finished.failure.is_some()) {
+        sink.write(&output::results(plan, &finished.run, &moment));
+    }
+    epilogue::say(finished, REMEDY);
+    if let Err(error) = sink.finish() {
+        console::error(&error);
+        return ExitCode::from(ERROR);
+    }
+    match (finished.signal, &finished.failure) {
+        (Some(_), _) => ExitCode::from(SIGNALLED),
+        (None, Some(_)) => ExitCode::from(ERROR),
+        (None, None) => ExitCode::SUCCESS,
+    }
+}
+
+/// An error of the engine, with what helps here.
+fn words(error: &EngineError) -> String {
+    match error {
+        EngineError::NotOurs(path) | EngineError::WouldChange { path, .. } => format!(
+            "{} is not changed: it was not made by fathom. --allow-write={0} allows it to be written",
+            path.display()
+        ),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,105 @@
+//! Where the output goes, and what is told while jobs run: which files are laid out, and on a terminal how far it is.
+
+use crate::console;
+use crate::run_loop::Listener;
+use fathom_dialects::fio::output::{formats, normal, status};
+use fathom_dialects::fio::plan::Make;
+use fathom_dialects::fio::{Format, Plan};
+use fathom_record::Interval;
+use fathom_workload::Phase;
+use std::fs::File;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+/// Standard output, or the file of `--output`.
+pub struct Sink {
+    file: Option<File>,
+    name: String,
+    failed: Option<String>,
+}
+
+impl Sink {
+    /// Opens it; a file that is there is written anew, as fio does.
+    pub fn open(path: Option<&Path>) -> Result<Self, String> {
+        let Some(path) = path else { return Ok(Self { file: None, name: String::new(), failed: None }) };
+        let name = path.display().to_string();
+        let file = File::create(path).map_err(|e| format!("{name} cannot be written: {e}"))?;
+        Ok(Self { file: Some(file), name, failed: None })
+    }
+
+    /// Writes a text; what goes wrong is told at the end.
+    pub fn write(&mut self, text: &str) {
+        match &mut self.file {
+            None => console::out_raw(text),
+            Some(file) => {
+                if let Err(error) = file.write_all(text.as_bytes()) {
+                    self.failed = Some(format!("{} cannot be written: {error}", self.name));
+                }
+            }
+        }
+    }
+
+    /// Whether everything was written.
+    pub fn finish(&mut self) -> Result<(), String> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tells what happens while it happens.
+pub struct Live<'a> {
+    plan: &'a Plan,
+    sink: &'a mut Sink,
+    phase: u32,
+    next: u32,
+    /// A status line is wanted.
+    status: bool,
+    /// One stands there.
+    shown: bool,
+}
+
+impl<'a> Live<'a> {
+    /// For the jobs of a plan.
+    pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
+        let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
+        Self { plan, sink, phase: 0, next: 0, status, shown: false }
+    }
+
+    /// Takes the status line away.
+    pub fn leave(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            console::error_raw("\r\u{1b}[K");
+        }
+    }
+}
+
+impl Listener for Live<'_> {
+    fn begins(&mut self, _phase: &Phase, _repetition: u32) {
+        self.phase = self.next;
+        self.next += 1;
+        if !formats(self.plan).contains(&Format::Normal) {
+            return;
+        }
+        let phase = self.phase;
+        let begin = |job: &&fathom_dialects::fio::Job| job.places.first().is_some_and(|p| p.phase == phase);
+        for job in self.plan.jobs.iter().filter(begin) {
+            let missing = job.files.iter().flatten().any(|path| !path.exists());
+            if missing && matches!(job.ready.make, Make::Write | Make::Reserve) {
+                self.sink.write(&normal::laying_out(job));
+            }
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if self.status {
+            self.shown = true;
+            console::error_raw(&format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval)));
+        }
+    }
+
+    fn ends(&mut self, _phase: &fathom_record::Phase) {
+        self.leave();
+    }
+}

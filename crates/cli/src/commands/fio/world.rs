@@ -1,0 +1,55 @@
+//! What the dialect must know of this machine: environment, files, sizes.
+
+use fathom_dialects::fio::{Found, World};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
+/// This machine.
+pub fn world() -> World<'static> {
+    World {
+        variable: &variable,
+        read: &read,
+        find: &find,
+        page_bytes: rustix::param::page_size() as u64,
+        memory_mib: memory_mib(),
+        cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
+        clock_seed: clock_seed(),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| e.to_string())
+}
+
+fn find(path: &Path) -> Option<Found> {
+    let about = path.metadata().ok()?;
+    if !about.file_type().is_block_device() {
+        return Some(Found { bytes: about.len(), device: false });
+    }
+    let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
+    Some(Found { bytes, device: true })
+}
+
+fn memory_mib() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|l| l.strip_prefix("MemTotal:"));
+    total.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// Another seed every time.
+fn clock_seed() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(1, |d| d.as_nanos() as u64)
+}

@@ -1,0 +1,61 @@
+//! What ends the program before anything is run: help, checks, mistakes.
+
+use crate::support::run;
+use fathom_testkit::{Fathom, TestDir};
+use fathom_workload::Workload;
+
+#[test]
+fn check_prints_a_workload_that_runs() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text = run(&fathom, "--check --name=a --rw=randrw --size=64k --bs=4k").expect_code(0).stdout;
+    assert!(Workload::from_toml(&text).unwrap().check().is_ok());
+    std::fs::write(dir.path().join("a.toml"), text).unwrap();
+    fathom.run_line("run a.toml").expect_code(0);
+    // Nothing was made by the check itself.
+    let again = TestDir::new();
+    run(&Fathom::new().working_in(again.path()), "--check --name=a --size=64k").expect_code(0);
+    assert_eq!(std::fs::read_dir(again.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn explain_names_origins_and_traps() {
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("j.fio"), "[global]\nbs=8k\n[a]\nrw=randread\nsize=1m\n").unwrap();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text = run(&fathom, "--explain j.fio").expect_code(0).stdout;
+    assert!(text.contains("j.fio:2, global") && text.contains("j.fio:5"), "{text}");
+    assert!(text.contains("! invalidate=1"), "{text}");
+}
+
+#[test]
+fn parse_only_and_showcmd_run_nothing() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    assert_eq!(run(&fathom, "--parse-only --name=a --size=1m --rw=write").expect_code(0).stdout, "");
+    let line = run(&fathom, "--showcmd --name=a --size=1m --time_based").expect_code(0).stdout;
+    assert_eq!(line, "fio --name=a --size=1m --time_based\n");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_link_named_fio_is_fio() {
+    let dir = TestDir::new();
+    let link = dir.path().join("fio");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), &link).unwrap();
+    let output = std::process::Command::new(&link).arg("--version").output().unwrap();
+    assert_eq!(output.stdout, b"fio-3.33\n");
+}
+
+#[test]
+fn mistakes_point_at_their_column() {
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("j.fio"), "[a]\nsize=1m\nrww=read\n").unwrap();
+    let fathom = Fathom::new().working_in(dir.path());
+    let outcome = run(&fathom, "j.fio").expect_code(1);
+    assert_eq!(
+        outcome.stderr,
+        "Bad option <rww=read>\nDid you mean rw?\nfio: job a dropped\nfio: j.fio:3:1: \"rww\" is no option of a job\n  rww=read\n  ^^^^^^^^\nhint: did you mean rw?\n"
+    );
+    run(&fathom, "--name=a --size=1m --zonemode=zbd").expect_code(1).expect_stderr("zones are not supported");
+}

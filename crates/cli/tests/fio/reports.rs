@@ -1,0 +1,98 @@
+//! What is printed: text that scripts match, JSON that adds up, output into a file, the end by a signal.
+
+use crate::support::{json, run};
+use fathom_testkit::{Fathom, TestDir};
+
+#[test]
+fn the_text_has_the_lines_that_scripts_look_for() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text =
+        run(&fathom, "--name=a --rw=randrw --size=1m --numjobs=2 --group_reporting").expect_code(0).stdout;
+    let has = |start: &str, parts: &[&str]| {
+        let found = text.lines().any(|l| l.starts_with(start) && parts.iter().all(|p| l.contains(p)));
+        assert!(found, "no {start} in\n{text}");
+    };
+    has("a: (g=0): rw=randrw, bs=(R) 4096B-4096B", &["ioengine=psync, iodepth=1"]);
+    has("...", &[]);
+    has("fio-3.", &[]);
+    has("Starting 2 processes", &[]);
+    has("a: Laying out IO file", &["(2 files / 2MiB)"]);
+    has("a: (groupid=0, jobs=2): err= 0: pid=", &[]);
+    has("  read: IOPS=", &["BW=", "/s (", "msec)"]);
+    has("  write: IOPS=", &[]);
+    has("    clat (", &["min=", "max=", "avg=", "stdev="]);
+    has("     lat (", &[]);
+    has("     |  1.00th=[", &[]);
+    has("  cpu          : usr=", &["sys="]);
+    has("   READ: bw=", &["io=", "run="]);
+    has("  WRITE: bw=", &[]);
+}
+
+#[test]
+fn bins_add_up_to_the_percentiles() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text = run(&fathom, "--output-format=json+ --name=a --rw=randread --size=4m").expect_code(0).stdout;
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let clat = &document["jobs"][0]["read"]["clat_ns"];
+    let mut bins: Vec<(u64, u64)> = clat["bins"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(ns, n)| (ns.parse().unwrap(), n.as_u64().unwrap()))
+        .collect();
+    bins.sort_unstable();
+    let all: u64 = bins.iter().map(|b| b.1).sum();
+    assert_eq!(Some(all), clat["N"].as_u64());
+    for (percent, value) in clat["percentile"].as_object().unwrap() {
+        let wanted = percent.parse::<f64>().unwrap() / 100.0 * all as f64;
+        let mut running = 0;
+        let found = bins.iter().find(|(_, n)| {
+            running += n;
+            running as f64 >= wanted
+        });
+        assert_eq!(found.map(|b| b.0), value.as_u64(), "{percent}");
+    }
+}
+
+#[test]
+fn json_is_all_there_is_on_stdout_and_is_imported() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let document = json(&fathom, "--name=a --rw=write --size=1m");
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], 256);
+    assert_eq!(document["jobs"][0]["job options"]["rw"], "write");
+    assert!(document["fathom"]["run"].is_string());
+    run(&fathom, "--output=out.json --output-format=json --name=a --rw=randread --size=1m")
+        .expect_code(0)
+        .expect_stdout("");
+    fathom.run_line("import out.json").expect_code(0);
+    let listed = fathom.run_line("list").expect_code(0).stdout;
+    assert!(listed.contains("fio"), "{listed}");
+}
+
+#[test]
+fn several_formats_come_in_the_order_of_fio() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text =
+        run(&fathom, "--output-format=json,normal --name=a --ioengine=null --size=1m").expect_code(0).stdout;
+    let (started, rest) = text.split_once("Starting 1 process\n").unwrap();
+    assert!(started.starts_with("a: (g=0)"), "{started}");
+    let json = &rest[..rest.find("\n\n").unwrap()];
+    serde_json::from_str::<serde_json::Value>(json).unwrap();
+    assert!(rest.contains("\n\na: (groupid=0"), "{rest}");
+}
+
+#[test]
+fn a_signal_ends_with_what_was_done() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let mut running =
+        fathom.spawn("fio --output-format=normal --name=a --ioengine=null --rate_iops=200 --size=1g --runtime=600 --time_based".split(' '));
+    running.wait_for_text("Starting 1 process");
+    running.signal(libc::SIGINT);
+    let outcome = running.finish().expect_code(128);
+    assert!(outcome.stdout.contains("a: (groupid=0"), "{}", outcome.stdout);
+}

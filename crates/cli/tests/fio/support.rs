@@ -1,0 +1,52 @@
+//! What the tests of this folder share: a command line in one string, and the JSON of both programs.
+
+use fathom_testkit::{Fathom, Outcome, skip};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Where Debian puts it.
+pub const FIO: &str = "/usr/bin/fio";
+
+/// `fathom fio LINE`.
+#[track_caller]
+pub fn run(fathom: &Fathom, line: &str) -> Outcome {
+    fathom.run_line(&format!("fio {line}"))
+}
+
+/// The JSON of `fathom fio LINE`; nothing else may be on stdout.
+#[track_caller]
+pub fn json(fathom: &Fathom, line: &str) -> Value {
+    let text = run(fathom, &format!("--output-format=json {line}")).expect_code(0).stdout;
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}:\n{text}"))
+}
+
+/// Whether fio itself is here; if not, the test is noted as skipped.
+pub fn fio_is_here(test: &str) -> bool {
+    let here = Path::new(FIO).exists();
+    if !here {
+        skip(test, "fio is not installed as /usr/bin/fio");
+    }
+    here
+}
+
+/// fio itself, in a directory.
+pub fn theirs(directory: &Path, line: &str) -> Output {
+    Command::new(FIO)
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .env("SZ", "2m")
+        .env_remove("UNSET")
+        .output()
+        .unwrap_or_else(|e| panic!("{FIO}: {e}"))
+}
+
+/// The JSON of fio itself.
+#[track_caller]
+pub fn their_json(directory: &Path, line: &str) -> Value {
+    let output = theirs(directory, &format!("--output-format=json {line}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Notes of fio come before the document.
+    let from = text.find('{').unwrap_or(0);
+    serde_json::from_str(&text[from..]).unwrap_or_else(|e| panic!("{e}:\n{text}"))
+}

@@ -1,0 +1,174 @@
+//! What every job will do, each value with where it comes from, and what is known to go wrong with it (`--explain`); the workload in the
+//! native format (`--check`); the jobs as command lines (`--showcmd`).
+
+use super::plan::{self, Job, Plan};
+use super::table::State;
+use fathom_workload::{Amount, Data};
+use std::fmt::Write as _;
+
+/// Options that are told even where nobody gave them, with the value they have then.
+const DEFAULTS: [(&str, &str); 13] = [
+    ("rw", "read"),
+    ("bs", "4096"),
+    ("size", "that of the files"),
+    ("ioengine", "psync"),
+    ("iodepth", "1"),
+    ("direct", "0"),
+    ("numjobs", "1"),
+    ("runtime", "none"),
+    ("ramp_time", "0"),
+    ("invalidate", "1"),
+    ("fallocate", "native"),
+    ("verify", "0"),
+    ("randrepeat", "1"),
+];
+
+/// The text of `--explain`.
+#[must_use]
+pub fn explain(plan: &Plan) -> String {
+    let mut out = String::new();
+    for job in &plan.jobs {
+        let _ = writeln!(out, "{} ({})", job.name, job.settings.spot.place());
+        let _ = writeln!(out, "  {}", sentence(job));
+        let mut rows: Vec<[String; 3]> = Vec::new();
+        for (name, default) in DEFAULTS {
+            if job.settings.all().all(|(_, s)| s.row.name != name) {
+                rows.push([name.into(), default.into(), "default".into()]);
+            }
+        }
+        let mut given: Vec<&str> = job.settings.all().map(|(_, s)| s.row.name).collect();
+        given.sort_unstable();
+        given.dedup();
+        for name in given {
+            let Some((level, setting)) = job.settings.all().filter(|(_, s)| s.row.name == name).last() else {
+                continue;
+            };
+            let mut origin = plan::origin(*level, &setting.spot);
+            if let State::Harmless(why) = setting.row.state {
+                origin += &format!("; without effect: {why}");
+            }
+            rows.push([name.into(), setting.value.clone().unwrap_or_else(|| "1".into()), origin]);
+        }
+        rows.sort();
+        let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+        let (a, b) = (width(0), width(1));
+        for [name, value, origin] in &rows {
+            let _ = writeln!(out, "  {name:a$}  {value:b$}  {origin}");
+        }
+        for trap in traps(job) {
+            let _ = writeln!(out, "  ! {trap}");
+        }
+        out.push('\n');
+    }
+    for note in &plan.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    out
+}
+
+/// What a job does, in a sentence.
+fn sentence(job: &Job) -> String {
+    let clones = if job.clones > 1 { format!("{} workers, each: ", job.clones) } else { String::new() };
+    let files: Vec<String> =
+        job.files.first().into_iter().flatten().map(|p| p.display().to_string()).collect();
+    let mix = if job.rw.mixed { format!(" ({} % reads)", job.rw.read_percent) } else { String::new() };
+    let amount = match job.stream.amount {
+        Amount::Pass => "once over it".into(),
+        Amount::Passes(n) => format!("{n} times over it"),
+        Amount::Operations(n) => format!("{n} operations"),
+        Amount::Bytes(bytes) => format!("{bytes}"),
+        Amount::Endless => "until the time is over".into(),
+    };
+    let region = job.stream.length.map_or_else(String::new, |bytes| format!(", {bytes} of it"));
+    let back = if job.reads_back { "; then everything is read back and compared" } else { "" };
+    let shown: Vec<String> = files.iter().take(3).cloned().collect();
+    let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
+    format!(
+        "step {}, group {}: {clones}{}{mix} of {}{more}{region}: {amount}{back}",
+        job.step + 1,
+        job.group,
+        job.rw.word(),
+        shown.join(", ")
+    )
+}
+
+/// What is known to go wrong with such a job in fio, and what happens here.
+fn traps(job: &Job) -> Vec<String> {
+    use plan::{Make, Memory};
+    let mut traps: Vec<String> = Vec::new();
+    let mut say = |applies: bool, text: &str| {
+        if applies {
+            traps.push(text.into());
+        }
+    };
+    let made = job.ready.make != Make::Nothing;
+    let buffered = !job.stream.open.direct && made;
+    say(
+        buffered && job.ready.memory == Memory::Dropped,
+        "invalidate=1: fio's does not drop pages that are dirty; here files are written back first, what is left in memory is counted, and the time this takes is outside of the clock",
+    );
+    say(
+        buffered && job.rw.reads() && job.ready.memory == Memory::AsFound,
+        "buffered reads with invalidate=0 may come from memory; the result says how much did",
+    );
+    say(
+        job.ready.make == Make::Reserve,
+        "fallocate reserves space that is not written: the first write of a block differs from the second; overwrite=1 writes it before",
+    );
+    say(
+        job.rw.reads() && made,
+        "a file that is there is read as it is: holes and extents that were never written cost no device anything, and are reported",
+    );
+    say(
+        matches!(job.stream.data, Data::Unique) && job.rw.writes() && made,
+        "written data cannot be compressed, also across blocks; fio's default data can (16 MiB written in 4 KiB blocks: to 7 %)",
+    );
+    say(
+        job.stream.pace.rate.is_some(),
+        "with a rate, a stall delays operations that are due; fio does not see that, here the response time from when they were due is kept beside the latency",
+    );
+    say(
+        job.rw.writes() && buffered && !job.stream.timed.fsync,
+        "buffered writes without end_fsync end in memory; the result says how much reached the device in the time",
+    );
+    traps
+}
+
+/// The text of `--check`: the workload in the native format.
+#[must_use]
+pub fn check(plan: &Plan) -> String {
+    plan.workload.to_toml().unwrap_or_else(|e| format!("# {e}\n"))
+}
+
+/// The text of `--showcmd`: a command line that does what the jobs do.
+#[must_use]
+pub fn command(plan: &Plan) -> String {
+    let mut line = String::from("fio");
+    for job in &plan.jobs {
+        let _ = write!(line, " --name={}", quoted(&job.name));
+        for (_, setting) in job.settings.all() {
+            match &setting.value {
+                Some(value) => {
+                    let _ = write!(line, " --{}={}", setting.row.name, quoted(value));
+                }
+                None => {
+                    let _ = write!(line, " --{}", setting.row.name);
+                }
+            }
+        }
+        if job.settings.begins_file {
+            line += " --stonewall";
+        }
+    }
+    line + "\n"
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,227 @@
+//! Options of the program fio itself, and fathom's own for this dialect: what is printed, where to, and what is not to be done.
+
+use super::{Spot, Wrong, table};
+use std::path::PathBuf;
+
+/// Options of the program.
+#[derive(Clone, Debug, Default)]
+pub struct General {
+    /// `--output`.
+    pub output: Option<PathBuf>,
+    /// `--output-format`, `--minimal`, `--append-terse`: in the order of printing.
+    pub formats: Vec<Format>,
+    /// `--terse-version`; 3 without.
+    pub terse_version: Option<u8>,
+    /// `--section`: only these jobs.
+    pub sections: Vec<String>,
+    /// `--parse-only`.
+    pub parse_only: bool,
+    /// `--showcmd`.
+    pub show_command: bool,
+    /// `--readonly`.
+    pub read_only: bool,
+    /// `--eta`: never, always; `None`: auto.
+    pub eta: Option<bool>,
+    /// `--warnings-fatal`.
+    pub warnings_fatal: bool,
+    /// `--check`: say what would be done, in the native format.
+    pub check: bool,
+    /// `--explain`: every value with its origin, and what to know of it.
+    pub explain: bool,
+    /// `--allow-write`: files that fathom did not make and may write.
+    pub allow_write: Vec<PathBuf>,
+    /// What is to be printed instead of running.
+    pub help: Option<Help>,
+    /// What was accepted without effect: option and reason.
+    pub ignored: Vec<(String, String)>,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// One line, fields separated by semicolons.
+    Terse,
+    /// JSON.
+    Json,
+    /// JSON with histograms.
+    JsonPlus,
+    /// Text.
+    Normal,
+}
+
+/// What is printed instead of running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Help {
+    /// `--help`.
+    Usage,
+    /// `--version`.
+    Version,
+    /// `--cmdhelp`: one option, or all.
+    Options(Option<String>),
+    /// `--enghelp`.
+    Engines,
+}
+
+/// General options: name, whether a value is needed.
+const GENERAL: [(&str, Value); 40] = [
+    ("output", Value::Needed),
+    ("output-format", Value::Needed),
+    ("minimal", Value::None),
+    ("append-terse", Value::None),
+    ("terse-version", Value::Needed),
+    ("section", Value::Needed),
+    ("parse-only", Value::None),
+    ("showcmd", Value::None),
+    ("readonly", Value::None),
+    ("eta", Value::Needed),
+    ("eta-newline", Value::Needed),
+    ("eta-interval", Value::Needed),
+    ("warnings-fatal", Value::None),
+    ("version", Value::None),
+    ("help", Value::None),
+    ("cmdhelp", Value::Optional),
+    ("enghelp", Value::Optional),
+    ("check", Value::None),
+    ("explain", Value::None),
+    ("allow-write", Value::Needed),
+    ("max-jobs", Value::Needed),
+    ("alloc-size", Value::Needed),
+    ("idle-prof", Value::Optional),
+    ("debug", Value::Needed),
+    ("inflate-log", Value::Needed),
+    ("crctest", Value::Optional),
+    ("cpuclock-test", Value::None),
+    ("latency-log", Value::None),
+    ("bandwidth-log", Value::Optional),
+    ("status-interval", Value::Needed),
+    ("aux-path", Value::Needed),
+    ("client", Value::Needed),
+    ("server", Value::Optional),
+    ("remote-config", Value::Needed),
+    ("daemonize", Value::Needed),
+    ("trigger", Value::Needed),
+    ("trigger-file", Value::Needed),
+    ("trigger-timeout", Value::Needed),
+    ("trigger-remote", Value::Needed),
+    ("merge-blktrace-only", Value::None),
+];
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    None,
+    /// With `=` only.
+    Optional,
+    Needed,
+}
+
+/// Names of one letter.
+pub(super) fn short(name: &str) -> &str {
+    match name {
+        "o" => "output",
+        "h" => "help",
+        "v" => "version",
+        "m" => "minimal",
+        long => long,
+    }
+}
+
+/// A general option by its name, or by a beginning that nothing else has.
+pub(super) fn find(name: &str) -> Option<(&'static str, Value)> {
+    if let Some(found) = GENERAL.iter().find(|g| g.0 == name) {
+        return Some(*found);
+    }
+    let mut found = GENERAL.iter().filter(|g| g.0.starts_with(name));
+    match (found.next(), found.next()) {
+        (Some(only), None) if name.len() > 2 && table::beginning_with(name).is_empty() => Some(*only),
+        _ => None,
+    }
+}
+
+impl General {
+    pub(super) fn set(&mut self, name: &str, value: Option<String>, spot: &Spot) -> Result<(), Wrong> {
+        let text = value.unwrap_or_default();
+        match name {
+            "output" => self.output = Some(text.into()),
+            "output-format" => {
+                self.formats = text.split(',').map(|word| format_of(word, spot)).collect::<Result<_, _>>()?;
+            }
+            "minimal" => self.formats = vec![Format::Terse],
+            "append-terse" => {
+                if self.formats.is_empty() {
+                    self.formats.push(Format::Normal);
+                }
+                self.formats.push(Format::Terse);
+            }
+            "terse-version" => match text.parse() {
+                Ok(version @ 2..=5) => self.terse_version = Some(version),
+                _ => {
+                    return Err(Wrong::at(spot, format!("terse version {text:?}: 2, 3, 4 or 5 is expected")));
+                }
+            },
+            "section" => self.sections.push(text),
+            "parse-only" => self.parse_only = true,
+            "showcmd" => self.show_command = true,
+            "readonly" => self.read_only = true,
+            "eta" => {
+                self.eta = match text.as_str() {
+                    "always" => Some(true),
+                    "never" => Some(false),
+                    "auto" => None,
+                    _ => {
+                        return Err(Wrong::at(
+                            spot,
+                            format!("--eta={text}: always, never or auto is expected"),
+                        ));
+                    }
+                };
+            }
+            "warnings-fatal" => self.warnings_fatal = true,
+            "version" => self.help = Some(Help::Version),
+            "help" => self.help = Some(Help::Usage),
+            "cmdhelp" => self.help = Some(Help::Options((!text.is_empty()).then_some(text))),
+            "enghelp" => self.help = Some(Help::Engines),
+            "check" => self.check = true,
+            "explain" => self.explain = true,
+            "allow-write" => self.allow_write.push(text.into()),
+            "eta-newline" | "eta-interval" | "max-jobs" | "alloc-size" | "idle-prof" | "inflate-log"
+            | "debug" => {
+                self.ignored.push((format!("--{name}"), reason(name).into()));
+            }
+            _ => {
+                return Err(Wrong::at(spot, format!("--{name} is not supported: {}", reason(name)))
+                    .hint("fathom fio --help lists what is"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a general option is ignored, or refused.
+fn reason(name: &str) -> &'static str {
+    match name {
+        "eta-newline" | "eta-interval" => "the status line is rewritten twice a second, on a terminal only",
+        "max-jobs" | "alloc-size" => "there is no such limit",
+        "idle-prof" => "the CPU that is left over is not measured",
+        "inflate-log" => "logs are not compressed",
+        "debug" => "fio's debugging output has no counterpart",
+        "latency-log" | "bandwidth-log" => "logs of fio's form are not written; the store keeps the series",
+        "status-interval" => "a result is printed once, when it is complete",
+        "aux-path" => "no files are written beside the jobs' own",
+        "client" | "server" | "remote-config" | "daemonize" => "there are no clients and servers",
+        "crctest" | "cpuclock-test" => "`cargo xtask bench engine` measures fathom itself",
+        _ => "it is not part of this",
+    }
+}
+
+fn format_of(word: &str, spot: &Spot) -> Result<Format, Wrong> {
+    match word.trim() {
+        "normal" => Ok(Format::Normal),
+        "terse" | "minimal" => Ok(Format::Terse),
+        "json" => Ok(Format::Json),
+        "json+" => Ok(Format::JsonPlus),
+        _ => {
+            Err(Wrong::at(spot, format!("output format {word:?}: normal, terse, json or json+ is expected")))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `--help`, `--version`, `--cmdhelp`, `--enghelp`.
+
+use super::general::Help;
+use super::output::VERSION;
+use super::table::{self, Kind, State};
+use std::fmt::Write as _;
+
+/// What `--help` prints.
+#[must_use]
+pub fn usage(program: &str) -> String {
+    format!(
+        "{VERSION} (fathom stands in for it; docs/fio.md says where it differs)
+{program} [options] [job options] <job file(s)>
+  --check               Print what would be done, as a workload of fathom's own format
+  --explain             Print every value with where it comes from, and what to know of it
+  --parse-only          Read the jobs, run nothing
+  --showcmd             Print the jobs as a command line
+  --readonly            Refuse jobs that write
+  --allow-write=FILE    FILE was not made by fathom and may be written
+  --section=NAME        Only the jobs of this name (may be given several times)
+  --output=FILE         Write output to FILE
+  --output-format=LIST  normal, terse, json, json+ (several with commas)
+  --minimal             The terse format
+  --append-terse        The terse format after the normal one
+  --terse-version=N     2, 3, 4 or 5 [3]
+  --eta=WHEN            Status line: always, never, auto
+  --warnings-fatal      Anything to be noted ends the program
+  --cmdhelp[=OPTION]    Options of jobs (all, or one)
+  --enghelp             Engines
+  --version, --help
+Examples:
+  {program} --name=a --rw=randread --size=1g --direct=1 --ioengine=io_uring --iodepth=32
+  {program} --explain job.fio
+"
+    )
+}
+
+/// What is printed instead of running.
+///
+/// # Errors
+/// A sentence, if an option is not known.
+pub fn text(program: &str, asked: &Help) -> Result<String, String> {
+    match asked {
+        Help::Usage => Ok(usage(program)),
+        Help::Version => Ok(format!("{VERSION}\n")),
+        Help::Engines => {
+            let Some(Kind::Word(_)) = table::find("ioengine").map(|r| r.kind) else {
+                return Ok(String::new());
+            };
+            let list = ["io_uring", "libaio", "mmap", "null", "psync", "pvsync", "pvsync2", "sync", "vsync"];
+            Ok(format!("Available IO engines:\n\t{}\n", list.join("\n\t")))
+        }
+        Help::Options(None) => Ok(all()),
+        Help::Options(Some(name)) if name == "all" => Ok(all()),
+        Help::Options(Some(name)) => match table::find(name) {
+            Some(row) => Ok(one(row)),
+            None => Err(format!("{name:?} is no option of a job; --cmdhelp=all lists them")),
+        },
+    }
+}
+
+fn all() -> String {
+    let mut out = String::new();
+    for row in table::rows() {
+        let _ = writeln!(out, "{:<24}: {} ({})", row.name, row.help, state(&row.state));
+    }
+    out
+}
+
+fn one(row: &table::Row) -> String {
+    let mut out = format!("{:>20}: {}\n", row.name, row.help);
+    if !row.aliases.is_empty() {
+        let _ = writeln!(out, "{:>20}: {}", "alias", row.aliases.join(", "));
+    }
+    let _ = writeln!(out, "{:>20}: {}", "value", row.kind.expected());
+    let words = match &row.state {
+        State::Done => String::new(),
+        State::Harmless(why) => format!(": {why}"),
+        State::Refused { why, instead, .. } => format!(": {why}; instead: {instead}"),
+    };
+    let _ = writeln!(out, "{:>20}: {}{words}", "state", state(&row.state));
+    out
+}
+
+fn state(state: &State) -> &'static str {
+    match state {
+        State::Done => "done",
+        State::Harmless(_) => "without effect",
+        State::Refused { .. } => "refused",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_tells_the_state_of_an_option() {
+        let of = |name: &str| text("fio", &Help::Options(Some(name.into())));
+        assert!(of("readwrite").unwrap().contains("rw:"));
+        assert!(of("zonemode").unwrap().contains("refused: zones are not supported"));
+        assert!(of("nonsense").is_err());
+        assert!(text("fio", &Help::Version).unwrap().starts_with("fio-3."));
+        assert!(text("fio", &Help::Engines).unwrap().contains("io_uring"));
+    }
+}

@@ -1,0 +1,100 @@
+//! From the command line and the job files to jobs with all settings that hold for them.
+
+use super::line::Line;
+use super::settings::{Level, Settings};
+use super::text::{self, Setting};
+use super::{World, Wrong};
+use std::path::Path;
+
+/// Reads the job files of a command line and gives every job its settings, in the order in which they run.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn collect(line: &Line, world: &World<'_>) -> Result<Vec<Settings>, Wrong> {
+    let mut jobs = Vec::new();
+    let levelled =
+        |level: Level, list: &[Setting]| list.iter().cloned().map(|s| (level, s)).collect::<Vec<_>>();
+    let globals = levelled(Level::CommandLine, &line.globals);
+    for (name, spot, own) in &line.jobs {
+        let mut list = globals.clone();
+        list.extend(levelled(Level::Own, own));
+        jobs.push(Settings::new(name, spot, list)?);
+    }
+    for (number, file) in line.files.iter().enumerate() {
+        let text = (world.read)(Path::new(file)).map_err(|why| {
+            Wrong::nowhere(format!("{file} cannot be read: {why}"))
+                .fio(format!("fio: unable to open '{file}' job file\n"))
+        })?;
+        let name = if file == "-" { "stdin" } else { file };
+        let mut above = globals.clone();
+        let mut first = number > 0;
+        for section in text::sections(name, Path::new(file), &text, world)? {
+            if section.global {
+                above.extend(levelled(Level::Global, &section.settings));
+                continue;
+            }
+            if !line.general.sections.is_empty() && !line.general.sections.contains(&section.name) {
+                continue;
+            }
+            let mut list = above.clone();
+            list.extend(levelled(Level::Own, &section.settings));
+            let mut settings = Settings::new(&section.name, &section.spot, list)?;
+            settings.begins_file = std::mem::take(&mut first);
+            jobs.push(settings);
+        }
+    }
+    if jobs.is_empty() {
+        let sections = &line.general.sections;
+        let hint = if sections.is_empty() {
+            "fathom fio --help lists the options; a job file has a section [NAME] for each job".to_owned()
+        } else {
+            format!("no section is named {}", sections.join(" or "))
+        };
+        return Err(Wrong::nowhere("there is no job").fio("No job(s) defined\n\n").hint(hint));
+    }
+    Ok(jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line;
+    use super::super::tests::world;
+    use super::*;
+
+    fn jobs(text: &str) -> Vec<Settings> {
+        let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let world = world();
+        collect(&line::read(&args, &world).unwrap(), &world).unwrap()
+    }
+
+    #[test]
+    fn the_nearest_setting_counts() {
+        // two.fio: [global] bs=8k rw=randread [g1] [g2] bs=16k [global] bs=32k [g3]
+        let found = jobs("--bs=64k --size=1m --name=c --size=2m two.fio two.fio");
+        let values: Vec<(String, &str, &str)> = found
+            .iter()
+            .map(|s| (s.job.clone(), s.text("bs").unwrap_or(""), s.text("size").unwrap_or("")))
+            .collect();
+        let expected = [("c", "64k", "2m"), ("g1", "8k", "1m"), ("g2", "16k", "1m"), ("g3", "32k", "1m")];
+        for (found, (job, bs, size)) in values.iter().zip(expected) {
+            assert_eq!((found.0.as_str(), found.1, found.2), (job, bs, size));
+        }
+        assert_eq!(
+            found.iter().map(|s| s.begins_file).collect::<Vec<_>>(),
+            [false, false, false, false, true, false, false]
+        );
+    }
+
+    #[test]
+    fn sections_can_be_chosen_and_nothing_is_an_error() {
+        assert_eq!(jobs("--section=g2 two.fio").len(), 1);
+        let world = world();
+        let none = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|a| (*a).to_owned()).collect();
+            collect(&line::read(&args, &world).unwrap(), &world).unwrap_err().to_string()
+        };
+        assert!(none(&["--bs=4k"]).starts_with("No job(s) defined\n"));
+        assert!(none(&["--section=x", "two.fio"]).contains("no section is named x"));
+        assert!(none(&["missing.fio"]).contains("missing.fio cannot be read"));
+    }
+}

@@ -1,0 +1,77 @@
+//! fio: its job files and command lines in, a workload out.
+//!
+//! `table` lists the options, what they take and what becomes of them; `line` reads a command line (with `general`), `text` a job file (with
+//! `keywords` and `number`); `jobs` gives every job the settings that hold for it; `plan` makes the workload; `explain` says what every
+//! job will do, and where each value comes from; `output` prints what fio prints. Nothing here does I/O: files, environment and machine come in with [`World`].
+
+pub mod explain;
+mod general;
+pub mod help;
+mod jobs;
+mod keywords;
+pub mod line;
+mod number;
+pub mod output;
+pub mod plan;
+pub mod settings;
+pub mod table;
+mod text;
+mod wrong;
+
+pub use general::{Format, General, Help};
+pub use plan::{Job, Plan};
+pub use wrong::{Spot, Wrong};
+
+use std::path::Path;
+
+/// What is found at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its size.
+    pub bytes: u64,
+    /// It is a block device.
+    pub device: bool,
+}
+
+/// What the dialect must know of the world.
+pub struct World<'a> {
+    /// A variable of the environment.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The text of a file (`-`: stdin), or why it cannot be had.
+    pub read: &'a dyn Fn(&Path) -> Result<String, String>,
+    /// What is at a path, if anything is.
+    pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    /// Bytes of a page of memory.
+    pub page_bytes: u64,
+    /// Memory of the machine in MiB.
+    pub memory_mib: u64,
+    /// CPUs of the machine.
+    pub cpus: u64,
+    /// Seed where every run is to be another.
+    pub clock_seed: u64,
+}
+
+/// What a command line comes to.
+#[derive(Debug)]
+pub enum Asked {
+    /// Print this and be done.
+    Help(Help),
+    /// Jobs.
+    Jobs(Box<Plan>),
+}
+
+/// Reads a command line (without the program's name) and what it names.
+///
+/// # Errors
+/// The first thing that is wrong; nothing is to be done then.
+pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
+    let line = line::read(args, world)?;
+    if let Some(help) = line.general.help.clone() {
+        return Ok(Asked::Help(help));
+    }
+    let jobs = jobs::collect(&line, world)?;
+    plan::make(line.general, jobs, args, world).map(|plan| Asked::Jobs(Box::new(plan)))
+}
+
+#[cfg(test)]
+mod tests;

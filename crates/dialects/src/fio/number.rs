@@ -1,0 +1,308 @@
+//! Numbers as fio writes them: bytes with suffixes, times, percentages, ranges, lists and triples. What fio reads and then cuts off
+//! without a word (`4.5k` is 4 bytes there, `0.5` seconds none) is an error here.
+
+/// Nanoseconds of a microsecond, a millisecond and a second.
+pub const US: u64 = 1_000;
+/// See [`US`].
+pub const MS: u64 = 1_000_000;
+/// See [`US`].
+pub const S: u64 = 1_000_000_000;
+
+/// A number of bytes, or of anything that takes the same suffixes. `kb_base` is 1024 or 1000: what `k` means. `kib` means the other.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let (digits, radix) = match lower.strip_prefix("0x") {
+        Some(hex) => (hex, 16),
+        None => (lower.as_str(), 10),
+    };
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    let expected = || format!("{text:?} is not a number with an optional suffix k, m, g, t or p");
+    if digits[end..].starts_with('.') {
+        return Err(format!(
+            "{text:?} has a fraction; fio would cut it off. A whole number of a smaller unit is expected"
+        ));
+    }
+    let number = u64::from_str_radix(&digits[..end], radix).map_err(|_| expected())?;
+    let factor = factor(&digits[end..], kb_base).ok_or_else(expected)?;
+    number.checked_mul(factor).ok_or_else(|| format!("{text:?} is larger than 2^64 - 1"))
+}
+
+/// What a suffix multiplies by. `ki` is `k`: only the whole `kib` is the other base.
+fn factor(suffix: &str, kb_base: u64) -> Option<u64> {
+    if suffix.is_empty() || suffix == "b" {
+        return Some(1);
+    }
+    let power = match suffix.chars().next()? {
+        'k' => 1,
+        'm' => 2,
+        'g' => 3,
+        't' => 4,
+        'p' => 5,
+        _ => return None,
+    };
+    let base: u64 = match &suffix[1..] {
+        "" | "b" | "i" => kb_base,
+        "ib" => {
+            if kb_base == 1024 {
+                1000
+            } else {
+                1024
+            }
+        }
+        _ => return None,
+    };
+    Some(base.pow(power))
+}
+
+/// Whether a size is written with `kib` and its kin, which mean powers of ten unless kb_base is 1000.
+#[must_use]
+pub fn has_surprising_suffix(text: &str) -> bool {
+    text.to_ascii_lowercase().split([',', ':', '-', '/']).any(|part| part.trim().ends_with("ib"))
+}
+
+/// A length of time in nanoseconds; a bare number counts `bare_ns` each.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn time(text: &str, bare_ns: u64) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    if text[end..].starts_with('.') {
+        return Err(format!(
+            "{text:?} has a fraction; fio would cut it off. A whole number of a smaller unit (ms, us) is expected"
+        ));
+    }
+    let expected = || format!("{text:?} is not a time: a number and d, h, m, s, ms or us is expected");
+    let number: u64 = text[..end].parse().map_err(|_| expected())?;
+    let unit = match text[end..].to_ascii_lowercase().as_str() {
+        "" => bare_ns,
+        "us" | "usec" => US,
+        "ms" | "msec" => MS,
+        "s" | "sec" => S,
+        "m" => 60 * S,
+        "h" => 3600 * S,
+        "d" => 86_400 * S,
+        _ => return Err(expected()),
+    };
+    number.checked_mul(unit).ok_or_else(|| format!("{text:?} is longer than 584 years"))
+}
+
+/// A size: bytes, or a share of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many percent.
+    Percent(u64),
+}
+
+impl Size {
+    /// Bytes, where the whole is `whole` bytes.
+    #[must_use]
+    pub fn of(self, whole: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(percent) => {
+                u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// Bytes, or `N%`.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn size(text: &str, kb_base: u64) -> Result<Size, String> {
+    match text.trim().strip_suffix('%') {
+        Some(number) => match number.trim().parse() {
+            Ok(percent @ 0..=100) => Ok(Size::Percent(percent)),
+            _ => Err(format!("{text:?} is not a percentage from 0% to 100%")),
+        },
+        None => bytes(text, kb_base).map(Size::Bytes),
+    }
+}
+
+/// A value each for reads, writes and trims: `a`, `a,b`, `a,b,c`. A value that no comma follows stands for the later ones too; an
+/// empty place keeps what `default` says.
+///
+/// # Errors
+/// That of the value that cannot be read, or a sentence.
+pub fn triple<T: Clone>(
+    text: &str,
+    default: [T; 3],
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<[T; 3], String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err(format!(
+            "{text:?} has {} values; at most three (reads, writes, trims) are expected",
+            parts.len()
+        ));
+    }
+    let [mut reads, mut writes, mut trims] = default;
+    let last = parts.len() - 1;
+    for (place, part) in parts.iter().enumerate() {
+        if part.is_empty() {
+            continue;
+        }
+        let value = read(part)?;
+        for (slot, into) in [&mut reads, &mut writes, &mut trims].into_iter().enumerate() {
+            if slot == place || (place == last && slot > place) {
+                *into = value.clone();
+            }
+        }
+    }
+    Ok([reads, writes, trims])
+}
+
+/// `lo-hi` or `lo:hi`; a reversed one is turned round.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
+    let Some((a, b)) = text.split_once(['-', ':']) else {
+        return Err(format!("{text:?} is not a range: LOW-HIGH is expected"));
+    };
+    let (a, b) = (bytes(a, kb_base)?, bytes(b, kb_base)?);
+    Ok((a.min(b), a.max(b)))
+}
+
+/// `size/percent:size/percent...`: sizes with their shares; those without a percentage share what is left.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn split(text: &str, kb_base: u64) -> Result<Vec<(u64, f64)>, String> {
+    const MOST: usize = 64;
+    let mut found: Vec<(u64, Option<u64>)> = Vec::new();
+    for part in text.split(':') {
+        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+        let percent = match percent.trim().trim_end_matches('%') {
+            "" => None,
+            number => match number.parse::<u64>() {
+                Ok(p @ 0..=100) => Some(p),
+                _ => return Err(format!("{part:?}: {number:?} is not a percentage from 0 to 100")),
+            },
+        };
+        found.push((bytes(size, kb_base)?, percent));
+    }
+    if found.len() > MOST {
+        return Err(format!("{} sizes; at most {MOST} are expected", found.len()));
+    }
+    let given: u64 = found.iter().filter_map(|f| f.1).sum();
+    if given > 100 {
+        return Err(format!("the percentages add up to {given}; at most 100 is expected"));
+    }
+    let open = found.iter().filter(|f| f.1.is_none()).count();
+    if open == 0 && given < 100 {
+        return Err(format!("the percentages add up to {given}; 100 is expected"));
+    }
+    let rest = (100 - given) as f64 / open.max(1) as f64;
+    let weighted = found.into_iter().map(|(size, percent)| (size, percent.map_or(rest, |p| p as f64)));
+    Ok(weighted.filter(|w| w.1 > 0.0).collect())
+}
+
+/// `a:b:c`, at most 20 numbers.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn floats(text: &str) -> Result<Vec<f64>, String> {
+    const MOST: usize = 20;
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > MOST {
+        return Err(format!("{} numbers; at most {MOST} are expected", parts.len()));
+    }
+    parts.into_iter().map(float).collect()
+}
+
+/// A number with an optional fraction.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn float(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').parse::<f64>();
+    number.ok().filter(|n| n.is_finite()).ok_or_else(|| format!("{text:?} is not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn suffixes_are_powers_of_kb_base_and_kib_of_the_other() {
+        for (text, value) in [
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kb", 4096),
+            ("4096", 4096),
+            ("0x1000", 4096),
+            ("4ki", 4096),
+            ("4kib", 4000),
+            ("1mib", 1_000_000),
+            ("0x10k", 16384),
+        ] {
+            assert_eq!(bytes(text, 1024), Ok(value), "{text}");
+        }
+        assert_eq!(bytes("4k", 1000), Ok(4000));
+        assert_eq!(bytes("4kib", 1000), Ok(4096));
+        assert!(has_surprising_suffix("4k,4KiB") && !has_surprising_suffix("4ki"));
+    }
+
+    #[test]
+    fn what_fio_cuts_off_is_an_error() {
+        for text in ["4q", "4.5k", "", "k", "-1", "4 k", "99999999p"] {
+            assert!(bytes(text, 1024).is_err(), "{text}");
+        }
+        assert!(time("0.5", S).unwrap_err().contains("fraction"));
+        assert!(time("5x", S).is_err());
+    }
+
+    #[test]
+    fn times_have_units_and_a_bare_one() {
+        assert_eq!(time("30", S), Ok(30 * S));
+        assert_eq!(time("30s", US), Ok(30 * S));
+        assert_eq!(time("5", US), Ok(5000));
+        assert_eq!(time("2m", S), Ok(120 * S));
+        assert_eq!(time("7msec", S), Ok(7 * MS));
+        assert_eq!(time("1d", S), Ok(86_400 * S));
+    }
+
+    #[test]
+    fn triples_fill_the_later_places() {
+        let of = |text| triple(text, [4, 4, 4], |t| bytes(t, 1024));
+        assert_eq!(of("8k"), Ok([8192, 8192, 8192]));
+        assert_eq!(of("4k,8k"), Ok([4096, 8192, 8192]));
+        assert_eq!(of("4k,8k,"), Ok([4096, 8192, 4]));
+        assert_eq!(of(",8k"), Ok([4, 8192, 8192]));
+        assert!(of("1,2,3,4").is_err());
+    }
+
+    #[test]
+    fn splits_share_what_is_left() {
+        assert_eq!(split("4k/10:64k/50:32k/40", 1024), Ok(vec![(4096, 10.0), (65536, 50.0), (32768, 40.0)]));
+        assert_eq!(split("4k/50:8k:16k", 1024), Ok(vec![(4096, 50.0), (8192, 25.0), (16384, 25.0)]));
+        assert!(split("4k/60:8k/50", 1024).unwrap_err().contains("110"));
+        assert!(split("4k/60:8k/20", 1024).unwrap_err().contains("80"));
+    }
+
+    #[test]
+    fn ranges_are_turned_round_and_sizes_have_percent() {
+        assert_eq!(range("8k-4k", 1024), Ok((4096, 8192)));
+        assert_eq!(range("1k:4k", 1024), Ok((1024, 4096)));
+        assert_eq!(size("50%", 1024).map(|s| s.of(1000)), Ok(500));
+        assert!(size("101%", 1024).is_err());
+        assert_eq!(floats("1:99.9"), Ok(vec![1.0, 99.9]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*") {
+            let _ = (bytes(&text, 1024), time(&text, S), size(&text, 1000), range(&text, 1024), split(&text, 1024), floats(&text));
+            let _ = triple(&text, [0, 0, 0], |t| bytes(t, 1024));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers, `units` prints numbers.
+
+pub mod json;
+pub mod normal;
+pub mod stats;
+pub mod status;
+pub mod terse;
+pub mod units;
+
+use super::general::Format;
+use super::plan::{Job, Plan};
+use fathom_record::{Histogram, OpKind, Phase, Run};
+use fathom_workload::Backend;
+use stats::Side;
+
+/// What tools compare. The version of fathom is in a key of its own.
+pub const VERSION: &str = "fio-3.33";
+
+/// When and by whom something is printed.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// Milliseconds since 1970.
+    pub unix_ms: i64,
+    /// As ctime(3) writes it.
+    pub text: String,
+    /// Number of the process.
+    pub pid: u32,
+}
+
+/// What is printed after the run, in all formats that were asked for. fio's order: terse, JSON, text.
+#[must_use]
+pub fn results(plan: &Plan, run: &Run, moment: &Moment) -> String {
+    let formats = formats(plan);
+    let mut out = String::new();
+    if formats.contains(&Format::Terse) && !formats.contains(&Format::Normal) {
+        out += &terse::lines(plan, run, plan.general.terse_version.unwrap_or(3));
+    }
+    let json = formats.iter().find(|f| matches!(f, Format::Json | Format::JsonPlus));
+    if let Some(json) = json {
+        out += &json::document(plan, run, moment, *json == Format::JsonPlus);
+        if formats.contains(&Format::Normal) {
+            out.push('\n');
+        }
+    }
+    if formats.contains(&Format::Normal) {
+        out += &normal::report(plan, run, moment);
+        if formats.contains(&Format::Terse) {
+            out += &terse::lines(plan, run, plan.general.terse_version.unwrap_or(3));
+        }
+    }
+    out
+}
+
+/// The formats that were asked for.
+#[must_use]
+pub fn formats(plan: &Plan) -> Vec<Format> {
+    if plan.general.formats.is_empty() { vec![Format::Normal] } else { plan.general.formats.clone() }
+}
+
+/// Operations that one submission carries; `None` of engines that submit one by one without a queue.
+#[must_use]
+pub fn engine_batch(job: &Job) -> Option<u32> {
+    match job.stream.backend {
+        Backend::Aio { batch } => Some(batch),
+        Backend::Uring(uring) => Some(uring.batch),
+        _ => None,
+    }
+}
+
+/// What a disk did during the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Disk {
+    /// Kernel name.
+    pub name: String,
+    /// Completed requests.
+    pub read_ios: u64,
+    /// See `read_ios`.
+    pub write_ios: u64,
+    /// Merged requests.
+    pub read_merges: u64,
+    /// See `read_merges`.
+    pub write_merges: u64,
+    /// Share of the time in which something was in flight.
+    pub util_percent: f64,
+}
+
+/// The disks below the files, unless a job wants none told.
+fn devices(plan: &Plan, run: &Run) -> Vec<Disk> {
+    if !plan.jobs.iter().any(|j| j.settings.on("disk_util", true)) {
+        return Vec::new();
+    }
+    let mut disks: Vec<Disk> = Vec::new();
+    let repetitions = || run.phases.iter().filter_map(|p| p.repetitions.first());
+    let elapsed_ms = repetitions().map(|r| r.elapsed_ns).sum::<u64>() as f64 / 1e6;
+    for device in repetitions().flat_map(|r| r.physical.devices.iter()).filter(|d| d.level == 0) {
+        let at = disks.iter().position(|d| d.name == device.name).unwrap_or_else(|| {
+            disks.push(Disk { name: device.name.clone(), ..Disk::default() });
+            disks.len() - 1
+        });
+        let disk = &mut disks[at];
+        disk.read_ios += device.read_ios;
+        disk.write_ios += device.write_ios;
+        disk.read_merges += device.read_merges;
+        disk.write_merges += device.write_merges;
+        if elapsed_ms > 0.0 {
+            disk.util_percent = (disk.util_percent + device.busy_ms as f64 * 100.0 / elapsed_ms).min(100.0);
+        }
+    }
+    disks
+}
+
+/// The windows of a direction, where they are wanted.
+struct Windows {
+    /// KiB a second.
+    kib: Vec<u64>,
+    /// Operations a second.
+    iops: Vec<u64>,
+}
+
+impl Windows {
+    fn kib_range(&self) -> (u64, u64) {
+        (self.kib.iter().min().copied().unwrap_or(0), self.kib.iter().max().copied().unwrap_or(0))
+    }
+}
+
+fn windows(job: &Job, side: &Side) -> Windows {
+    if !job.report.bandwidth {
+        return Windows { kib: Vec::new(), iops: Vec::new() };
+    }
+    Windows { kib: side.bandwidth.iter().map(|b| b / 1024).collect(), iops: side.operations.clone() }
+}
+
+/// Latencies from when operations were due, where a rate was set.
+fn responses(phase: &Phase) -> Option<Histogram> {
+    let mut all = Histogram::default();
+    for stat in phase.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.stats) {
+        if stat.op == OpKind::Response {
+            all.merge(&stat.latency);
+        }
+    }
+    (all.count() > 0).then_some(all)
+}
+
+#[cfg(test)]
+mod tests;

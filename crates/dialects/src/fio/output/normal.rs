@@ -1,0 +1,282 @@
+//! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
+
+use super::super::plan::{Job, Plan};
+use super::stats::{self, BUCKETS, Entry, Side};
+use super::units::{bytes, count, rate, short, time};
+use super::{Moment, VERSION, engine_batch};
+use fathom_record::{Histogram, Run};
+use fathom_workload::{Bytes, Record};
+use std::fmt::Write as _;
+
+/// What is printed before the run.
+#[must_use]
+pub fn head(plan: &Plan) -> String {
+    let mut out = String::new();
+    for job in &plan.jobs {
+        let sizes = match &job.stream.record {
+            Record::Fixed(Bytes(b)) => format!("{b}B-{b}B"),
+            Record::Between { min, max } => format!("{}B-{}B", min.0, max.0),
+            Record::Split(list) => {
+                let ends = (list.iter().map(|s| s.0.0).min(), list.iter().map(|s| s.0.0).max());
+                format!("{}B-{}B", ends.0.unwrap_or(0), ends.1.unwrap_or(0))
+            }
+        };
+        let engine = job.settings.word("ioengine").unwrap_or("psync");
+        let _ = writeln!(
+            out,
+            "{}: (g={}): rw={}, bs=(R) {sizes}, (W) {sizes}, (T) {sizes}, ioengine={engine}, iodepth={}",
+            job.name,
+            job.group,
+            job.rw.word(),
+            job.settings.text("iodepth").unwrap_or("1")
+        );
+        if job.clones > 1 {
+            out += "...\n";
+        }
+    }
+    let _ = writeln!(out, "{VERSION}");
+    let threads: u32 = plan.jobs.iter().filter(|j| j.settings.on("thread", false)).map(|j| j.clones).sum();
+    let processes: u32 = plan.jobs.iter().map(|j| j.clones).sum::<u32>() - threads;
+    let one = |n: u32, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
+    let parts = [(threads, "thread", "threads"), (processes, "process", "processes")];
+    let said: Vec<String> = parts.into_iter().filter(|p| p.0 > 0).map(|(n, a, b)| one(n, a, b)).collect();
+    let _ = writeln!(out, "Starting {}", said.join(" and "));
+    out
+}
+
+/// What is printed before files of a job are written.
+#[must_use]
+pub fn laying_out(job: &Job) -> String {
+    let files: u64 = job.files.iter().map(|f| f.len() as u64).sum();
+    let fathom_workload::Sizing::Fixed(Bytes(each)) = job.ready.file else { return String::new() };
+    let noun = if files == 1 { "file" } else { "files" };
+    format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, each.saturating_mul(files) >> 20)
+}
+
+/// What is printed after the run.
+#[must_use]
+pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
+    let mut out = String::new();
+    let entries = stats::entries(plan, run);
+    for entry in &entries {
+        out.push('\n');
+        report_of(&mut out, plan, entry, moment);
+    }
+    let last = plan.jobs.iter().map(|j| j.group).max().unwrap_or(0);
+    for group in 0..=last {
+        let of_group: Vec<&Entry> = entries.iter().filter(|e| plan.jobs[e.job].group == group).collect();
+        let _ = writeln!(out, "\nRun status group {group} (all jobs):");
+        sums(&mut out, "READ", &of_group.iter().map(|e| &e.read).collect::<Vec<_>>(), base(plan));
+        sums(&mut out, "WRITE", &of_group.iter().map(|e| &e.write).collect::<Vec<_>>(), base(plan));
+    }
+    let disks = super::devices(plan, run);
+    if !disks.is_empty() {
+        out += "\nDisk stats (read/write):\n";
+    }
+    for disk in disks {
+        let _ = writeln!(
+            out,
+            "  {}: ios={}/{}, merge={}/{}, ticks=0/0, in_queue=0, util={:.2}%",
+            disk.name, disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges, disk.util_percent
+        );
+    }
+    out
+}
+
+fn base(plan: &Plan) -> u64 {
+    plan.jobs.first().map_or(1024, |j| j.report.kb_base)
+}
+
+/// The other base, which stands in brackets.
+fn other(base: u64) -> u64 {
+    if base == 1024 { 1000 } else { 1024 }
+}
+
+fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
+    let job = &plan.jobs[entry.job];
+    let _ =
+        write!(out, "{}: (groupid={}, jobs={}): err={:2}", job.name, job.group, entry.clones, entry.errno());
+    if let Some(error) = &entry.error {
+        let _ = write!(out, " (file:{}, func={}, error={})", error.path, error.call, error.message);
+    }
+    let _ = writeln!(out, ": pid={}: {}", moment.pid, moment.text);
+    if let Some(text) = job.settings.text("description") {
+        let _ = writeln!(out, "  Description  : [{text}]");
+    }
+    side(out, job, "read", &entry.read);
+    side(out, job, "write", &entry.write);
+    tables(out, entry);
+    if entry.sync.count() > 0 {
+        out.push_str("  fsync/fdatasync/sync_file_range:\n");
+        latency(out, "sync", &entry.sync);
+        percentiles(out, "sync", &entry.sync, job);
+    }
+    let (user, system) = entry.cpu_percent();
+    let _ = writeln!(out, "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx=0, majf=0, minf=0");
+    let any = entry.read.ios + entry.write.ios > 0;
+    let row = |names: [&str; 7], shares: [f64; 7]| {
+        names
+            .iter()
+            .zip(shares)
+            .map(|(name, share)| format!("{name}={share:3.1}%"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let depth = stats::depths(job.stream.queue_depth, any);
+    let _ = writeln!(out, "  IO depths    : {}", row(["1", "2", "4", "8", "16", "32", ">=64"], depth));
+    let batches = stats::batches(engine_batch(job).filter(|_| any));
+    for word in ["submit    ", "complete  "] {
+        let _ = writeln!(out, "     {word}: {}", row(["0", "4", "8", "16", "32", "64", ">=64"], batches));
+    }
+    let _ = writeln!(
+        out,
+        "     issued rwts: total={},{},0,{} short=0,0,0,0 dropped=0,0,0,0",
+        entry.read.ios,
+        entry.write.ios,
+        entry.sync.count()
+    );
+    let _ = writeln!(
+        out,
+        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
+        job.stream.queue_depth
+    );
+}
+
+fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
+    if side.ios == 0 {
+        return;
+    }
+    let kb = job.report.kb_base;
+    let per_s = side.bytes_per_s();
+    let _ = writeln!(
+        out,
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
+        count(side.iops() as u64),
+        rate(per_s, kb),
+        rate(per_s, other(kb)),
+        bytes(side.bytes, kb),
+        side.runtime_ms(),
+        if name == "write" { "; 0 zone resets" } else { "" }
+    );
+    let r = &job.report;
+    if r.slat && side.slat.count() > 0 {
+        latency(out, "slat", &side.slat);
+    }
+    if r.clat && side.clat.count() > 0 {
+        latency(out, "clat", &side.clat);
+    }
+    if r.lat && side.lat.count() > 0 {
+        latency(out, "lat", &side.lat);
+    }
+    for (name, h, on) in [
+        ("slat", &side.slat, r.slat && r.slat_percentiles),
+        ("clat", &side.clat, r.clat && r.clat_percentiles),
+        ("lat", &side.lat, r.lat && r.lat_percentiles),
+    ] {
+        if on && h.count() > 0 {
+            percentiles(out, name, h, job);
+        }
+    }
+    let windows = super::windows(job, side);
+    if windows.kib.is_empty() {
+        return;
+    }
+    let (mean, deviation) = stats::mean_and_deviation(&windows.kib);
+    let (least, most) = windows.kib_range();
+    let (unit, by) = if mean > 1024.0 * 1024.0 { ("MiB/s", 1024.0) } else { ("KiB/s", 1.0) };
+    let scaled = |n: u64| (n as f64 / by) as u64;
+    let _ = writeln!(
+        out,
+        "   bw ({unit:>7}): min={:5}, max={:5}, per=100.00%, avg={:5.2}, stdev={:5.2}, samples={:3}",
+        scaled(least),
+        scaled(most),
+        mean / by,
+        deviation / by,
+        windows.kib.len()
+    );
+    let (mean, deviation) = stats::mean_and_deviation(&windows.iops);
+    let end = |n: Option<&u64>| n.copied().unwrap_or(0);
+    let _ = writeln!(
+        out,
+        "   iops        : min={:5}, max={:5}, avg={mean:5.2}, stdev={deviation:5.2}, samples={:3}",
+        end(windows.iops.iter().min()),
+        end(windows.iops.iter().max()),
+        windows.iops.len()
+    );
+}
+
+fn latency(out: &mut String, name: &str, h: &Histogram) {
+    let (mean, deviation) = stats::spread(h);
+    let (unit, ns) = time(h.min_ns(), h.max_ns(), deviation);
+    let scaled = |value: f64| value / ns as f64;
+    let _ = writeln!(
+        out,
+        "{name:>8} ({unit}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
+        short(h.min_ns() / ns, 6, 1000, ""),
+        short(h.max_ns() / ns, 6, 1000, ""),
+        scaled(mean),
+        scaled(deviation)
+    );
+}
+
+fn percentiles(out: &mut String, name: &str, h: &Histogram, job: &Job) {
+    let values: Vec<(f64, u64)> =
+        job.report.percentiles.iter().map(|p| (*p, stats::percentile(h, *p))).collect();
+    let Some(largest) = values.iter().map(|v| v.1).max() else { return };
+    let (unit, ns) = time(values.iter().map(|v| v.1).min().unwrap_or(0), largest, f64::INFINITY);
+    let _ = writeln!(out, "    {name} percentiles ({unit}):");
+    let scaled = |value: u64| (value + ns / 2) / ns;
+    let width = scaled(largest).to_string().len().max(5);
+    let in_line = (73 / (12 + width)).max(1);
+    for (number, chunk) in values.chunks(in_line).enumerate() {
+        let cells: Vec<String> =
+            chunk.iter().map(|(p, value)| format!("{p:5.2}th=[{:width$}]", scaled(*value))).collect();
+        let more = (number + 1) * in_line < values.len();
+        let _ = writeln!(out, "     | {}{}", cells.join(", "), if more { "," } else { "" });
+    }
+}
+
+fn tables(out: &mut String, entry: &Entry) {
+    const IN_LINE: usize = 5;
+    let names: Vec<String> =
+        BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]).collect();
+    for (unit, table) in ["nsec", "usec", "msec"].into_iter().zip(stats::tables(&entry.latencies())) {
+        let cells: Vec<String> = names
+            .iter()
+            .zip(table)
+            .filter(|(_, share)| *share > 0.0)
+            .map(|(name, share)| format!("{name}={share:3.2}%"))
+            .collect();
+        for chunk in cells.chunks(IN_LINE) {
+            let _ = writeln!(out, "  lat ({unit})   : {}", chunk.join(", "));
+        }
+    }
+}
+
+fn sums(out: &mut String, name: &str, sides: &[&Side], base: u64) {
+    let active: Vec<&&Side> = sides.iter().filter(|s| s.ios > 0).collect();
+    let (Some(longest), Some(shortest)) =
+        (active.iter().map(|s| s.runtime_ns).max(), active.iter().map(|s| s.runtime_ns).min())
+    else {
+        return;
+    };
+    let total: u64 = active.iter().map(|s| s.bytes).sum();
+    let all = if longest == 0 { 0 } else { (total as f64 * 1e9 / longest as f64) as u64 };
+    let least = active.iter().map(|s| s.bytes_per_s()).min().unwrap_or(0);
+    let most = active.iter().map(|s| s.bytes_per_s()).max().unwrap_or(0);
+    let o = other(base);
+    let _ = writeln!(
+        out,
+        "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
+        rate(all, base),
+        rate(all, o),
+        rate(least, base),
+        rate(most, base),
+        rate(least, o),
+        rate(most, o),
+        bytes(total, base),
+        bytes(total, o),
+        stats::milliseconds(shortest),
+        stats::milliseconds(longest)
+    );
+}

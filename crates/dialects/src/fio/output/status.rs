@@ -1,0 +1,60 @@
+//! The status line.
+
+use super::super::plan::{Job, Plan};
+use super::units::{count, rate};
+use fathom_record::{Interval, OpKind};
+
+/// How far the phase `phase` is, and how fast it went in an interval.
+#[must_use]
+pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
+    let running: Vec<&Job> = plan.jobs.iter().filter(|j| j.places.iter().any(|p| p.phase == phase)).collect();
+    let workers: u32 = running.iter().map(|j| j.clones).sum();
+    let letters: Vec<String> = running
+        .iter()
+        .map(|job| {
+            let back = job.places.get(1).is_some_and(|p| p.phase == phase) || job.only_reads_back;
+            format!("{}({})", letter(job, back), job.clones)
+        })
+        .collect();
+    let per_s =
+        |n: u64| if interval.width_ns == 0 { 0 } else { (n as f64 * 1e9 / interval.width_ns as f64) as u64 };
+    let mut rates = Vec::new();
+    let mut operations = Vec::new();
+    for (kind, letter) in [(OpKind::Read, 'r'), (OpKind::Write, 'w')] {
+        let bytes: u64 = interval.moved.iter().filter(|m| m.0 == kind).map(|m| m.1).sum();
+        let ops: u64 = interval.latencies.iter().filter(|l| l.0 == kind).map(|l| l.1.count()).sum();
+        if bytes + ops > 0 {
+            rates.push(format!("{letter}={}", rate(per_s(bytes), 1024)));
+            operations.push(format!("{letter}={}", count(per_s(ops))));
+        }
+    }
+    let total = running.iter().map(|j| j.times.runtime + j.times.ramp).max().unwrap_or(0);
+    let (done, left) = if total > 0 {
+        let done = (interval.end_ns as f64 * 100.0 / total as f64).min(100.0);
+        let left_s = total.saturating_sub(interval.end_ns).div_ceil(1_000_000_000);
+        (format!("{done:.1}%"), format!("{:02}m:{:02}s", left_s / 60, left_s % 60))
+    } else {
+        ("-.-%".into(), "--".into())
+    };
+    format!(
+        "Jobs: {workers} (f={workers}): [{}][{done}][{}][{} IOPS][eta {left}]",
+        letters.join(","),
+        rates.join(","),
+        operations.join(",")
+    )
+}
+
+/// fio's letter for what a job does.
+fn letter(job: &Job, back: bool) -> char {
+    if back {
+        return 'V';
+    }
+    match (job.rw.random, job.rw.mixed, job.rw.reads()) {
+        (true, true, _) => 'm',
+        (false, true, _) => 'M',
+        (true, false, true) => 'r',
+        (false, false, true) => 'R',
+        (true, false, false) => 'w',
+        (false, false, false) => 'W',
+    }
+}

@@ -1,0 +1,118 @@
+//! The terse formats: a line for each job, fields separated by semicolons. Versions 2 to 5.
+
+use super::super::plan::{Job, Plan};
+use super::stats::{self, Entry, Side};
+use super::{Disk, VERSION};
+use fathom_record::{Histogram, Run};
+
+/// Number of places for percentiles.
+const PERCENTILES: usize = 20;
+
+/// The lines of a run.
+#[must_use]
+pub fn lines(plan: &Plan, run: &Run, version: u8) -> String {
+    let disks = super::devices(plan, run);
+    let mut out = String::new();
+    for entry in stats::entries(plan, run) {
+        out += &line(&plan.jobs[entry.job], &entry, version, &disks);
+        out.push('\n');
+    }
+    out
+}
+
+fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
+    let mut fields: Vec<String> = vec![version.to_string()];
+    if version > 2 {
+        fields.push(VERSION.into());
+    }
+    fields.extend([job.name.clone(), job.group.to_string(), entry.errno().to_string()]);
+    side(&mut fields, job, &entry.read, version);
+    side(&mut fields, job, &entry.write, version);
+    // Version 3 alone has no trims.
+    if version != 3 {
+        side(&mut fields, job, &Side::default(), version);
+    }
+    let (user, system) = entry.cpu_percent();
+    fields.extend([format!("{user:.6}%"), format!("{system:.6}%")]);
+    fields.extend(super::json::NOT_MEASURED.map(|_| "0".to_owned()));
+    let any = entry.read.ios + entry.write.ios > 0;
+    fields.extend(stats::depths(job.stream.queue_depth, any).map(|d| format!("{d:.1}%")));
+    let [ns, us, ms] = stats::tables(&entry.latencies());
+    // There is no table of nanoseconds: they are below two microseconds.
+    let below: f64 = ns.iter().sum();
+    for (place, share) in us.iter().enumerate() {
+        fields.push(format!("{:.2}%", if place == 0 { share + below } else { *share }));
+    }
+    fields.extend(ms.iter().map(|share| format!("{share:.2}%")));
+    for disk in disks {
+        fields.push(disk.name.clone());
+        let counts = [disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges, 0, 0, 0];
+        fields.extend(counts.map(|n| n.to_string()));
+        fields.push(format!("{:.2}%", disk.util_percent));
+    }
+    match (job.settings.text("description"), version) {
+        (Some(text), 2) => fields.join(";") + "\n" + text,
+        (Some(text), _) => fields.join(";") + ";" + text,
+        (None, _) => fields.join(";"),
+    }
+}
+
+fn side(fields: &mut Vec<String>, job: &Job, side: &Side, version: u8) {
+    let whole = |n: u64| n.to_string();
+    let rate = side.bytes_per_s();
+    fields.extend([
+        whole(side.bytes / 1024),
+        whole(rate / 1024),
+        whole(side.iops() as u64),
+        whole(side.runtime_ms()),
+    ]);
+    let r = &job.report;
+    let none = Histogram::default();
+    latency(fields, if r.slat { &side.slat } else { &none });
+    let clat = if r.clat { &side.clat } else { &none };
+    latency(fields, clat);
+    for place in 0..PERCENTILES {
+        fields.push(match r.percentiles.get(place).filter(|_| r.clat_percentiles) {
+            Some(p) => {
+                format!("{p:.6}%={}", if clat.count() > 0 { stats::percentile(clat, *p) / 1000 } else { 0 })
+            }
+            None => "0%=0".into(),
+        });
+    }
+    latency(fields, if r.lat { &side.lat } else { &none });
+    let windows = super::windows(job, side);
+    let (least, most) = windows.kib_range();
+    let (mean, deviation) = stats::mean_and_deviation(&windows.kib);
+    let share = if windows.kib.is_empty() { 0.0 } else { 100.0 };
+    fields.extend([
+        whole(least),
+        whole(most),
+        format!("{share:.6}%"),
+        format!("{mean:.6}"),
+        format!("{deviation:.6}"),
+    ]);
+    if version > 4 {
+        let (mean, deviation) = stats::mean_and_deviation(&windows.iops);
+        let end = |n: Option<&u64>| whole(n.copied().unwrap_or(0));
+        fields.extend([
+            whole(windows.kib.len() as u64),
+            end(windows.iops.iter().min()),
+            end(windows.iops.iter().max()),
+            format!("{mean:.6}"),
+            format!("{deviation:.6}"),
+            whole(windows.iops.len() as u64),
+        ]);
+    }
+}
+
+/// Least, largest, mean and deviation in microseconds.
+fn latency(fields: &mut Vec<String>, h: &Histogram) {
+    let (mean, deviation) = stats::spread(h);
+    let least = if h.count() > 0 { h.min_ns() } else { 0 };
+    fields.extend([
+        (least / 1000).to_string(),
+        (h.max_ns() / 1000).to_string(),
+        format!("{:.6}", mean / 1000.0),
+        format!("{:.6}", deviation / 1000.0),
+    ]);
+}

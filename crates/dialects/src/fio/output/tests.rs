@@ -1,0 +1,140 @@
+//! The outputs of a record that is made up: golden, and held to the rules of the format.
+
+use super::super::tests::planned;
+use super::*;
+use fathom_record::{DeviceDelta, Interval, OpStat, Repetition, Worker};
+
+/// A record of what `args` would do: every worker did some reads and writes of 4 KiB with latencies that spread.
+fn record(plan: &Plan) -> Run {
+    let phases = plan.workload.phases.iter().zip(0u32..).map(|(phase, seq)| {
+        let workers = (0..phase.groups.len() as u32).map(|index| worker(plan, index)).collect();
+        let mut repetition = Repetition { elapsed_ns: 2_100_000_000, workers, ..Repetition::default() };
+        for n in 1..=4u64 {
+            let h = Histogram::from_values((0..100).map(|i| 50_000 + i * n));
+            repetition.intervals.push(Interval {
+                end_ns: n * 500_000_000,
+                width_ns: 500_000_000,
+                ops: 100,
+                bytes: 409_600 * n,
+                latencies: vec![(OpKind::Read, h)],
+                moved: vec![(OpKind::Read, 409_600 * n)],
+            });
+        }
+        let device = DeviceDelta {
+            name: "vda".into(),
+            kind: "disk".into(),
+            read_ios: 7,
+            write_ios: 9,
+            busy_ms: 420,
+            ..DeviceDelta::default()
+        };
+        repetition.physical.devices.push(device);
+        Phase {
+            seq,
+            name: phase.name.clone(),
+            axes: fathom_record::Axes::default(),
+            reads: true,
+            writes: true,
+            sync_in_clock: false,
+            direct: false,
+            repetitions: vec![repetition],
+        }
+    });
+    Run {
+        id: "20261123T000000-abcdef".into(),
+        version: "0.0.0".into(),
+        phases: phases.collect(),
+        ..Run::default()
+    }
+}
+
+fn worker(plan: &Plan, index: u32) -> Worker {
+    let queued = engine_batch(&plan.jobs[0]).is_some();
+    let stat = |op, from: u64, n: u64, bytes: u64| OpStat {
+        op,
+        ops: n,
+        bytes: n * bytes,
+        latency: Histogram::from_values((0..n).map(|i| from + i * 777)),
+    };
+    let mut stats = vec![stat(OpKind::Read, 60_000, 1000, 4096)];
+    if queued {
+        stats.push(stat(OpKind::ReadSubmission, 900, 1000, 0));
+        stats.push(stat(OpKind::ReadCompletion, 59_000, 1000, 0));
+    }
+    if plan.jobs[0].rw.mixed {
+        stats.push(stat(OpKind::Write, 4_000_000, 500, 4096));
+        stats.push(stat(OpKind::Sync, 200_000, 31, 0));
+    }
+    Worker {
+        index,
+        elapsed_ns: 2_000_000_000,
+        cpu_user_ns: 100_000_000,
+        cpu_system_ns: 300_000_000,
+        stats,
+        ..Worker::default()
+    }
+}
+
+fn moment() -> Moment {
+    Moment { unix_ms: 1_795_400_115_103, text: "Mon Nov 23 02:15:15 2026".into(), pid: 4711 }
+}
+
+const MIX: &str = "--name=mix --rw=randrw --size=16m --numjobs=2 --group_reporting --description=two --ioengine=io_uring --iodepth=8 --fsync=16";
+
+#[test]
+fn the_text() {
+    let plan = planned(MIX);
+    insta::assert_snapshot!(normal::head(&plan) + &results(&plan, &record(&plan), &moment()));
+}
+
+#[test]
+fn the_json() {
+    let plan = planned(&format!("--bs=4k --output-format=json {MIX} --fadvise_hint=1"));
+    let text = results(&plan, &record(&plan), &moment());
+    serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_terse_line() {
+    let fields = |version: u8, disk: u8| {
+        let plan = planned(&format!(
+            "--minimal --terse-version={version} --disk_util={disk} --name=a --rw=read --size=1m"
+        ));
+        results(&plan, &record(&plan), &moment()).trim_end().split(';').map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Without a disk, and 9 more with one.
+    assert_eq!([2, 3, 4, 5].map(|v| fields(v, 0).len()), [161, 121, 162, 180]);
+    let three = fields(3, 1);
+    assert_eq!(three.len(), 130);
+    assert_eq!(three[..9], ["3", VERSION, "a", "0", "0", "4000", "2000", "500", "2000"]);
+    assert_eq!(three[47..49], ["0", "0"]);
+    assert_eq!(three[121], "vda");
+}
+
+#[test]
+fn windows_are_those_of_who_was_alone() {
+    let alone = planned("--name=a --size=1m");
+    assert_eq!(stats::entries(&alone, &record(&alone))[0].read.bandwidth.len(), 4);
+    let two = planned("--name=a --size=1m --numjobs=2");
+    assert!(stats::entries(&two, &record(&two)).iter().all(|e| e.read.bandwidth.is_empty()));
+}
+
+#[test]
+fn several_formats_in_their_order() {
+    let plan = planned("--output-format=json,normal,terse --name=a --size=1m");
+    let text = results(&plan, &record(&plan), &moment());
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
+    assert!(at("\"fio version\"") < at("\n\na: (groupid=0") && at("a: (groupid=0") < at("\n3;fio-3."));
+}
+
+#[test]
+fn the_status_line() {
+    let plan = planned("--name=a --size=1m --rw=randread --runtime=4 --time_based --numjobs=3");
+    let run = record(&plan);
+    let interval = &run.phases[0].repetitions[0].intervals[1];
+    assert_eq!(
+        status::line(&plan, 0, interval),
+        "Jobs: 3 (f=3): [r(3)][25.0%][r=1600KiB/s][r=200 IOPS][eta 00m:03s]"
+    );
+}

@@ -1,0 +1,87 @@
+//! Numbers as fio prints them: at most so many characters, with a letter for the thousands.
+
+/// `value` in at most `width` characters and a letter. `base` is 1000 or 1024; the letters of 1024 have an i (`KiB`) where there is a
+/// unit.
+#[must_use]
+pub fn short(value: u64, width: usize, base: u64, unit: &str) -> String {
+    let binary = base == 1024;
+    let letters: [&str; 7] = match (binary, unit.is_empty()) {
+        (true, false) => ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"],
+        (true, true) => ["", "K", "M", "G", "T", "P", "E"],
+        (false, _) => ["", "k", "M", "G", "T", "P", "E"],
+    };
+    let digits = |n: f64| format!("{:.0}", n.trunc()).len();
+    let mut scaled = value as f64;
+    let mut power = 0;
+    while digits(scaled) > width && power + 1 < letters.len() {
+        scaled /= base as f64;
+        power += 1;
+    }
+    let decimals = if power == 0 { 0 } else { (width.saturating_sub(digits(scaled) + 1)).min(3) };
+    format!("{scaled:.decimals$}{}{unit}", letters[power])
+}
+
+/// Bytes a second in both bases: "68.1MiB/s", "71.4MB/s".
+#[must_use]
+pub fn rate(bytes_per_s: u64, base: u64) -> String {
+    short(bytes_per_s, 4, base, "B/s")
+}
+
+/// Bytes: "11.1MiB".
+#[must_use]
+pub fn bytes(bytes: u64, base: u64) -> String {
+    short(bytes, 4, base, "B")
+}
+
+/// Operations: "17.4k".
+#[must_use]
+pub fn count(n: u64) -> String {
+    short(n, 4, 1000, "")
+}
+
+/// A unit of time that fits latencies from `min` to `max` with a spread: its word and its nanoseconds.
+#[must_use]
+pub fn time(min: u64, max: u64, spread: f64) -> (&'static str, u64) {
+    if min > 2_000_000 && max > 99_999_999 && spread > 1e6 {
+        ("msec", 1_000_000)
+    } else if min > 2000 && max > 99_999 && spread > 1000.0 {
+        ("usec", 1000)
+    } else {
+        ("nsec", 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_characters_and_a_letter() {
+        // As fio 3.33 printed them.
+        for (value, base, expected) in [
+            (992 << 10, 1024, "992KiB"),
+            (1056 << 10, 1024, "1056KiB"),
+            (4096 << 10, 1024, "4096KiB"),
+            (1 << 20, 1024, "1024KiB"),
+            (4_194_304, 1000, "4194kB"),
+            (128 << 20, 1024, "128MiB"),
+        ] {
+            assert_eq!(bytes(value, base), expected);
+        }
+        assert_eq!(rate(23_086_545, 1024), "22.0MiB/s");
+        assert_eq!(rate(23_086_545, 1000), "23.1MB/s");
+        assert_eq!(rate(4_194_304_000, 1024), "4000MiB/s");
+        assert_eq!(count(5636), "5636");
+        assert_eq!(count(17_422), "17.4k");
+        assert_eq!(count(1_024_000), "1024k");
+        assert_eq!(short(1_093_412, 6, 1000, ""), "1093.4k");
+        assert_eq!(short(625_195, 6, 1000, ""), "625195");
+    }
+
+    #[test]
+    fn latencies_have_the_unit_that_fits() {
+        assert_eq!(time(100, 7_810_300, 1e6).0, "nsec");
+        assert_eq!(time(7000, 7_939_000, 1e6).0, "usec");
+        assert_eq!(time(3_000_000, 200_000_000, 1e7).0, "msec");
+    }
+}

@@ -1,0 +1,58 @@
+//! What is printed of a job.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+
+/// What is printed of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// One report for the group.
+    pub grouped: bool,
+    /// Latency from preparing to completion ("lat").
+    pub lat: bool,
+    /// Completion latency ("clat").
+    pub clat: bool,
+    /// Submission latency ("slat").
+    pub slat: bool,
+    /// Bandwidth and operations over time.
+    pub bandwidth: bool,
+    /// Percentiles of clat, lat, slat.
+    pub clat_percentiles: bool,
+    /// See `clat_percentiles`.
+    pub lat_percentiles: bool,
+    /// See `clat_percentiles`.
+    pub slat_percentiles: bool,
+    /// Which percentiles, ascending.
+    pub percentiles: Vec<f64>,
+    /// 1024 or 1000.
+    pub kb_base: u64,
+}
+
+/// fio's.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// Reads it.
+pub fn read(s: &Settings) -> Result<Report, Wrong> {
+    let reduced = s.on("gtod_reduce", false);
+    let shown = |name: &'static str| !s.on(name, reduced);
+    let mut percentiles = s.floats("percentile_list")?.unwrap_or_else(|| PERCENTILES.to_vec());
+    if let Some(p) = percentiles.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
+        return Err(
+            s.wrong("percentile_list", format!("percentile {p}: above 0 and at most 100 is expected"))
+        );
+    }
+    percentiles.sort_by(f64::total_cmp);
+    Ok(Report {
+        grouped: s.on("group_reporting", false),
+        lat: shown("disable_lat"),
+        clat: shown("disable_clat"),
+        slat: shown("disable_slat"),
+        bandwidth: shown("disable_bw_measurement"),
+        clat_percentiles: s.on("clat_percentiles", true),
+        lat_percentiles: s.on("lat_percentiles", false),
+        slat_percentiles: s.on("slat_percentiles", false),
+        percentiles,
+        kb_base: s.kb_base(),
+    })
+}

@@ -1,0 +1,209 @@
+//! The settings of one job, of all that hold for it: the last one counts. Whoever asks for one is noted, so that a test can see that
+//! no option which is called done is read and forgotten.
+
+use super::number::{self, Size};
+use super::table::{self, Kind};
+use super::text::Setting;
+use super::{Spot, Wrong};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Where a setting comes from, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The command line, before any job.
+    CommandLine,
+    /// A global section above.
+    Global,
+    /// The job itself.
+    Own,
+}
+
+/// What a job is told to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Name of the job.
+    pub job: String,
+    /// Where it is named.
+    pub spot: Spot,
+    /// It is the first of a further job file: it waits for those before.
+    pub begins_file: bool,
+    list: Vec<(Level, Setting)>,
+    kb_base: u64,
+    asked: RefCell<BTreeSet<&'static str>>,
+}
+
+impl Settings {
+    /// Settings in ascending order of precedence.
+    ///
+    /// # Errors
+    /// If `kb_base` is none.
+    pub fn new(job: &str, spot: &Spot, list: Vec<(Level, Setting)>) -> Result<Self, Wrong> {
+        let mut made = Self {
+            job: job.into(),
+            spot: spot.clone(),
+            begins_file: false,
+            list,
+            kb_base: 1024,
+            asked: RefCell::default(),
+        };
+        made.kb_base = match made.number("kb_base")? {
+            None | Some(1024) => 1024,
+            Some(1000) => 1000,
+            Some(other) => {
+                return Err(made.wrong("kb_base", format!("kb_base {other}: 1024 or 1000 is expected")));
+            }
+        };
+        Ok(made)
+    }
+
+    /// What `k` means.
+    #[must_use]
+    pub fn kb_base(&self) -> u64 {
+        self.kb_base
+    }
+
+    /// Every setting, the weakest first.
+    pub fn all(&self) -> impl Iterator<Item = &(Level, Setting)> {
+        self.list.iter()
+    }
+
+    /// The options that were asked for so far.
+    #[cfg(test)]
+    pub fn asked(&self) -> BTreeSet<&'static str> {
+        self.asked.borrow().clone()
+    }
+
+    /// The setting of an option that counts.
+    #[must_use]
+    pub fn last(&self, name: &'static str) -> Option<&(Level, Setting)> {
+        self.asked.borrow_mut().insert(name);
+        self.list.iter().rev().find(|(_, s)| s.row.name == name)
+    }
+
+    /// Of several options that say the same in other words, the name of the last one.
+    #[must_use]
+    pub fn last_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        self.asked.borrow_mut().extend(names);
+        self.list.iter().rev().map(|(_, s)| s.row.name).find(|name| names.contains(name))
+    }
+
+    /// An error at the value of an option, or at the job if it has none.
+    #[must_use]
+    pub fn wrong(&self, name: &'static str, message: impl std::fmt::Display) -> Wrong {
+        let spot = self.last(name).map_or(&self.spot, |(_, s)| &s.spot);
+        Wrong::at(spot, format!("job {}: {message}", self.job))
+            .fio(format!("fio: job {} dropped\n", self.job))
+    }
+
+    /// The text of an option.
+    #[must_use]
+    pub fn text(&self, name: &'static str) -> Option<&str> {
+        self.last(name).and_then(|(_, s)| s.value.as_deref())
+    }
+
+    /// A value by a reader of texts.
+    fn read<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, Wrong> {
+        self.text(name)
+            .map(|text| read(text).map_err(|why| self.wrong(name, format!("{name}: {why}"))))
+            .transpose()
+    }
+
+    /// Whether a flag or bool is on; `default` where it is not given.
+    #[must_use]
+    pub fn on(&self, name: &'static str, default: bool) -> bool {
+        self.last(name).map_or(default, |(_, s)| s.value.as_deref().is_none_or(|v| v.trim() == "1"))
+    }
+
+    /// A whole number.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn number(&self, name: &'static str) -> Result<Option<u64>, Wrong> {
+        self.read(name, |t| number::bytes(t, self.kb_base))
+    }
+
+    /// A whole number of 32 bits that is at least `least`; `default` where it is not given.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn count(&self, name: &'static str, least: u32, default: u32) -> Result<u32, Wrong> {
+        let Some(given) = self.number(name)? else { return Ok(default) };
+        match u32::try_from(given) {
+            Ok(n) if n >= least => Ok(n),
+            _ => Err(self.wrong(
+                name,
+                format!("{name}={given}: at least {least} and at most {} is expected", u32::MAX),
+            )),
+        }
+    }
+
+    /// A whole number that may be negative.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn signed(&self, name: &'static str) -> Result<Option<i32>, Wrong> {
+        self.read(name, |t| t.trim().parse::<i32>().map_err(|_| format!("{t:?} is not a whole number")))
+    }
+
+    /// Bytes or a percentage.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn size(&self, name: &'static str) -> Result<Option<Size>, Wrong> {
+        self.read(name, |t| number::size(t, self.kb_base))
+    }
+
+    /// A time in nanoseconds; 0 where it is not given.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn time(&self, name: &'static str) -> Result<u64, Wrong> {
+        let bare = match table::find(name).map(|r| r.kind) {
+            Some(Kind::Time(bare)) => bare,
+            _ => number::S,
+        };
+        Ok(self.read(name, |t| number::time(t, bare))?.unwrap_or(0))
+    }
+
+    /// Numbers for reads and writes.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn pair<T: Clone>(
+        &self,
+        name: &'static str,
+        default: T,
+        read: impl Fn(&str, u64) -> Result<T, String>,
+    ) -> Result<Option<(T, T)>, Wrong> {
+        let triple = |text: &str| {
+            let three = [default.clone(), default.clone(), default.clone()];
+            number::triple(text, three, |t| read(t, self.kb_base))
+        };
+        Ok(self.read(name, triple)?.map(|[reads, writes, _]| (reads, writes)))
+    }
+
+    /// The word of an option, without what follows a colon or comma.
+    #[must_use]
+    pub fn word(&self, name: &'static str) -> Option<&str> {
+        self.text(name).and_then(|t| t.split([',', ':']).next()).map(str::trim)
+    }
+
+    /// What follows the first colon of a value.
+    #[must_use]
+    pub fn after_colon(&self, name: &'static str) -> Option<&str> {
+        self.text(name).and_then(|t| t.split_once(':')).map(|t| t.1)
+    }
+
+    /// Numbers with fractions.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn floats(&self, name: &'static str) -> Result<Option<Vec<f64>>, Wrong> {
+        self.read(name, number::floats)
+    }
+}

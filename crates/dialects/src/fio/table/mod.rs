@@ -1,0 +1,284 @@
+//! Every option of fio that is known here: one row each, with its other names, what kind of value it takes, and what becomes of it.
+//! Job files, the command line, `--cmdhelp` and the table in docs/fio.md are read from these rows.
+
+mod data;
+mod engine;
+mod files;
+mod network;
+mod offsets;
+mod pace;
+mod process;
+mod report;
+mod what;
+
+use super::number;
+use std::fmt::Write as _;
+
+/// One option.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// Its other names.
+    pub aliases: &'static [&'static str],
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// What becomes of it.
+    pub state: State,
+    /// What it is for, in a line.
+    pub help: &'static str,
+}
+
+/// What becomes of an option.
+#[derive(Debug)]
+pub enum State {
+    /// It does what it does in fio.
+    Done,
+    /// It is accepted and changes nothing about what is measured; why.
+    Harmless(&'static str),
+    /// It would change the workload and is not supported.
+    Refused {
+        /// Values that ask for nothing special, and are accepted.
+        unless: &'static [&'static str],
+        /// Why.
+        why: &'static str,
+        /// The nearest thing that is supported.
+        instead: &'static str,
+    },
+}
+
+/// Kinds of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No value, or 0 or 1.
+    Flag,
+    /// 0 or 1.
+    Bool,
+    /// A whole number, with fio's suffixes.
+    Number,
+    /// A whole number that may be negative.
+    Signed,
+    /// Bytes, with suffixes.
+    Bytes,
+    /// Bytes or a percentage.
+    Size,
+    /// A time; a bare number counts so many nanoseconds each.
+    Time(u64),
+    /// One of these words; what follows a colon or comma is read where the option is.
+    Word(&'static [&'static str]),
+    /// A number with a fraction.
+    Float,
+    /// A list `a:b:c` of such.
+    Floats,
+    /// Bytes for reads, writes, trims.
+    BytesTriple,
+    /// Ranges of bytes for reads, writes, trims.
+    RangeTriple,
+    /// Sizes with percentages, for reads, writes, trims.
+    SplitTriple,
+    /// Any text.
+    Text,
+}
+
+impl Kind {
+    /// What is expected, for help.
+    #[must_use]
+    pub fn expected(self) -> String {
+        match self {
+            Self::Flag => "no value, 0 or 1".into(),
+            Self::Bool => "0 or 1".into(),
+            Self::Number => "number".into(),
+            Self::Signed => "number, may be negative".into(),
+            Self::Bytes => "bytes (k, m, g, t, p)".into(),
+            Self::Size => "bytes or percent".into(),
+            Self::Time(number::S) => "time (bare: seconds)".into(),
+            Self::Time(number::MS) => "time (bare: milliseconds)".into(),
+            Self::Time(_) => "time (bare: microseconds)".into(),
+            Self::Word(words) => words.join(", "),
+            Self::Float => "number with fraction".into(),
+            Self::Floats => "numbers a:b:c".into(),
+            Self::BytesTriple => "bytes for reads,writes,trims".into(),
+            Self::RangeTriple => "ranges for reads,writes,trims".into(),
+            Self::SplitTriple => "size/percent:... for reads,writes,trims".into(),
+            Self::Text => "text".into(),
+        }
+    }
+
+    /// Whether a word that follows on the command line is its value.
+    #[must_use]
+    pub fn takes_next_word(self) -> bool {
+        self != Self::Flag
+    }
+
+    /// Checks a value of this kind. `None` is an option without `=`.
+    ///
+    /// # Errors
+    /// A sentence that says what was expected.
+    pub fn check(self, value: Option<&str>, kb_base: u64) -> Result<(), String> {
+        let Some(text) = value else {
+            return if self == Self::Flag {
+                Ok(())
+            } else {
+                Err(format!("a value is missing: {}", self.expected()))
+            };
+        };
+        match self {
+            Self::Flag | Self::Bool => match text.trim() {
+                "0" | "1" => Ok(()),
+                _ => Err(format!("{text:?} is neither 0 nor 1")),
+            },
+            Self::Number | Self::Bytes => number::bytes(text, kb_base).map(drop),
+            Self::Signed => {
+                let digits = text.trim().strip_prefix('-').unwrap_or(text);
+                number::bytes(digits, kb_base).map(drop)
+            }
+            Self::Size => number::size(text, kb_base).map(drop),
+            Self::Time(bare) => number::time(text, bare).map(drop),
+            Self::Word(words) => word(text, words).map(drop),
+            Self::Float => number::float(text).map(drop),
+            Self::Floats => number::floats(text).map(drop),
+            Self::BytesTriple => number::triple(text, [0; 3], |t| number::bytes(t, kb_base)).map(drop),
+            Self::RangeTriple => number::triple(text, [(0, 0); 3], |t| number::range(t, kb_base)).map(drop),
+            Self::SplitTriple => {
+                number::triple(text, [const { Vec::new() }; 3], |t| number::split(t, kb_base)).map(drop)
+            }
+            Self::Text if text.is_empty() => Err("the value is empty".into()),
+            Self::Text => Ok(()),
+        }
+    }
+}
+
+/// The word of `words` that a value begins with, up to `,` or `:`.
+///
+/// # Errors
+/// A sentence that lists them.
+pub fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, String> {
+    let given = text.trim().split([',', ':']).next().unwrap_or_default();
+    let found = words.iter().find(|w| **w == given);
+    found.copied().ok_or_else(|| format!("{given:?} is none of the valid values: {}", words.join(", ")))
+}
+
+impl State {
+    /// Whether a value of a refused option asks for nothing special.
+    #[must_use]
+    pub fn lets_pass(&self, value: Option<&str>) -> bool {
+        let Self::Refused { unless, .. } = self else { return true };
+        let Some(value) = value else { return false };
+        let number = |text: &str| number::bytes(text, 1024).ok();
+        unless.iter().any(|u| value.trim() == *u || (number(u).is_some() && number(u) == number(value)))
+    }
+}
+
+const fn done(name: &'static str, kind: Kind, help: &'static str) -> Row {
+    Row { name, aliases: &[], kind, state: State::Done, help }
+}
+
+const fn harmless(name: &'static str, kind: Kind, help: &'static str, why: &'static str) -> Row {
+    Row { name, aliases: &[], kind, state: State::Harmless(why), help }
+}
+
+const fn refused(
+    name: &'static str,
+    kind: Kind,
+    unless: &'static [&'static str],
+    help: &'static str,
+    why: &'static str,
+    instead: &'static str,
+) -> Row {
+    Row { name, aliases: &[], kind, state: State::Refused { unless, why, instead }, help }
+}
+
+/// A row with other names.
+const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
+    Row { aliases, ..row }
+}
+
+/// Every row.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [
+        what::ROWS,
+        files::ROWS,
+        engine::ROWS,
+        offsets::ROWS,
+        pace::ROWS,
+        data::ROWS,
+        process::ROWS,
+        report::ROWS,
+        network::ROWS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The row of a name or an alias.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Row> {
+    rows().find(|row| row.name == name || row.aliases.contains(&name))
+}
+
+/// The rows whose name or alias begins so: on the command line a unique beginning is enough.
+#[must_use]
+pub fn beginning_with(start: &str) -> Vec<&'static Row> {
+    rows().filter(|r| std::iter::once(&r.name).chain(r.aliases).any(|name| name.starts_with(start))).collect()
+}
+
+/// The table as Markdown, for the manual page.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = String::from("| option | value | state | |\n|---|---|---|---|\n");
+    for row in rows() {
+        let names: Vec<String> =
+            std::iter::once(&row.name).chain(row.aliases).map(|name| format!("`{name}`")).collect();
+        let (state, words) = match &row.state {
+            State::Done => ("done", String::new()),
+            State::Harmless(why) => ("harmless", format!(": {why}")),
+            State::Refused { unless: [], why, instead } => ("refused", format!(": {why}; {instead}")),
+            State::Refused { unless, why, instead } => {
+                ("refused", format!(" (but for {}): {why}; {instead}", unless.join(", ")))
+            }
+        };
+        let expected = row.kind.expected().replace('|', "\\|");
+        let _ = writeln!(out, "| {} | {expected} | {state} | {}{words} |", names.join(", "), row.help);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_name_stands_twice() {
+        let mut seen = BTreeSet::new();
+        for name in rows().flat_map(|r| std::iter::once(r.name).chain(r.aliases.iter().copied())) {
+            assert!(seen.insert(name), "{name}");
+        }
+        assert!(seen.len() > 250, "{}", seen.len());
+    }
+
+    #[test]
+    fn what_a_refused_option_lets_pass_is_of_its_kind() {
+        for row in rows() {
+            if let State::Refused { unless, why, instead } = &row.state {
+                for value in *unless {
+                    assert_eq!(row.kind.check(Some(value), 1024), Ok(()), "{}", row.name);
+                }
+                assert!(!why.is_empty() && !instead.is_empty(), "{}", row.name);
+            }
+            assert!(!row.help.is_empty(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn values_are_checked_by_kind() {
+        let check = |name: &str, value| find(name).unwrap().kind.check(value, 1024);
+        assert_eq!(check("time_based", None), Ok(()));
+        assert!(check("direct", None).unwrap_err().contains("missing"));
+        assert!(check("direct", Some("yes")).unwrap_err().contains("neither"));
+        assert!(check("rw", Some("raed")).unwrap_err().contains("randread"));
+        assert_eq!(check("rw", Some("randread:8")), Ok(()));
+        assert!(find("percentage_random").unwrap().state.lets_pass(Some("100")));
+        assert!(!find("percentage_random").unwrap().state.lets_pass(Some("50")));
+    }
+}

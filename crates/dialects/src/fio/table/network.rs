@@ -1,0 +1,69 @@
+//! Options of engines that reach other machines or devices of a special kind: known, so that the error says why.
+
+use super::Kind::Text;
+use super::{Row, refused};
+
+macro_rules! refused_rows {
+    ($($name:literal: $help:literal, $engine:literal;)*) => {
+        &[$(refused($name, Text, &[], $help, concat!("the engine ", $engine, " is not supported"), "a file or device of this machine")),*]
+    };
+}
+
+pub(super) static ROWS: &[Row] = refused_rows! {
+    "hostname": "other end of the connection", "net";
+    "port": "its port", "net";
+    "protocol": "its protocol", "net";
+    "listen": "wait for connections", "net";
+    "pingpong": "answer every message", "net";
+    "nodelay": "TCP_NODELAY", "net";
+    "window_size": "TCP window", "net";
+    "mss": "TCP segment size", "net";
+    "interface": "network interface", "net";
+    "ttl": "hops", "net";
+    "verb": "kind of transfer", "rdma";
+    "bindname": "local address", "rdma";
+    "rbdname": "image", "rbd";
+    "pool": "pool of the cluster", "rbd and rados";
+    "clustername": "cluster", "rbd and rados";
+    "clientname": "user of the cluster", "rbd and rados";
+    "busy_poll": "poll for completions", "rbd";
+    "touch_objects": "make objects first", "rados";
+    "http_host": "server", "http";
+    "http_user": "user", "http";
+    "http_pass": "password", "http";
+    "http_s3_key": "key", "http";
+    "http_s3_keyid": "its name", "http";
+    "http_s3_region": "region", "http";
+    "http_mode": "kind of server", "http";
+    "http_verbose": "tell more", "http";
+    "https": "encrypted", "http";
+    "volume": "volume", "gfapi";
+    "brick": "server", "gfapi";
+    "namenode": "server", "libhdfs";
+    "chunk_size": "size of chunks", "libhdfs";
+    "uri": "address", "nbd and libblkio";
+    "nfs_url": "address", "nfs";
+    "container": "container", "dfs";
+    "donorname": "donor file", "e4defrag";
+    "inplace": "defragment in place", "e4defrag";
+    "skip_bad": "skip bad blocks", "mtd";
+    "readfua": "force unit access", "sg";
+    "writefua": "force unit access", "sg";
+    "sg_write_mode": "kind of write", "sg";
+    "stat_type": "kind of stat", "filestat";
+    "cmd_type": "kind of command", "io_uring_cmd";
+    "fdp": "data placement", "io_uring_cmd";
+    "dataplacement": "data placement", "io_uring_cmd";
+    "fdp_pli": "placement identifiers", "io_uring_cmd";
+    "md_per_io_size": "metadata of an operation", "io_uring_cmd";
+    "pi_act": "protection information", "io_uring_cmd";
+    "pi_chk": "protection information", "io_uring_cmd";
+    "apptag": "protection information", "io_uring_cmd";
+    "xnvme_async": "queue", "xnvme";
+    "xnvme_sync": "calls", "xnvme";
+    "xnvme_admin": "commands", "xnvme";
+    "libblkio_driver": "driver", "libblkio";
+    "libblkio_path": "path", "libblkio";
+    "gpu_dev_ids": "graphics cards", "libcufile";
+    "cuda_io": "kind of transfer", "libcufile";
+};

@@ -1,0 +1,40 @@
+//! Which blocks, in which order, from which random numbers.
+
+use super::Kind::{Bool, Flag, Number, Text, Word};
+use super::{Row, also, done, harmless, refused};
+
+const DISTRIBUTION: super::Kind =
+    Word(&["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"]);
+
+pub(super) static ROWS: &[Row] = &[
+    done("norandommap", Flag, "random blocks with repeats; otherwise each once a pass"),
+    harmless(
+        "softrandommap",
+        Bool,
+        "go on without a map where memory is short",
+        "the permutation needs no memory",
+    ),
+    done(
+        "random_generator",
+        Word(&["tausworthe", "tausworthe64", "lfsr"]),
+        "lfsr never repeats a block; the generator itself is fathom's",
+    ),
+    done(
+        "random_distribution",
+        DISTRIBUTION,
+        "zipf, pareto, zoned and zoned_abs are done; normal, sequence and centres are refused",
+    ),
+    also(done("randrepeat", Bool, "the same numbers in every run"), &["allrandrepeat"]),
+    done("randseed", Number, "seed of them; one for all jobs"),
+    refused(
+        "percentage_random",
+        Text,
+        &["100"],
+        "share of random offsets",
+        "a stream has one order",
+        "two jobs",
+    ),
+    harmless("fadvise_stream", Text, "a stream for the device", "hints change nothing about what is asked"),
+    refused("use_os_rand", Bool, &["0"], "numbers of the system", "runs can be repeated", "randrepeat=0"),
+    harmless("random_seed", Number, "an old name without effect", "randseed is meant"),
+];

@@ -1,0 +1,348 @@
+//! Whole command lines and job files: what they come to, and what is refused.
+
+use super::*;
+use fathom_workload::{Access, Amount, Direction, Program, Record, Stream, Workload};
+use proptest::prelude::*;
+
+fn variable(name: &str) -> Option<String> {
+    (name == "SZ").then(|| "2m".into())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    Ok(match path.to_str().unwrap_or_default() {
+        "dir/more.inc" => "iodepth=4\n",
+        "section.inc" => "[b]\n",
+        "self.inc" => "include self.inc\n",
+        "two.fio" => "[global]\nbs=8k\nrw=randread\n[g1]\n[g2]\nbs=16k\n[global]\nbs=32k\n[g3]\n",
+        "database.fio" => DATABASE,
+        _ => return Err("no such file".into()),
+    }
+    .into())
+}
+
+fn find(path: &Path) -> Option<Found> {
+    match path.to_str()? {
+        "/dev/disk" => Some(Found { bytes: 1 << 30, device: true }),
+        "there" => Some(Found { bytes: 1 << 20, device: false }),
+        _ => None,
+    }
+}
+
+/// A world with a few files.
+pub(super) fn world() -> World<'static> {
+    World {
+        variable: &variable,
+        read: &read,
+        find: &find,
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+        clock_seed: 77,
+    }
+}
+
+const DATABASE: &str = "\
+; a log beside random reads
+[global]
+directory=/data
+size=64m
+ioengine=io_uring
+direct=1
+runtime=30s
+time_based
+
+[reader]
+rw=randread
+bs=8k
+iodepth=16
+numjobs=2
+norandommap
+
+[log]
+rw=write
+bs=4k
+fdatasync=1
+
+[check]
+stonewall
+time_based=0
+runtime=0
+rw=randwrite
+verify=crc32c
+";
+
+pub(super) fn planned(args: &str) -> Plan {
+    let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
+    match plan(&args, &world()) {
+        Ok(Asked::Jobs(plan)) => *plan,
+        Ok(Asked::Help(help)) => panic!("{help:?}"),
+        Err(wrong) => panic!("{wrong}"),
+    }
+}
+
+fn refused(args: &str) -> String {
+    let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
+    plan(&args, &world()).err().map_or_else(|| panic!("{args:?} is accepted"), |w| w.to_string())
+}
+
+fn stream(workload: &Workload, phase: usize, group: usize) -> &Stream {
+    match &workload.phases[phase].groups[group].threads[0].program {
+        Program::Stream(stream) => stream,
+        Program::Flow(_) => panic!("a flow"),
+    }
+}
+
+#[test]
+fn a_job_file_as_a_workload() {
+    insta::assert_snapshot!(explain::check(&planned("database.fio")));
+}
+
+#[test]
+fn every_value_has_an_origin() {
+    insta::assert_snapshot!(explain::explain(&planned(
+        "--bs=64k --loops=2 database.fio --section=reader --section=check"
+    )));
+}
+
+#[test]
+fn groups_and_steps() {
+    let text =
+        planned("--ioengine=null --size=1m --name=a --name=b --stonewall --name=c --name=d --new_group");
+    let ids: Vec<(u32, u32)> = text.jobs.iter().map(|j| (j.group, j.step)).collect();
+    assert_eq!(ids, [(0, 0), (1, 1), (1, 1), (2, 1)]);
+    assert_eq!(text.workload.phases.len(), 2);
+    assert_eq!(text.jobs[3].places, [plan::Place { phase: 1, worker: 2 }]);
+}
+
+#[test]
+fn files_of_clones() {
+    let of = |args: &str| {
+        let plan = planned(args);
+        plan.jobs[0]
+            .files
+            .iter()
+            .map(|f| f.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(
+            "--name=nm --directory=q1:q2 --numjobs=3 --nrfiles=2 --size=64k --rw=write --file_service_type=sequential"
+        ),
+        ["q1/nm.0.0 q1/nm.0.1", "q2/nm.1.0 q2/nm.1.1", "q1/nm.2.0 q1/nm.2.1"]
+    );
+    assert_eq!(of("--name=x --filename=there --numjobs=2"), ["there", "there"]);
+    assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a_b-0"]);
+}
+
+#[test]
+fn amounts() {
+    let amount = |args: &str| {
+        let plan = planned(&format!("--name=a --bs=4k {args}"));
+        stream(&plan.workload, 0, 0).amount
+    };
+    use fathom_workload::Bytes;
+    assert_eq!(amount("--size=10k"), Amount::Pass);
+    assert_eq!(amount("--size=8k --loops=3"), Amount::Passes(3));
+    assert_eq!(amount("--size=16k --io_size=36k"), Amount::Bytes(Bytes(36864)));
+    assert_eq!(amount("--size=1m --runtime=5"), Amount::Pass);
+    assert_eq!(amount("--size=1m --runtime=5 --time_based"), Amount::Endless);
+    assert_eq!(amount("--size=1m --time_based"), Amount::Pass);
+    assert_eq!(amount("--size=1m --number_ios=7"), Amount::Operations(7));
+    assert_eq!(amount("--size=1m --number_ios=9999"), Amount::Operations(256));
+    assert_eq!(amount("--filename=there --size=50%"), Amount::Pass);
+    assert_eq!(
+        stream(&planned("--name=a --filename=there --size=50%").workload, 0, 0).length,
+        Some(Bytes(1 << 19))
+    );
+}
+
+#[test]
+fn the_region_of_a_clone() {
+    let plan =
+        planned("--name=a --filename=f --size=1m --offset=64k --offset_increment=2m --numjobs=2 --rw=write");
+    let region = |group| {
+        let s = stream(&plan.workload, 0, group);
+        (s.start.0, s.length.unwrap().0)
+    };
+    assert_eq!([region(0), region(1)], [(65536, 1 << 20), (65536 + (2 << 20), 1 << 20)]);
+    assert_eq!(
+        plan.workload.filesets[0].size,
+        fathom_workload::Sizing::Fixed(fathom_workload::Bytes(65536 + (3 << 20)))
+    );
+    let whole = planned("--name=a --filename=there --offset=50% --rw=randread");
+    assert_eq!(
+        (stream(&whole.workload, 0, 0).start.0, stream(&whole.workload, 0, 0).length.unwrap().0),
+        (1 << 19, 1 << 19)
+    );
+}
+
+#[test]
+fn orders_and_directions() {
+    let of = |args: &str| {
+        let plan = planned(&format!("--name=a --size=16m {args}"));
+        let s = stream(&plan.workload, 0, 0).clone();
+        (s.direction, s.access)
+    };
+    assert_eq!(of("--rw=randread"), (Direction::Read, Access::Permuted));
+    assert_eq!(of("--rw=randread --norandommap"), (Direction::Read, Access::Uniform));
+    assert_eq!(of("--rw=randread --norandommap --random_generator=lfsr").1, Access::Permuted);
+    assert_eq!(
+        of("--rw=randwrite --random_distribution=zipf:1.2"),
+        (Direction::Write, Access::Zipf { theta: 1.2 })
+    );
+    let mix = |p| Direction::Mix(fathom_workload::Mix::ReadPercent(p));
+    assert_eq!(of("--rw=rw --rwmixread=70"), (mix(70), Access::SequentialByKind));
+    assert_eq!(of("--rw=randrw --rwmixread=70 --rwmixwrite=10").0, mix(90));
+    assert_eq!(of("--rw=randrw --rate_iops=300,100").0, mix(75));
+}
+
+#[test]
+fn block_sizes() {
+    use fathom_workload::Bytes;
+    let of =
+        |args: &str| stream(&planned(&format!("--name=a --size=16m {args}")).workload, 0, 0).record.clone();
+    assert_eq!(of("--bs=4k,8k --rw=write"), Record::Fixed(Bytes(8192)));
+    assert_eq!(of("--bs=,8k --rw=read"), Record::Fixed(Bytes(4096)));
+    assert_eq!(of("--bsrange=8k-4k"), Record::Between { min: Bytes(4096), max: Bytes(8192) });
+    assert_eq!(of("--bssplit=4k/10:8k/90"), Record::Split(vec![(Bytes(4096), 10.0), (Bytes(8192), 90.0)]));
+    assert_eq!(of("--kb_base=1000 --bs=4k"), Record::Fixed(Bytes(4000)));
+}
+
+#[test]
+fn a_written_and_verified_job_is_read_back() {
+    let plan = planned("--name=a --size=1m --rw=write --verify=crc32c --unlink=1");
+    assert_eq!(plan.workload.phases.len(), 2);
+    assert_eq!(plan.jobs[0].places.len(), 2);
+    let back = stream(&plan.workload, 1, 0);
+    assert_eq!((back.direction, back.verify), (Direction::Read, fathom_workload::Verify::Full));
+    assert!(plan.workload.phases[0].after.is_empty(), "the file is still needed");
+    assert_eq!(plan.workload.phases[1].after.len(), 1);
+    assert_eq!(planned("--name=a --size=1m --rw=write --verify=md5 --do_verify=0").workload.phases.len(), 1);
+    assert_eq!(planned("--name=a --size=1m --rw=write --verify=md5 --verify_only").workload.phases.len(), 1);
+}
+
+#[test]
+fn what_is_not_supported_says_why_and_what_is() {
+    let cases = [
+        "--name=a --size=1m --rw=trim",
+        "--name=a --size=1m --rw=randread:8",
+        "--name=a --size=1m --rw=rw --bs=4k,8k",
+        "--name=a --size=1m --nrfiles=4",
+        "--name=a --size=1m --ioengine=posixaio",
+        "--name=a --size=1m --rate=1m --rate_iops=5",
+        "--name=a --size=1m --random_distribution=normal:10 --rw=randread",
+        "--name=a --size=1m --runtime=5 --name=b --size=1m",
+        "--name=a --rw=write --filename=/dev/disk --allow-write=/dev/disk",
+        "--name=a --rw=write --size=1m --readonly",
+        "--name=a --rw=read",
+        "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
+        "--name=a --size=1m --write_bw_log=x",
+        "--name=a --size=1k --bs=4k",
+        "--name=a --size=1m --cpus_allowed=0-3",
+        "--name=a --size=1m --thinktime=5 --thinktime_blocks=4",
+    ];
+    insta::assert_snapshot!(cases.map(refused).join("\n"));
+}
+
+#[test]
+fn every_option_that_is_done_is_read() {
+    let every = "--name=a --size=1m --rw=randrw --ioengine=io_uring --verify=0";
+    let plan = planned(every);
+    let mut asked = plan.jobs[0].settings.asked();
+    for args in [
+        "--name=a --size=1m --rw=randwrite --verify=md5",
+        "--name=a --size=1m --rw=randwrite --thinktime=1 --random_distribution=zoned:50/50:50/50",
+        "--name=a --size=1m --rw=write --rate=1m --filename=there --time_based",
+    ] {
+        asked.extend(planned(args).jobs[0].settings.asked());
+    }
+    for row in table::rows().filter(|r| matches!(r.state, table::State::Done)) {
+        assert!(asked.contains(row.name), "{} is called done, and nobody asks for it", row.name);
+    }
+}
+
+#[test]
+fn a_job_as_a_command_line_comes_to_the_same() {
+    let first = planned("two.fio --size=1m");
+    let line = explain::command(&first);
+    let again = planned(line.trim().strip_prefix("fio ").unwrap());
+    assert_eq!(
+        (&first.workload.phases, &first.workload.filesets),
+        (&again.workload.phases, &again.workload.filesets)
+    );
+}
+
+#[test]
+fn the_manual_has_the_table() {
+    let manual = include_str!("../../../../docs/fio.md");
+    let (text, found) = manual.split_once("<!-- fio-options -->\n").expect("the mark of the table");
+    let table = table::markdown();
+    if std::env::var_os("FATHOM_BLESS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fio.md");
+        std::fs::write(path, format!("{text}<!-- fio-options -->\n{table}")).unwrap();
+        return;
+    }
+    assert!(
+        found == table,
+        "docs/fio.md: FATHOM_BLESS=1 cargo test -p fathom-dialects the_manual_has_the_table"
+    );
+}
+
+/// Options with values that mostly make sense.
+fn option() -> impl Strategy<Value = String> {
+    let word = |name: &'static str, values: &'static [&'static str]| {
+        prop::sample::select(values).prop_map(move |v| format!("--{name}={v}")).boxed()
+    };
+    prop_oneof![
+        word("rw", &["read", "write", "randread", "randwrite", "rw", "randrw"]),
+        word("bs", &["4k", "8k", "512", "4k,4k"]),
+        word("bssplit", &["4k/50:8k/50", "4k/10:16k"]),
+        word("bsrange", &["4k-16k", "8k:4k"]),
+        word("ioengine", &["psync", "sync", "pvsync2", "libaio", "io_uring", "mmap", "null", "vsync"]),
+        word("iodepth", &["1", "4", "128"]),
+        word("numjobs", &["1", "3"]),
+        word("direct", &["0", "1"]),
+        word("runtime", &["5", "100ms"]),
+        word("io_size", &["1m", "36k"]),
+        word("loops", &["2", "10000"]),
+        word("number_ios", &["1", "777"]),
+        word("offset", &["4k", "1m"]),
+        word("offset_increment", &["1m"]),
+        word("fsync", &["1", "32"]),
+        word("rate_iops", &["100", "300,100"]),
+        word("rate_process", &["poisson"]),
+        word("thinktime", &["10", "1ms"]),
+        word("verify", &["crc32c", "0"]),
+        word("random_distribution", &["zipf:1.1", "pareto:0.2", "zoned:60/10:40/90", "random"]),
+        word("invalidate", &["0", "1"]),
+        word("fallocate", &["none", "native"]),
+        word("name", &["b", "c"]),
+        Just("--time_based".to_owned()),
+        Just("--norandommap".to_owned()),
+        Just("--stonewall".to_owned()),
+        Just("--new_group".to_owned()),
+        Just("--end_fsync=1".to_owned()),
+        Just("--overwrite=1".to_owned()),
+        Just("--refill_buffers".to_owned()),
+        Just("--zero_buffers".to_owned()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_workload_survives_its_text(options in prop::collection::vec(option(), 0..9)) {
+        let mut args = vec!["--size=16m".to_owned(), "--name=a".to_owned()];
+        args.extend(options);
+        if let Ok(Asked::Jobs(plan)) = plan(&args, &world()) {
+            let text = plan.workload.to_toml().unwrap();
+            prop_assert_eq!(Workload::from_toml(&text).unwrap(), plan.workload);
+        }
+    }
+
+    #[test]
+    fn no_words_panic(args in prop::collection::vec(prop_oneof![option(), ".*", "--?[a-z_]{1,9}(=[0-9a-z:,/%-]{0,9})?"], 0..6)) {
+        let _ = plan(&args, &world());
+    }
+}

@@ -1,0 +1,36 @@
+//! fio's job files: no text panics; an error can be shown; what is planned makes sense to the model, survives its format, and can be
+//! explained.
+
+#![no_main]
+
+use fathom_dialects::fio::{Asked, Found, World, explain, output, plan};
+use fathom_workload::Workload;
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+
+fuzz_target!(|text: &str| {
+    let read = |path: &Path| match path.to_str() {
+        Some("job.fio") => Ok(text.to_owned()),
+        Some("more.inc") => Ok("iodepth=4\ninclude more.inc\n".to_owned()),
+        _ => Err("No such file or directory".to_owned()),
+    };
+    let find = |path: &Path| (path == Path::new("there")).then_some(Found { bytes: 1 << 20, device: false });
+    let world = World {
+        variable: &|name| (name == "A").then(|| "4k".into()),
+        read: &read,
+        find: &find,
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 2,
+        clock_seed: 1,
+    };
+    match plan(&["job.fio".to_owned()], &world) {
+        Err(wrong) => assert!(!wrong.to_string().is_empty()),
+        Ok(Asked::Help(_)) => {}
+        Ok(Asked::Jobs(plan)) => {
+            let written = plan.workload.to_toml().expect("a planned workload is text");
+            assert_eq!(Workload::from_toml(&written).as_ref(), Ok(&plan.workload));
+            let _ = (explain::explain(&plan), explain::command(&plan), output::normal::head(&plan));
+        }
+    }
+});
