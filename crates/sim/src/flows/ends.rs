@@ -1,4 +1,4 @@
-//! Limits and ends of a flow.
+//! Limits and ends of a flow in virtual time: when a thread is done, and what a stage counts until then.
 
 use super::hand::{Break, Hand};
 use fathom_workload::flow::Op;

@@ -1,4 +1,4 @@
-//! What acts of flows count as.
+//! What acts of flows count as: reads, writes, syncs, metadata, waits; the rows of engine and simulator are made by it.
 
 use crate::Act;
 
