@@ -116,7 +116,7 @@ impl Names {
         }
     }
 
-    /// Files that are named one by one: each existing, in the directories that their paths name, in the order of these.
+    /// Files that are named one by one, in the directories that their paths name, in the order of these.
     fn listed(set: &FileSet, first: FileNumber, mut directory: impl FnMut() -> Directory) -> Self {
         let paths: Vec<PathBuf> = (0..set.files.count()).filter_map(|i| set.files.path(i)).collect();
         let parent = |path: &PathBuf| path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Names {
             first,
             parents: paths.iter().map(|p| number.get(parent(p).as_path()).copied().unwrap_or(0)).collect(),
             lengths: paths.iter().map(length).collect(),
-            existing: vec![true; paths.len()],
+            existing: (0..paths.len() as u64).map(|n| set.exists_at_first(n)).collect(),
             leaves: Vec::new(),
             inner: Vec::new(),
         }

@@ -4,7 +4,7 @@
 #[expect(dead_code, reason = "notes of planning are looked at elsewhere")]
 mod list;
 
-use fathom_engine::{Engine, Ledger, Moments};
+use fathom_engine::{Engine, Ledger};
 use fathom_iopath::Limits;
 use fathom_record::OpKind;
 use fathom_sim::{Setup, Stack, devices, host, simulate_noting};
@@ -17,7 +17,7 @@ use serde_json::Value;
 fn simulated(fathom: &Fathom, name: &str, more: &[&str], code: i32) -> fathom_testkit::Outcome {
     let p = list::named(name);
     let mut args: Vec<String> = ["sim", "run", "--json", "--no-store"].map(String::from).to_vec();
-    args.extend(more.iter().map(ToString::to_string));
+    args.extend(more.iter().map(|word| (*word).to_owned()));
     args.extend(["--".into(), "filebench".into(), "-f".into(), p.path().display().to_string()]);
     for (name, value) in p.settings("/simulated") {
         args.extend(["--set".into(), format!("{name}={value}")]);
@@ -91,7 +91,7 @@ fn what_is_too_large_is_one_error() {
     let (fathom, dir) = (Fathom::new(), TestDir::new());
     let path = dir.path().join("large.f");
     for (entries, size, what) in
-        [("1000000000000", "1k", "choose"), ("1", "1000000000000000000", "larger device")]
+        [("1000000000000", "1k", "1000000000000"), ("1", "1000000000000000000", "larger device")]
     {
         let script = format!(
             "define fileset name=f,path=/simulated,entries={entries},size={size},prealloc\n\
@@ -102,10 +102,6 @@ fn what_is_too_large_is_one_error() {
         assert!(out.stderr.contains(what), "{}", out.stderr);
     }
 }
-
-struct Nobody;
-
-impl Moments for Nobody {}
 
 /// A read, a write or a sync: set and file, offset, bytes.
 type Done = (OpKind, String, u64, u64);
@@ -118,7 +114,7 @@ fn real(workload: &Workload) -> Vec<Done> {
         engine.act(workload, &Action::Prepare(set.name.clone())).expect("prepares");
     }
     engine.note_calls(1 << 16);
-    let repetition = engine.execute(workload, 0, 0, &mut Nobody).expect("executes");
+    let repetition = engine.execute(workload, 0, 0, &mut ()).expect("executes");
     assert!(repetition.error().is_none(), "{:?}", repetition.error());
     let calls = engine.take_calls().expect("calls");
     let name = |file: u32| {
@@ -134,7 +130,7 @@ fn virtually(workload: &Workload) -> Vec<Done> {
     let profile = devices::by_name("ssd-generic").expect("a device");
     let host = host::shipped("today").expect("a host");
     let setup = Setup {
-        limits: Limits::UNKNOWN,
+        limits: Limits::LOOP_618,
         host,
         device: Box::new(profile.build().expect("a device")),
         device_name: "ssd".into(),

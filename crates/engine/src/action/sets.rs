@@ -130,9 +130,7 @@ impl Sets {
         if let Some(layout) = self.layout(set) {
             return usize::try_from(index).ok().and_then(|i| layout.files.get(i)).is_some_and(|f| f.exists);
         }
-        let percent = u128::from(set.preallocated_percent.min(100));
-        let before = |index: u64| u128::from(index) * percent / 100;
-        before(index + 1) > before(index)
+        set.exists_at_first(index)
     }
 }
 

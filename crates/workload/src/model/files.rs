@@ -56,6 +56,15 @@ impl FileSet {
     pub const PREPARE_RECORD: Bytes = Bytes(1 << 20);
     /// The largest one. Whoever prepares holds it in memory.
     pub const LARGEST_PREPARE_RECORD: Bytes = Bytes(1 << 30);
+
+    /// Whether a listed or numbered file exists at the start: the share is spread evenly, and exact. Trees draw theirs.
+    #[must_use]
+    pub fn exists_at_first(&self, index: u64) -> bool {
+        let percent = u128::from(self.preallocated_percent.min(100));
+        let before = |index: u128| index * percent / 100;
+        let index = u128::from(index);
+        before(index + 1) > before(index)
+    }
 }
 
 /// Where the files are.
