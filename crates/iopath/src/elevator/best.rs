@@ -24,13 +24,6 @@ impl BestLane {
         self.best = Some(slot);
     }
 
-    /// If the oldest request is due, it is the next whatever its sector.
-    pub(crate) fn prefer_expired(&mut self, requests: &Requests, now: Nanos) {
-        if self.lane.expired(requests, now) {
-            self.best = self.lane.oldest();
-        }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.lane.is_empty()
     }
@@ -63,6 +56,21 @@ impl BestLane {
         if kind == MergeKind::Front {
             self.forget(requests, slot, head, back);
             self.lane.merged(requests, slot, kind);
+            self.best = sorted::nearer(requests, head, back, self.best, Some(slot));
+        }
+    }
+
+    /// The same where the best request stays the best when it grows.
+    pub(crate) fn merged_in_place(
+        &mut self,
+        requests: &mut Requests,
+        slot: Slot,
+        kind: MergeKind,
+        head: u64,
+        back: BackSeek,
+    ) {
+        self.lane.merged(requests, slot, kind);
+        if kind == MergeKind::Front {
             self.best = sorted::nearer(requests, head, back, self.best, Some(slot));
         }
     }

@@ -51,7 +51,7 @@ pub(crate) struct TaskQueue<E> {
 }
 
 impl<E> TaskQueue<E> {
-    fn new(sync: bool, class: IoClass, own: E) -> Self {
+    pub(crate) fn new(sync: bool, class: IoClass, own: E) -> Self {
         Self {
             requests: BestLane::default(),
             sync,

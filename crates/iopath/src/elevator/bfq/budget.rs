@@ -1,12 +1,10 @@
-//! Budgets in sectors: larger for a queue that used its own up, smaller for one that idled or seeks; and the largest, which is what the device
-//! transfers in the longest turn, learned from the turns.
+//! Budgets in sectors: larger for a queue that used its own up, smaller for one that idled, as much as it took for one that ran dry. A
+//! raised queue's are small, so that raised queues take turns quickly.
 
-use crate::time::Nanos;
-
-/// Until something has been learned.
+/// The largest until something has been learned, and the measure of the smallest until there have been some turns.
 const UNLEARNED: u64 = 16 * 1024;
-/// Turns shorter than this say nothing about the device.
-const TELLING: Nanos = Nanos::from_millis(20);
+/// Turns count an eighth each, 256 for one; before they come to this (some 11 turns) what was learned is not used.
+const ENOUGH_TURNS: u64 = 194;
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,56 +17,99 @@ pub(super) enum Ended {
     Idle,
     /// It had nothing left and was not worth idling for.
     Empty,
+    /// Another queue could not wait.
+    Preempted,
+}
+
+/// Whose turn has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ender {
+    pub(super) sync: bool,
+    pub(super) raised: bool,
+    /// Requests of it are with the device.
+    pub(super) outstanding: bool,
+    /// Sectors that it was charged.
+    pub(super) served: u64,
 }
 
 /// The largest budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budgets {
     largest: u64,
+    /// The user has set it.
+    fixed: bool,
+    turns: u64,
 }
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { largest: UNLEARNED }
+        Self { largest: UNLEARNED, fixed: false, turns: 0 }
     }
 }
 
 impl Budgets {
     /// Sets the largest budget; 0: learn it.
     pub(super) fn fix(&mut self, sectors: u64) {
-        self.largest = if sectors == 0 { UNLEARNED } else { sectors };
+        self.fixed = sectors > 0;
+        self.largest = if self.fixed { sectors } else { UNLEARNED };
+    }
+
+    /// What the device transfers in the longest turn.
+    pub(super) fn learn(&mut self, sectors: u64) {
+        if !self.fixed {
+            self.largest = sectors;
+        }
+    }
+
+    /// A turn begins.
+    pub(super) fn turn(&mut self) {
+        self.turns = (7 * self.turns + 256) / 8;
+    }
+
+    pub(super) const fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    const fn believed(&self) -> u64 {
+        if self.turns < ENOUGH_TURNS { UNLEARNED } else { self.largest }
     }
 
     /// A new queue's budget.
     pub(super) const fn initial(&self) -> u64 {
-        2 * self.largest / 3
+        let initial = 2 * self.believed() / 3;
+        if initial == 0 { 1 } else { initial }
     }
 
     const fn smallest(&self) -> u64 {
-        let smallest = self.largest / 32;
+        let smallest = self.believed() / 32;
         if smallest == 0 { 1 } else { smallest }
     }
 
-    /// A turn has been long enough to tell what the device transfers in the longest one. Upward at once, downward slowly.
-    pub(super) fn learn(&mut self, fixed: u64, served: u64, took: Nanos, longest: Nanos) {
-        if fixed > 0 || took < TELLING || served == 0 {
-            return;
-        }
-        let seen = (u128::from(served) * u128::from(longest.0) / u128::from(took.0)) as u64;
-        self.largest = if seen > self.largest { seen } else { (7 * self.largest + seen) / 8 }.max(32);
+    /// A raised queue's.
+    pub(super) const fn raised(&self) -> u64 {
+        2 * self.smallest()
     }
 
-    /// The budget of the next turn.
-    pub(super) fn next(&self, budget: u64, served: u64, how: Ended, seeky: bool) -> u64 {
-        let smallest = self.smallest();
-        let next = match how {
-            _ if seeky => smallest,
-            Ended::Exhausted | Ended::Timeout => budget.saturating_mul(2),
-            Ended::Idle if budget > 5 * smallest => budget - 4 * smallest,
-            Ended::Idle => smallest,
-            Ended::Empty => served.max(smallest),
+    /// The budget of the next turn; `None`: as it was, and the rest of this one stays.
+    pub(super) fn next(&self, budget: u64, how: Ended, ender: Ender) -> Option<u64> {
+        let (smallest, largest) = (self.smallest(), self.largest);
+        let next = if !ender.sync {
+            largest
+        } else if ender.raised {
+            self.raised()
+        } else {
+            match how {
+                Ended::Exhausted => budget.saturating_mul(4).min(largest),
+                Ended::Timeout => budget.saturating_mul(2).min(largest),
+                // It will go on when what is outstanding is done.
+                Ended::Idle if ender.outstanding => budget.saturating_mul(2).min(largest),
+                Ended::Idle if budget > 5 * smallest => budget - 4 * smallest,
+                Ended::Idle => smallest,
+                Ended::Empty => ender.served.max(smallest),
+                Ended::Preempted => return None,
+            }
         };
-        next.clamp(smallest, self.largest)
+        Some(if self.turns >= ENOUGH_TURNS && !self.fixed { next.min(largest) } else { next })
     }
 }
 
@@ -76,28 +117,43 @@ impl Budgets {
 mod tests {
     use super::*;
 
+    const SYNC: Ender = Ender { sync: true, raised: false, outstanding: false, served: 1000 };
+
     #[test]
     fn budgets_follow_how_turns_end() {
         let budgets = Budgets::default();
+        let next = |budget, how, ender| budgets.next(budget, how, ender).unwrap();
         assert_eq!(budgets.initial(), 10_922);
-        assert_eq!(budgets.next(8192, 8192, Ended::Exhausted, false), 16_384);
-        assert_eq!(budgets.next(16_384, 16_384, Ended::Timeout, false), 16_384);
-        assert_eq!(budgets.next(8192, 100, Ended::Idle, false), 8192 - 2048);
-        assert_eq!(budgets.next(2560, 100, Ended::Idle, false), 512);
-        assert_eq!(budgets.next(8192, 1000, Ended::Empty, false), 1000);
-        assert_eq!(budgets.next(8192, 8192, Ended::Exhausted, true), 512);
+        assert_eq!(next(2048, Ended::Exhausted, SYNC), 8192);
+        assert_eq!(next(8192, Ended::Exhausted, SYNC), 16_384);
+        assert_eq!(next(2048, Ended::Timeout, SYNC), 4096);
+        assert_eq!(next(8192, Ended::Idle, SYNC), 8192 - 2048);
+        assert_eq!(next(8192, Ended::Idle, Ender { outstanding: true, ..SYNC }), 16_384);
+        assert_eq!(next(2560, Ended::Idle, SYNC), 512);
+        assert_eq!(next(8192, Ended::Empty, SYNC), 1000);
+        assert_eq!(budgets.next(8192, Ended::Preempted, SYNC), None);
     }
 
     #[test]
-    fn the_largest_is_what_the_device_transfers_in_the_longest_turn() {
-        let longest = Nanos::from_millis(124);
+    fn raised_queues_have_small_budgets_and_asynchronous_ones_the_largest() {
+        let budgets = Budgets::default();
+        let raised = Ender { raised: true, ..SYNC };
+        assert_eq!(budgets.next(16_384, Ended::Exhausted, raised), Some(1024));
+        let background = Ender { sync: false, ..SYNC };
+        assert_eq!(budgets.next(100, Ended::Empty, background), Some(16_384));
+    }
+
+    #[test]
+    fn what_was_learned_is_used_after_some_turns() {
         let mut budgets = Budgets::default();
-        budgets.learn(0, 20_000, Nanos::from_millis(62), longest);
-        assert_eq!(budgets.largest, 40_000);
-        budgets.learn(0, 100, Nanos::from_millis(62), longest);
-        assert_eq!(budgets.largest, (7 * 40_000 + 200) / 8);
-        budgets.learn(0, 1 << 30, Nanos::from_millis(1), longest);
-        budgets.learn(5, 1 << 30, Nanos::from_millis(100), longest);
-        assert_eq!(budgets.largest, (7 * 40_000 + 200) / 8);
+        budgets.learn(64_000);
+        assert_eq!(budgets.smallest(), 512);
+        (0..11).for_each(|_| budgets.turn());
+        assert_eq!(budgets.smallest(), 2000);
+        budgets.fix(4096);
+        budgets.learn(64_000);
+        assert_eq!((budgets.largest(), budgets.smallest()), (4096, 128), "set by the user");
+        budgets.fix(0);
+        assert_eq!(budgets.largest(), UNLEARNED);
     }
 }

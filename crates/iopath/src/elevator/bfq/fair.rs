@@ -1,15 +1,59 @@
-//! Who is next by virtual time: each queue should get service in proportion to its weight. A queue's virtual start is where its last turn
-//! ended, its virtual finish lies its budget further; the earliest finish goes first among the queues whose start has come.
+//! Who is next by virtual time (B-WF2Q+): each queue should get service in proportion to its weight. A queue's virtual start is where its
+//! last turn ended, its virtual finish lies its budget further; of the queues whose start has come the earliest finish goes first. Each
+//! class of I/O priority has a virtual time of its own.
+
+use super::queue::Queues;
+use crate::task::IoClass;
+use crate::time::Nanos;
 
 /// Fixed point of virtual time.
-const SCALE: u64 = 1 << 16;
+const SCALE: u64 = 1 << 22;
+/// After so long without service the idle class goes before the others once.
+const IDLE_CLASS_WAITS: Nanos = Nanos::from_millis(200);
+
+/// Where a queue is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nowhere: virtual time has passed its finish.
+    #[default]
+    Off,
+    /// It waits for its turn.
+    Active,
+    /// It has its turn.
+    Serving,
+    /// It has nothing, but its finish still lies ahead: it keeps what it was charged.
+    Idle,
+}
 
 /// A queue's place in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Share {
+pub(super) struct Entity {
     pub(super) weight: u64,
     pub(super) start: u64,
     pub(super) finish: u64,
+    /// Sectors that it may have in a turn.
+    pub(super) budget: u64,
+    /// Sectors charged in this turn.
+    pub(super) service: u64,
+    pub(super) place: Place,
+    /// Of equal finishes the one that waits longest goes first.
+    order: u64,
+}
+
+impl Entity {
+    /// What is left of the budget.
+    pub(super) fn left(&self) -> u64 {
+        self.budget.saturating_sub(self.service)
+    }
+
+    /// Whether it has requests, or its turn.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.place, Place::Active | Place::Serving)
+    }
+
+    fn finish_after(&mut self, sectors: u64) {
+        self.finish = self.start + virtual_length(sectors, self.weight);
+    }
 }
 
 /// Virtual time that so many sectors take at a weight.
@@ -17,62 +61,176 @@ pub(super) fn virtual_length(sectors: u64, weight: u64) -> u64 {
     sectors.saturating_mul(SCALE) / weight.max(1)
 }
 
-impl Share {
-    pub(super) fn new(level: u8) -> Self {
-        let mut share = Self::default();
-        share.set_level(level);
-        share
-    }
-
-    /// Level 0 weighs 80, level 7 weighs 10.
-    pub(super) fn set_level(&mut self, level: u8) {
-        self.weight = 10 * u64::from(8 - level.min(7));
-    }
-
-    /// It has requests again: no claim is kept from the time without.
-    pub(super) fn wake(&mut self, virtual_now: u64, budget: u64) {
-        self.start = self.finish.max(virtual_now);
-        self.finish = self.start + virtual_length(budget, self.weight);
-    }
-
-    /// Its turn is over: it pays for what it got, not for its budget.
-    pub(super) fn charge(&mut self, served: u64) {
-        self.finish = self.start + virtual_length(served, self.weight);
-    }
-
-    /// It has more and waits for another turn.
-    pub(super) fn wait_again(&mut self, budget: u64) {
-        self.start = self.finish;
-        self.finish = self.start + virtual_length(budget, self.weight);
-    }
+/// Virtual time of the classes, and the queues that are in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fair {
+    time: [u64; 3],
+    /// Weights of all that are active, served or idle.
+    weights: [u64; 3],
+    /// Queues that wait for their turn, in no order.
+    active: Vec<u16>,
+    /// Queues without requests whose finish lies ahead, in no order.
+    idle: Vec<u16>,
+    order: u64,
+    idle_class_served: Nanos,
 }
 
-/// The earliest finish among those that have started; of equals the lowest key.
-pub(super) fn first(shares: impl Iterator<Item = (u16, Share)>, virtual_now: u64) -> Option<u16> {
-    let started = shares.filter(|(_, share)| share.start <= virtual_now);
-    started.min_by_key(|&(key, share)| (share.finish, key)).map(|(key, _)| key)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_has_not_started_waits_however_early_it_would_finish() {
-        let early = Share { weight: 10, start: 100, finish: 110 };
-        let late = Share { weight: 10, start: 0, finish: 200 };
-        assert_eq!(first([(1, early), (2, late)].into_iter(), 50), Some(2));
-        assert_eq!(first([(1, early), (2, late)].into_iter(), 100), Some(1));
-        assert_eq!(first([(2, late), (1, late)].into_iter(), 100), Some(1));
+impl Fair {
+    /// There may be so many queues.
+    pub(super) fn reserve(&mut self, queues: usize) {
+        self.active.reserve(queues.saturating_sub(self.active.len()));
+        self.idle.reserve(queues.saturating_sub(self.idle.len()));
     }
 
-    #[test]
-    fn weight_makes_time_pass_slowly() {
-        let (mut heavy, mut light) = (Share::new(0), Share::new(7));
-        heavy.wake(0, 800);
-        light.wake(0, 800);
-        assert_eq!(heavy.finish * 8, light.finish);
-        light.charge(80);
-        assert_eq!(light.finish, virtual_length(80, 10));
+    /// Queues that wait for their turn.
+    pub(super) fn active(&self) -> &[u16] {
+        &self.active
+    }
+
+    /// A queue has requests again and waits for its turn. One that was only idle for a moment (`in_time`) starts where it ended
+    /// although virtual time has gone on; if even its new finish is past, it is shifted by what is missing, a raised one by less.
+    pub(super) fn activate(&mut self, queues: &mut Queues, key: u16, in_time: bool) {
+        let queue = &mut queues[key];
+        let (class, raised) = (queue.class as usize, queue.own.coefficient);
+        let now = self.time[class];
+        let entity = &mut queue.own.entity;
+        let shifted = in_time && now > entity.finish;
+        let earliest = if shifted { entity.finish } else { now };
+        if entity.place == Place::Idle {
+            self.idle.retain(|&other| other != key);
+            entity.start = earliest.max(entity.finish);
+        } else {
+            entity.start = earliest;
+            self.weights[class] += entity.weight;
+        }
+        self.reweigh(queues, key);
+        let entity = &mut queues[key].own.entity;
+        entity.finish_after(entity.budget);
+        if shifted && now > entity.finish {
+            let missing = (now - entity.finish) / raised;
+            entity.start += missing;
+            entity.finish += missing;
+        }
+        self.wait(queues, key);
+    }
+
+    /// The budget of a waiting queue has changed.
+    pub(super) fn set_budget(&mut self, queues: &mut Queues, key: u16, budget: u64) {
+        self.reweigh(queues, key);
+        let entity = &mut queues[key].own.entity;
+        entity.budget = budget;
+        entity.finish_after(budget);
+        self.wait(queues, key);
+    }
+
+    /// The turn of a queue is over and it has more requests: it pays for what it got and waits for another turn.
+    pub(super) fn requeue(&mut self, queues: &mut Queues, key: u16) {
+        let entity = &mut queues[key].own.entity;
+        entity.finish_after(entity.service);
+        entity.start = entity.finish;
+        self.reweigh(queues, key);
+        let entity = &mut queues[key].own.entity;
+        entity.finish_after(entity.budget);
+        self.wait(queues, key);
+    }
+
+    /// A queue has no requests and no turn any more.
+    pub(super) fn deactivate(&mut self, queues: &mut Queues, key: u16, remember: bool) {
+        let queue = &mut queues[key];
+        let class = queue.class as usize;
+        let entity = &mut queue.own.entity;
+        entity.finish_after(entity.service);
+        self.active.retain(|&other| other != key);
+        if remember && entity.finish > self.time[class] {
+            entity.place = Place::Idle;
+            self.idle.push(key);
+        } else {
+            entity.place = Place::Off;
+            self.weights[class] -= entity.weight;
+        }
+    }
+
+    /// Takes over the weight that a queue has now.
+    pub(super) fn reweigh(&mut self, queues: &mut Queues, key: u16) {
+        let queue = &mut queues[key];
+        let weights = &mut self.weights[queue.class as usize];
+        let weight = queue.own.weight * queue.own.coefficient;
+        *weights = *weights - queue.own.entity.weight + weight;
+        queue.own.entity.weight = weight;
+    }
+
+    /// A queue that is in virtual time changes its class: its weight goes with it, and it starts when the new class is.
+    pub(super) fn change_class(&mut self, queues: &mut Queues, key: u16, class: IoClass) {
+        let queue = &mut queues[key];
+        let entity = &mut queue.own.entity;
+        if entity.place != Place::Off && queue.class != class {
+            self.weights[queue.class as usize] -= entity.weight;
+            self.weights[class as usize] += entity.weight;
+            let length = entity.finish - entity.start;
+            entity.start = self.time[class as usize];
+            entity.finish = entity.start + length;
+        }
+        queue.class = class;
+    }
+
+    fn wait(&mut self, queues: &mut Queues, key: u16) {
+        self.order += 1;
+        let entity = &mut queues[key].own.entity;
+        entity.order = self.order;
+        if entity.place != Place::Active {
+            entity.place = Place::Active;
+            self.active.push(key);
+        }
+    }
+
+    /// Virtual time passes with the service given, the slower the more want it.
+    pub(super) fn serve(&mut self, queues: &mut Queues, key: u16, sectors: u64) {
+        queues[key].own.entity.service += sectors;
+        let class = queues[key].class as usize;
+        self.time[class] += virtual_length(sectors, self.weights[class]);
+        self.forget(queues, class);
+    }
+
+    /// Whoever is idle and whose finish has come is forgotten, one at a time; if nobody else waits, time goes on to the last of them.
+    fn forget(&mut self, queues: &mut Queues, class: usize) {
+        let of_class = |&&key: &&u16| queues[key].class as usize == class;
+        let finish = |&key: &u16| queues[key].own.entity.finish;
+        if !self.active.iter().any(|key| of_class(&key)) {
+            let last = self.idle.iter().filter(of_class).map(finish).max();
+            self.time[class] = self.time[class].max(last.unwrap_or(0));
+        }
+        let first = self.idle.iter().filter(of_class).copied().min_by_key(|key| finish(key));
+        if let Some(key) = first.filter(|key| finish(key) <= self.time[class]) {
+            self.idle.retain(|&other| other != key);
+            let entity = &mut queues[key].own.entity;
+            entity.place = Place::Off;
+            self.weights[class] -= entity.weight;
+        }
+    }
+
+    /// The next turn is this queue's, which waits for one, whoever should have had it.
+    pub(super) fn force(&mut self, queues: &mut Queues, key: u16) {
+        self.active.retain(|&other| other != key);
+        queues[key].own.entity.place = Place::Serving;
+    }
+
+    /// The next turn is this queue's: the best class, and in it the earliest finish among those whose start has come. If none has,
+    /// time jumps to the earliest start.
+    pub(super) fn pick(&mut self, now: Nanos, queues: &mut Queues) -> Option<u16> {
+        let has = |class: usize| self.active.iter().any(|&key| queues[key].class as usize == class);
+        let mut class = (0..3).find(|&class| has(class))?;
+        if now > self.idle_class_served + IDLE_CLASS_WAITS {
+            self.idle_class_served = now;
+            class = if has(IoClass::Idle as usize) { IoClass::Idle as usize } else { class };
+        }
+        let candidates = || self.active.iter().filter(|&&key| queues[key].class as usize == class);
+        let earliest = candidates().map(|&key| queues[key].own.entity.start).min()?;
+        let time = self.time[class].max(earliest);
+        let started = candidates().filter(|&&key| queues[key].own.entity.start <= time);
+        let rank = |&&key: &&u16| (queues[key].own.entity.finish, queues[key].own.entity.order);
+        let &key = started.min_by_key(rank)?;
+        self.time[class] = time;
+        self.force(queues, key);
+        Some(key)
     }
 }

@@ -1,15 +1,24 @@
-//! `bfq-lite`: BFQ (4.12 and later) without its extras, and named so in reports. Each task has a queue of synchronous requests, asynchronous
-//! ones share a queue per priority; a queue is served until its budget of sectors or its time is used up or it has nothing left, and
-//! the next is the one with the earliest virtual finish among those whose virtual start has come.
+//! `bfq-lite`: BFQ (4.12 and later) without some of its extras, and named so in reports. Each task has a queue of synchronous requests,
+//! asynchronous ones share a queue per priority; a queue is served until its budget of sectors or its time is used up or it has
+//! nothing left, and the next is the one with the earliest virtual finish among those whose virtual start has come.
 //!
-//! Left out: weight raising for interactive and soft real-time tasks, joining the queues of cooperating tasks, injection, groups, and the
-//! charge by time for slow queues.
+//! ```text
+//! insert ─▶ queue (what is its task like?) ─▶ raise (is it interactive?) ─▶ fair (virtual time) ─▶ turns ─▶ next
+//!                                                       turns ─▶ budget (how much next time?) ◀─ rate (of the device)
+//!                                                       turns ─▶ idling (wait for its next request?)
+//! ```
+//!
+//! Left out: soft real-time tasks, bursts of queues, joining the queues of cooperating tasks, injection, groups.
 
 mod budget;
 mod fair;
+mod idling;
+mod queue;
+mod raise;
+mod rate;
 mod turns;
 
-use super::per_task::{TaskQueue, TaskQueues};
+use super::per_task::TaskQueues;
 use super::sorted::BackSeek;
 use super::{Elevator, Order, Pick};
 use crate::bio::Bio;
@@ -20,7 +29,10 @@ use crate::task::IoClass;
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 use budget::{Budgets, Ended};
-use fair::Share;
+use fair::Fair;
+use idling::Queueing;
+use queue::{Budgeted, Queues, seeks};
+use rate::Rate;
 
 const FIFO_EXPIRE_SYNC: usize = 0;
 const FIFO_EXPIRE_ASYNC: usize = 1;
@@ -29,8 +41,10 @@ const SLICE_IDLE: usize = 3;
 const BACK_SEEK_MAX: usize = 4;
 const BACK_SEEK_PENALTY: usize = 5;
 const MAX_BUDGET: usize = 6;
+const LOW_LATENCY: usize = 7;
+const ROTATIONAL: usize = 8;
 
-static TABLE: [Tunable; 7] = [
+static TABLE: [Tunable; 9] = [
     Tunable::millis(
         "fifo_expire_sync",
         125,
@@ -49,59 +63,65 @@ static TABLE: [Tunable; 7] = [
         "largest budget; 0: what the device transfers in timeout_sync, 16384 until learned",
     )
     .at_most(1 << 32),
+    Tunable::switch(
+        "low_latency",
+        1,
+        "queues that are new or were quiet for 2 s are raised: they weigh 30 times as much",
+    ),
+    Tunable::switch("rotational", 1, "whether the device says that it rotates (queue/rotational)"),
 ];
-
-/// A task whose requests lie further apart than this is not idled for, in sectors.
-const SEEKY: u64 = 8 * 1024;
-/// What a queue has beside its requests.
-#[derive(Clone, Debug)]
-struct Budgeted {
-    share: Share,
-    budget: u64,
-}
-
-impl Budgeted {
-    fn new(level: u8) -> Self {
-        Self { share: Share::new(level), budget: 0 }
-    }
-}
-
-type Queued = TaskQueue<Budgeted>;
-
-impl Queued {
-    fn is_seeky(&self) -> bool {
-        self.habits.seek.believed().is_some_and(|seek| seek > SEEKY)
-    }
-}
 
 /// The queue whose turn it is.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     key: u16,
     since: Nanos,
-    served: u64,
-    /// The disk is kept idle until then.
+    timeout_at: Nanos,
+    /// The disk is kept idle until then,
     idle_until: Option<Nanos>,
+    /// from then.
+    idle_since: Nanos,
 }
 
-/// BFQ without its extras.
-#[derive(Clone, Debug)]
-pub struct BfqLite {
-    tunables: Tunables<7>,
-    queues: TaskQueues<Budgeted>,
-    /// Queues with requests, in no order.
-    busy: Vec<u16>,
-    turn: Option<Turn>,
-    /// Virtual time, in sectors per weight.
-    virtual_now: u64,
-    budgets: Budgets,
-    head: u64,
-    waiting: usize,
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
     turns: u64,
     exhausted: u64,
     timeouts: u64,
+    preempted: u64,
     idles: u64,
     idle_hits: u64,
+}
+
+impl Counts {
+    fn ended(&mut self, how: Ended) {
+        match how {
+            Ended::Exhausted => self.exhausted += 1,
+            Ended::Timeout => self.timeouts += 1,
+            Ended::Preempted => self.preempted += 1,
+            Ended::Idle | Ended::Empty => {}
+        }
+    }
+}
+
+/// BFQ without some of its extras.
+#[derive(Clone, Debug)]
+pub struct BfqLite {
+    tunables: Tunables<9>,
+    queues: Queues,
+    fair: Fair,
+    turn: Option<Turn>,
+    /// Queues that are busy or have requests with the device, in no order.
+    counted: Vec<u16>,
+    budgets: Budgets,
+    rate: Rate,
+    queueing: Queueing,
+    /// Where the last request that was dispatched ended.
+    head: u64,
+    in_device: u32,
+    waiting: usize,
+    counts: Counts,
 }
 
 impl Default for BfqLite {
@@ -109,17 +129,16 @@ impl Default for BfqLite {
         Self {
             tunables: Tunables::new(&TABLE),
             queues: TaskQueues::new(Budgeted::new),
-            busy: Vec::new(),
+            fair: Fair::default(),
             turn: None,
-            virtual_now: 0,
+            counted: Vec::new(),
             budgets: Budgets::default(),
+            rate: Rate::new(true),
+            queueing: Queueing::default(),
             head: 0,
+            in_device: 0,
             waiting: 0,
-            turns: 0,
-            exhausted: 0,
-            timeouts: 0,
-            idles: 0,
-            idle_hits: 0,
+            counts: Counts::default(),
         }
     }
 }
@@ -129,39 +148,44 @@ impl BfqLite {
         BackSeek { max: self.tunables[BACK_SEEK_MAX] * 2, penalty: self.tunables[BACK_SEEK_PENALTY] }
     }
 
-    fn timeout(&self) -> Nanos {
+    fn longest(&self) -> Nanos {
         Nanos::from_millis(self.tunables[TIMEOUT_SYNC])
     }
 
-    fn worth_idling(&self, queue: &Queued) -> bool {
-        let idle = self.tunables[SLICE_IDLE] * 1_000_000;
-        let quick = queue.habits.think.believed().is_none_or(|think| think <= idle);
-        queue.sync && idle > 0 && queue.class != IoClass::Idle && quick && !queue.is_seeky()
+    /// Queues that have requests or the turn.
+    fn busy(&self) -> impl Iterator<Item = u16> {
+        self.fair.active().iter().copied().chain(self.turn.map(|turn| turn.key))
     }
 
-    /// Hands a request to the device.
+    /// Hands a request of the queue whose turn it is to the device.
     fn start(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         let key = requests[slot].private.queue;
-        let sectors = u64::from(requests[slot].sectors());
-        self.head = requests[slot].end();
-        let (head, back) = (self.head, self.back());
-        let queue = &mut self.queues[key];
-        queue.requests.remove(requests, slot, head, back);
-        queue.with_device += 1;
-        // Ages are looked at once per turn, when its first request has gone.
-        if !std::mem::replace(&mut queue.looked_at_age, true) {
-            queue.requests.prefer_expired(requests, now);
-        }
-        self.serve(key, sectors);
-        self.empty(key);
+        let (sector, sectors) = (requests[slot].sector(), u64::from(requests[slot].sectors()));
+        let charge = self.charge(key, sectors);
+        self.fair.serve(&mut self.queues, key, charge);
+        let seeks = seeks(self.head, sector, sectors, self.rotates());
+        let learned = self.rate.dispatched(now, self.in_device, sectors, seeks, self.longest());
+        learned.into_iter().for_each(|sectors| self.budgets.learn(sectors));
+        self.head = sector + sectors;
+        self.in_device += 1;
         self.waiting -= 1;
-    }
-
-    fn empty(&mut self, key: u16) {
+        let back = self.back();
         let queue = &mut self.queues[key];
-        if queue.requests.is_empty() {
-            queue.busy = false;
-            self.busy.retain(|&other| other != key);
+        queue.with_device += 1;
+        if queue.own.is_raised() {
+            queue.own.served_raised += charge;
+        }
+        // The next one is the nearest to where this one begins. Ages are looked at once per turn, when its first request goes.
+        let oldest = queue.requests.lane.oldest().filter(|&oldest| oldest != slot);
+        let due =
+            !std::mem::replace(&mut queue.looked_at_age, true) && queue.requests.lane.expired(requests, now);
+        queue.requests.remove(requests, slot, sector, back);
+        if let Some(oldest) = oldest.filter(|_| due) {
+            queue.requests.prefer(oldest);
+        }
+        self.end_raising(now, key);
+        if self.queues[key].class == IoClass::Idle && self.busy().count() > 1 {
+            self.end_turn(now, now, requests, Ended::Exhausted);
         }
     }
 }
@@ -178,6 +202,7 @@ impl Elevator for BfqLite {
     fn set_row(&mut self, row: usize, value: u64) {
         self.tunables.set(row, value);
         self.budgets.fix(self.tunables[MAX_BUDGET]);
+        self.rate = Rate::new(self.rotates());
     }
 
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
@@ -190,7 +215,13 @@ impl Elevator for BfqLite {
 
     fn merged(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot, kind: MergeKind) {
         let (head, back) = (self.head, self.back());
-        self.queues.merged(requests, slot, kind, head, back);
+        let key = requests[slot].private.queue;
+        let lane = &mut self.queues[key].requests;
+        let before = lane.best();
+        lane.merged_in_place(requests, slot, kind, head, back);
+        if lane.best() != before {
+            self.next_changed(requests, key);
+        }
     }
 
     fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
@@ -198,7 +229,11 @@ impl Elevator for BfqLite {
     }
 
     fn joined(&mut self, _now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot) {
-        let (head, back) = (self.head, self.back());
+        let (head, back) = (requests[gone].sector(), self.back());
+        let lane = &mut self.queues[requests[gone].private.queue].requests;
+        if lane.best() == Some(gone) {
+            lane.prefer(kept);
+        }
         self.queues.joined(requests, kept, gone, head, back);
         self.waiting -= 1;
     }
@@ -208,28 +243,34 @@ impl Elevator for BfqLite {
     }
 
     fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
-        let cap = Nanos(2 * Nanos::from_millis(self.tunables[SLICE_IDLE]).0);
-        let before = self.queues.len();
-        let key = self.queues.enter(now, requests, slot, cap);
-        if self.queues.len() > before {
-            self.busy.reserve(self.queues.len());
-        }
+        self.tick(now, requests);
+        let (slice_idle, rotates) = (self.slice_idle(), self.rotates());
+        let key = self.enter(now, requests, slot);
+        let (sector, sectors) = (requests[slot].sector(), u64::from(requests[slot].sectors()));
         let sync = requests[slot].is_sync();
-        if sync {
-            self.queues[key].own.share.set_level(requests.task(requests[slot].task()).level);
-        }
         let expire = self.tunables[if sync { FIFO_EXPIRE_SYNC } else { FIFO_EXPIRE_ASYNC }];
         let (head, back) = (self.head, self.back());
         let queue = &mut self.queues[key];
+        queue.learn(now, sector, sectors, slice_idle, rotates);
+        let (before, was) = (queue.requests.best(), queue.own.coefficient);
         queue.requests.insert(requests, slot, now + Nanos::from_millis(expire), head, back);
+        let changed = queue.requests.best() != before;
         self.waiting += 1;
-        self.wake(key);
-        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.key == key) {
-            self.idle_hits += u64::from(turn.idle_until.take().is_some());
+        let mut interactive = false;
+        if !self.queues[key].is_busy() {
+            interactive = self.wake(now, requests, key);
+        } else {
+            self.raise_async(now, key);
+            if changed {
+                self.next_changed(requests, key);
+            }
         }
+        self.note_raising(now, key, was, interactive);
+        self.came(now, requests, key);
     }
 
     fn next(&mut self, now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
+        self.tick(now, requests);
         let key = match self.select(now, requests) {
             Ok(key) => key,
             Err(pick) => return pick,
@@ -240,37 +281,45 @@ impl Elevator for BfqLite {
     }
 
     fn taken(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.tick(now, requests);
         let key = requests[slot].private.queue;
-        if self.turn.is_none_or(|turn| turn.key != key) {
-            self.end_turn(now, requests, Ended::Empty);
-            self.turn = Some(Turn { key, since: now, served: 0, idle_until: None });
-            self.turns += 1;
+        if self.select(now, requests) != Ok(key) {
+            self.force_turn(now, requests, key);
         }
         self.queues[key].requests.prefer(slot);
         self.start(now, requests, slot);
     }
 
     fn completed(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
+        self.tick(now, requests);
         let key = requests[slot].private.queue;
+        self.watch_queueing();
+        self.in_device -= 1;
+        let learned = self.rate.completed(now, self.longest());
+        learned.into_iter().for_each(|sectors| self.budgets.learn(sectors));
         let queue = &mut self.queues[key];
         queue.with_device -= 1;
-        if queue.sync {
-            queue.habits.last_completion = Some(now);
+        queue.done(now);
+        if queue.with_device == 0 && !queue.is_busy() {
+            self.counted.retain(|&other| other != key);
         }
-        let idle = Nanos::from_millis(self.tunables[SLICE_IDLE]);
-        let queue = &self.queues[key];
-        let idles = !queue.busy && queue.with_device == 0 && self.worth_idling(queue);
-        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.key == key && idles) {
-            turn.idle_until = Some(now + idle);
-            self.idles += 1;
+        if self.turn.is_some_and(|turn| turn.key == key) {
+            self.served(now, requests, key);
         }
     }
 
+    fn returned(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
+        let key = requests[slot].private.queue;
+        let charge = self.charge(key, u64::from(requests[slot].sectors()));
+        self.in_device -= 1;
+        let queue = &mut self.queues[key];
+        queue.with_device -= 1;
+        queue.own.entity.service = queue.own.entity.service.saturating_sub(charge);
+    }
+
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
-        self.turn = None;
-        let &key = self.busy.last()?;
+        let key = self.busy().find(|&key| !self.queues[key].requests.is_empty())?;
         let slot = self.queues[key].requests.drain(requests)?;
-        self.empty(key);
         self.waiting -= 1;
         Some(slot)
     }
@@ -280,17 +329,18 @@ impl Elevator for BfqLite {
     }
 
     fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot)) {
-        for &key in &self.busy {
+        for key in self.busy() {
             self.queues[key].requests.lane.tree.iter(requests).for_each(&mut *each);
         }
     }
 
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        each("turns", self.turns);
-        each("exhausted", self.exhausted);
-        each("timeouts", self.timeouts);
-        each("idles", self.idles);
-        each("idle_hits", self.idle_hits);
+        each("turns", self.counts.turns);
+        each("exhausted", self.counts.exhausted);
+        each("timeouts", self.counts.timeouts);
+        each("preempted", self.counts.preempted);
+        each("idles", self.counts.idles);
+        each("idle_hits", self.counts.idle_hits);
     }
 }
 

@@ -1,0 +1,219 @@
+//! What a queue has beside its requests: its place in virtual time, whether and since when it is raised, and what its task is like.
+
+use super::fair::Entity;
+use crate::elevator::mean::Mean;
+use crate::elevator::per_task::{TaskQueue, TaskQueues};
+use crate::time::Nanos;
+
+pub(super) type Queues = TaskQueues<Budgeted>;
+pub(super) type Queue = TaskQueue<Budgeted>;
+
+/// A request further than this from the end of the one before it is a seek, in sectors,
+const SEEK: u64 = 100 * 8;
+/// on a device that does not rotate only if it is shorter than this, in sectors.
+const SHORT: u64 = 2 * 32;
+/// Of the last 32 requests so many may be seeks; with more the queue seeks.
+const MOST_SEEKS: u32 = 19;
+/// Whether a task is bound by I/O is looked at over this time at most,
+const IO_WINDOW: Nanos = Nanos::from_millis(200);
+/// and not before this time.
+const IO_LEAST: Nanos = Nanos::from_millis(2);
+
+/// What BFQ keeps with a queue.
+#[derive(Clone, Debug)]
+pub(super) struct Budgeted {
+    pub(super) entity: Entity,
+    /// By priority.
+    pub(super) weight: u64,
+    /// What the weight is raised by; 1: it is not raised.
+    pub(super) coefficient: u64,
+    pub(super) raised_at: Nanos,
+    pub(super) raised_for: Nanos,
+    /// Sectors served while raised.
+    pub(super) served_raised: u64,
+    /// The budget of the next turn; 0: it has had no request yet.
+    pub(super) budget: u64,
+    /// Since when it has neither requests nor anything with the device; `None`: since ever.
+    pub(super) quiet_since: Option<Nanos>,
+    /// It left for lack of requests and goes on with what it has left if one comes in time.
+    pub(super) goes_on: bool,
+    last_done: Nanos,
+    think: Mean,
+    pub(super) thinks_briefly: bool,
+    /// The last 32 requests, one bit each: whether it was a seek. The first almost certainly is one.
+    seeks: u32,
+    last_end: u64,
+    io_since: Nanos,
+    io_idle: Nanos,
+    io_bound: bool,
+}
+
+impl Budgeted {
+    pub(super) fn new(level: u8) -> Self {
+        Self {
+            entity: Entity::default(),
+            weight: weight(level),
+            coefficient: 1,
+            raised_at: Nanos::ZERO,
+            raised_for: Nanos::ZERO,
+            served_raised: 0,
+            budget: 0,
+            quiet_since: None,
+            goes_on: false,
+            last_done: Nanos::ZERO,
+            think: Mean::default(),
+            thinks_briefly: true,
+            seeks: 1,
+            last_end: 0,
+            io_since: Nanos::ZERO,
+            io_idle: Nanos::ZERO,
+            io_bound: true,
+        }
+    }
+
+    pub(super) fn is_raised(&self) -> bool {
+        self.coefficient > 1
+    }
+
+    pub(super) fn is_seeky(&self) -> bool {
+        self.seeks.count_ones() > MOST_SEEKS
+    }
+
+    /// Nearly no seeks, always busy, and no long pauses: the next request is likely to follow on.
+    pub(super) fn is_worth_a_pause(&self) -> bool {
+        !self.is_seeky() && self.io_bound && self.thinks_briefly
+    }
+}
+
+/// Level 0 weighs 80, level 7 weighs 10.
+pub(super) fn weight(level: u8) -> u64 {
+    10 * u64::from(8 - level.min(7))
+}
+
+/// Whether a request is a seek for who was at `last` before; nobody has been at sector 0.
+pub(super) fn seeks(last: u64, sector: u64, sectors: u64, rotational: bool) -> bool {
+    last != 0 && last.abs_diff(sector) > SEEK && (rotational || sectors < SHORT)
+}
+
+impl Queue {
+    pub(super) fn is_busy(&self) -> bool {
+        self.own.entity.is_busy()
+    }
+
+    /// A queue's first request.
+    pub(super) fn begin(&mut self, now: Nanos, budget: u64) {
+        self.own.budget = budget;
+        self.own.raised_at = now;
+        self.own.io_since = now;
+        self.own.last_done = now;
+    }
+
+    /// A request has come, and is not among the queue's yet.
+    pub(super) fn learn(
+        &mut self,
+        now: Nanos,
+        sector: u64,
+        sectors: u64,
+        slice_idle: Nanos,
+        rotational: bool,
+    ) {
+        let (quiet, busy) = (self.requests.is_empty() && self.with_device == 0, self.is_busy());
+        let own = &mut self.own;
+        if self.sync {
+            if self.with_device == 0 && !busy {
+                own.think.add((now - own.last_done).0.min(2 * slice_idle.0), 128);
+            }
+            if slice_idle > Nanos::ZERO {
+                own.thinks_briefly = own.think.believed().is_none_or(|think| think <= slice_idle.0 / 2);
+            }
+            let total = now - own.io_since;
+            if quiet {
+                own.io_idle += now - own.last_done;
+            }
+            if total >= IO_LEAST {
+                own.io_bound = own.io_idle.0 * 5 <= total.0;
+                if total > IO_WINDOW {
+                    own.io_since = Nanos(now.0 - total.0 / 2);
+                    own.io_idle.0 /= 2;
+                }
+            }
+        }
+        own.seeks = own.seeks << 1 | u32::from(seeks(own.last_end, sector, sectors, rotational));
+        own.last_end = sector + sectors;
+    }
+
+    /// The device is done with a request.
+    pub(super) fn done(&mut self, now: Nanos) {
+        self.own.last_done = now;
+        if self.with_device == 0 && !self.is_busy() {
+            self.own.quiet_since = Some(now);
+        }
+    }
+
+    /// When its last request was done.
+    pub(super) fn last_done(&self) -> Nanos {
+        self.own.last_done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::IoClass;
+
+    fn queue() -> Queue {
+        let mut queue = Queue::new(true, IoClass::BestEffort, Budgeted::new(4));
+        queue.begin(Nanos::ZERO, 1000);
+        queue
+    }
+
+    fn learn(queue: &mut Queue, millis: u64, sector: u64, sectors: u64, rotational: bool) {
+        queue.learn(Nanos::from_millis(millis), sector, sectors, Nanos::from_millis(8), rotational);
+    }
+
+    #[test]
+    fn a_queue_seeks_when_most_of_its_last_requests_were_far_away() {
+        let mut queue = queue();
+        (1..20).for_each(|n| learn(&mut queue, 0, n * 100_000, 8, true));
+        assert!(!queue.own.is_seeky(), "a first one, 18 seeks");
+        learn(&mut queue, 0, 100, 8, true);
+        assert!(queue.own.is_seeky());
+        (0..24).for_each(|n| learn(&mut queue, 0, 108 + 800 * n, 8, true));
+        assert!(!queue.own.is_seeky(), "800 sectors are not far");
+    }
+
+    #[test]
+    fn long_requests_are_no_seeks_where_nothing_rotates() {
+        assert!(seeks(8, 100_000, 64, true) && !seeks(8, 100_000, 64, false) && seeks(8, 100_000, 63, false));
+        assert!(!seeks(0, 100_000, 8, true), "nobody has been anywhere");
+    }
+
+    #[test]
+    fn who_thinks_longer_than_half_of_the_idle_time_is_not_worth_a_pause() {
+        let mut queue = queue();
+        for n in 1..5 {
+            queue.done(Nanos::from_millis(20 * n));
+            learn(&mut queue, 20 * n + 3, 8 * n, 8, true);
+        }
+        assert!(queue.own.thinks_briefly && queue.own.is_worth_a_pause());
+        for n in 5..12 {
+            queue.done(Nanos::from_millis(20 * n));
+            learn(&mut queue, 20 * n + 7, 8 * n, 8, true);
+        }
+        assert!(!queue.own.thinks_briefly && !queue.own.is_worth_a_pause());
+    }
+
+    #[test]
+    fn who_pauses_a_fifth_of_the_time_is_not_bound_by_io() {
+        let mut queue = queue();
+        queue.done(Nanos::from_millis(90));
+        learn(&mut queue, 100, 8, 8, true);
+        assert!(queue.own.io_bound, "10 of 100 ms");
+        queue.done(Nanos::from_millis(130));
+        learn(&mut queue, 150, 16, 8, true);
+        assert!(queue.own.io_bound, "30 of 150 ms");
+        queue.done(Nanos::from_millis(160));
+        learn(&mut queue, 200, 24, 8, true);
+        assert!(!queue.own.io_bound, "70 of 200 ms");
+    }
+}

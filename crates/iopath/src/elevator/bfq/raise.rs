@@ -1,0 +1,96 @@
+//! Raising the weight of queues that are new, or were long without requests: what an interactive application does when it is started.
+
+use super::queue::Queue;
+use super::{BfqLite, LOW_LATENCY};
+use crate::time::Nanos;
+
+/// The weight is raised by this.
+const RAISED: u64 = 30;
+/// Who had nothing to do for so long is taken for interactive.
+const LONG_QUIET: Nanos = Nanos::from_secs(2);
+/// A raised queue that has been served so much is no application that starts, in sectors.
+const MOST_SERVED: u64 = 120_000;
+/// An asynchronous queue that goes on is raised again after so long.
+const BETWEEN_ASYNC: Nanos = Nanos::from_millis(500);
+/// Only queues of the default priority are taken for interactive.
+const DEFAULT_WEIGHT: u64 = 40;
+
+impl BfqLite {
+    fn raises(&self) -> bool {
+        self.tunables[LOW_LATENCY] != 0
+    }
+
+    /// Whether a queue that has been without requests is taken for interactive.
+    pub(super) fn is_interactive(&self, now: Nanos, key: u16) -> bool {
+        let queue = &self.queues[key];
+        queue.with_device == 0
+            && queue.own.quiet_since.is_none_or(|since| since + LONG_QUIET < now)
+            && queue.own.weight == DEFAULT_WEIGHT
+    }
+
+    /// Whether a queue that has a request again is raised, or should be.
+    pub(super) fn deserves_raising(&self, key: u16, interactive: bool) -> bool {
+        let queue = &self.queues[key];
+        self.raises() && (queue.own.is_raised() || queue.sync && interactive)
+    }
+
+    /// A queue has a request again.
+    pub(super) fn raise(&mut self, key: u16, deserves: bool, interactive: bool) {
+        if !self.raises() || !deserves {
+            return;
+        }
+        let (raise_for, budget) = (self.rate.raise_for(), self.budgets.raised());
+        let own = &mut self.queues[key].own;
+        if !own.is_raised() {
+            own.served_raised = 0;
+            own.entity.budget = own.entity.budget.min(budget);
+        }
+        if interactive {
+            own.coefficient = RAISED;
+            own.raised_for = raise_for;
+        }
+    }
+
+    /// An asynchronous queue with requests has one more.
+    pub(super) fn raise_async(&mut self, now: Nanos, key: u16) {
+        let raise_for = self.rate.raise_for();
+        let raises = self.raises();
+        let Queue { sync, own, .. } = &mut self.queues[key];
+        if raises && !*sync && !own.is_raised() && own.raised_at + BETWEEN_ASYNC < now {
+            own.coefficient = RAISED;
+            own.raised_for = raise_for;
+        }
+    }
+
+    /// After an insertion: from when its raising counts.
+    pub(super) fn note_raising(&mut self, now: Nanos, key: u16, was: u64, interactive: bool) {
+        if self.raises() && (was == 1 || !self.queues[key].own.is_raised() || interactive) {
+            self.queues[key].own.raised_at = now;
+        }
+    }
+
+    /// The end of a turn: from when the next raising of one that is not raised counts.
+    pub(super) fn note_turn(&mut self, now: Nanos, key: u16) {
+        if self.raises() && !self.queues[key].own.is_raised() {
+            self.queues[key].own.raised_at = now;
+        }
+    }
+
+    /// A request of the queue whose turn it is has gone: raising ends after its time, or when it was served too much.
+    pub(super) fn end_raising(&mut self, now: Nanos, key: u16) {
+        let own = &mut self.queues[key].own;
+        let over = own.raised_at + own.raised_for < now || own.served_raised > MOST_SERVED;
+        if own.is_raised() && over {
+            own.coefficient = 1;
+            own.raised_at = now;
+        }
+        if own.entity.weight != own.weight * own.coefficient {
+            self.fair.reweigh(&mut self.queues, key);
+        }
+    }
+
+    /// Queues with requests that are raised.
+    pub(super) fn raised_queues(&self) -> usize {
+        self.busy().filter(|&key| self.queues[key].own.is_raised()).count()
+    }
+}

@@ -1,0 +1,163 @@
+//! The rate that a device reaches, and what follows from it: the largest budget (what it transfers in the longest turn) and how long a new
+//! queue is raised. Measured over a second of requests; random ones count only if they were faster than what is believed.
+
+use crate::time::Nanos;
+
+/// Fixed point of rates, which are sectors per microsecond.
+const SHIFT: u32 = 16;
+/// Rates that the kernel takes as a measure: a rotating disk, and one that does not rotate (both in fixed point).
+const REFERENCE: [u64; 2] = [14_000, 33_000];
+/// How long a large application takes to start on them, ms.
+const REFERENCE_START_MS: [u64; 2] = [7_000, 2_500];
+/// A rate is taken after a second,
+const WINDOW: Nanos = Nanos::from_secs(1);
+/// or when nothing has been dispatched for so long;
+const PAUSE: Nanos = Nanos::from_millis(100);
+/// but not of fewer requests than these, or of less time.
+const LEAST_SAMPLES: u64 = 32;
+const LEAST_TIME: Nanos = Nanos::from_millis(300);
+/// A device that completed something so short a time ago has not been idle.
+const JUST_NOW: Nanos = Nanos::from_millis(2);
+
+/// What was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    peak: u64,
+    samples: u64,
+    sequential: u64,
+    sectors: u64,
+    largest: u64,
+    first_dispatch: Nanos,
+    last_dispatch: Nanos,
+    last_completion: Nanos,
+    rotational: bool,
+}
+
+impl Rate {
+    pub(super) fn new(rotational: bool) -> Self {
+        Self {
+            peak: REFERENCE[usize::from(!rotational)] * 2 / 3,
+            samples: 0,
+            sequential: 0,
+            sectors: 0,
+            largest: 0,
+            first_dispatch: Nanos::ZERO,
+            last_dispatch: Nanos::ZERO,
+            last_completion: Nanos::ZERO,
+            rotational,
+        }
+    }
+
+    /// How long a new queue is raised.
+    pub(super) fn raise_for(&self) -> Nanos {
+        let kind = usize::from(!self.rotational);
+        Nanos::from_millis((REFERENCE[kind] * REFERENCE_START_MS[kind] / self.peak).clamp(3_000, 25_000))
+    }
+
+    /// A request goes to the device, which has `in_device` others. Returns what it transfers in the longest turn, if that was learned.
+    pub(super) fn dispatched(
+        &mut self,
+        now: Nanos,
+        in_device: u32,
+        sectors: u64,
+        seeks: bool,
+        longest: Nanos,
+    ) -> Option<u64> {
+        let mut learned = None;
+        if self.samples == 0 {
+            self.begin(now, sectors);
+        } else if now - self.last_dispatch > PAUSE && in_device == 0 {
+            learned = self.take(now, longest);
+            self.begin(now, sectors);
+        } else {
+            self.samples += 1;
+            let busy = in_device > 0 || now - self.last_completion < JUST_NOW;
+            self.sequential += u64::from(busy && !seeks);
+            self.sectors += sectors;
+            self.largest = if self.samples.is_multiple_of(32) { sectors } else { self.largest.max(sectors) };
+            if now - self.first_dispatch >= WINDOW {
+                learned = self.take(now, longest);
+                self.begin(now, sectors);
+            }
+        }
+        self.last_dispatch = now;
+        learned
+    }
+
+    /// A request is done. A device that had been idle, or did less than 2^-10 sectors in a microsecond, tells its rate and begins anew.
+    pub(super) fn completed(&mut self, now: Nanos, longest: Nanos) -> Option<u64> {
+        let micros = (now - self.last_completion).0 / 1000;
+        let mut learned = None;
+        if micros > 2000 && (self.largest << SHIFT) / micros < 1 << (SHIFT - 10) {
+            learned = self.take(now, longest);
+            self.samples = 0;
+        }
+        self.last_completion = now;
+        learned
+    }
+
+    fn begin(&mut self, now: Nanos, sectors: u64) {
+        self.first_dispatch = now;
+        self.samples = 1;
+        self.sequential = 0;
+        self.sectors = sectors;
+        self.largest = sectors;
+    }
+
+    fn take(&mut self, now: Nanos, longest: Nanos) -> Option<u64> {
+        let mut took = now - self.first_dispatch;
+        if self.samples < LEAST_SAMPLES || took < LEAST_TIME {
+            return None;
+        }
+        took = took.max(self.last_completion - self.first_dispatch);
+        let rate = (self.sectors << SHIFT) / (took.0 / 1000);
+        let mostly_sequential = self.sequential >= self.samples * 3 / 4;
+        if (!mostly_sequential && rate <= self.peak) || rate > 20 << SHIFT {
+            return None;
+        }
+        // The more of it was sequential and the longer it took, the more it weighs: up to 4 of 5 parts.
+        let weight = (9 * self.sequential / self.samples * took.0 / WINDOW.0).min(8);
+        let parts = 10 - weight;
+        self.peak = (self.peak * (parts - 1) / parts + rate / parts).max(1);
+        Some(((self.peak * (longest.0 / 1000)) >> SHIFT).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONGEST: Nanos = Nanos::from_millis(124);
+
+    /// 256 sectors each 1 ms, for so long; what was learned at last.
+    fn streamed(rate: &mut Rate, millis: u64, seeks: bool) -> Option<u64> {
+        (0..millis).filter_map(|n| rate.dispatched(Nanos::from_millis(n), 1, 256, seeks, LONGEST)).last()
+    }
+
+    #[test]
+    fn a_second_of_sequential_requests_tells_the_rate() {
+        let mut rate = Rate::new(true);
+        assert_eq!(rate.raise_for(), Nanos::from_millis(14_000 * 7_000 / 9_333));
+        let largest = streamed(&mut rate, 1100, false).unwrap();
+        // 0.256 sectors a microsecond; half of the old belief stays.
+        assert_eq!(largest, (rate.peak * 124_000) >> 16);
+        assert!((12_500..13_500).contains(&rate.peak), "{rate:?}");
+    }
+
+    #[test]
+    fn random_requests_count_only_if_they_are_faster() {
+        let mut rate = Rate { peak: 20_000, ..Rate::new(true) };
+        assert_eq!(streamed(&mut rate, 1100, true), None);
+        let mut rate = Rate { peak: 9_000, ..Rate::new(true) };
+        assert!(streamed(&mut rate, 1100, true).is_some());
+        assert!((9_700..9_900).contains(&rate.peak), "a tenth of it: {rate:?}");
+    }
+
+    #[test]
+    fn too_short_a_time_says_nothing() {
+        let mut rate = Rate::new(true);
+        assert_eq!(streamed(&mut rate, 100, false), None);
+        assert_eq!(rate.dispatched(Nanos::from_millis(250), 0, 8, false, LONGEST), None);
+        assert_eq!(rate.samples, 1);
+    }
+}
