@@ -138,6 +138,7 @@ fn virtually(workload: &Workload) -> Vec<Done> {
         readahead: "modern".into(),
         stack: Stack::Full,
         indirect_in_memory: false,
+        stop: fathom_sim::never,
     };
     let (out, noted) = simulate_noting(workload, setup, 1 << 16).expect("simulates");
     assert!(out.phases[0][0].error().is_none());

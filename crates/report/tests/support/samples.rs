@@ -823,6 +823,7 @@ pub fn simulated_run() -> Run {
         readahead: "modern".into(),
         stack: "full".into(),
         values: ValueSources { datasheet: 11, guessed: 6, ..ValueSources::default() },
+        rests_on: Default::default(),
         counts: vec![("events".into(), 4242)],
         phases: vec![PhaseInside {
             phase: run.phases[0].seq,
