@@ -64,7 +64,7 @@ fn cannot(on: &std::path::Path) -> String {
     let how = if rustix::process::geteuid().is_root() {
         "root needs /dev/fuse (the kernel's module fuse)"
     } else {
-        "an ordinary user needs the program fusermount3 (package fuse3) and a directory of his own"
+        "an ordinary user needs the program fusermount3 (package fuse3), a /dev/fuse that he may open and a directory of his own"
     };
     format!("{}: the image could not be mounted; {how}", on.display())
 }
