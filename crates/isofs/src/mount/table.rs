@@ -140,6 +140,13 @@ fn same(there: &Known, parent: u64, node: &Node) -> bool {
     if other.record() == node.record() {
         return true;
     }
+    // Writers that store equal contents once make no hard links of them: those have everything in common.
+    let alike = (other.mode(), other.uid(), other.gid(), other.device())
+        == (node.mode(), node.uid(), node.gid(), node.device())
+        && other.times() == node.times();
+    if !alike {
+        return false;
+    }
     match (other.extents(), node.extents()) {
         (Some(a), Some(b)) => a == b && other.size() == node.size() && other.is_packed() == node.is_packed(),
         _ => false,

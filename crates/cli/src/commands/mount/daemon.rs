@@ -10,11 +10,19 @@ use std::process::{Command, ExitCode, Stdio};
 /// What the background half says.
 const MOUNTED: &str = "mounted\n";
 
+/// Set for the background half.
+const BACKGROUND: &str = "FATHOM_MOUNT_BACKGROUND";
+
+/// Whether this is the background half: it says on stdout when it has mounted.
+pub fn is_background() -> bool {
+    std::env::var_os(BACKGROUND).is_some()
+}
+
 /// The half that the user started.
 pub fn start() -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("the program does not find itself")?;
     let mut command = Command::new(program);
-    command.args(std::env::args_os().skip(1)).arg("--background");
+    command.args(std::env::args_os().skip(1)).env(BACKGROUND, "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().context("the background half could not be started")?;
     let mut said = String::new();

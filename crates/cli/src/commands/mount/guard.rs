@@ -2,7 +2,7 @@
 //! pipe whose write end dies with the process that serves the mount, by whatever death; then it takes the mount out of the tree, if it
 //! is still there and still that one. It holds nothing of the mount, so the kernel ends the connection whether the guard lives or not.
 
-use super::point;
+use super::point::{self, Which};
 use crate::exit;
 use anyhow::Context as _;
 use std::ffi::OsString;
@@ -32,15 +32,30 @@ impl Guard {
         Ok(Self { pipe })
     }
 
-    /// Tells it which file system it is to take down. The pipe stays open as long as this process lives.
-    pub fn watch(self, device: Option<(u32, u32)>) -> anyhow::Result<()> {
-        let (major, minor) = device.context("the kernel's table does not show the mount")?;
+    /// Tells it which mount it is to take down, should this process die.
+    pub fn watch(self, ours: Which) -> anyhow::Result<Watching> {
         let mut pipe = self.pipe;
-        writeln!(pipe, "{major}:{minor}").context("the guard of the mount is gone")?;
-        std::mem::forget(pipe); // the kernel closes it with the process, and nothing else may
-        Ok(())
+        let (major, minor) = ours.device;
+        writeln!(pipe, "{} {major}:{minor}", ours.mount).context("the guard of the mount is gone")?;
+        Ok(Watching { pipe })
     }
 }
+
+/// A guard that knows its mount. As long as this lives the pipe is open.
+pub struct Watching {
+    pipe: PipeWriter,
+}
+
+impl Watching {
+    /// The mount has ended in order: there is nothing left to take down, and what is mounted there from now on is somebody else's.
+    pub fn over(&self) {
+        // Without a guard nothing will be taken down either.
+        let _ = (&self.pipe).write_all(OVER.as_bytes());
+    }
+}
+
+/// What ends the watch.
+const OVER: &str = "over\n";
 
 /// Whether a command line is that of a guard.
 pub fn is_guard(words: &[OsString]) -> bool {
@@ -55,13 +70,29 @@ pub fn stand(words: &[OsString]) -> ExitCode {
     };
     let mut told = String::new();
     let heard = std::io::stdin().lock().read_to_string(&mut told);
-    let device = told.trim().split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    // Gone before it had mounted anything, or somebody has mounted something else there since.
-    if heard.is_err() || device.is_none() || point::device_of(on) != device {
-        return ExitCode::SUCCESS;
+    // Gone before it had mounted anything, or ended in order.
+    let Some(ours) = ours(&told).filter(|_| heard.is_ok()) else { return ExitCode::SUCCESS };
+    match point::unmount_this(on, Some(ours)) {
+        Err(_) if point::which(on) == Some(ours) => ExitCode::from(exit::FAILED),
+        _ => ExitCode::SUCCESS,
     }
-    match point::unmount(on) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(exit::FAILED),
+}
+
+/// The mount that was told of, unless it is over.
+fn ours(told: &str) -> Option<Which> {
+    let (mount, device) = told.strip_suffix('\n')?.split_once(' ')?;
+    let (major, minor) = device.split_once(':')?;
+    Some(Which { mount: mount.parse().ok()?, device: (major.parse().ok()?, minor.parse().ok()?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_that_is_over_takes_nothing_down() {
+        assert_eq!(ours("41 0:39\n"), Some(Which { mount: 41, device: (0, 39) }));
+        assert_eq!(ours(&format!("41 0:39\n{OVER}")), None);
+        assert_eq!((ours(""), ours("41 0:3")), (None, None));
     }
 }

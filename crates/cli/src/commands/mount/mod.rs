@@ -20,7 +20,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
-    if options.daemon && !options.background {
+    let background = daemon::is_background();
+    if options.daemon && options.counters {
+        return Err(Usage(
+            "--counters prints when it is unmounted, and with --daemon nobody listens then; leave one of them out".into(),
+        )
+        .into());
+    }
+    if options.daemon && !background {
         return daemon::start();
     }
     let policy = options.reading.wished()?;
@@ -35,7 +42,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         others: options.allow_other,
     };
     // From here on the order matters; see above.
-    if options.background {
+    if background {
         daemon::detach();
     }
     let guard = guard::Guard::start(&on)?;
@@ -43,19 +50,44 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let signals = signals::Blocked::new();
     std::env::set_current_dir("/").context("/ cannot be the working directory")?;
     let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
-    guard.watch(point::device_of(&on))?;
     let shown = options.on.display();
-    if options.background {
+    let ours = point::which(&on);
+    let watching =
+        ours.context("the kernel's table does not show the mount").and_then(|ours| guard.watch(ours));
+    let watching = match watching {
+        Ok(watching) => Arc::new(watching),
+        // Nobody would take it down.
+        Err(error) => {
+            let _ = point::unmount(&on);
+            return Err(error);
+        }
+    };
+    if background {
         daemon::say_mounted();
     } else {
         console::note(&format!("mounted on {shown}; Ctrl-C or `umount {shown}` ends it"));
     }
-    let (told, asked) = (reader.clone(), policy.clone());
-    signals.answer(on, move || tell(&asked, &told.counters()))?;
+    let last_words = {
+        let (asked, told, counters) = (policy.clone(), reader.clone(), options.counters);
+        move || {
+            if counters {
+                tell(&asked, &told.counters());
+            }
+        }
+    };
+    let (end, over, told) = (last_words.clone(), watching.clone(), reader.clone());
+    signals.answer(
+        move || tell(&policy, &told.counters()),
+        // Refused if somebody has unmounted it meanwhile, or mounted something over it.
+        move || _ = point::unmount_this(&on, ours),
+        move || {
+            end();
+            over.over();
+        },
+    )?;
     let ended = mounted.wait();
-    if options.counters {
-        tell(&policy, &reader.counters());
-    }
+    last_words();
+    watching.over();
     ended.with_context(|| format!("{shown}: the connection to the kernel broke"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
   fathom mount --policy seed disc.iso /mnt/disc     every read under the rules of 2007
 
 Without --policy and its kin contents stay in the kernel's page cache, and the kernel reads ahead. With one of
-them every read of a program comes here as it was made. `kill -USR1` prints what was asked of the image.
+them every read of a program comes here as it was made. `kill -USR1` prints what was asked of the image (in the foreground).
 
 Exit code: 0 unmounted, 2 no such image or directory, 3 it could not be mounted. docs/mount.md says more.")]
 pub struct Mount {
@@ -34,7 +34,4 @@ pub struct Mount {
     pub counters: bool,
     #[command(flatten)]
     pub reading: Reading,
-    /// Say on stdout when it is mounted: the background half of --daemon
-    #[arg(long, hide = true)]
-    pub background: bool,
 }

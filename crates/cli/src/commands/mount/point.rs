@@ -44,9 +44,24 @@ fn mount_on(on: &Path) -> Option<Mount> {
     parse(&String::from_utf8_lossy(&table)).into_iter().rfind(|mount| mount.mount_point == name)
 }
 
-/// Number of the file system that is mounted on a directory now.
-pub fn device_of(on: &Path) -> Option<(u32, u32)> {
-    mount_on(on).map(|mount| mount.device)
+/// Which mount it is: the kernel's number of it, and that of its file system. Either may be used again, hardly both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Which {
+    pub mount: u64,
+    pub device: (u32, u32),
+}
+
+/// The mount that stands on a directory now.
+pub fn which(on: &Path) -> Option<Which> {
+    mount_on(on).map(|mount| Which { mount: mount.id, device: mount.device })
+}
+
+/// Takes a mount out of the tree, if it is the one that stands there: what somebody has mounted over it since is not ours.
+pub fn unmount_this(on: &Path, ours: Option<Which>) -> io::Result<()> {
+    if ours.is_none() || which(on) != ours {
+        return Err(io::Error::other("something else is mounted there now"));
+    }
+    unmount(on)
 }
 
 /// Takes what is mounted out of the tree at once; files that are open stay until they are closed.
@@ -87,7 +102,9 @@ mod tests {
 
     #[test]
     fn the_kernels_table_is_asked() {
-        assert!(device_of(Path::new("/proc")).is_some());
-        assert_eq!(device_of(Path::new("/no/such/mount")), None);
+        assert!(which(Path::new("/proc")).is_some());
+        assert_eq!(which(Path::new("/no/such/mount")), None);
+        let other = Some(Which { mount: 0, device: (0, 0) });
+        assert!(unmount_this(Path::new("/proc"), other).is_err());
     }
 }

@@ -1,9 +1,7 @@
 //! Signals to a mount: those that end programs unmount, SIGUSR1 has the counters told. They are blocked in every thread and waited for in one,
 //! so that nothing is ever done inside a handler.
 
-use super::point;
 use anyhow::Context as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long files that are open keep the process after it was told to end: then the kernel answers for it (ENOTCONN).
@@ -31,8 +29,13 @@ impl Blocked {
         Self { set }
     }
 
-    /// Answers them from now on.
-    pub fn answer(self, on: PathBuf, tell: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+    /// Answers them from now on: `tell` for SIGUSR1; `unmount` for those that end it, and `end` if open files keep it then.
+    pub fn answer(
+        self,
+        tell: impl Fn() + Send + 'static,
+        unmount: impl Fn() + Send + 'static,
+        end: impl Fn() + Send + 'static,
+    ) -> anyhow::Result<()> {
         let answering = move || {
             loop {
                 let mut signal = 0;
@@ -44,9 +47,9 @@ impl Blocked {
                     tell();
                     continue;
                 }
-                // Fails if somebody has unmounted it meanwhile; then the main thread is on its way out.
-                let _ = point::unmount(&on);
+                unmount();
                 std::thread::sleep(PATIENCE);
+                end();
                 std::process::exit(0);
             }
         };
