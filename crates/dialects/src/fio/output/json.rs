@@ -140,7 +140,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
     json.object("write", |json| side(json, job, &entry.write, plus));
     json.object("trim", |json| side(json, job, &Side::default(), plus));
     json.object("sync", |json| {
-        json.raw("total_ios", entry.sync.count());
+        json.raw("total_ios", entry.sync.count().saturating_sub(entry.syncs_at_end));
         latency(json, "lat_ns", &entry.sync, entry.sync.count() > 0, job, plus);
     });
     json.raw("job_runtime", stats::milliseconds(entry.clock_ns));

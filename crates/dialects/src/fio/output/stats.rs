@@ -14,6 +14,8 @@ pub struct Entry {
     pub read: Side,
     /// Writes.
     pub write: Side,
+    /// How many of the syncs below were made at the end: fio times them and does not count them.
+    pub syncs_at_end: u64,
     /// fsyncs and fdatasyncs.
     pub sync: Histogram,
     /// Sum of what the workers' clocks ran, ns.
@@ -148,6 +150,7 @@ impl Entry {
             let on_the_way = job.stream.sync_every.is_some();
             for stat in worker.stats.iter().filter(|s| on_the_way && s.op == OpKind::Sync) {
                 self.sync.merge(&stat.latency);
+                self.syncs_at_end += u64::from(job.stream.timed.fsync);
             }
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);

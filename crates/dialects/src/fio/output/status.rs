@@ -1,4 +1,4 @@
-//! The status line.
+//! The status line: how far the jobs are, at what rates, and for how long yet, as a terminal shows it while they run.
 
 use super::super::plan::{Job, Plan};
 use super::units::{count, rate};

@@ -1,4 +1,4 @@
-//! What a job writes, and what it checks.
+//! What a job writes, and what it checks: contents of buffers, and the families of verify.
 
 use super::super::Wrong;
 use super::super::number;

@@ -1,4 +1,4 @@
-//! What is printed of a job.
+//! What is printed of a job: which of its figures, in which groups, under which percentiles.
 
 use super::super::Wrong;
 use super::super::settings::Settings;

@@ -1,4 +1,4 @@
-//! What is printed.
+//! Options that say what is printed: output, percentiles, logs, groups.
 
 use super::Kind::{Bool, Flag, Floats, Number, Text, Time, Word};
 use super::{Row, also, done, harmless, refused};

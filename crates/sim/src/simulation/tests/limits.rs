@@ -65,13 +65,20 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
     let said = refused(&numbered("1", "15TiB"), setup(NEW));
     assert!(said.contains("the device"), "{said}");
     let said = refused(&numbered("4000000000", "0B"), setup(NEW));
-    assert!(said.contains("4000000001 files"), "{said}");
+    assert!(said.contains("files"), "{said}");
     let mut often = workload(1, 1, "", ONE_RECORD);
     often.repetitions = 4_000_000_000;
     let said = refused(&often, setup(NEW));
     assert!(said.contains("workers of all repetitions"), "{said}");
-    let said =
-        refused(&workload(1000, 20_000, "", "pick = \"all\"\namount = { operations = 1 }"), setup(NEW));
+    let said = refused(
+        &workload(
+            1000,
+            20_000,
+            "",
+            "direction = \"write\"\npick = \"all\"\nrecord = { fixed = \"4KiB\" }\namount = { operations = 1 }",
+        ),
+        setup(NEW),
+    );
     assert!(said.contains("open files"), "{said}");
     let mut host = setup(NEW);
     host.host.memory.cache_mib.value = 4_000_001;
