@@ -22,6 +22,29 @@ fn a_file_of_somebody_else_is_written_only_when_it_is_named() {
 }
 
 #[test]
+fn the_permission_of_one_clones_file_is_none_for_anothers() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let theirs = dir.path().join("a.1.0");
+    std::fs::write(&theirs, vec![7u8; 65536]).unwrap();
+    run(&fathom, "--name=a --numjobs=2 --rw=write --size=64k --allow-write=a.0.0").expect_code(1);
+    assert!(std::fs::read(&theirs).unwrap() == vec![7u8; 65536], "it is left as it is");
+}
+
+#[test]
+fn readonly_lays_out_and_removes_nothing() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let refused = run(&fathom, "--readonly --name=a --rw=read --size=64k").expect_code(1);
+    assert!(refused.stderr.contains("lays out nothing"), "{}", refused.stderr);
+    assert!(!dir.path().join("a.0.0").exists());
+    std::fs::write(dir.path().join("a.0.0"), vec![7u8; 65536]).unwrap();
+    run(&fathom, "--readonly --name=a --rw=read --size=64k --unlink=1").expect_code(1);
+    run(&fathom, "--readonly --name=a --rw=read --size=64k").expect_code(0);
+    assert!(std::fs::read(dir.path().join("a.0.0")).unwrap() == vec![7u8; 65536]);
+}
+
+#[test]
 fn files_stay_for_the_next_run_or_go() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());

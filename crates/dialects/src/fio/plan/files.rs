@@ -103,8 +103,10 @@ pub fn lay(
         stream.start = Bytes(start);
         stream.length = Some(Bytes(region));
     }
-    let foreign = first.iter().all(|path| general.allow_write.iter().any(|allowed| same(allowed, path)));
-    let device = found.iter().flatten().any(|f| f.device);
+    // The permission of one clone's file is none for its neighbour's.
+    let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| same(allowed, path));
+    let foreign = files.iter().flatten().all(may);
+    let device = !null && files.iter().flatten().filter_map(|path| (world.find)(path)).any(|f| f.device);
     if device && rw.writes() && !s.on("verify_only", false) {
         return Err(s
             .wrong(
@@ -119,7 +121,20 @@ pub fn lay(
             .wrong("allow_file_create", "its file is missing or too short, and allow_file_create=0")
             .hint("allow_file_create=1, or make it before"));
     }
-    let make = make(s, rw, null)?;
+    let make = if general.read_only {
+        let there = |path| (world.find)(path).is_some_and(|f| f.bytes >= whole);
+        if !null && !files.iter().flatten().all(|path| there(path)) {
+            return Err(s
+                .wrong("size", "its files are missing or too short, and --readonly lays out nothing")
+                .hint("make them before, or leave out --readonly"));
+        }
+        if s.on("unlink", false) {
+            return Err(s.wrong("unlink", "--readonly removes nothing"));
+        }
+        Make::Nothing
+    } else {
+        make(s, rw, null)?
+    };
     let memory = if null || stream.open.direct {
         Memory::AsFound
     } else if s.on("pre_read", false) {
