@@ -67,6 +67,8 @@ pub(super) struct Hand<'s, 'a> {
     pub released_ns: u64,
     pub start_ns: u64,
     pub last_ns: u64,
+    /// When it was last asked to look without anything done since: see [`Hand::tick`].
+    pub stood_ns: u64,
     /// CPU time at the beginning of the operation.
     pub cpu_from_ns: u64,
     /// Where in its file the operation began.

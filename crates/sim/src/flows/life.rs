@@ -56,6 +56,7 @@ pub(crate) async fn live(
         released_ns,
         start_ns: released_ns,
         last_ns: released_ns,
+        stood_ns: u64::MAX,
         cpu_from_ns: 0,
         at_offset: 0,
     };
@@ -72,24 +73,34 @@ impl Hand<'_, '_> {
     async fn go(&mut self, at: &mut usize) -> Result<(), Break> {
         let program = self.program;
         let mut walk = Walk::new(program);
-        let mut before = self.machine.now();
+        let mut before = self.last_ns;
         loop {
             match walk.next(program, &mut self.thread.numbers) {
                 Turn::Do(op) => {
                     *at = op;
                     self.perform(&program.ops[op]).await?;
                 }
-                Turn::Again => self.look(self.machine.now())?,
+                Turn::Again => self.tick().await?,
                 Turn::Through => {
-                    if self.machine.now() == before {
-                        self.machine.compute(EMPTY_PASS_NS).await;
-                        self.look(self.machine.now())?;
+                    if self.last_ns == before {
+                        // A pass that counted nothing has not looked at the clock.
+                        self.tick().await?;
                     }
-                    before = self.machine.now();
+                    before = self.last_ns;
                 }
                 Turn::Over => return Ok(()),
             }
         }
+    }
+
+    /// Looks at the clock where nothing else does. What is done without end and takes no time would hold the clock for ever: the second time
+    /// at the same moment it takes some.
+    async fn tick(&mut self) -> Result<(), Break> {
+        if self.machine.now() == self.stood_ns {
+            self.machine.compute(EMPTY_PASS_NS).await;
+        }
+        self.stood_ns = self.machine.now();
+        self.look(self.stood_ns)
     }
 
     async fn perform(&mut self, op: &Op) -> Result<(), Break> {
@@ -123,11 +134,11 @@ impl Hand<'_, '_> {
             Act::FinishOnCount | Act::FinishOnBytes => self.finish(op).await,
             Act::Say => {
                 self.machine.noted.borrow_mut().say(&op.text);
-                Ok(())
+                self.tick().await
             }
             Act::Draw => {
                 self.thread.numbers.of(op.value);
-                self.look(self.machine.now())
+                self.tick().await
             }
             Act::Sequence => Ok(()),
         }

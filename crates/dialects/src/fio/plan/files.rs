@@ -121,7 +121,9 @@ pub fn lay(
             .wrong("allow_file_create", "its file is missing or too short, and allow_file_create=0")
             .hint("allow_file_create=1, or make it before"));
     }
-    let make = if general.read_only {
+    // What writes is refused as a whole, in fio's words.
+    let reads_only = !rw.writes() || s.on("verify_only", false);
+    let make = if general.read_only && reads_only {
         let there = |path| (world.find)(path).is_some_and(|f| f.bytes >= whole);
         if !null && !files.iter().flatten().all(|path| there(path)) {
             return Err(s

@@ -288,6 +288,27 @@ fn what_cannot_be_held_or_done_is_refused_before_memory_is_asked_for() {
 }
 
 #[test]
+fn what_takes_no_time_and_never_ends_ends_with_the_phase() {
+    let many = "repeat = 1000000000000";
+    for op in
+        [op("d", "draw", &format!("value = 10, {many}")), op("s", "say", &format!("text = \"x\", {many}"))]
+    {
+        let out = run(&flows("", "stop = { time = \"1ms\" }", 1, &[(1, &endless(&[op]))]), setup("today"));
+        assert_eq!(first(&out).elapsed_ns, 1_000_000);
+    }
+}
+
+#[test]
+fn a_thread_that_counts_nothing_leaves_the_warm_up() {
+    let phase = "ramp = \"1ms\"\nstop = { time = \"5ms\" }";
+    let holds =
+        endless(&[op("o", "open", "fileset = \"f\", slot = 1"), op("w", "delay", "value = 1")]);
+    let deletes = endless(&[op("x", "delete", "fileset = \"f\"")]);
+    let out = run(&flows(&files(1, 64), phase, 1, &[(1, &holds), (1, &deletes)]), setup("today"));
+    assert!(only(&out).elapsed_ns >= 5_000_000);
+}
+
+#[test]
 fn what_has_no_effect_is_noted_and_what_is_said_is_heard() {
     let mut w = flows(
         "",
