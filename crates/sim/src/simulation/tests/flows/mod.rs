@@ -301,8 +301,7 @@ fn what_takes_no_time_and_never_ends_ends_with_the_phase() {
 #[test]
 fn a_thread_that_counts_nothing_leaves_the_warm_up() {
     let phase = "ramp = \"1ms\"\nstop = { time = \"5ms\" }";
-    let holds =
-        endless(&[op("o", "open", "fileset = \"f\", slot = 1"), op("w", "delay", "value = 1")]);
+    let holds = endless(&[op("o", "open", "fileset = \"f\", slot = 1"), op("w", "delay", "value = 1")]);
     let deletes = endless(&[op("x", "delete", "fileset = \"f\"")]);
     let out = run(&flows(&files(1, 64), phase, 1, &[(1, &holds), (1, &deletes)]), setup("today"));
     assert!(only(&out).elapsed_ns >= 5_000_000);
