@@ -165,6 +165,7 @@ fn what_cannot_be_mounted_is_said_in_a_sentence() {
     refused(&["file", "."], "neither an ISO 9660 nor");
     refused(&["--scheduler", "cfk", "disc.iso", "."], "no elevator \"cfk\"");
     refused(&["--max-transfer", "1KiB", "disc.iso", "."], "from 4096 to");
+    refused(&["--depth", "0", "disc.iso", "."], "0 is not in 1..=1024");
     assert!(!is_mounted(Path::new(fathom.work())));
 }
 

@@ -7,6 +7,7 @@ use fathom_testkit::iso::hostile::{self, GOOD};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 /// Entries looked at: some of these trees have no end that is worth waiting for.
@@ -89,6 +90,42 @@ fn a_file_beyond_the_image_is_an_error_where_it_ends() {
         assert_eq!(error.raw_os_error(), Some(libc::EIO), "{options:?}");
         assert!(got == data[..12_345], "{} bytes, {options:?}", got.len());
         drop(file);
+        drop(mount.end());
+    }
+}
+
+/// What a file that is mapped lacks is a signal to the program, not zeros: the kernel fills up what a mapping gets in part.
+#[test]
+fn what_a_mapped_file_lacks_is_no_zeros() {
+    if !can_mount("what_a_mapped_file_lacks_is_no_zeros") {
+        return;
+    }
+    let data = crate::support::noise(50_000);
+    let mut built = fathom_testkit::iso::Builder::new().file("cut", &data).build();
+    built.bytes.truncate(built.data["cut"] + 12_345);
+    for options in [&[][..], &["--policy", "baseline"], &["--policy", "modern"]] {
+        let mount = Mounted::new(&built.bytes, options);
+        let file = File::open(mount.on.join("cut")).unwrap();
+        let flags = rustix::mm::MapFlags::PRIVATE;
+        // SAFETY: the kernel chooses the place; nothing here reads the mapping but the kernel.
+        let mapped = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), data.len(), rustix::mm::ProtFlags::READ, flags, &file, 0)
+                .unwrap()
+        };
+        let copy = mount.fathom.work().join("copy");
+        let into = File::create(&copy).unwrap();
+        // Asked to read a page that cannot be had, the kernel says EFAULT where a program of its own would get SIGBUS.
+        for page in 0..data.len().div_ceil(4096) {
+            let length = 4096.min(data.len() - page * 4096);
+            // SAFETY: within the mapping made above; the kernel answers what it cannot read with an error.
+            let wrote =
+                unsafe { libc::write(into.as_raw_fd(), mapped.cast::<u8>().add(page * 4096).cast(), length) };
+            assert_eq!(wrote, if page < 3 { 4096 } else { -1 }, "page {page}, {options:?}");
+        }
+        assert!(fs::read(&copy).unwrap() == data[..3 * 4096], "{options:?}");
+        // SAFETY: the mapping made above, of this length.
+        unsafe { rustix::mm::munmap(mapped, data.len()).unwrap() };
+        drop((file, into));
         drop(mount.end());
     }
 }

@@ -31,7 +31,7 @@ struct Open<S: ReadAt + 'static> {
     node: Arc<Node>,
     /// With a cache of our own; otherwise the kernel caches and the image is read directly.
     handle: Option<Handle<S>>,
-    /// Whether a call may be answered in part: not where the kernel caches, which takes a short answer for the end of the file.
+    /// Whether a program's call may be answered in part: not where the kernel caches, which takes a short answer for the end of the file.
     in_part: bool,
 }
 
@@ -95,7 +95,7 @@ impl<S: ReadAt + 'static> Files<S> {
         Ok(())
     }
 
-    fn fill(&self, open: &Open<S>, offset: u64, buf: &mut [u8]) -> Result<usize> {
+    fn fill(&self, open: &Open<S>, in_part: bool, offset: u64, buf: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         loop {
             let at = offset.saturating_add(done as u64);
@@ -105,7 +105,7 @@ impl<S: ReadAt + 'static> Files<S> {
             };
             match read {
                 Ok(n) => done += n,
-                Err(error) if done == 0 || !open.in_part => return Err(error),
+                Err(error) if done == 0 || !in_part => return Err(error),
                 Err(_) => return Ok(done),
             }
             let end = offset.saturating_add(done as u64) >= open.node.size();
@@ -187,7 +187,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         offset: u64,
         size: u32,
         _: OpenFlags,
-        _: Option<fuser::LockOwner>,
+        caller: Option<fuser::LockOwner>,
         reply: ReplyData,
     ) {
         let open = self.opened().get(&file.0).cloned();
@@ -198,7 +198,10 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             if answer.len() < wanted {
                 answer.resize(wanted, 0);
             }
-            match self.fill(&open, offset, &mut answer[..wanted]) {
+            // Only a program's own read names who asks. What a mapping needs comes as pages, and the kernel would fill up a short answer with
+            // zeros.
+            let in_part = open.in_part && caller.is_some();
+            match self.fill(&open, in_part, offset, &mut answer[..wanted]) {
                 Ok(n) => reply.data(&answer[..n]),
                 Err(error) => reply.error(errno_of(&error)),
             }

@@ -1,6 +1,7 @@
 //! The files that the kernel knows, by inode number. Numbers are those of the image wherever they tell files apart, so that they are the same
 //! on the next mount and hard links share one; what would collide (a hostile image, or a directory that is reached by a second path) gets
-//! a number made from its path, above all others.
+//! a number made from its path, above all others. Which of the files that collide keeps the image's number is told by who is looked up
+//! first; to know beforehand would take a walk through the whole image.
 
 use crate::directory::Entry;
 use crate::node::Node;
@@ -153,7 +154,7 @@ fn same(there: &Known, parent: u64, node: &Node) -> bool {
     }
 }
 
-/// A number from a path; the same on every mount.
+/// A number from a path: whoever gets one gets the same on every mount.
 fn made(parent: u64, name: &[u8]) -> u64 {
     let mut hash = Mixed::default().build_hasher();
     hash.write_u64(parent);

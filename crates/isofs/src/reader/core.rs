@@ -178,9 +178,6 @@ impl Core {
         }
         self.ask(now, call, Touch { page, presence, mark });
         let at = self.device.cache.find(key)?;
-        if presence == Presence::Absent {
-            self.device.cache.page_mut(at).pins += 1;
-        }
         self.device.cache.wanted(at);
         Some(Standing { at })
     }
@@ -193,6 +190,7 @@ impl Core {
             file: call.file,
             extents: &call.extents,
             now,
+            stands_on: touch.page,
             entered: 0,
             full: false,
         };

@@ -12,6 +12,9 @@ pub(super) struct FilePages<'a> {
     pub(super) file: u32,
     pub(super) extents: &'a Extents,
     pub(super) now: Nanos,
+    /// The page that the call stands on: pinned as it is entered, for what is read ahead next may need room, and a page that lies past
+    /// the end of the image waits for nothing that would keep it.
+    pub(super) stands_on: u64,
     /// Pages entered.
     pub(super) entered: u64,
     /// Whether a page to be read ahead found no room.
@@ -31,6 +34,11 @@ impl Pages for FilePages<'_> {
                 return;
             }
             self.entered += 1;
+            if page == self.stands_on
+                && let Some(at) = self.device.cache.find(key)
+            {
+                self.device.cache.page_mut(at).pins += 1;
+            }
             if let Some(mark) = mark.filter(|mark| mark.page == page)
                 && let Some(at) = self.device.cache.find(key)
             {

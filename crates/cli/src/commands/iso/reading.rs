@@ -39,11 +39,11 @@ pub struct Reading {
     /// Size of the page cache
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub cache_size: Option<Bytes>,
-    /// Most requests with the device at once
-    #[arg(long, value_name = "N", help_heading = "How contents are read")]
+    /// Most requests with the device at once, 1 to 1024
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How contents are read")]
     pub depth: Option<u32>,
-    /// Most threads that read ahead
-    #[arg(long, value_name = "N", help_heading = "How contents are read")]
+    /// Most threads that read ahead, 0 to 256
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=256), help_heading = "How contents are read")]
     pub helpers: Option<u32>,
 }
 
