@@ -269,32 +269,6 @@ fn a_file_beyond_the_image_is_read_up_to_its_last_byte() {
     }
 }
 
-/// Pages beyond the image wait for nothing, so in a small cache what is read ahead can push out the page that the call stands on.
-#[test]
-fn in_a_small_cache_what_is_beyond_the_image_is_no_end_of_file() {
-    let data = noise(400_000);
-    let mut built = Builder::new().file("file", &data).build();
-    let end = built.data["file"] + 5_000;
-    built.bytes.truncate(end);
-    let image = Arc::new(Image::open(built.bytes, &Options::default()).unwrap());
-    let node = image.resolve(b"file").unwrap().unwrap();
-    for policy in policies() {
-        for pages in [1, 2, 8] {
-            let policy = Policy { cache_bytes: pages * 4096, ..policy.clone() };
-            let file = Reader::new(Arc::clone(&image), &policy).unwrap().open(&node);
-            for offset in (0..data.len()).step_by(4_096) {
-                let there = 5_000_usize.saturating_sub(offset).min(4_096);
-                let mut buf = [0; 4_096];
-                match file.read_at(offset as u64, &mut buf) {
-                    Ok(n) if n > 0 => assert!(n == there && buf[..n] == data[offset..offset + n]),
-                    Err(Error::Data { .. }) if there == 0 => {}
-                    other => panic!("{other:?} at {offset}, {pages} pages, {policy:?}"),
-                }
-            }
-        }
-    }
-}
-
 /// S12: with nothing read ahead no thread is started, whatever the reader does.
 #[test]
 fn who_reads_alone_does_the_work_alone() {

@@ -80,15 +80,21 @@ impl Tally {
         tally
     }
 
+    /// Counts one more value.
+    pub fn count(&mut self, src: Source) {
+        *match src {
+            Source::Datasheet => &mut self.datasheet,
+            Source::Measured => &mut self.measured,
+            Source::Fit => &mut self.fitted,
+            Source::Guess => &mut self.guessed,
+        } += 1;
+    }
+
     fn add_value(&mut self, value: &toml::Value) {
         match value {
             toml::Value::Table(table) => {
-                match table.get("src").and_then(toml::Value::as_str) {
-                    Some("datasheet") => self.datasheet += 1,
-                    Some("measured") => self.measured += 1,
-                    Some("fit") => self.fitted += 1,
-                    Some("guess") => self.guessed += 1,
-                    _ => {}
+                if let Some(src) = table.get("src").and_then(|src| src.clone().try_into().ok()) {
+                    self.count(src);
                 }
                 table.values().for_each(|v| self.add_value(v));
             }
@@ -114,6 +120,15 @@ impl Uncertain {
         let mut all = Self::default();
         all.add_table("", profile);
         all
+    }
+
+    /// Notes a value by its name, if it is one.
+    pub fn note(&mut self, name: &str, src: Source) {
+        match src {
+            Source::Fit => self.fitted.push(name.into()),
+            Source::Guess => self.guessed.push(name.into()),
+            Source::Datasheet | Source::Measured => {}
+        }
     }
 
     fn add_table(&mut self, name: &str, table: &toml::Table) {

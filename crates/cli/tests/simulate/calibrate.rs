@@ -57,6 +57,13 @@ fn a_disks_arm_is_fitted_and_the_rest_is_a_guess() {
     assert!(profile.contains("note = \"as deskstar-60gxp\""), "{profile}");
     let run = fathom.run_line("sim replay --synthetic 500 --device fitted.toml --no-store").expect_code(0);
     assert!(run.stdout.contains("3 fitted"), "{}", run.stdout);
+    // The name of a file may hold what means something in TOML.
+    let odd = fathom.work().join("my \"best\" \\ disk.toml");
+    std::fs::copy(fathom.work().join("fitted.toml"), &odd).expect("a copy");
+    let odd = odd.to_str().expect("UTF-8");
+    let words = ["sim", "calibrate", "a.fbl", "-o", "again.toml", "--kind", "disk", "--like", odd];
+    let _ = fathom.run(words).expect_code(0);
+    let _ = fathom.run_line("sim replay --synthetic 5 --device again.toml --no-store").expect_code(0);
 }
 
 #[test]

@@ -143,7 +143,41 @@ fn arrivals_can_be_made_up() {
     assert_eq!((&told["counts"]["done"], &told["mode"]["depth"]), (&2000.into(), &32.into()));
     assert_eq!((&told["served"][0]["ops"], &told["served"][1]["ops"]), (&1500.into(), &500.into()));
     let other = json(&fathom, "sim replay --synthetic 2000 --device sata-7200-ncq --seed 2");
+    // Of the host only the kernel's queue is used, and its answer rests on nothing else of it.
+    let _ = fathom.run_line("sim replay --synthetic 50").expect_code(0);
+    let shown = fathom.run_line("show last --json").expect_code(0).stdout;
+    let run: Value = serde_json::from_str(&shown).expect("JSON");
+    let guessed = run["simulation"]["rests_on"]["guessed"].to_string();
+    assert!(!guessed.contains("host cpu.call_us") && !guessed.contains("memory"), "{guessed}");
     assert_ne!(told["virtual_ns"], other["virtual_ns"]);
+}
+
+/// What a device does may begin long behind the first events of a trace.
+#[test]
+fn a_device_that_comes_late_is_found() {
+    let mut text = String::new();
+    // Requests of one device as they were issued, then arrivals at another.
+    for n in 0..6000u64 {
+        let device = if n < 5000 { "8,0" } else { "8,16" };
+        let letters = if n < 5000 { &["D", "C"][..] } else { &["Q", "D", "C"] };
+        for (i, letter) in letters.iter().enumerate() {
+            let who = if *letter == "C" { "[0]" } else { "[dd]" };
+            let us = n * 100 + 10 * i as u64;
+            let _ = writeln!(
+                text,
+                "  {device}    0 {:>8} {:>5}.{:09} {:>5}  {letter}   R {} + 8 {who}",
+                n + 1,
+                us / 1_000_000,
+                us % 1_000_000 * 1000,
+                300,
+                n * 8
+            );
+        }
+    }
+    let fathom = with(&[("late.blkparse", &text)]);
+    let told = json(&fathom, "sim replay late.blkparse --traced 8,16 --device ssd-generic");
+    assert_eq!(told["counts"]["arrivals"], 1000);
+    assert_eq!(told["requests_as_issued"], false, "{told}");
 }
 
 #[test]
@@ -155,6 +189,9 @@ fn what_cannot_be_replayed_is_an_error_that_says_why() {
         ("sim replay gone.fbl", "gone.fbl: there is no such file"),
         ("sim replay a.spc a.blkparse", "one trace at a time, and 2 were named"),
         ("sim replay --synthetic 5 a.spc", "a trace, or --synthetic, but not both"),
+        ("sim replay --synthetic 5 --from spc", "--from is the form of a trace"),
+        ("sim replay --synthetic 5 --traced sda", "--traced is a device of a trace"),
+        ("sim replay --from spc a.spc --seed 2", "--seed belongs to --synthetic"),
         ("sim replay --synthetic 5 --mode open", "made up have no times"),
         ("sim replay --from spc a.spc --mode dependent", "this form has no completions"),
         ("sim replay --from spc a.spc --mode closed --scale 2", "nothing to --scale"),

@@ -108,14 +108,17 @@ impl Fitting {
     /// The text of the profile. `about` is one line; `depth` requests were with the device at most, up to `end_sector`.
     #[must_use]
     pub fn profile(&self, about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
-        // What would end the line or the string of TOML, or is no letter in it.
-        let plain = |c: char| if c == '"' || c == '\\' || c.is_control() { '\'' } else { c };
         let about: String = about.chars().map(plain).collect();
         match self {
             Self::Constant(_) => constant(&about, values, end_sector, depth),
             Self::Disk(known) => known.profile(&about, values),
         }
     }
+}
+
+/// Without what would end the line or the string of TOML, or is no letter in it.
+fn plain(c: char) -> char {
+    if c == '"' || c == '\\' || c.is_control() { '\'' } else { c }
 }
 
 fn constant(about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
@@ -147,10 +150,10 @@ impl Known {
                 match (fitted, value.get("value")) {
                     (Some(fitted), _) => text += &fitted.line(),
                     (None, Some(value)) => {
+                        let name: String = self.name.chars().map(plain).collect();
                         let _ = writeln!(
                             text,
-                            "{key} = {{ value = {value}, src = \"guess\", note = \"as {}\" }}",
-                            self.name
+                            "{key} = {{ value = {value}, src = \"guess\", note = \"as {name}\" }}"
                         );
                     }
                     (None, None) => {}

@@ -38,6 +38,9 @@ impl Machine {
             if !committed && self.host.filesystem.barriers.get() {
                 self.flush_device(handle.who).await;
             }
+        } else if self.host.filesystem.barriers.get() {
+            // Nothing is dirty and there is no file system; what the device was told lies in its cache.
+            self.flush_device(handle.who).await;
         }
         let mut counts = self.counts.borrow_mut();
         counts.fsyncs += 1;

@@ -99,6 +99,8 @@ pub struct Counters {
     pub read_hits: u64,
     /// Writes that its cache took without waiting for the medium.
     pub cached_writes: u64,
+    /// Writes that went past a cache which it has.
+    pub bypassed_writes: u64,
     /// Arms or channels that work side by side: seeking, rotation and transfer are sums over them, each at most the time that passed.
     /// 0 stands for one.
     pub members: u32,

@@ -226,7 +226,9 @@ impl Host {
                 expected,
             })?;
         }
-        count("block.requests", self.block.requests.get(), 0..=1 << 16, "0 to 65536")?;
+        let pool = !matches!(self.block.queue.get(), QueueRules::Gathered | QueueRules::Bare);
+        let (most, expected) = if pool { (1 << 16, "0 to 65536") } else { (0, "0: this queue has no pool") };
+        count("block.requests", self.block.requests.get(), 0..=most, expected)?;
         count("block.read_bio_pages", self.block.read_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         count("block.write_bio_pages", self.block.write_bio_pages.get(), 1..=1 << 15, "1 to 32768 pages")?;
         let w = &self.writeback;

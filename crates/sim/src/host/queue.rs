@@ -1,6 +1,7 @@
 //! The rules of a queue under a host's kernel: pools, plugs and clock tick, whether a workload or a trace is simulated.
 
 use super::{Host, QueueRules};
+use crate::sources::{Tally, Uncertain};
 use fathom_iopath::{Hz, Limits, Rules};
 
 impl Host {
@@ -20,5 +21,21 @@ impl Host {
             0 => rules,
             requests => rules.with_requests(requests),
         }
+    }
+
+    /// Where the values come from that the queue follows from, and which of them nobody knows: all that a replay takes of a host.
+    #[must_use]
+    pub fn queue_sources(&self) -> (Tally, Uncertain) {
+        let (mut tally, mut uncertain) = (Tally::default(), Uncertain::default());
+        let values = [
+            ("block.queue", self.block.queue.src),
+            ("block.requests", self.block.requests.src),
+            ("cpu.hz", self.cpu.hz.src),
+        ];
+        for (name, src) in values {
+            tally.count(src);
+            uncertain.note(name, src);
+        }
+        (tally, uncertain)
     }
 }

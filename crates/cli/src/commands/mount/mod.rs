@@ -75,11 +75,11 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
             }
         }
     };
-    let (end, over, told) = (last_words.clone(), watching.clone(), reader.clone());
+    let (end, over, told, place) = (last_words.clone(), watching.clone(), reader.clone(), on.clone());
     signals.answer(
         move || tell(&policy, &told.counters()),
         // Refused if somebody has unmounted it meanwhile, or mounted something over it.
-        move || _ = point::unmount_this(&on, ours),
+        move || _ = point::unmount_this(&place, ours),
         move || {
             end();
             over.over();
@@ -88,8 +88,13 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let ended = mounted.wait();
     last_words();
     watching.over();
-    ended.with_context(|| format!("{shown}: the connection to the kernel broke"))?;
-    Ok(ExitCode::SUCCESS)
+    match ended {
+        // With the mount gone the kernel breaks the connection, and it has more than one word for that.
+        Err(error) if point::which(&on) == ours => {
+            Err(error).with_context(|| format!("{shown}: the connection to the kernel broke"))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 fn cannot(on: &std::path::Path) -> String {

@@ -18,10 +18,10 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     }
     let workloads: Vec<Workload> =
         table::published::TESTS.iter().map(|test| workload(test.command)).collect::<Result<_, _>>()?;
-    table::reproduce(&workloads, options.ablation).map_err(|e| Usage(e.to_string()).into())
+    table::reproduce(&workloads, options.ablation).map_err(Into::into)
 }
 
-fn workload(command: &str) -> Result<Workload, Usage> {
+fn workload(command: &str) -> anyhow::Result<Workload> {
     let args: Vec<String> = command.split(' ').map(str::to_owned).collect();
     // None of the command lines names a file to be read.
     let context = Context {

@@ -5,7 +5,7 @@ mod cciss;
 mod ncsa;
 mod sysbench;
 
-use crate::exit::{self, Usage};
+use crate::exit;
 use crate::{console, line};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -71,14 +71,28 @@ pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCo
 /// Prints a table and answers whether all of it holds.
 fn print(options: &Reproduce, found: &(impl Serialize + Display), holds: bool) -> anyhow::Result<ExitCode> {
     if options.json {
-        console::out(&(serde_json::to_string_pretty(found)? + "\n"));
+        let table = options.table.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
+        let told = Told { schema: SCHEMA, table, found };
+        console::out(&(serde_json::to_string_pretty(&told)? + "\n"));
     } else {
         console::out(&found.to_string());
     }
     Ok(ExitCode::from(if holds { exit::DONE } else { exit::CHECK }))
 }
 
-/// A published command line that cannot be read or simulated: which, and why.
-fn cannot(program: &str, command: &str, why: &dyn Display) -> Usage {
-    Usage(format!("{program} {command}: {why}"))
+/// Version of the JSON form.
+const SCHEMA: &str = "fathom-reproduce 1";
+
+/// The JSON: which form, which table, and what was found.
+#[derive(Serialize)]
+struct Told<'a, T> {
+    schema: &'static str,
+    table: String,
+    #[serde(flatten)]
+    found: &'a T,
+}
+
+/// A published command line that cannot be read or simulated: which, and why. The user has no part in it.
+fn cannot(program: &str, command: &str, why: &dyn Display) -> anyhow::Error {
+    anyhow::anyhow!("{program} {command}: {why}")
 }

@@ -24,6 +24,7 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
         // The command line names no file.
         read: &|_| Err("no file is read".into()),
     };
-    let parsed = iozone::plan(&args, &context).map_err(|e| Usage(format!("{}{}", e.stdout, e.stderr)))?;
-    table::reproduce(&parsed.workload).map_err(|e| cannot("iozone", table::COMMAND, &e).into())
+    let parsed = iozone::plan(&args, &context)
+        .map_err(|e| cannot("iozone", table::COMMAND, &(e.stdout + &e.stderr)))?;
+    table::reproduce(&parsed.workload).map_err(|e| cannot("iozone", table::COMMAND, &e))
 }

@@ -1,7 +1,6 @@
 //! The SysBench table of 2004: the published command line goes through SysBench's own reader into the simulation of `fathom-sim`.
 
 use super::{Reproduce, cannot};
-use crate::exit::Usage;
 use fathom_dialects::sysbench::{self, Context};
 use fathom_sim::reproduce::sysbench as table;
 
@@ -10,8 +9,9 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     let args: Vec<String> = table::COMMAND.split(' ').map(str::to_owned).collect();
     // The command line names no file of options.
     let context = Context { clock_seed: 1, read: &|_| Err("no file is read".into()) };
-    let parsed = sysbench::plan(&args, &context).map_err(|e| Usage(format!("{}{}", e.stdout, e.stderr)))?;
+    let parsed = sysbench::plan(&args, &context)
+        .map_err(|e| cannot("sysbench", table::COMMAND, &(e.stdout + &e.stderr)))?;
     let seeds = options.seeds.unwrap_or(table::SEEDS);
     table::reproduce(&parsed.workload, seeds, options.ablation)
-        .map_err(|e| cannot("sysbench", table::COMMAND, &e).into())
+        .map_err(|e| cannot("sysbench", table::COMMAND, &e))
 }

@@ -120,7 +120,7 @@ pub struct RunSimulated {
     /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
-    /// Layers: full, or nocache (every call reaches the queue)
+    /// Layers: full, or nocache (every call reaches the queue, a sync is a flush of the device)
     #[arg(long, value_name = "LAYERS", default_value = "full")]
     pub stack: String,
     /// Seed instead of the workload's own

@@ -20,7 +20,7 @@ use fathom_record::{Doubt, RestsOn, Run, Simulation, ValueSources};
 use fathom_sim::devices::DeviceProfile;
 use fathom_sim::host::Host;
 use fathom_sim::sources::Uncertain;
-use fathom_sim::{Setup, Stack, devices, host, simulate};
+use fathom_sim::{Setup, SimError, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
 use std::fmt::Write as _;
@@ -55,8 +55,8 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
     let values = values(&host, &device);
     let stack = stack_of(o)?;
-    let mut failed = false;
-    for mut workload in planned.workloads()? {
+    let mut runs = Vec::new();
+    let mut each = |mut workload: Workload| -> anyhow::Result<()> {
         if let Some(seed) = o.seed {
             workload.seed = Seed(seed);
         }
@@ -64,9 +64,17 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         if common.no_store {
             forget_when(&mut run);
         }
-        failed |= run.error.is_some();
         conclude(o, common, &run)?;
+        runs.push(run);
+        Ok(())
+    };
+    let ended = planned.workloads()?.into_iter().try_for_each(&mut each);
+    // A script may hold several runs; they share one page, also with those that one after them could not be done.
+    if let Some(output) = o.output.as_ref().filter(|_| !runs.is_empty()) {
+        write::tell(&write::runs(&runs.iter().collect::<Vec<_>>(), output, false)?);
     }
+    ended?;
+    let failed = runs.iter().any(|run| run.error.is_some());
     Ok(ExitCode::from(if failed { exit::FAILED } else { exit::DONE }))
 }
 
@@ -101,9 +109,18 @@ fn one(
         stop: || fathom_engine::interrupted_by().is_some(),
     };
     let started = jiff::Zoned::now();
-    let out = simulate(workload, setup).map_err(|e| Usage(format!("{}: {e}", subject.words())))?;
+    let out = simulate(workload, setup).map_err(|e| explained(&e, &subject.words()))?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
     Ok(record::of(o, subject, workload, &started, (values, rests_on(host, device)), out))
+}
+
+/// What the user asked for is his to mend; what the model got stuck in is not.
+fn explained(error: &SimError, words: &str) -> anyhow::Error {
+    let told = format!("{words}: {error}");
+    match error {
+        SimError::Standstill(_) | SimError::Stopped { .. } => anyhow::anyhow!(told),
+        _ => Usage(told).into(),
+    }
 }
 
 /// What a request of the device may be, if the user does not say: by the device and the host's kernel.
@@ -165,9 +182,6 @@ fn conclude(o: &RunSimulated, common: &Common, run: &Run) -> anyhow::Result<()> 
     }
     if let Some(error) = &run.error {
         console::error(error);
-    }
-    if let Some(output) = &o.output {
-        write::tell(&write::runs(&[run], output, false)?);
     }
     if !common.no_store {
         console::note(&format!("kept as simulated run {}", run.id));

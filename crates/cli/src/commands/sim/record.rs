@@ -33,6 +33,8 @@ pub fn of(
         ("device_transfer_ns", device.transfer_ns),
         ("device_read_hits", device.read_hits),
         ("device_cached_writes", device.cached_writes),
+        ("device_bypassed_writes", device.bypassed_writes),
+        ("device_destage_ns", device.destage_ns),
     ];
     counts.extend(more.map(|(name, n)| (name.to_string(), n)));
     counts.extend(out.inside.elevator.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));

@@ -74,6 +74,11 @@ fn is_stdin(path: &Path) -> bool {
 }
 
 impl Input {
+    /// Whether it can be read once only.
+    pub fn is_stdin(&self) -> bool {
+        self.files.iter().any(|path| is_stdin(path))
+    }
+
     /// Opens it.
     pub fn open(&self) -> anyhow::Result<Trace> {
         let mut opened: Vec<(String, Box<dyn Read>)> = Vec::new();

@@ -76,7 +76,9 @@ fn writes_go_past_the_cache_by_size_by_segments_and_when_it_is_overfull() {
         let commands: Vec<_> =
             (0..count).map(|n| Command { sector: u64::from(n) * 512, ..command }).collect();
         closed(&mut array, &commands, count as usize);
-        array.counters().cached_writes
+        let counters = array.counters();
+        assert_eq!(counters.cached_writes + counters.bypassed_writes, u64::from(count));
+        counters.cached_writes
     };
     let by_size = ArrayRules { bypass_above_bytes: 200 * 512, ..cached() };
     assert_eq!(cached_of(by_size, write(0, 0, 200), 4), 4);
@@ -99,6 +101,9 @@ fn writes_in_order_leave_the_cache_as_full_stripes() {
     // 300 units and a hundred of parity, nothing read. A unit passes in 7.68 ms, switches not counted.
     let transfer = array.counters().transfer_ns;
     assert!((400 * 7_680_000..400 * 8_800_000).contains(&transfer), "{transfer}");
+    let counters = array.counters();
+    // Four arms side by side, and the host's transfers are over long before.
+    assert!((transfer / 4..=counters.busy_ns).contains(&counters.destage_ns), "{counters:?}");
 }
 
 #[test]

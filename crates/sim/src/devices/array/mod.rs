@@ -62,6 +62,7 @@ pub struct Array {
     destage_at: Option<u64>,
     owners: Vec<u32>,
     busy_since: Option<u64>,
+    destaging_since: Option<u64>,
     counters: Counters,
 }
 
@@ -89,6 +90,7 @@ impl Array {
             destage_at: None,
             owners: Vec::new(),
             busy_since: None,
+            destaging_since: None,
             counters: Counters::default(),
         }
     }
@@ -114,6 +116,7 @@ impl Array {
         } else if !command.write {
             self.read(now, command);
         } else if self.goes_past(command) {
+            self.counters.bypassed_writes += u64::from(self.write_cache_sectors() > 0);
             self.transfer(now, u64::from(command.sectors), Transfer::PastCache(command));
         } else if self.no_room.is_empty() && self.has_room(command) {
             self.enter_cache(now, command);
@@ -250,15 +253,18 @@ impl Array {
 
     fn note_busy(&mut self, now: u64) {
         let works = self.firmware.is_some() || !self.transfers.is_empty() || !self.jobs.is_empty();
-        match (works, self.busy_since) {
-            (true, None) => self.busy_since = Some(now),
-            (false, Some(since)) => {
-                self.counters.busy_ns += now - since;
-                self.busy_since = None;
-            }
-            _ => {}
-        }
+        self.counters.busy_ns += ended(&mut self.busy_since, works, now);
+        self.counters.destage_ns += ended(&mut self.destaging_since, self.destaging > 0, now);
     }
+}
+
+/// How long something went on that ends now; 0 if it does not.
+fn ended(since: &mut Option<u64>, goes_on: bool, now: u64) -> u64 {
+    if goes_on {
+        since.get_or_insert(now);
+        return 0;
+    }
+    since.take().map_or(0, |since| now - since)
 }
 
 impl Device for Array {

@@ -69,6 +69,21 @@ fn an_fsync_waits_for_the_medium_behind_a_write_cache_where_there_are_barriers()
 }
 
 #[test]
+fn without_a_page_cache_a_sync_is_a_flush_of_the_device() {
+    let synced = |barriers| {
+        let mut s = Setup { stack: Stack::NoCache, ..setup("today") };
+        s.device = Box::new(crate::devices::by_name("sata-7200-ncq").unwrap().build().unwrap());
+        s.host.filesystem.barriers.value = barriers;
+        let out = run(&workload(1, 1, "", &writes("sync_every = { writes = 1 }")), s);
+        let r = only(&out);
+        (r.physical.devices[0].flush_ios, r.latency(OpKind::Sync).mean_ns().unwrap() as u64)
+    };
+    let ((with, long), (without, short)) = (synced(true), synced(false));
+    assert_eq!((with, without), (20, 0));
+    assert!(long > MS && short < MS, "{long} {short}");
+}
+
+#[test]
 fn a_commit_flushes_before_and_behind_its_last_block() {
     let mut s = setup(NEW);
     s.host.filesystem.barriers.value = true;

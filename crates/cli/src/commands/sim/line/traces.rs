@@ -19,9 +19,9 @@ pub struct Replay {
     /// Instead of a trace: so many arrivals, three in four random reads of 4 KiB, a quarter sequential writes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub synthetic: Option<u64>,
-    /// Seed of --synthetic
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of --synthetic [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Host, for its kernel's queue: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "today")]
     pub host: String,

@@ -17,6 +17,7 @@ use anyhow::anyhow;
 use fathom_iopath::{Queue, elevator};
 use fathom_record::{RestsOn, ValueSources};
 use fathom_sim::devices::Device as _;
+use fathom_sim::host::Host;
 use fathom_sim::replay::{Mode, ReplayError, Replayed, Scale, Setup, replay};
 use source::{Arriving, Broken, Origin};
 use std::cell::RefCell;
@@ -41,7 +42,12 @@ pub struct Done<'o> {
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
     let mode = mode(o)?;
     let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
-    let (values, rests_on) = (values(&host, &device), rests_on(&host, &device));
+    let (values, rests_on) = {
+        // Nothing else of the host has a part in it.
+        let (tally, uncertain) = host.queue_sources();
+        let host = Host { tally, uncertain, ..host.clone() };
+        (values(&host, &device), rests_on(&host, &device))
+    };
     let limits = limits(o.limits.as_deref(), &host, &device)?;
     let built = device.build().map_err(|e| Usage(e.to_string()))?;
     let scheduler = elevator::by_name(&o.scheduler).map_err(|e| Usage(e.to_string()))?;

@@ -1,6 +1,7 @@
 //! From a replay to a run of the store, so that two replays are compared, listed and drawn as any two runs are. One phase, one
 //! repetition, one worker that stands for everybody who handed something in; what it waited is from when an arrival was due.
 
+use super::super::SEED;
 use super::Done;
 use super::told;
 use crate::console;
@@ -51,7 +52,7 @@ pub fn of(done: &Done<'_>) -> Run {
         version: env!("CARGO_PKG_VERSION").into(),
         argv: console::argv(),
         directory: format!("(simulated: {} on {})", o.host, o.device),
-        seed: o.seed,
+        seed: o.seed.unwrap_or(SEED),
         workload: format!("# {}, {}\n", done.origin.file, told::mode_words(done.mode)),
         environment: serde_json::json!({ "simulated": true }),
         clock: Clock { source: "virtual".into(), hz: 1e9, ..Clock::default() },

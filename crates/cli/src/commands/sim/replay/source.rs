@@ -1,11 +1,11 @@
-//! Where arrivals come from: the events of a trace file, or a generator. Looks at the first events to know which device is meant and
-//! whether the trace has arrivals or only requests as they were issued.
+//! Where arrivals come from: the events of a trace file, or a generator. Looks at the first events, and if those do not tell at those behind
+//! them, to know which device is meant and whether the trace has arrivals or only requests as they were issued.
 
 use super::super::super::trace::input;
 use super::super::line::Replay;
-use super::super::traced;
+use super::super::{SEED, traced};
 use crate::exit::Usage;
-use fathom_dialects::trace::{Trace, TraceError};
+use fathom_dialects::trace::{About, Trace, TraceError};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 use fathom_sim::replay::{Arrival, Arrivals, LeftOut, Synthetic};
 use std::collections::VecDeque;
@@ -73,15 +73,24 @@ impl Arriving {
     /// `follows`: what each arrival came after is wanted too.
     pub fn open(o: &Replay, capacity_sectors: u64, follows: bool) -> anyhow::Result<Self> {
         if let Some(count) = o.synthetic {
-            if !o.files.is_empty() {
-                return Err(Usage("a trace, or --synthetic, but not both".into()).into());
+            for (given, what) in [
+                (!o.files.is_empty(), "a trace, or --synthetic, but not both"),
+                (o.from.is_some(), "--from is the form of a trace, and --synthetic makes one up"),
+                (o.traced.is_some(), "--traced is a device of a trace, and --synthetic makes one up"),
+            ] {
+                if given {
+                    return Err(Usage(what.into()).into());
+                }
             }
             let origin = Origin {
                 file: format!("{count} arrivals, made up"),
                 format: "synthetic",
                 ..Origin::default()
             };
-            return Ok(Self::MadeUp(Synthetic::new(count, capacity_sectors, o.seed), origin));
+            return Ok(Self::MadeUp(Synthetic::new(count, capacity_sectors, o.seed.unwrap_or(SEED)), origin));
+        }
+        if o.seed.is_some() {
+            return Err(Usage("--seed belongs to --synthetic: a trace is what it is".into()).into());
         }
         if o.files.is_empty() {
             return Err(Usage("what is to be replayed? Name a trace, or give --synthetic N".into()).into());
@@ -101,14 +110,36 @@ impl Arriving {
             ))
             .into());
         }
-        let device =
-            o.traced.as_deref().map(|wanted| chosen(&about, wanted, &ahead, &input.name)).transpose()?;
-        let its = |e: &&BlockEvent| device.is_none_or(|number| e.device == number);
-        let arrives = ahead.iter().filter(its).any(|e| e.action == BlockAction::Queue);
+        let mut seen = Seen::default();
+        ahead.iter().for_each(|event| seen.add(event));
+        let named = |seen: &Seen| {
+            o.traced.as_deref().map(|wanted| chosen(&about, wanted, seen, &input.name)).transpose()
+        };
+        let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
+        let whole = ahead.len() < LOOK_AHEAD;
+        if !whole && !enough(&seen) && !input.is_stdin() {
+            // Who is meant, or whether anything arrives, shows later in it.
+            for event in input.open()?.skip(LOOK_AHEAD) {
+                seen.add(&event.map_err(input::wrong)?);
+                if enough(&seen) {
+                    break;
+                }
+            }
+        }
+        let device = named(&seen)?;
+        let arrives = seen.arrives(device);
+        let mut notes = Vec::new();
+        if !whole && !arrives && input.is_stdin() {
+            notes.push(format!(
+                "of stdin the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
+                 them"
+            ));
+        }
         let origin = Origin {
             file: input.name,
             format: about.format.word(),
             as_issued: !arrives,
+            notes,
             ..Origin::default()
         };
         let arrivals = Arrivals::new(device, arrives, follows);
@@ -146,7 +177,7 @@ impl Arriving {
                     device: device.map(|number| traced::called(&about, number)).unwrap_or_default(),
                     left_out: reading.arrivals.left_out(),
                     lost: about.lost,
-                    notes: about.notes,
+                    notes: [about.notes, reading.origin.notes.clone()].concat(),
                     ..reading.origin
                 }
             }
@@ -154,17 +185,34 @@ impl Arriving {
     }
 }
 
-fn chosen(
-    about: &fathom_dialects::trace::About,
-    wanted: &str,
-    ahead: &VecDeque<BlockEvent>,
-    file: &str,
-) -> Result<DeviceNumber, Usage> {
-    let mut all: Vec<DeviceNumber> = about.devices.iter().map(|d| d.number).collect();
-    for event in ahead {
-        if !all.contains(&event.device) {
-            all.push(event.device);
+/// The devices of a trace, and those at which something arrives.
+#[derive(Debug, Default)]
+struct Seen {
+    devices: Vec<DeviceNumber>,
+    arriving: Vec<DeviceNumber>,
+}
+
+impl Seen {
+    fn add(&mut self, event: &BlockEvent) {
+        let note = |list: &mut Vec<DeviceNumber>| {
+            if !list.contains(&event.device) {
+                list.push(event.device);
+            }
+        };
+        note(&mut self.devices);
+        if event.action == BlockAction::Queue {
+            note(&mut self.arriving);
         }
     }
+
+    /// Whether something arrives at a device, or if none is named at any.
+    fn arrives(&self, device: Option<DeviceNumber>) -> bool {
+        device.map_or(!self.arriving.is_empty(), |device| self.arriving.contains(&device))
+    }
+}
+
+fn chosen(about: &About, wanted: &str, seen: &Seen, file: &str) -> Result<DeviceNumber, Usage> {
+    let mut all: Vec<DeviceNumber> = about.devices.iter().map(|d| d.number).collect();
+    all.extend(seen.devices.iter().filter(|&device| !all.contains(device)).collect::<Vec<_>>());
     traced::number_of(about, wanted, &all, file)
 }

@@ -195,7 +195,7 @@ pub fn json(done: &Done<'_>) -> Value {
             "transfer": d.transfer_ns, "destage": d.destage_ns,
         },
         "device_members": d.side_by_side(),
-        "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes },
+        "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes, "bypassed_writes": d.bypassed_writes },
         "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
         "served": out.served,
         "block": out.block,
