@@ -20,6 +20,7 @@ const STEPS: u32 = 96;
 
 /// A plot whose vertical axis is a time that may be below 0.
 struct Plane {
+    over: Over,
     low: f64,
     high: f64,
     end: f64,
@@ -30,7 +31,7 @@ impl Plane {
     fn draw(out: &mut String, title: &str, over: Over, end: f64, (low, high): (f64, f64)) -> Self {
         let step = decimal_step((high - low).max(1.0), 1.0);
         let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
-        let plane = Self { low: first as f64 * step, high: last as f64 * step, end: end.max(1.0) };
+        let plane = Self { over, low: first as f64 * step, high: last as f64 * step, end: end.max(1.0) };
         text(out, 8.0, 18.0, Anchor::Start, "t", &shortened(title, 60));
         for n in first..=last {
             let y = plane.y(n as f64 * step);
@@ -81,6 +82,10 @@ impl Plane {
             mark(&mut path, (across + 4.0, 34.0));
             for &(x, ns) in points {
                 match self.place(x, ns) {
+                    // Requests of one length lie above each other: the halves stand side by side.
+                    Some((x, y)) if self.over == Over::Bytes => {
+                        mark(&mut path, (x + number as f64 * 7.0 - 3.5, y));
+                    }
                     Some(place) => mark(&mut path, place),
                     None => outside += 1,
                 }

@@ -12,7 +12,7 @@ const ROW: f64 = 24.0;
 const NARROWEST_CELL: f64 = 46.0;
 const WIDEST_CELL: f64 = 96.0;
 /// Labels beyond this are cut; tooltips have all of them.
-const LONGEST_LABEL: usize = 34;
+const LONGEST_LABEL: usize = 56;
 /// Size of the type of labels.
 const LABEL: f64 = 10.0;
 /// Slant of labels that are wider than their column: 40 degrees.
