@@ -1,6 +1,7 @@
-//! How a simulated phase went inside: what the device's time was spent on, and, thinned out to be drawn, where its requests lay and when,
-//! and how far read-ahead went. A real run has none of it.
+//! How a simulated phase went inside: what the device's time was spent on, how deep its queue was and when it was kept idle on purpose,
+//! and, thinned out to be drawn, where its requests lay and when, and how far read-ahead went. A real run has none of it.
 
+use crate::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// The inside of one phase, of its last repetition. Times are counted from the start of the repetition, ns.
@@ -16,6 +17,60 @@ pub struct PhaseInside {
     pub queued: Thinned<Dot>,
     /// What read-ahead had read, at each time: evenly thinned out.
     pub windows: Thinned<Window>,
+    /// Queue and device over time; empty in older records.
+    #[serde(default)]
+    pub depths: DepthCourse,
+    /// When the scheduler kept the device idle although requests waited; empty in older records.
+    #[serde(default)]
+    pub idle_waits: IdleWaits,
+}
+
+/// How deep the queue was and what the device did, in intervals of equal length from the start on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepthCourse {
+    /// Length of an interval, ns.
+    pub interval_ns: u64,
+    /// When it was over, ns: the last interval may be shorter.
+    pub end_ns: u64,
+    /// The intervals.
+    pub intervals: Vec<DepthInterval>,
+}
+
+/// Sums over one interval: divided by its length they are shares and mean depths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepthInterval {
+    /// Time during which the device had a command, ns.
+    pub busy_ns: u64,
+    /// Time during which the scheduler kept it idle although requests waited, ns.
+    pub held_ns: u64,
+    /// Requests in the device, times ns.
+    pub in_device_ns: u64,
+    /// Requests that waited above it, times ns.
+    pub waiting_ns: u64,
+}
+
+/// Waits of an idle device for a request that was expected (anticipation, idling of CFQ and BFQ), while others waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleWaits {
+    /// Lengths of those that paid: what was served next had come during the wait.
+    pub paid: Histogram,
+    /// Lengths of those that did not: what was served next had been there before.
+    pub in_vain: Histogram,
+    /// Some of them, evenly thinned out.
+    pub kept: Thinned<IdleWait>,
+}
+
+/// One wait of an idle device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleWait {
+    /// When it began, ns.
+    pub at_ns: u64,
+    /// How long it lasted, ns.
+    pub ns: u64,
+    /// First sector of the request that the device had been given before.
+    pub sector: u64,
+    /// Whether it paid.
+    pub paid: bool,
 }
 
 /// What the time of a device was spent on, ns. Parts may overlap (a drive that transfers one command while it positions for the next),

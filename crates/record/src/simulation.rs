@@ -24,7 +24,7 @@ pub struct Simulation {
     pub rests_on: RestsOn,
     /// What happened inside, counted: (name, count).
     pub counts: Vec<(String, u64)>,
-    /// How phases went inside, to be drawn; none of traces, and of workloads with very many phases those that come first.
+    /// How phases went inside, to be drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseInside>,
 }

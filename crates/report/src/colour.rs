@@ -73,8 +73,8 @@ impl Scale {
     #[must_use]
     pub fn colour_at(&self, position: f64) -> Rgb {
         match self.quantity {
-            Quantity::BytesPerSecond => between(&SEQUENTIAL, position),
-            Quantity::Ratio => between(&DIVERGING, position),
+            Quantity::BytesPerSecond => sequential(position),
+            Quantity::Ratio => diverging(position),
         }
     }
 
@@ -88,6 +88,18 @@ impl Scale {
         let last = (stops.len() - 1) as f64;
         stops.iter().enumerate().map(|(i, c)| (i as f64 / last, hex(*c))).collect()
     }
+}
+
+/// The colour at a position on the scale of throughputs, 0..=1.
+#[must_use]
+pub fn sequential(position: f64) -> Rgb {
+    between(&SEQUENTIAL, position)
+}
+
+/// The colour at a position on the scale that goes both ways from its middle, 0..=1.
+#[must_use]
+pub fn diverging(position: f64) -> Rgb {
+    between(&DIVERGING, position)
 }
 
 fn between(stops: &[Rgb], position: f64) -> Rgb {

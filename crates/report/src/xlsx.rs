@@ -8,8 +8,8 @@ use crate::{
 };
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{
-    Chart, ChartAxisCrossing, ChartType, ConditionalFormat3ColorScale, Format, FormatAlign, Workbook,
-    Worksheet, XlsxError,
+    Chart, ChartAxisCrossing, ChartType, ConditionalFormat3ColorScale, DocProperties, ExcelDateTime, Format,
+    FormatAlign, Workbook, Worksheet, XlsxError,
 };
 use std::path::Path;
 
@@ -37,9 +37,17 @@ pub enum WriteError {
 /// If the file cannot be written.
 pub fn write(runs: &[&Run], path: &Path) -> Result<(), WriteError> {
     let mut book = Workbook::new();
+    book.set_properties(&DocProperties::new().set_creation_datetime(&made(runs)));
     build(&mut book, runs)
         .and_then(|()| book.save(path))
         .map_err(|source| WriteError::Workbook { path: path.display().to_string(), source })
+}
+
+/// The date that the workbook bears: that of its newest run, so that the same runs are the same bytes on whatever day they are written.
+fn made(runs: &[&Run]) -> ExcelDateTime {
+    let newest = runs.iter().map(|run| run.started_at.as_str()).max().unwrap_or_default();
+    let moment: String = newest.chars().take("2026-11-23T08:00:00".len()).collect();
+    ExcelDateTime::parse_from_str(&moment).unwrap_or_default()
 }
 
 type Done = Result<(), XlsxError>;

@@ -1,7 +1,9 @@
-//! What is kept of a phase to be drawn: where bios and requests lay and when, thinned out, how far read-ahead went, and what the device
-//! spent its time on. It changes nothing of the run.
+//! What is kept of a phase to be drawn: where bios and requests lay and when, thinned out, how far read-ahead went, how deep the queue was,
+//! when the device was kept idle on purpose, and what it spent its time on. It changes nothing of the run.
 
+use crate::depths::{Depths, Level};
 use crate::devices::Counters;
+use crate::idle_waits::Waits;
 use crate::thin::Thin;
 use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Window};
 
@@ -9,6 +11,8 @@ use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Window};
 const ALL: usize = 24_000;
 const MOST: usize = 1500;
 const LEAST: usize = 40;
+/// Intervals of the course of a phase, likewise.
+const MOST_INTERVALS: usize = 240;
 
 /// A phase as it goes on.
 #[derive(Default)]
@@ -23,6 +27,8 @@ struct Phase {
     served: Thin<Dot>,
     queued: Thin<Dot>,
     windows: Thin<Window>,
+    depths: Depths,
+    waits: Waits,
 }
 
 impl Drawn {
@@ -35,13 +41,33 @@ impl Drawn {
             served: Thin::new(most),
             queued: Thin::new(most),
             windows: Thin::new(most),
+            depths: Depths::new((most / 6).min(MOST_INTERVALS)),
+            waits: Waits::new(most / 2),
         });
     }
 
-    /// The device is given a request.
-    pub fn is_served(&mut self, now: u64, sector: u64, write: bool) {
+    /// The device is given a request that has waited since `queued`.
+    pub fn is_served(&mut self, now: u64, sector: u64, write: bool, queued: u64) {
         if let Some(phase) = &mut self.now {
-            phase.served.see(|| Dot { at_ns: now - phase.began_ns, sector, write });
+            let at_ns = now - phase.began_ns;
+            phase.served.see(|| Dot { at_ns, sector, write });
+            phase.waits.is_served(at_ns, Some(sector), queued.checked_sub(phase.began_ns));
+        }
+    }
+
+    /// The device is told to flush its cache, which lies nowhere.
+    pub fn is_flushed(&mut self, now: u64) {
+        if let Some(phase) = &mut self.now {
+            phase.waits.is_served(now - phase.began_ns, None, None);
+        }
+    }
+
+    /// So it stands from now on.
+    pub fn look(&mut self, now: u64, level: Level) {
+        if let Some(phase) = &mut self.now {
+            let at_ns = now - phase.began_ns;
+            phase.depths.look(at_ns, level);
+            phase.waits.look(at_ns, level.held);
         }
     }
 
@@ -60,7 +86,7 @@ impl Drawn {
     }
 
     /// The phase is over.
-    pub fn take(&mut self, phase: u32, after: Counters) -> PhaseInside {
+    pub fn take(&mut self, now_ns: u64, phase: u32, after: Counters) -> PhaseInside {
         let Some(mut now) = self.now.take() else { return PhaseInside { phase, ..PhaseInside::default() } };
         let before = now.before;
         PhaseInside {
@@ -79,6 +105,8 @@ impl Drawn {
             served: now.served.take(),
             queued: now.queued.take(),
             windows: now.windows.take(),
+            depths: now.depths.take(now_ns - now.began_ns),
+            idle_waits: now.waits.take(),
         }
     }
 }

@@ -251,6 +251,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--like",
             "--traced",
             "--at-most",
+            "--page",
             "--json",
             "Examples:",
             "Exit code:",
@@ -258,7 +259,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sim profiles", &["--store"]),
-    ("reproduce", &["<TABLE>", "--seeds", "--ablation", "--json", "Examples:", "Exit code:", "--store"]),
+    (
+        "reproduce",
+        &["<TABLE>", "--seeds", "--ablation", "--output", "--json", "Examples:", "Exit code:", "--store"],
+    ),
     ("backends", &["[DIR]", "--json", "States:", "--store"]),
 ];
 

@@ -67,6 +67,45 @@ fn a_disks_arm_is_fitted_and_the_rest_is_a_guess() {
 }
 
 #[test]
+fn the_page_draws_the_curve_both_halves_and_how_far_the_model_is_off() {
+    let fathom = traced("deskstar-60gxp", 1);
+    let line =
+        "sim calibrate a.fbl -o fitted.toml --force --kind disk --like deskstar-60gxp --page fit.html --json";
+    let told = fathom.run_line(line).expect_code(0).expect_stderr("wrote fit.html").stdout;
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["curve"]["over"], "cylinders", "{}", told["curve"]);
+    for half in ["fitted", "held_out"] {
+        let kept = told["points"][half]["kept"].as_array().expect("requests");
+        assert!((300..=600).contains(&kept.len()), "{half}: {}", kept.len());
+        // Requests and curve are of one thing: the curve lies in the middle of them.
+        let curve = |x: f64| {
+            let part = |name: &str| told["curve"][name].as_f64().expect("a number");
+            part("constant_ns") + part("root_ns") * x.sqrt() + part("linear_ns") * x
+        };
+        let off = |p: &Value| p["ns"].as_f64().expect("ns") - curve(p["x"].as_f64().expect("x"));
+        let mean = kept.iter().map(off).sum::<f64>() / kept.len() as f64;
+        assert!(mean.abs() < 400_000.0, "{half}: {mean} ns off");
+    }
+    let page = std::fs::read_to_string(fathom.work().join("fit.html")).expect("a page");
+    for words in [
+        "Seek time over distance",
+        "Residuals",
+        "Response times of the held-out half",
+        "held-out half",
+        "Demerit ",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let first = page;
+    let _ = fathom.run_line(line).expect_code(0);
+    assert_eq!(
+        std::fs::read_to_string(fathom.work().join("fit.html")).expect("a page"),
+        first,
+        "the same bytes again"
+    );
+}
+
+#[test]
 fn what_cannot_be_fitted_is_an_error_that_says_why() {
     let fathom = traced("known.toml", 4);
     std::fs::write(fathom.work().join("there.toml"), "mine").expect("a file of a test");
@@ -80,6 +119,7 @@ fn what_cannot_be_fitted_is_an_error_that_says_why() {
         ("sim calibrate a.fbl -o b.toml --kind disk --like ssd-generic", "is no single disk"),
         ("sim calibrate a.fbl -o b.toml --kind disk --like drum", "no device profile \"drum\""),
         ("sim calibrate - -o b.toml", "cannot come from stdin"),
+        ("sim calibrate a.fbl -o b.toml --page fit.pdf", "a calibration is written as .html"),
     ] {
         let outcome = fathom.run_line(line).expect_code(2);
         assert!(outcome.stderr.contains(words), "{line}: {}", outcome.stderr);

@@ -9,5 +9,6 @@ mod flows;
 mod marked;
 mod replay;
 mod reproduce;
+mod same_bytes;
 mod same_operations;
 mod sweep;

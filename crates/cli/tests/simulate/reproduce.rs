@@ -2,17 +2,31 @@
 
 use fathom_testkit::{Fathom, golden};
 
+/// Reproduces a table with its page, and holds the page to the text: everything drawn, every miss called one.
+fn with_page(table: &str, code: i32, pictures: usize, words: &[&str]) -> String {
+    let fathom = Fathom::new();
+    let text = fathom.run(["reproduce", table, "-o", "page.html"]).expect_code(code);
+    let page = std::fs::read_to_string(fathom.work().join("page.html")).expect("a page");
+    for words in words.iter().chain(&["nothing here was measured", "Degrees of freedom"]) {
+        assert!(page.contains(words), "{words}");
+    }
+    assert_eq!(page.matches("<svg class=\"fathom\"").count(), pictures);
+    let missed = text.stdout.matches("\n  MISS   ").count();
+    assert_eq!(page.matches("<strong class=\"low\">MISS</strong>").count(), missed);
+    text.stdout
+}
+
 #[test]
 fn the_table_of_2004_holds_its_tolerances_but_for_the_files_that_went_off() {
-    let fathom = Fathom::new();
-    let table = fathom.run(["reproduce", "sysbench-2004"]).expect_code(1);
+    let words = ["2.6.6-rc3 deadline: published", "Counters of read-ahead"];
+    let table = with_page("sysbench-2004", 1, 1, &words);
     for words in ["77.5377", "165.3393", " seen ", "Degrees of freedom", "files that went off", "guessed"] {
-        assert!(table.stdout.contains(words), "{words}: {}", table.stdout);
+        assert!(table.contains(words), "{words}: {table}");
     }
-    assert_eq!(table.stdout.matches("\n  holds  ").count(), 5, "{}", table.stdout);
-    assert_eq!(table.stdout.matches("\n  MISS   counters of read-ahead").count(), 1, "{}", table.stdout);
-    assert!(!table.stdout.contains("held out  "), "what was seen is not called held out");
-    assert!(table.stdout.lines().all(|l| l.chars().count() <= 140), "{}", table.stdout);
+    assert_eq!(table.matches("\n  holds  ").count(), 5, "{table}");
+    assert_eq!(table.matches("\n  MISS   counters of read-ahead").count(), 1, "{table}");
+    assert!(!table.contains("held out  "), "what was seen is not called held out");
+    assert!(table.lines().all(|l| l.chars().count() <= 140), "{table}");
 }
 
 #[test]
@@ -26,7 +40,8 @@ fn the_table_is_the_same_every_time() {
 
 #[test]
 fn the_cciss_table_of_2008_is_what_it_was_and_its_misses_are_called_misses() {
-    let table = Fathom::new().run(["reproduce", "cciss-2008"]).expect_code(1).stdout;
+    let words = ["Initial writers, MB/s", "H2: commands go past the cache", "MISS 1x3GB"];
+    let table = with_page("cciss-2008", 1, 2, &words);
     golden("tests/simulate/golden/cciss-2008.txt", &table);
     let misses = |of: &str| table.matches(&format!("\n  MISS {of}")).count();
     assert_eq!(
@@ -48,11 +63,20 @@ fn what_a_table_does_not_draw_has_no_seeds() {
 
 #[test]
 fn the_surfaces_of_2005_are_what_they_were_and_hold_their_tolerances() {
-    let table = Fathom::new().run(["reproduce", "ncsa-2005"]).expect_code(0).stdout;
+    let words = ["First reads, published, MiB/s", "Rereads, error of the simulation in %", "All 7 stated"];
+    let table = with_page("ncsa-2005", 0, 6, &words);
     golden("tests/simulate/golden/ncsa-2005.txt", &table);
     assert_eq!(table.matches("\n  holds  ").count(), 7, "{table}");
     assert!(table.contains("Misses") && !table.contains("  MISS "), "{table}");
     assert!(table.lines().all(|l| l.chars().count() <= 140), "{table}");
+}
+
+#[test]
+fn what_is_no_page_or_is_there_is_refused_before_anything_is_simulated() {
+    let fathom = Fathom::new();
+    std::fs::write(fathom.work().join("there.html"), "mine").expect("writes");
+    let _ = fathom.run_line("reproduce ncsa-2005 -o there.html").expect_code(2).expect_stderr("exists");
+    let _ = fathom.run_line("reproduce ncsa-2005 -o a.pdf").expect_code(2).expect_stderr("written as .html");
 }
 
 #[test]

@@ -3,12 +3,14 @@
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
 //! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `conduct` how phases went, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod block;
 mod blocks;
+mod calibrated;
 mod compared;
 mod conduct;
+mod counted;
 mod environment;
 mod history;
 mod imported;
@@ -16,13 +18,16 @@ mod operations;
 mod overview;
 mod plotly;
 mod raw;
+mod reproduced;
 mod surfaces;
 mod table;
 mod trust;
 
+pub use calibrated::page as calibration_page;
 pub use compared::page as comparison_page;
 pub(crate) use environment::leaves as environment_leaves;
 pub use history::page as history_page;
+pub use reproduced::page as reproduction_page;
 
 use crate::{
     Machine, Story,
@@ -42,6 +47,7 @@ pub fn page(runs: &[&Run]) -> String {
     let mut page = Page::default();
     overview::write(&mut page, &views);
     figures(&mut page, &views);
+    counted::write(&mut page, &views);
     environment::write(&mut page, &views);
     raw::write(&mut page, &views);
     page.finish(&views)
@@ -117,6 +123,8 @@ struct Page {
     contents: Vec<(String, String)>,
     ids: usize,
     turning: usize,
+    /// What it shows is in no store.
+    unstored: bool,
 }
 
 impl Page {
@@ -188,6 +196,8 @@ impl Page {
         } else {
             String::new()
         };
+        let redrawn =
+            if self.unstored { "" } else { "; every figure in it can be redrawn from the stored run" };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -195,8 +205,7 @@ impl Page {
              <title>{title} · fathom</title>\n<style>{page_style}{svg_style}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n\
              <header><h1>{title}</h1><p class=\"lead\">{lead}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n\
-             <main id=\"main\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network; every figure in it \
-             can be redrawn from the stored run.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
+             <main id=\"main\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network{redrawn}.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
             title = escape(title),
             lead = escape(lead),
             page_style = include_str!("style.css"),

@@ -194,13 +194,13 @@ pub fn device_latency(phase: &Phase, device: &DeviceActivity) -> Option<Picture>
 }
 
 /// "10 us" for a power of ten of nanoseconds.
-fn tick(power: u32) -> String {
+pub(super) fn tick(power: u32) -> String {
     let words = units::time_ns(10f64.powi(power as i32));
     words.replace(".00", "").replace(".0", "")
 }
 
 /// The share that took no longer, at the upper edge of each bucket.
-fn cumulative(times: &Histogram, frame: &Frame, x: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+pub(super) fn cumulative(times: &Histogram, frame: &Frame, x: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let (min, max) = (times.min_ns() as f64, times.max_ns() as f64);
     let mut points = vec![(x(min), frame.y(0.0))];
     let mut running = 0.0;

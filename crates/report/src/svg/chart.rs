@@ -85,7 +85,7 @@ impl Frame {
 }
 
 /// A quarter of the highest figure, rounded up to 1, 2 or 5 times a power of ten, and never less than `least`.
-fn decimal_step(highest: f64, least: f64) -> f64 {
+pub(super) fn decimal_step(highest: f64, least: f64) -> f64 {
     let rough = (highest / 4.0).max(least);
     let power = 10f64.powf(rough.log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);

@@ -75,7 +75,12 @@ fn drawn(slug: &str, title: &str, heading: &str, rows: &[Line]) -> Option<Pictur
     for power in axis.first..=axis.last {
         let x = axis.x(10f64.powi(power));
         line(&mut body, (x, TOP - 4.0), (x, bottom), "");
-        text(&mut body, x, bottom + 14.0, Anchor::Middle, "v", &decade(power));
+        let anchor = match power {
+            first if first == axis.first => Anchor::Start,
+            last if last == axis.last => Anchor::End,
+            _ => Anchor::Middle,
+        };
+        text(&mut body, x, bottom + 14.0, anchor, "v", &decade(power));
     }
     for (i, row) in rows.iter().enumerate() {
         draw(&mut body, row, TOP + i as f64 * ROW, &axis);

@@ -2,9 +2,11 @@
 //! table: a row for each setting of one kind, a column for each of another, and in the cells the median of the runs with their range.
 //!
 //! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the words say how many are
-//! missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page.
+//! missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page,
+//! `map` shades the cells of two settings for both.
 
 mod identity;
+mod map;
 mod page;
 mod table;
 mod text;

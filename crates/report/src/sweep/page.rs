@@ -1,9 +1,9 @@
-//! A sweep as one HTML file that needs no network: the tables with the better cells darker, every run as a point on its cell's range, the
-//! settings as they were read back, and the order in which everything ran.
+//! A sweep as one HTML file that needs no network: the tables with the better cells darker, of two settings a heat map, every run as a
+//! point on its cell's range, the settings as they were read back, and the order in which everything ran.
 
 use super::text::{caption, cell_words, columns, rows};
-use super::{Sweep, Table, tables};
-use crate::svg::escape;
+use super::{Sweep, Table, map, tables};
+use crate::svg::{self, escape};
 use crate::units;
 use std::fmt::Write as _;
 
@@ -26,11 +26,14 @@ pub fn page(sweep: &Sweep) -> String {
         );
     }
     let _ = writeln!(body, "<p class=\"note\">{}</p>", escape(&sweep.verdict()));
-    for table in tables(sweep) {
+    for (number, table) in tables(sweep).into_iter().enumerate() {
         let _ = writeln!(body, "<h2>{}</h2>", escape(&table.phase));
         body += &grid(sweep, &table);
         if let Some(unlike) = table.unlike() {
             let _ = writeln!(body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&unlike));
+        }
+        if let Some(map) = map::picture(sweep, &table, number) {
+            let _ = writeln!(body, "<figure class=\"wide\">{}</figure>", map.inline());
         }
         body += &picture(sweep, &table);
         body += &against(sweep, &table);
@@ -41,11 +44,12 @@ pub fn page(sweep: &Sweep) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>sweep {id} · fathom</title>\n<style>{style}{STYLE}</style>\n</head>\n<body>\n\
+         <title>sweep {id} · fathom</title>\n<style>{style}{svg_style}{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>Sweep: {workload}</h1><p class=\"lead\">{lead}</p></header>\n<main id=\"main\">\n{body}</main>\n\
          <footer><p>Made by fathom {version}. This file needs no network.</p></footer>\n</body>\n</html>\n",
         id = escape(&sweep.id),
         style = include_str!("../html/style.css"),
+        svg_style = svg::STYLE,
         workload = escape(&sweep.workload),
         lead = escape(&format!("{} · {} · sweep {}", sweep.directory, sweep.started_at, sweep.id)),
         version = env!("CARGO_PKG_VERSION"),

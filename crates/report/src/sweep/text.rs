@@ -1,6 +1,6 @@
 //! A sweep on the terminal: a table for each phase, what its cells are against the first or present setting, and what may be said.
 
-use super::{Factor, Sweep, Table, tables};
+use super::{Factor, Sweep, Table, map, tables};
 use crate::units;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -23,6 +23,7 @@ pub fn summary(sweep: &Sweep) -> String {
     for table in &all {
         text.push('\n');
         text += &grid(sweep, table);
+        text += &map::text(sweep, table);
         text += &against(sweep, table);
     }
     for cell in &sweep.cells {

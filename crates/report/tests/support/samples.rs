@@ -807,8 +807,10 @@ pub fn imported_run() -> Run {
 
 /// A simulated run of one phase, with what only a simulator sees.
 pub fn simulated_run() -> Run {
-    use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Thinned, Window};
-    use fathom_record::{Doubt, Simulation, ValueSources};
+    use fathom_record::inside::{
+        DepthCourse, DepthInterval, Dot, IdleWait, IdleWaits, PhaseInside, ServiceTime, Thinned, Window,
+    };
+    use fathom_record::{Doubt, Histogram, Simulation, ValueSources};
     const MS: u64 = 1_000_000;
     let mut run = observed_run();
     run.phases.truncate(1);
@@ -843,6 +845,33 @@ pub fn simulated_run() -> Run {
             windows: Thinned {
                 one_of: 1,
                 kept: (0..40).map(|n| Window { at_ns: n * 5 * MS, pages: 1 << (n % 6) }).collect(),
+            },
+            depths: DepthCourse {
+                interval_ns: 10 * MS,
+                end_ns: 195 * MS,
+                intervals: (0..20)
+                    .map(|n| DepthInterval {
+                        busy_ns: if n < 19 { (5 + n % 6) * MS } else { 5 * MS },
+                        held_ns: if n % 6 == 0 { 4 * MS } else { 0 },
+                        in_device_ns: if n < 19 { (5 + n % 6) * MS } else { 5 * MS },
+                        waiting_ns: if n < 19 { (2 + n % 8) * 10 * MS } else { 10 * MS },
+                    })
+                    .collect(),
+            },
+            idle_waits: IdleWaits {
+                paid: Histogram::from_values([MS, 2 * MS, 3 * MS]),
+                in_vain: Histogram::from_values([6 * MS]),
+                kept: Thinned {
+                    one_of: 1,
+                    kept: (1..5)
+                        .map(|n| IdleWait {
+                            at_ns: n * 40 * MS,
+                            ns: if n < 4 { n * MS } else { 6 * MS },
+                            sector: 2_000_000 + n * 100,
+                            paid: n < 4,
+                        })
+                        .collect(),
+                },
             },
         }],
     };

@@ -16,6 +16,7 @@ pub(crate) use submit::Piece;
 pub(crate) use watch::Watch;
 pub(crate) use who::Who;
 
+use crate::depths::Level;
 use crate::devices::{Command, Device, SECTOR_BYTES};
 use crate::event::Class;
 use crate::machine::task::TaskNumber;
@@ -196,23 +197,30 @@ impl Block {
     fn drive(&self, machine: &Machine) {
         let now = machine.now();
         self.start_flushes(machine);
-        loop {
+        let waits = loop {
             let free = self.depth - self.in_flight.get();
             let next = self.queue.borrow_mut().next(Nanos(now), free);
             match next {
                 Next::Request(id) => self.start(machine, id),
-                Next::Nothing => break,
+                Next::Nothing => break false,
                 Next::NotBefore(Nanos(at)) => {
                     let at = at.max(now);
                     if at < self.queue_at.get() {
                         self.queue_at.set(at);
                         machine.at(at, Class::Timer, Event::Queue);
                     }
-                    break;
+                    break true;
                 }
             }
-        }
+        };
+        self.look(machine, waits);
         self.ask_device_again(machine);
+    }
+
+    /// Tells how it stands to whoever draws it. `waits`: the queue wants to be asked later.
+    pub fn look(&self, machine: &Machine, waits: bool) {
+        let level = Level::of(&self.queue.borrow(), self.in_flight.get(), waits);
+        machine.drawn.borrow_mut().look(machine.now(), level);
     }
 
     fn ask_device_again(&self, machine: &Machine) {
@@ -251,7 +259,13 @@ impl Block {
             watch.shapes.note(&command);
             watch.tell(now, BlockAction::Issue, command.write, command.sector, command.sectors, who);
         }
-        machine.drawn.borrow_mut().is_served(now, command.sector, command.write);
+        match outstanding {
+            Outstanding::Request { id, .. } => {
+                let queued = self.queue.borrow().request(id).map_or(now, |r| r.queued_at().0);
+                machine.drawn.borrow_mut().is_served(now, command.sector, command.write, queued);
+            }
+            Outstanding::Flush(_) => machine.drawn.borrow_mut().is_flushed(now),
+        }
         self.in_flight.set(self.in_flight.get() + 1);
         self.device.borrow_mut().submit(now, Command { tag: tag as u32, ..command });
     }

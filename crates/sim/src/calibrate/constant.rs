@@ -1,6 +1,7 @@
 //! A time for each command and one for each byte: a straight line through times over sizes.
 
-use super::least_squares::Sums;
+use super::least_squares::{Solved, Sums};
+use super::points::{Course, Over, Point};
 use super::service::Service;
 use super::{Unfit, Value};
 use crate::devices::SECTOR_BYTES;
@@ -15,11 +16,31 @@ pub struct Line {
 }
 
 impl Line {
+    /// A request as the line is drawn through it.
+    pub(super) fn point(service: &Service) -> Point {
+        let ns = i64::try_from(service.ns).unwrap_or(i64::MAX);
+        Point { x: u64::from(service.sectors) * SECTOR_BYTES, ns }
+    }
+
     /// One more request.
     pub fn add(&mut self, service: &Service) {
         let bytes = (u64::from(service.sectors) * SECTOR_BYTES) as f64;
         self.both.add([1.0, bytes], service.ns as f64);
         self.alone.add([1.0], service.ns as f64);
+    }
+
+    /// The line through sizes. A command that takes less than nothing, or bytes that save time: it is no device's, the mean is.
+    fn through_sizes(&self) -> Option<Solved<2>> {
+        self.both.solve().filter(|l| l.values[0] >= 0.0 && l.values[1] > 0.0)
+    }
+
+    /// The line, or the mean; `None` of too few requests.
+    pub(super) fn course(&self) -> Option<Course> {
+        let of = |constant_ns, linear_ns| Course { over: Over::Bytes, constant_ns, root_ns: 0.0, linear_ns };
+        match self.through_sizes() {
+            Some(line) => Some(of(line.values[0], line.values[1])),
+            None => self.alone.solve().map(|mean| of(mean.values[0], 0.0)),
+        }
     }
 
     /// The command's time, and the rate if sizes differ enough to tell it.
@@ -46,8 +67,7 @@ impl Line {
             src: "fit",
             note,
         };
-        // A command that takes less than nothing, or bytes that save time: the line is no device's, the mean is.
-        if let Some(line) = self.both.solve().filter(|l| l.values[0] >= 0.0 && l.values[1] > 0.0) {
+        if let Some(line) = self.through_sizes() {
             let [ns, ns_per_byte] = line.values;
             let mb_s = 1e3 / ns_per_byte;
             return Ok([

@@ -2,6 +2,7 @@
 //! the arm does not do (half a turn, the sectors that pass, the command's overhead) is taken from that disk and off first.
 
 use super::least_squares::Sums;
+use super::points::{Course, Over, Point};
 use super::service::Service;
 use super::{Unfit, Value};
 use crate::devices::disk::Geometry;
@@ -25,18 +26,39 @@ impl Curve {
         Self { geometry, overhead_ns, sums: Sums::default(), stayed: 0 }
     }
 
-    /// One more request. Writes may be answered by a cache and say nothing of the arm.
-    pub fn add(&mut self, service: &Service) {
+    /// How far the arm went and how long that took, ns. Writes may be answered by a cache and say nothing of the arm; nor do reads
+    /// that did not leave their cylinder.
+    fn way(&self, service: &Service) -> Option<(u64, f64)> {
         let (from, to) = (self.geometry.place(service.head), self.geometry.place(service.sector));
         let distance = from.cylinder.abs_diff(to.cylinder);
         if service.write || distance == 0 {
-            self.stayed += u64::from(!service.write);
-            return;
+            return None;
         }
         let half_turn = self.geometry.turn_ns() as f64 / 2.0;
         let passes = self.geometry.turn_ns() as f64 * f64::from(service.sectors) / to.per_track as f64;
-        let d = distance as f64;
-        self.sums.add([1.0, d.sqrt(), d], service.ns as f64 - half_turn - passes - self.overhead_ns as f64);
+        Some((distance, service.ns as f64 - half_turn - passes - self.overhead_ns as f64))
+    }
+
+    /// A request as the curve is drawn through it.
+    pub(super) fn point(&self, service: &Service) -> Option<Point> {
+        self.way(service).map(|(x, ns)| Point { x, ns: ns as i64 })
+    }
+
+    /// One more request.
+    pub fn add(&mut self, service: &Service) {
+        match self.way(service) {
+            Some((distance, ns)) => {
+                let d = distance as f64;
+                self.sums.add([1.0, d.sqrt(), d], ns);
+            }
+            None => self.stayed += u64::from(!service.write),
+        }
+    }
+
+    /// The curve; `None` where the reads do not tell one.
+    pub(super) fn course(&self) -> Option<Course> {
+        let [constant_ns, root_ns, linear_ns] = self.sums.solve()?.values;
+        Some(Course { over: Over::Cylinders, constant_ns, root_ns, linear_ns })
     }
 
     /// The three times by which a profile names the curve.

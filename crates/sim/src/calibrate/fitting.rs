@@ -2,6 +2,7 @@
 
 use super::constant::Line;
 use super::disk::Curve;
+use super::points::{Course, Point};
 use super::service::Service;
 use super::{Unfit, Value};
 use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR_BYTES};
@@ -82,6 +83,24 @@ impl Fitting {
         match self {
             Self::Constant(line) => line.add(service),
             Self::Disk(known) => known.curve.add(service),
+        }
+    }
+
+    /// A request as the fit sees it; `None` of those that it does not look at.
+    #[must_use]
+    pub fn point(&self, service: &Service) -> Option<Point> {
+        match self {
+            Self::Constant(_) => Some(Line::point(service)),
+            Self::Disk(known) => known.curve.point(service),
+        }
+    }
+
+    /// What was fitted, to be drawn.
+    #[must_use]
+    pub fn course(&self) -> Option<Course> {
+        match self {
+            Self::Constant(line) => line.course(),
+            Self::Disk(known) => known.curve.course(),
         }
     }
 

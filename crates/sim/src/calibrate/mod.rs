@@ -16,6 +16,7 @@ mod disk;
 mod fitting;
 mod judged;
 mod least_squares;
+mod points;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use constant::Line;
 pub use disk::Curve;
 pub use fitting::{Fitting, Known, LikeError, with_demerit};
 pub use judged::{Judged, demerit_percent};
+pub use points::{Course, Over, Point, Points};
 pub use service::{LAST_SECTOR, Service, Services};
 
 use serde::Serialize;

@@ -10,7 +10,9 @@ use super::tasks::Tasks;
 use super::watch::{About, Watch};
 use super::wholes::Wholes;
 use super::{Counts, ReplayError, Replayed, Setup};
-use crate::devices::{AnyDevice, Command, Device as _};
+use crate::depths::Level;
+use crate::devices::{AnyDevice, Command, Counters, Device as _};
+use crate::drawn::Drawn;
 use fathom_iopath::{Elevator as _, Nanos, Next, Queue, RequestId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
@@ -48,7 +50,9 @@ pub fn replay<E>(
         now: 0,
         last_done: 0,
         done: Vec::new(),
+        drawn: Drawn::default(),
     };
+    engine.drawn.begin(0, Counters::default(), 1);
     engine.run()?;
     Ok(engine.finish())
 }
@@ -84,6 +88,7 @@ pub(super) struct Engine<S, O> {
     pub(super) now: u64,
     pub(super) last_done: u64,
     pub(super) done: Vec<u32>,
+    pub(super) drawn: Drawn,
 }
 
 impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<S, O> {
@@ -159,17 +164,18 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     /// waits now, and the queue's plug opens.
     pub(super) fn drive(&mut self, settled: bool) {
         self.timer = None;
-        loop {
+        let waits = loop {
             match self.queue.next(Nanos(self.now), self.free.len() as u32) {
                 Next::Request(id) => self.start_request(id),
                 Next::Nothing if settled && self.queue.is_plugged() => self.queue.unplug(Nanos(self.now)),
-                Next::Nothing => return,
+                Next::Nothing => break false,
                 Next::NotBefore(Nanos(at)) => {
                     self.timer = Some(at.max(self.now + 1));
-                    return;
+                    break true;
                 }
             }
-        }
+        };
+        self.drawn.look(self.now, Level::of(&self.queue, self.in_flight(), waits));
     }
 
     fn start_request(&mut self, id: RequestId) {
@@ -182,7 +188,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             cpu: request.cpu(),
             who: self.tasks.who(request.task()),
         };
-        let segments = request.segments();
+        let (segments, queued) = (request.segments(), request.queued_at().0);
+        self.drawn.is_served(self.now, about.sector, about.write, queued);
         self.start(Some(id), about, segments, 0);
     }
 
@@ -209,6 +216,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             elapsed_ns: self.last_done,
             depth_ns: self.watch.depth_ns,
             response_ns: self.watch.response_ns,
+            inside: self.drawn.take(self.last_done, 0, self.device.counters()),
         }
     }
 }

@@ -184,6 +184,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.counts.flushes += 1;
         self.handed_in(head);
         self.head = None;
+        self.drawn.is_flushed(self.now);
         self.start(None, about, 1, head.whole);
         true
     }
@@ -204,6 +205,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             self.queue.let_in(now, head.task);
         } else {
             self.watch.tell(self.now, BlockAction::Queue, &about);
+            self.drawn.is_queued(self.now, about.sector, about.write);
         }
         let mut bio = Bio::new(head.op, head.sector, sectors).by(head.task).token(head.whole).on(head.cpu);
         if head.sync {

@@ -27,6 +27,7 @@ pub use watch::DEVICE;
 
 use crate::devices::{AnyDevice, Counters};
 use fathom_iopath::{MergeCounts, Queue};
+use fathom_record::inside::PhaseInside;
 use fathom_record::{BlockLayer, OpStat};
 use std::num::NonZeroU32;
 
@@ -102,6 +103,8 @@ pub struct Replayed {
     pub depth_ns: u128,
     /// Sum of the times that requests were with the device, ns. Little's law: the same.
     pub response_ns: u128,
+    /// How it went, to be drawn.
+    pub inside: PhaseInside,
 }
 
 /// What was counted beside.

@@ -75,6 +75,49 @@ fn an_overrun_queue_holds_the_trace_up_and_says_so() {
     assert!(out.counts.most_under_way <= 9, "{:?}", out.counts);
 }
 
+/// Reads that one process makes, each 1 ms after its last one was done and next to it, and reads all over the disk that wait meanwhile.
+fn thinking_beside_random() -> Vec<Arrival> {
+    let random = (1..41).map(|n| arrival(0, Op::Read, n * 1_000_000, 8, 2));
+    let reader = |n: u64| {
+        let before = if n == 1 { 0 } else { 40 + n - 1 };
+        Arrival {
+            after: Some(After { number: before, gap_ns: MS }),
+            ..arrival(n * 20 * MS, Op::Read, n * 8, 8, 1)
+        }
+    };
+    std::iter::once(arrival(0, Op::Read, 0, 8, 1)).chain(random).chain((1..40).map(reader)).collect()
+}
+
+#[test]
+fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_else() {
+    let waits = |scheduler: &str| {
+        let device = devices::by_name("deskstar-60gxp").unwrap().build().unwrap();
+        let queue = Queue::new(elevator::by_name(scheduler).unwrap(), Rules::linux26(Limits::IDE_26));
+        let mode = Mode::Dependent(Scale::ONE);
+        let setup = Setup { queue, device, device_name: "simulated".into(), mode };
+        run(setup, &thinking_beside_random()).0.inside.idle_waits
+    };
+    let none = waits("deadline");
+    assert_eq!((none.paid.count(), none.in_vain.count()), (0, 0));
+    let anticipatory = waits("as");
+    assert!(anticipatory.paid.count() >= 10, "{anticipatory:?}");
+    // The process thinks for 1 ms; a wait that ends of itself takes 6 ms.
+    assert!(anticipatory.paid.max_ns() < 2 * MS, "{anticipatory:?}");
+    let mine = |w: &&fathom_record::inside::IdleWait| w.paid;
+    assert!(anticipatory.kept.kept.iter().filter(mine).all(|w| w.sector < 1_000_000), "{anticipatory:?}");
+    let never = waits("as,antic_expire=0");
+    assert_eq!((never.paid.count(), never.in_vain.count()), (0, 0));
+}
+
+#[test]
+fn a_flush_lies_nowhere() {
+    let both = [arrival(0, Op::Write, 0, 0, 1), arrival(1, Op::Read, 800, 8, 1)];
+    let (out, events) = run(setup("none", constant(MS), closed(1)), &both);
+    assert_eq!(events.iter().filter(|e| e.action == BlockAction::Issue).count(), 2);
+    let served: Vec<u64> = out.inside.served.kept.iter().map(|d| d.sector).collect();
+    assert_eq!(served, [800]);
+}
+
 #[test]
 fn a_write_that_must_be_on_the_medium_is_flushed_behind_and_before() {
     let disk = || devices::by_name("sata-7200-ncq").unwrap().build().unwrap();
@@ -296,6 +339,14 @@ proptest! {
         );
         // Little's law, counted in two ways, and by the analysis of the events in a third.
         prop_assert_eq!(out.depth_ns, out.response_ns);
+        let course = &out.inside.depths;
+        let drawn: u128 = course.intervals.iter().map(|i| u128::from(i.in_device_ns)).sum();
+        prop_assert_eq!((drawn, course.end_ns), (out.depth_ns, out.elapsed_ns));
+        // An idle device that is waited with is not busy; what stood in the way of a wait's end is no wait.
+        let held: u64 = course.intervals.iter().map(|i| i.held_ns).sum();
+        let waits = &out.inside.idle_waits;
+        prop_assert!(waits.paid.sum_ns() + waits.in_vain.sum_ns() <= u128::from(held));
+        prop_assert!(course.intervals.iter().all(|i| i.busy_ns + i.held_ns <= course.interval_ns));
         let told = &out.block.devices[0];
         let analysed: u128 = told.in_device.iter().map(|d| u128::from(d.ns) * u128::from(d.depth)).sum();
         prop_assert!(analysed.abs_diff(out.depth_ns) * 1000 <= out.depth_ns, "{} {}", analysed, out.depth_ns);

@@ -40,6 +40,7 @@ pub(super) fn one_phase<'m>(
     let first_ns = machine.now();
     machine.block.restart(first_ns);
     machine.drawn.borrow_mut().begin(first_ns, machine.block.device_counters(), workload.phases.len());
+    machine.block.look(machine, false);
     let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
@@ -94,7 +95,8 @@ pub(super) fn one_phase<'m>(
         ..Repetition::default()
     };
     done.block = Some(layer);
-    let drawn = machine.drawn.borrow_mut().take(setting.number as u32, machine.block.device_counters());
+    let counters = machine.block.device_counters();
+    let drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
     inside.phases.retain(|phase| phase.phase != drawn.phase);
     inside.phases.push(drawn);
     inside.add_readahead(machine);

@@ -1,8 +1,10 @@
 //! The cciss table of 2008: the command lines of its logs go through IOzone's own reader into the simulation of `fathom-sim`.
 
+use super::page::{self, percent};
 use super::{Reproduce, cannot};
 use crate::exit::Usage;
 use fathom_dialects::iozone::{self, Context};
+use fathom_report::reproduced::{Pair, Pairs, Part, Reproduced};
 use fathom_sim::reproduce::cciss as table;
 use fathom_workload::Workload;
 use jiff::civil::DateTime;
@@ -32,4 +34,116 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
     };
     let parsed = iozone::plan(&args, &context);
     Ok(parsed.map_err(|e| cannot("iozone", command, &(e.stdout + &e.stderr)))?.workload)
+}
+
+/// The table as a page.
+pub(super) fn drawn(t: &table::Table) -> Reproduced {
+    let names: Vec<String> = t.hypotheses.iter().map(|h| h.name.to_string()).collect();
+    let label = |r: &table::Row| format!("{} {}", r.test, r.kernel);
+    let pairs = |what: &str, published: fn(&table::Row) -> f64, ours: fn(&table::Outcome) -> f64| Pairs {
+        title: format!("{what}, MB/s of 1024 KB, published and simulated"),
+        simulated: names.clone(),
+        rows: t
+            .rows
+            .iter()
+            .map(|r| Pair {
+                label: label(r),
+                published: published(r) / 1024.0,
+                simulated: r.outcomes.iter().map(|o| ours(o) / 1024.0).collect(),
+            })
+            .collect(),
+    };
+    let outcomes = || t.rows.iter().flat_map(|r| r.outcomes.iter().map(move |o| (r, o)));
+    let rates = outcomes().map(|(r, o)| {
+        let cells = vec![
+            format!("{:.1}", r.published_write_kb_s),
+            format!("{:.1}", o.write_kb_s),
+            percent(o.write_error_percent),
+            format!("{:.1}", r.published_rewrite_kb_s),
+            format!("{:.1}", o.rewrite_kb_s),
+            percent(o.rewrite_error_percent),
+            r.kind.to_string(),
+        ];
+        (format!("{} {}", label(r), o.hypothesis), cells)
+    });
+    let requests = outcomes().map(|(r, o)| {
+        let segments: Vec<String> =
+            o.segments.iter().map(|s| format!("{}: {:.1} %", s.segments, s.percent_of_bytes)).collect();
+        let cells = vec![
+            o.request_kib.to_string(),
+            format!("{:.1}", o.run),
+            format!("{:.1} %", o.past_percent),
+            segments.join(", "),
+        ];
+        (format!("{} {}", label(r), o.hypothesis), cells)
+    });
+    let mut parts = vec![
+        Part {
+            heading: "Rates of writers".into(),
+            pairs: vec![
+                pairs("Initial writers", |r| r.published_write_kb_s, |o| o.write_kb_s),
+                pairs("Rewriters", |r| r.published_rewrite_kb_s, |o| o.rewrite_kb_s),
+            ],
+            tables: vec![page::grid(
+                "Rates in figures, KB/s as IOzone prints them",
+                &[
+                    "test and kernel",
+                    "written",
+                    "simulated",
+                    "error",
+                    "rewritten",
+                    "simulated",
+                    "error",
+                    "cell",
+                ],
+                rates.collect(),
+            )],
+            notes: t.misses.clone(),
+            ..Part::default()
+        },
+        Part {
+            heading: "Requests".into(),
+            tables: vec![page::grid(
+                "Requests that reach the controller: the length that moves most bytes, commands in a row that follow each other, \
+                 commands that its cache did not take, segments with their share of the bytes",
+                &["test and kernel", "KiB", "run", "past the cache", "segments"],
+                requests.collect(),
+            )],
+            ..Part::default()
+        },
+    ];
+    if !t.ablations.is_empty() {
+        let heads = table::ablation_heads();
+        let heads: Vec<&str> = std::iter::once("what is changed")
+            .chain(heads.iter().map(String::as_str))
+            .chain(["1x rc8, KiB"])
+            .collect();
+        let rows = t.ablations.iter().map(|a| {
+            let cells = a.write_kb_s.iter().map(|r| format!("{r:.1}")).chain([a.request_kib.to_string()]);
+            (format!("{} {}", a.variant, a.hypothesis), cells.collect())
+        });
+        parts.push(Part {
+            heading: "What each mechanism contributes".into(),
+            tables: vec![page::grid(
+                "KB/s of the initial writers with one thing changed",
+                &heads,
+                rows.collect(),
+            )],
+            ..Part::default()
+        });
+    }
+    let hypotheses = t.hypotheses.iter().map(|h| format!("{}: {} ({}).", h.name, h.says, h.device));
+    Reproduced {
+        title: "Writing large files on cciss hardware, January 2008".into(),
+        words: [
+            "rc8: linux 2.6.24-rc8, pages in ascending order; rc8*: commit 81eabcbe reverted, in descending order.".to_string(),
+            page::sources(t.sources),
+        ]
+        .into_iter()
+        .chain(hypotheses)
+        .collect(),
+        parts,
+        checks: page::checks(&t.checks),
+        freedom: t.freedom.iter().map(|f| (*f).to_string()).collect(),
+    }
 }

@@ -3,6 +3,7 @@
 
 mod cciss;
 mod ncsa;
+mod page;
 mod sysbench;
 
 use crate::exit;
@@ -10,6 +11,7 @@ use crate::{console, line};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The options.
@@ -18,7 +20,7 @@ use std::process::ExitCode;
   fathom reproduce sysbench-2004              the table, its errors, the tolerances: some seconds
   fathom reproduce sysbench-2004 --ablation   what each mechanism contributes
   fathom reproduce cciss-2008                 request sizes and rates of writers under two page orders: some seconds
-  fathom reproduce ncsa-2005                  IOzone's surfaces of 2005: some seconds
+  fathom reproduce ncsa-2005 -o ncsa.html     IOzone's surfaces of 2005, drawn, too: some seconds
 
 Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md says which, and what was fitted.")]
 pub struct Reproduce {
@@ -31,6 +33,9 @@ pub struct Reproduce {
     /// Also leave mechanisms out, one at a time
     #[arg(long)]
     pub ablation: bool,
+    /// Also write a page (.html): published and simulated figures drawn, every tolerance, every degree of freedom
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub json: bool,
@@ -52,17 +57,23 @@ pub enum Published {
 
 /// Runs the command.
 pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCode> {
+    if let Some(output) = &options.output {
+        page::check(output)?;
+    }
     match options.table {
         Published::Sysbench2004 => {
             let found = sysbench::reproduce(options)?;
+            page::write(options, || sysbench::drawn(&found))?;
             print(options, &found, found.holds())
         }
         Published::Cciss2008 => {
             let found = cciss::reproduce(options)?;
+            page::write(options, || cciss::drawn(&found))?;
             print(options, &found, found.holds())
         }
         Published::Ncsa2005 => {
             let found = ncsa::reproduce(options)?;
+            page::write(options, || ncsa::drawn(&found))?;
             print(options, &found, found.holds())
         }
     }

@@ -16,7 +16,7 @@ use crate::exit::{self, Usage};
 use crate::line::Common;
 use crate::{console, state};
 use fathom_iopath::{Limits, elevator, readahead};
-use fathom_record::{Doubt, RestsOn, Run, Simulation, ValueSources};
+use fathom_record::{Doubt, Phase, RestsOn, Run, Simulation, ValueSources};
 use fathom_sim::devices::DeviceProfile;
 use fathom_sim::host::Host;
 use fathom_sim::sources::Uncertain;
@@ -195,6 +195,17 @@ fn inside(run: &Run) -> String {
     let mut text = String::from("\nInside the simulation\n");
     for (name, count) in simulation.counts.iter().filter(|c| c.1 > 0) {
         let _ = writeln!(text, "  {name:<28} {count:>16}");
+    }
+    text + &idle_waits(simulation, &run.phases)
+}
+
+/// How the scheduler kept the device idle, phase by phase.
+fn idle_waits(simulation: &Simulation, phases: &[Phase]) -> String {
+    let mut text = String::new();
+    for inside in &simulation.phases {
+        let Some(words) = fathom_report::svg::idle_words(&inside.idle_waits) else { continue };
+        let title = phases.iter().find(|p| p.seq == inside.phase).map_or("", |p| &p.name);
+        let _ = writeln!(text, "\n{title}: {words}");
     }
     text
 }

@@ -81,9 +81,11 @@ pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
 }
 
 /// What the columns are called.
-pub(super) fn heads() -> impl Iterator<Item = String> {
-    COLUMNS.iter().map(|&at| {
-        let cell = &CELLS[at];
+#[must_use]
+pub fn heads() -> Vec<String> {
+    let head = |at: &usize| {
+        let cell = &CELLS[*at];
         format!("{}x {}", super::TESTS[cell.test].writers, super::KERNELS[cell.kernel].name)
-    })
+    };
+    COLUMNS.iter().map(head).collect()
 }

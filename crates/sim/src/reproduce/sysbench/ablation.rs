@@ -10,7 +10,7 @@ use fathom_workload::Workload;
 use serde::Serialize;
 
 /// The cells that are looked at, by their position.
-pub(super) const COLUMNS: [usize; 6] = [0, 1, 2, 4, 6, 7];
+const COLUMNS: [usize; 6] = [0, 1, 2, 4, 6, 7];
 
 /// What is changed.
 pub const VARIANTS: [&str; 9] = [
@@ -52,6 +52,21 @@ fn change(variant: usize) -> Change {
         8 => Change { elevator: Some("linus24"), ..base },
         _ => base,
     }
+}
+
+/// Names of the cells that are looked at; "p-" has the patch.
+#[must_use]
+pub fn heads() -> Vec<String> {
+    let head = |at: &usize| {
+        let patch = if CELLS[*at].kernel.ends_with("patch") { "p-" } else { "" };
+        let name = match CELLS[*at].scheduler {
+            "anticipatory" => "AS",
+            "deadline" => "dl",
+            other => other,
+        };
+        format!("{patch}{name}")
+    };
+    COLUMNS.iter().map(head).collect()
 }
 
 /// Every variant.

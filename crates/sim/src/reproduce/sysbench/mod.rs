@@ -9,7 +9,7 @@ mod checks;
 pub mod published;
 mod text;
 
-pub use ablation::{Ablation, VARIANTS};
+pub use ablation::{Ablation, VARIANTS, heads as ablation_heads};
 pub use checks::Tolerances;
 
 use super::{Check, mean, side_by_side};

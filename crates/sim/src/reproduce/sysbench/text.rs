@@ -1,7 +1,6 @@
 //! The table as text, for a terminal of 100 columns.
 
 use super::super::text::wrapped;
-use super::published::CELLS;
 use super::{Table, Tolerances, ablation};
 use std::fmt::{Formatter, Result};
 
@@ -92,14 +91,8 @@ fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {
 
 fn ablations(t: &Table, f: &mut Formatter<'_>) -> Result {
     write!(f, "{:<53}", "what is changed, seconds")?;
-    for at in ablation::COLUMNS {
-        let patch = if CELLS[at].kernel.ends_with("patch") { "p-" } else { "" };
-        let name = match CELLS[at].scheduler {
-            "anticipatory" => "AS",
-            "deadline" => "dl",
-            other => other,
-        };
-        write!(f, " {:>7}", format!("{patch}{name}"))?;
+    for head in ablation::heads() {
+        write!(f, " {head:>7}")?;
     }
     writeln!(f)?;
     for row in &t.ablations {

@@ -124,6 +124,9 @@ pub struct Calibrate {
     /// Exit code 1 if the response times of the held-out half are farther off, in percent of their mean
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub at_most: Option<f64>,
+    /// Also write a page (.html): the requests of both halves with the fitted curve, what it is off by, response times
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub json: bool,

@@ -38,8 +38,7 @@ pub fn of(done: &Done<'_>) -> Run {
         values: done.values,
         rests_on: done.rests_on.clone(),
         counts,
-        // A trace is drawn by what reached the device.
-        phases: Vec::new(),
+        phases: vec![out.inside.clone()],
     };
     let now = jiff::Zoned::now();
     Run {

@@ -3,6 +3,7 @@
 use super::Done;
 use super::source::Origin;
 use fathom_record::OpKind;
+use fathom_report::svg::idle_words;
 use fathom_report::{text, units};
 use fathom_sim::replay::Mode;
 use serde_json::{Value, json};
@@ -107,6 +108,9 @@ pub fn page(done: &Done<'_>) -> String {
             "              seeks, rotation and transfer: the mean of {members} arms or channels"
         );
     }
+    if let Some(words) = idle_words(&out.inside.idle_waits) {
+        let _ = writeln!(text, "idle waits    {words}");
+    }
     remarks(&mut text, done);
     for device in &out.block.devices {
         let _ = write!(text, "\n{}", text::block::device(&out.block, device));
@@ -195,6 +199,10 @@ pub fn json(done: &Done<'_>) -> Value {
             "transfer": d.transfer_ns, "destage": d.destage_ns,
         },
         "device_members": d.side_by_side(),
+        "idle_waits": {
+            "paid": out.inside.idle_waits.paid.count(), "paid_ns": out.inside.idle_waits.paid.sum_ns() as u64,
+            "in_vain": out.inside.idle_waits.in_vain.count(), "in_vain_ns": out.inside.idle_waits.in_vain.sum_ns() as u64,
+        },
         "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes, "bypassed_writes": d.bypassed_writes },
         "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
         "served": out.served,

@@ -1,5 +1,11 @@
-//! The inside of a simulated phase as pictures: where requests lay over time, as they were handed in and as the device was given them;
-//! what the device's time was spent on; how far read-ahead went. Real runs have no such pictures, and these say that they are simulated.
+//! The inside of a simulated phase as pictures: where requests lay over time, as they were handed in and as the device was given them, and
+//! where it was kept idle; how deep the queue was and how busy the device; what its time was spent on; how far read-ahead went. Real
+//! runs have no such pictures, and these say that they are simulated.
+
+mod depths;
+mod idle_waits;
+
+pub use idle_waits::idle_words;
 
 use super::{
     Anchor, Picture,
@@ -23,23 +29,33 @@ const HANDED_IN: &str = "r-mixed";
 pub fn inside(run: &Run, phase: &Phase) -> Vec<Picture> {
     let found = run.simulation.as_ref().and_then(|s| s.phases.iter().find(|i| i.phase == phase.seq));
     let Some(found) = found else { return Vec::new() };
-    [places(phase, found), service(phase, found), windows(phase, found)].into_iter().flatten().collect()
+    let all = [
+        places(phase, found),
+        depths::depths(phase, found),
+        depths::busy(phase, found),
+        idle_waits::idle_waits(phase, found),
+        service(phase, found),
+        windows(phase, found),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Sector over time.
 fn places(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
     let all = || inside.served.kept.iter().chain(&inside.queued.kept);
-    let (low, high) = (all().map(|d| d.sector).min()?, all().map(|d| d.sector).max()?);
-    let end_ns = all().map(|d| d.at_ns).max()?.max(1);
+    let waits = || inside.idle_waits.kept.kept.iter();
+    let sectors = || all().map(|d| d.sector).chain(waits().map(|w| w.sector));
+    let (low, high) = (sectors().min()?, sectors().max()?);
+    let ends = waits().map(|w| w.at_ns.saturating_add(w.ns));
+    let end_ns = all().map(|d| d.at_ns).chain(ends).max()?.max(1);
     let title = "Where requests lay over time, simulated";
     let mut body = String::new();
     text(&mut body, 8.0, 18.0, Anchor::Start, "t", title);
     let bottom = TOP + HEIGHT;
     let reach = (high - low).max(1) as f64;
-    let place = |dot: &Dot| {
-        let across = Frame::x(dot.at_ns as f64 / end_ns as f64);
-        (across, bottom - (dot.sector - low) as f64 / reach * HEIGHT)
-    };
+    let across = |at_ns: u64| Frame::x(at_ns as f64 / end_ns as f64);
+    let up = |sector: u64| bottom - (sector - low) as f64 / reach * HEIGHT;
+    let place = |dot: &Dot| (across(dot.at_ns), up(dot.sector));
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let y = bottom - share * HEIGHT;
         line(&mut body, (LEFT, y), (WIDTH - RIGHT, y), if share == 0.0 { "axis" } else { "" });
@@ -53,23 +69,38 @@ fn places(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
         ("reads served", "fa", &inside.served, Some(false)),
         ("writes served", "fb", &inside.served, Some(true)),
     ];
-    let mut across = LEFT;
+    let mut right = LEFT;
     for (name, class, dots, write) in kinds {
         let mine: Vec<&Dot> = dots.kept.iter().filter(|d| write.is_none_or(|w| w == d.write)).collect();
         if mine.is_empty() {
             continue;
         }
         marks(&mut body, class, mine.into_iter().map(place));
-        marks(&mut body, class, std::iter::once((across + 4.0, 34.0)));
-        text(&mut body, across + 13.0, 38.0, Anchor::Start, "v", name);
-        across += 32.0 + text_width(name, 10.0);
+        marks(&mut body, class, std::iter::once((right + 4.0, 34.0)));
+        text(&mut body, right + 13.0, 38.0, Anchor::Start, "v", name);
+        right += 32.0 + text_width(name, 10.0);
+    }
+    if waits().next().is_some() {
+        let (name, mut path) = ("device kept idle", format!("M{right:.1} 33h16v2h-16z"));
+        for wait in waits() {
+            let (left, y) = (across(wait.at_ns), up(wait.sector) - 1.0);
+            let wide = (across(wait.at_ns.saturating_add(wait.ns)) - left).max(2.0);
+            let _ = write!(path, "M{left:.1} {y:.1}h{wide:.1}v2h-{wide:.1}z");
+        }
+        let _ = writeln!(body, "<path d=\"{path}\" class=\"r-memory\"/>");
+        text(&mut body, right + 21.0, 38.0, Anchor::Start, "v", name);
     }
     let thinned = |what: &str, dots: &Thinned<Dot>| match dots.one_of {
         1 => format!("every {what}"),
         n => format!("one {what} of {n}"),
     };
+    let kept_idle = match inside.idle_waits.kept.one_of {
+        _ if waits().next().is_none() => String::new(),
+        1 => ", and every wait of the idle device".into(),
+        n => format!(", and one wait of the idle device of {n}"),
+    };
     let words = format!(
-        "From {} to {} of the device within {}; shown: {} that was handed in and {} that was served.",
+        "From {} to {} of the device within {}; shown: {} that was handed in and {} that was served{kept_idle}.",
         crate::block::rounded_bytes(low as f64 * SECTOR_BYTES),
         crate::block::rounded_bytes(high as f64 * SECTOR_BYTES),
         units::time_ns(end_ns as f64),
@@ -179,18 +210,24 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn a_simulated_phase_has_three_pictures_and_a_real_one_none() {
+    fn a_simulated_phase_has_its_pictures_and_a_real_one_none() {
         let run = samples::simulated_run();
         let pictures = inside(&run, &run.phases[0]);
         let words: Vec<&str> = pictures.iter().map(|p| p.description.as_str()).collect();
-        assert_eq!(words.len(), 3);
-        assert!(
-            words[0].ends_with("shown: one bio of 2 that was handed in and every request that was served."),
-            "{}",
-            words[0]
+        assert_eq!(words.len(), 6);
+        let shown = "shown: one bio of 2 that was handed in and every request that was served, and every wait of the idle device.";
+        assert!(words[0].ends_with(shown), "{}", words[0]);
+        assert_eq!(
+            words[1],
+            "in the device between 0.50 and 1.0, waiting above it between 2.0 and 9.0 in 195 ms."
         );
-        assert!(words[1].starts_with("overhead 1.00 ms (10 %), seek 4.00 ms (40 %)"), "{}", words[1]);
-        assert_eq!(words[2], "Between 4 KiB and 128 KiB at once.");
+        assert_eq!(
+            words[2],
+            "The device had a command for 74 % of 195 ms, kept idle by the scheduler although requests waited for 8.2 %; shares of 10.0 ms each."
+        );
+        assert!(words[3].ends_with("; 75 % paid."), "{}", words[3]);
+        assert!(words[4].starts_with("overhead 1.00 ms (10 %), seek 4.00 ms (40 %)"), "{}", words[4]);
+        assert_eq!(words[5], "Between 4 KiB and 128 KiB at once.");
         assert!(pictures.iter().all(|p| p.title.contains("simulated")));
         let real = Run { simulation: None, ..run.clone() };
         assert!(inside(&real, &real.phases[0]).is_empty());

@@ -1,9 +1,12 @@
 //! `fathom sim calibrate`: a device profile from the requests of a trace. Three readings: which device and how many requests; the first
-//! half, which is fitted; the second, which is replayed on the fitted device and judged by how far response times lie apart.
+//! half, which is fitted; the second, which is replayed on the fitted device and judged by how far response times lie apart. `page` draws it.
+
+mod page;
 
 use super::super::trace::input::{self, Input};
 use super::line::{Calibrate, ProfileKind};
 use super::{is_file, traced};
+use crate::commands::write::must_be_free;
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
@@ -12,9 +15,10 @@ use fathom_iopath::queue::Rules;
 use fathom_iopath::{Limits, Queue, elevator};
 use fathom_record::Histogram;
 use fathom_record::block::DeviceNumber;
+use fathom_record::inside::Thinned;
 use fathom_report::units;
 use fathom_sim::agree::Look;
-use fathom_sim::calibrate::{Fitting, Judged, Services, Value, with_demerit};
+use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Services, Value, with_demerit};
 use fathom_sim::devices::{self, Device as _, DeviceProfile};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use serde::Serialize;
@@ -38,11 +42,28 @@ struct Told {
     /// Requests of the first half, which were fitted.
     fitted_requests: u64,
     values: Vec<Value>,
+    /// What the values are the course of.
+    curve: Option<Course>,
+    /// Some requests of both halves, as the fit sees them.
+    points: Halves,
     /// The second half; null if it has no request.
     held_out: Option<Judged>,
     /// Whether the demerit is at most what was asked for; null if nothing was.
     holds: Option<bool>,
     profile: String,
+}
+
+/// Requests of both halves.
+#[derive(Serialize)]
+struct Halves {
+    fitted: Thinned<Point>,
+    held_out: Thinned<Point>,
+}
+
+/// Response times of the second half.
+struct Times {
+    device: Histogram,
+    model: Histogram,
 }
 
 /// What the first half came to.
@@ -62,17 +83,24 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         )
         .into());
     }
+    if let Some(page) = &o.page {
+        page::check(page)?;
+        must_be_free(page, o.force)?;
+    }
     let mut fitting = fitting(o)?;
     let input = traced::one(&o.source)?;
     let (number, issued, called) = which(o, &input)?;
-    let half = first_half(&input, number, issued, &mut fitting, &called)?;
-    let held_out = second_half(&input, number, &half)?;
+    let mut points = Points::default();
+    let half = first_half(&input, (number, issued), (&mut fitting, &mut points), &called)?;
+    let times = second_half(&input, number, &half, (&fitting, &mut points))?;
+    let held_out = Judged::of(&times.device, &times.model);
     let holds = o.at_most.map(|limit| held_out.as_ref().is_some_and(|j| j.demerit_percent <= limit));
     let profile = match &held_out {
         Some(judged) => with_demerit(&half.text, judged.demerit_percent),
         None => half.text.clone(),
     };
     write(o, &profile)?;
+    let (fitted, of_second) = points.take();
     let told = Told {
         schema: SCHEMA,
         file: input.name,
@@ -80,6 +108,8 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         kind: if o.kind == ProfileKind::Disk { "disk" } else { "constant" },
         fitted_requests: half.requests,
         values: half.values,
+        curve: fitting.course(),
+        points: Halves { fitted, held_out: of_second },
         held_out,
         holds,
         profile: o.output.display().to_string(),
@@ -87,7 +117,10 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     if o.json {
         console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
     } else {
-        console::out(&page(&told));
+        console::out(&text(&told));
+    }
+    if let Some(output) = &o.page {
+        page::write(output, &told, times)?;
     }
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
@@ -140,9 +173,8 @@ fn which(o: &Calibrate, input: &Input) -> anyhow::Result<(DeviceNumber, u64, Str
 
 fn first_half(
     input: &Input,
-    number: DeviceNumber,
-    issued: u64,
-    fitting: &mut Fitting,
+    (number, issued): (DeviceNumber, u64),
+    (fitting, points): (&mut Fitting, &mut Points),
     called: &str,
 ) -> anyhow::Result<Half> {
     let mut services = Services::new(number);
@@ -154,6 +186,7 @@ fn first_half(
             && requests < issued / 2
         {
             fitting.add(&service);
+            fitting.point(&service).into_iter().for_each(|point| points.add(point, false));
             requests += 1;
             until_ns = event.time_ns;
         }
@@ -181,7 +214,12 @@ fn first_half(
 }
 
 /// What was issued in the second half, on the fitted device, each as long after what its task saw done as in the trace.
-fn second_half(input: &Input, number: DeviceNumber, half: &Half) -> anyhow::Result<Option<Judged>> {
+fn second_half(
+    input: &Input,
+    number: DeviceNumber,
+    half: &Half,
+    (fitting, points): (&Fitting, &mut Points),
+) -> anyhow::Result<Times> {
     let profile = DeviceProfile::parse("the fitted profile", &half.text).map_err(|e| Usage(e.to_string()))?;
     let device = profile.build().map_err(|e| Usage(e.to_string()))?;
     // Requests are as they were issued: nothing is cut any more.
@@ -199,6 +237,7 @@ fn second_half(input: &Input, number: DeviceNumber, half: &Half) -> anyhow::Resu
                 continue;
             }
             if let Some(service) = services.take(&event) {
+                fitting.point(&service).into_iter().for_each(|point| points.add(point, true));
                 gathered.push(service.response_ns);
                 if gathered.len() == GATHERED {
                     measured.merge(&Histogram::from_values(gathered.drain(..)));
@@ -218,7 +257,7 @@ fn second_half(input: &Input, number: DeviceNumber, half: &Half) -> anyhow::Resu
     for class in out.block.devices.iter().flat_map(|d| &d.requests) {
         model.merge(&class.d2c);
     }
-    Ok(Judged::of(&measured, &model))
+    Ok(Times { device: measured, model })
 }
 
 fn write(o: &Calibrate, text: &str) -> anyhow::Result<()> {
@@ -242,7 +281,7 @@ fn write(o: &Calibrate, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn page(told: &Told) -> String {
+fn text(told: &Told) -> String {
     let mut text = format!(
         "{}: {}, a profile of kind {} from the first {} requests\n\n",
         told.file, told.device, told.kind, told.fitted_requests

@@ -1,0 +1,64 @@
+//! What was fitted and how it was judged, as a page (`--page`): the same figures as the text and the JSON, drawn.
+
+use super::{Point, Thinned, Times, Told};
+use crate::console;
+use crate::exit::Usage;
+use anyhow::Context as _;
+use fathom_report::calibrated::{Calibrated, Curve, Fitted, Judged, Over, Request};
+use fathom_report::html::calibration_page;
+use fathom_sim::calibrate;
+use std::path::Path;
+
+/// Refuses what is no page before anything is read.
+pub(super) fn check(output: &Path) -> Result<(), Usage> {
+    match output.extension().and_then(|e| e.to_str()) {
+        Some("html" | "htm") => Ok(()),
+        _ => Err(Usage(format!("{}: a calibration is written as .html", output.display()))),
+    }
+}
+
+/// Writes it.
+pub(super) fn write(output: &Path, told: &Told, times: Times) -> anyhow::Result<()> {
+    let page = calibration_page(&drawn(told, times));
+    std::fs::write(output, page).with_context(|| format!("cannot write {}", output.display()))?;
+    console::note(&format!("wrote {}", output.display()));
+    Ok(())
+}
+
+fn drawn(told: &Told, times: Times) -> Calibrated {
+    let value = |v: &calibrate::Value| Fitted {
+        key: v.key.into(),
+        value: v.value,
+        standard_error: v.standard_error,
+        from: format!("{}: {}", v.src, v.note),
+    };
+    let curve = |c: calibrate::Course| Curve {
+        over: match c.over {
+            calibrate::Over::Bytes => Over::Bytes,
+            calibrate::Over::Cylinders => Over::Cylinders,
+        },
+        constant_ns: c.constant_ns,
+        root_ns: c.root_ns,
+        linear_ns: c.linear_ns,
+    };
+    Calibrated {
+        device: told.device.clone(),
+        file: told.file.clone(),
+        kind: told.kind.into(),
+        profile: told.profile.clone(),
+        fitted_requests: told.fitted_requests,
+        values: told.values.iter().map(value).collect(),
+        curve: told.curve.map(curve),
+        fitted: requests(&told.points.fitted),
+        held_out: requests(&told.points.held_out),
+        judged: told.held_out.as_ref().map(|j| Judged {
+            device: times.device,
+            model: times.model,
+            demerit_percent: j.demerit_percent,
+        }),
+    }
+}
+
+fn requests(points: &Thinned<Point>) -> Thinned<Request> {
+    Thinned { one_of: points.one_of, kept: points.kept.iter().map(|p| (p.x, p.ns)).collect() }
+}

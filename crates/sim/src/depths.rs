@@ -1,0 +1,148 @@
+//! Queue and device over time in a bounded number of intervals: when they no longer suffice, two become one and each is twice as long.
+
+use fathom_iopath::{Elevator as _, Queue};
+use fathom_record::inside::{DepthCourse, DepthInterval};
+
+/// Length of the first intervals, ns.
+const SHORTEST_NS: u64 = 1000;
+
+/// How it stands at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Requests in the device.
+    pub in_device: u32,
+    /// Requests above it.
+    pub waiting: u32,
+    /// The device has none because the scheduler waits for a better one than those.
+    pub held: bool,
+}
+
+impl Level {
+    /// The device has so many requests, and `waits` says that the queue wants to be asked later. A plug that is closed is no wait of
+    /// the scheduler.
+    #[inline]
+    pub fn of(queue: &Queue, in_device: u32, waits: bool) -> Self {
+        let held = waits && in_device == 0 && !queue.is_plugged() && queue.elevator().waiting() > 0;
+        Self { in_device, waiting: queue.waiting() as u32, held }
+    }
+}
+
+/// The course so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Depths {
+    most: u64,
+    since_ns: u64,
+    level: Level,
+    course: DepthCourse,
+}
+
+impl Depths {
+    /// At most so many intervals, two at least.
+    pub fn new(most: usize) -> Self {
+        let course = DepthCourse { interval_ns: SHORTEST_NS, ..DepthCourse::default() };
+        Self { most: most.max(2) as u64, since_ns: 0, level: Level::default(), course }
+    }
+
+    /// From this moment on it stands so.
+    #[inline]
+    pub fn look(&mut self, now_ns: u64, level: Level) {
+        if level != self.level {
+            self.pass(now_ns);
+            self.level = level;
+        }
+    }
+
+    /// It is over at this moment.
+    pub fn take(mut self, now_ns: u64) -> DepthCourse {
+        self.pass(now_ns);
+        self.course.end_ns = now_ns;
+        self.course
+    }
+
+    /// It stood as it does until now.
+    fn pass(&mut self, until_ns: u64) {
+        while until_ns.div_ceil(self.course.interval_ns) > self.most {
+            self.halve();
+        }
+        let Level { in_device, waiting, held } = self.level;
+        let DepthCourse { interval_ns, intervals, .. } = &mut self.course;
+        while self.since_ns < until_ns {
+            let number = self.since_ns / *interval_ns;
+            let end = until_ns.min((number + 1) * *interval_ns);
+            let ns = end - self.since_ns;
+            if intervals.len() as u64 <= number {
+                intervals.resize(number as usize + 1, DepthInterval::default());
+            }
+            let into = &mut intervals[number as usize];
+            into.busy_ns += if in_device > 0 { ns } else { 0 };
+            into.held_ns += if held { ns } else { 0 };
+            into.in_device_ns = into.in_device_ns.saturating_add(ns.saturating_mul(in_device.into()));
+            into.waiting_ns = into.waiting_ns.saturating_add(ns.saturating_mul(waiting.into()));
+            self.since_ns = end;
+        }
+    }
+
+    fn halve(&mut self) {
+        let DepthCourse { interval_ns, intervals, .. } = &mut self.course;
+        for number in 0..intervals.len().div_ceil(2) {
+            let (mut sum, next) = (intervals[2 * number], intervals.get(2 * number + 1).copied());
+            let next = next.unwrap_or_default();
+            sum.busy_ns += next.busy_ns;
+            sum.held_ns += next.held_ns;
+            sum.in_device_ns = sum.in_device_ns.saturating_add(next.in_device_ns);
+            sum.waiting_ns = sum.waiting_ns.saturating_add(next.waiting_ns);
+            intervals[number] = sum;
+        }
+        intervals.truncate(intervals.len().div_ceil(2));
+        *interval_ns *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Any level, as the simulator has them: nothing is held while the device is busy.
+    fn level() -> impl Strategy<Value = Level> {
+        (0u32..5, 0u32..200, any::<bool>()).prop_map(|(in_device, waiting, held)| Level {
+            in_device,
+            waiting,
+            held: held && in_device == 0,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_the_whole_whatever_the_intervals_are(
+            most in 2usize..40,
+            steps in prop::collection::vec((0u64..3_000_000, level()), 0..60),
+            rest in 0u64..100_000_000,
+        ) {
+            let mut depths = Depths::new(most);
+            let (mut now, mut level) = (0, Level::default());
+            let (mut busy, mut held, mut inside, mut above) = (0, 0, 0, 0);
+            for (ns, next) in steps.iter().copied().chain([(rest, Level::default())]) {
+                busy += if level.in_device > 0 { ns } else { 0 };
+                held += if level.held { ns } else { 0 };
+                inside += ns * u64::from(level.in_device);
+                above += ns * u64::from(level.waiting);
+                now += ns;
+                level = next;
+                depths.look(now, level);
+            }
+            let got = depths.take(now);
+            let sum = |of: fn(&DepthInterval) -> u64| got.intervals.iter().map(of).sum::<u64>();
+            prop_assert_eq!(sum(|i| i.busy_ns), busy);
+            prop_assert_eq!(sum(|i| i.held_ns), held);
+            prop_assert_eq!(sum(|i| i.in_device_ns), inside);
+            prop_assert_eq!(sum(|i| i.waiting_ns), above);
+            prop_assert_eq!(got.end_ns, now);
+            prop_assert_eq!(got.intervals.len() as u64, now.div_ceil(got.interval_ns));
+            prop_assert!(got.intervals.len() <= most);
+            // Not coarser than it must be.
+            prop_assert!(got.interval_ns == SHORTEST_NS || now.div_ceil(got.interval_ns / 2) > most as u64);
+            prop_assert!(got.intervals.iter().all(|i| i.busy_ns + i.held_ns <= got.interval_ns));
+        }
+    }
+}
