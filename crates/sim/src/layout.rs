@@ -3,6 +3,7 @@
 //! block on the way. Blocks are pages of 4 KiB.
 
 use crate::host::Layout;
+use std::collections::BTreeMap;
 
 /// Sectors of a block.
 pub(crate) const BLOCK_SECTORS: u64 = 8;
@@ -28,23 +29,55 @@ pub(crate) struct Extent {
     pub sector: u64,
 }
 
-/// Where a file lies.
+impl Extent {
+    /// The sector of a page, and how many from it on are in the extent.
+    fn run(self, page: u32) -> Option<(u64, u32)> {
+        let skipped = page.checked_sub(self.page)?;
+        let left = self.pages.checked_sub(skipped).filter(|&n| n > 0)?;
+        Some((self.sector + u64::from(skipped) * BLOCK_SECTORS, left))
+    }
+
+    /// Makes it longer by a page, if that follows on it.
+    fn grow(&mut self, page: u32, sector: u64) -> bool {
+        let follows =
+            self.page + self.pages == page && self.sector + u64::from(self.pages) * BLOCK_SECTORS == sector;
+        self.pages += u32::from(follows);
+        follows
+    }
+}
+
+/// There is no such indirect block: all that it would name is a hole.
+const NO_BLOCK: u64 = u64::MAX;
+
+/// Where a file lies. Pages that are nowhere are holes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     /// In order of the pages.
-    pub extents: Vec<Extent>,
+    extents: Vec<Extent>,
+    /// Those that were put into holes, by their first pages.
+    filling: BTreeMap<u32, Extent>,
     /// Sector of each indirect block, in order of what they name: the first one names the pages from 12 on.
     pub indirect: Vec<u64>,
 }
 
 impl Places {
-    /// The sector of a page, and how many pages from it on lie in one piece; `None` behind the last one.
+    /// The sector of a page, and how many pages from it on lie in one piece; `None` in holes and behind the last one.
     pub fn run(&self, page: u32) -> Option<(u64, u32)> {
         let after = self.extents.partition_point(|e| e.page <= page);
-        let extent = self.extents.get(after.checked_sub(1)?)?;
-        let skipped = page - extent.page;
-        let left = extent.pages.checked_sub(skipped).filter(|&n| n > 0)?;
-        Some((extent.sector + u64::from(skipped) * BLOCK_SECTORS, left))
+        let in_order = after.checked_sub(1).and_then(|at| self.extents[at].run(page));
+        in_order.or_else(|| self.filling.range(..=page).next_back()?.1.run(page))
+    }
+
+    /// How many pages from one on, which has none, are without blocks; `u32::MAX` if that goes on for ever.
+    pub fn hole(&self, page: u32) -> u32 {
+        let in_order = self.extents.get(self.extents.partition_point(|e| e.page <= page)).map(|e| e.page);
+        let filling = self.filling.range(page..).next().map(|(&first, _)| first);
+        in_order.into_iter().chain(filling).min().map_or(u32::MAX, |next| next - page)
+    }
+
+    /// The first page behind all that have blocks.
+    pub fn end(&self) -> u32 {
+        self.extents.last().map_or(0, |last| last.page + last.pages)
     }
 
     /// Which indirect block names a page, and the first page that it does not name any more; `None` if the inode does it itself,
@@ -67,14 +100,17 @@ impl Places {
 
     fn put(&mut self, page: u32, block: u64) {
         let sector = block * BLOCK_SECTORS;
-        if let Some(last) = self.extents.last_mut()
-            && last.sector + u64::from(last.pages) * BLOCK_SECTORS == sector
-            && last.page + last.pages == page
-        {
-            last.pages += 1;
+        let new = Extent { page, pages: 1, sector };
+        if page >= self.end() {
+            if !self.extents.last_mut().is_some_and(|last| last.grow(page, sector)) {
+                self.extents.push(new);
+            }
             return;
         }
-        self.extents.push(Extent { page, pages: 1, sector });
+        let mut before = self.filling.range_mut(..page);
+        if !before.next_back().is_some_and(|(_, extent)| extent.grow(page, sector)) {
+            self.filling.insert(page, new);
+        }
     }
 }
 
@@ -120,7 +156,7 @@ impl Allocator {
         files
     }
 
-    /// Gives the pages from `from` to `to` of a file their blocks.
+    /// Gives the pages from `from` to `to` of a file, which have none, their blocks.
     pub fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
         for page in from..to {
             if self.layout == Layout::IndirectBlocks {
@@ -135,14 +171,18 @@ impl Allocator {
     /// those above it, which are always in memory and only take their place.
     fn indirect_before(&mut self, file: &mut Places, page: u32) {
         let Some(behind) = u64::from(page).checked_sub(DIRECT) else { return };
-        if !behind.is_multiple_of(NAMED) {
+        let number = (behind / NAMED) as usize;
+        if file.indirect.get(number).is_some_and(|&sector| sector != NO_BLOCK) {
             return;
         }
-        if behind == NAMED {
+        if number > 0 && file.indirect.iter().skip(1).all(|&sector| sector == NO_BLOCK) {
             self.take();
         }
         let block = self.take();
-        file.indirect.push(block * BLOCK_SECTORS);
+        if file.indirect.len() <= number {
+            file.indirect.resize(number + 1, NO_BLOCK);
+        }
+        file.indirect[number] = block * BLOCK_SECTORS;
     }
 
     fn take(&mut self) -> u64 {
@@ -209,6 +249,25 @@ mod tests {
     }
 
     #[test]
+    fn holes_have_no_blocks_and_can_be_filled() {
+        for layout in [Layout::Extents, Layout::IndirectBlocks] {
+            let mut allocator = Allocator::new(layout, 1024, 0);
+            let mut file = Places::default();
+            let before = allocator.end_sector();
+            allocator.extend(&mut file, 100_000, 100_004);
+            // With the tables of a group, an indirect block and the one above it.
+            assert!(allocator.end_sector() - before <= (4 + GROUP_TABLES + 2) * BLOCK_SECTORS);
+            assert_eq!((file.run(0), file.hole(0), file.end()), (None, 100_000, 100_004));
+            allocator.extend(&mut file, 50, 52);
+            allocator.extend(&mut file, 52, 53);
+            assert_eq!((file.hole(0), file.hole(53), file.hole(100_004)), (50, 99_947, u32::MAX));
+            let runs = [50, 51, 52, 100_001].map(|page| file.run(page).unwrap().1);
+            assert_eq!(runs, [3, 2, 1, 3]);
+            assert!((0..50).chain(53..200).all(|page| file.run(page).is_none()));
+        }
+    }
+
+    #[test]
     fn groups_begin_with_their_tables() {
         let file = one(Layout::IndirectBlocks, 70_000);
         let in_tables = |sector: u64| sector / 8 % GROUP_BLOCKS < GROUP_TABLES;
@@ -234,7 +293,7 @@ mod tests {
             let files = Allocator::new(layout, 10, interleave).lay_out(&sizes);
             let mut blocks: Vec<u64> = Vec::new();
             for (file, &pages) in files.iter().zip(&sizes) {
-                blocks.extend(file.indirect.iter().map(|s| s / 8));
+                blocks.extend(file.indirect.iter().filter(|&&s| s != NO_BLOCK).map(|s| s / 8));
                 for page in 0..pages {
                     blocks.push(file.run(page).unwrap().0 / 8);
                 }

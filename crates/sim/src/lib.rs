@@ -32,6 +32,7 @@ mod names;
 mod noted;
 pub mod outcome;
 pub mod random;
+mod regions;
 pub mod replay;
 pub mod reproduce;
 mod runs;

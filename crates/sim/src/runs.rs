@@ -1,5 +1,5 @@
-//! A set of pages as runs of neighbours: what is dirty of a file, and is mostly written from its beginning to its end. Kept by the files,
-//! filled by writers, emptied from the front by write-back.
+//! A set of pages as runs of neighbours: what is dirty of a file, and is mostly written from its beginning to its end, and
+//! what has blocks and no data. Kept by the files, filled by writers, emptied from the front by write-back.
 
 use std::collections::BTreeMap;
 
@@ -42,6 +42,32 @@ impl Runs {
         if joined.is_some() {
             self.0.remove(&(page + 1));
         }
+    }
+
+    /// Adds the pages of a range, of which none may be there.
+    pub fn insert_run(&mut self, pages: std::ops::Range<u32>) {
+        if pages.is_empty() {
+            return;
+        }
+        debug_assert!(self.gap_at(pages.start) >= pages.end - pages.start, "some of {pages:?} are there");
+        let end = self.0.remove(&pages.end).unwrap_or(pages.end);
+        match self.0.range_mut(..=pages.start).next_back() {
+            Some((_, before)) if *before == pages.start => *before = end,
+            _ => drop(self.0.insert(pages.start, end)),
+        }
+    }
+
+    /// How many pages from one on are there; 0 if it is not.
+    pub fn run_at(&self, page: u32) -> u32 {
+        self.0.range(..=page).next_back().map_or(0, |(_, &end)| end.saturating_sub(page))
+    }
+
+    /// How many pages from one on are not there; 0 if it is.
+    pub fn gap_at(&self, page: u32) -> u32 {
+        if self.run_at(page) > 0 {
+            return 0;
+        }
+        self.0.range(page..).next().map_or(u32::MAX, |(&first, _)| first - page)
     }
 
     /// Takes a page out. Whether it was there.
@@ -87,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_set_of_its_pages(steps in prop::collection::vec((0u32..40, 0u8..4), 0..200)) {
+        fn it_is_the_set_of_its_pages(steps in prop::collection::vec((0u32..40, 0u8..5), 0..200)) {
             let (mut runs, mut set) = (Runs::default(), BTreeSet::new());
             for (page, what) in steps {
                 match what {
@@ -99,6 +125,11 @@ mod tests {
                         }
                         runs.take_first(some);
                     }
+                    2 => {
+                        let range = page..page + runs.gap_at(page).min(7);
+                        runs.insert_run(range.clone());
+                        set.extend(range);
+                    }
                     _ => {
                         runs.insert(page);
                         set.insert(page);
@@ -106,6 +137,9 @@ mod tests {
                 }
                 let pages: Vec<u32> = runs.0.iter().flat_map(|(&first, &end)| first..end).collect();
                 prop_assert_eq!(&pages, &set.iter().copied().collect::<Vec<_>>());
+                let there = set.range(page..).zip(page..).take_while(|(p, n)| *p == n).count() as u32;
+                let missing = set.range(page..).next().map_or(u32::MAX, |next| next - page);
+                prop_assert_eq!((runs.run_at(page), runs.gap_at(page)), (there, missing));
                 prop_assert!(runs.0.iter().zip(runs.0.keys().skip(1)).all(|((_, end), next)| end < next));
             }
         }

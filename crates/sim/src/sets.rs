@@ -3,13 +3,15 @@
 use crate::block::Who;
 use crate::cache::Flags;
 use crate::devices::SECTOR_BYTES;
-use crate::files::{FileNumber, Metadata, TooLarge};
+use crate::files::{FileNumber, Full, Metadata, PAGE, TooLarge};
 use crate::machine::Machine;
 use crate::names::{Names, used_by_flows};
+use crate::regions::written;
 use fathom_workload::ops::generators::Rand48;
 use fathom_workload::tree::{Layouts, layouts};
-use fathom_workload::{Access, Bytes, FileSet, Files, Pick, Program, Sizing, Stream, Workload};
+use fathom_workload::{Bytes, FileSet, Files, Sizing, Workload};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A set.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,8 @@ pub(crate) enum SetsError {
     Layout(#[from] fathom_workload::tree::SetError),
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
+    #[error("{0}")]
+    Full(#[from] Full),
     #[error(
         "the file sets have {files} files and leaf directories; the simulator holds {}: choose fewer",
         MOST_FILES
@@ -59,23 +63,6 @@ fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
     match set.size {
         Sizing::Fixed(Bytes(bytes)) => vec![bytes; usize::try_from(set.files.count()).unwrap_or(0)],
         Sizing::Variable(_) => drawn.sizes.get(&set.name).cloned().unwrap_or_default(),
-    }
-}
-
-/// How far the streams of a workload go in the files of a set.
-pub(crate) fn reach(workload: &Workload, set: &FileSet) -> u64 {
-    let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
-    let streams = threads.filter_map(|t| match &t.program {
-        Program::Stream(stream) if stream.fileset == set.name && stream.pick != Pick::All => Some(stream),
-        _ => None,
-    });
-    streams.map(|s| end_of(s)).max().unwrap_or(0)
-}
-
-fn end_of(stream: &Stream) -> u64 {
-    match &stream.access {
-        Access::Listed(list) => list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0),
-        _ => stream.length.map_or(0, |l| stream.start.0.saturating_add(l.0)),
     }
 }
 
@@ -103,12 +90,18 @@ impl Sets {
         let mut all = BTreeMap::new();
         for set in &workload.filesets {
             let sizes = sizes(set, &drawn);
-            let reach = reach(workload, set);
-            let lengths: Vec<u64> = sizes.iter().map(|&s| s.max(reach)).collect();
+            let written = written(workload, set);
+            let lengths: Vec<u64> = sizes.iter().map(|&s| written.together_with(s).0).collect();
             let mut files = machine.files.borrow_mut();
             let first = files.make(&lengths)?;
-            for (file, &bytes) in (first..).zip(&sizes) {
-                files.get_mut(file).bytes = bytes;
+            for (number, &bytes) in (first..).zip(&sizes) {
+                // What lies before these is a hole.
+                for apart in written.together_with(bytes).1 {
+                    files.allocate(number, pages_of(apart)?)?;
+                }
+                let file = files.get_mut(number);
+                file.bytes = bytes;
+                file.is_written_up_to(bytes);
             }
             all.insert(set.name.clone(), Set { first, sizes, names: None });
         }
@@ -130,6 +123,12 @@ impl Sets {
     pub fn get(&self, name: &str) -> Option<&Set> {
         self.all.get(name)
     }
+}
+
+/// The pages that a range of bytes lies in.
+fn pages_of(bytes: &Range<u64>) -> Result<Range<u32>, Full> {
+    let page = |page: u64| u32::try_from(page).map_err(|_| Full::Numbers);
+    Ok(page(bytes.start / PAGE)?..page(bytes.end.div_ceil(PAGE))?)
 }
 
 impl Set {
@@ -191,6 +190,7 @@ impl Machine {
         for number in set.files() {
             let file = files.get_mut(number);
             file.bytes = 0;
+            file.is_written_up_to(0);
             file.exists = false;
             file.indirect.iter_mut().for_each(|block| *block = Metadata::Present);
         }
@@ -220,6 +220,7 @@ impl Machine {
         let this = files.get_mut(file);
         let pages = this.in_memory();
         (this.bytes, this.reach) = (0, 0);
+        this.is_written_up_to(0);
         this.dirty.clear();
         for page in (0..pages).map(|page| this.page(page)) {
             cache.forget_dirt(page);
@@ -239,6 +240,14 @@ impl Machine {
         names.begin(&files);
     }
 
+    /// Files of a set go that are not to exist at first: flows have made them.
+    pub(crate) async fn remove_the_others(&self, set: &Set) {
+        let Some(names) = &set.names else { return };
+        for (file, _) in set.files().zip(&names.existing).filter(|(_, existing)| !**existing) {
+            self.make_empty(file).await;
+        }
+    }
+
     /// Gives the files of a set their full length, those that are to exist.
     pub(crate) fn make_full(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
@@ -246,6 +255,7 @@ impl Machine {
             let file = files.get_mut(file);
             file.exists = set.names.as_ref().is_none_or(|names| names.existing[n]);
             file.bytes = if file.exists { bytes } else { 0 };
+            file.is_written_up_to(file.bytes);
         }
         if let Some(names) = &set.names {
             names.begin(&files);

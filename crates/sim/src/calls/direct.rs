@@ -9,7 +9,8 @@ use crate::machine::Machine;
 use fathom_iopath::PageSpan;
 
 impl Machine {
-    /// Moves bytes between a file and memory. Where the file's blocks lie apart, so do the pieces. Half sectors are moved as whole ones.
+    /// Moves bytes between a file and memory. Where the file's blocks lie apart, so do the pieces; a hole is not read. Half sectors are
+    /// moved as whole ones.
     pub(super) async fn transfer(&self, handle: Handle, write: bool, offset: u64, bytes: u64) {
         if bytes == 0 {
             return;
@@ -23,11 +24,16 @@ impl Machine {
         self.block.plug(handle.who);
         while at < end {
             let page = (at / PAGE) as u32;
+            if !write && let hole @ 1.. = self.files.borrow().get(handle.file).hole(page) {
+                at = (u64::from(page) + u64::from(hole)) * PAGE;
+                continue;
+            }
             self.know_place(handle.who, handle.file, page).await;
             let place = {
                 let files = self.files.borrow();
-                let places = &files.get(handle.file).places;
-                places.run(page).map(|(sector, run)| (sector, run.min(places.named_until(page) - page)))
+                let file = files.get(handle.file);
+                let place = if write { file.places.run(page) } else { file.run(page) };
+                place.map(|(sector, run)| (sector, run.min(file.places.named_until(page) - page)))
             };
             let Some((sector, run)) = place else { break };
             let inside = at % PAGE / SECTOR_BYTES;
@@ -44,6 +50,11 @@ impl Machine {
             };
             self.submit(handle.who, piece).await;
             at += sectors * SECTOR_BYTES;
+            if write {
+                let mut files = self.files.borrow_mut();
+                let file = files.get_mut(handle.file);
+                (page..at.div_ceil(PAGE) as u32).for_each(|page| file.is_written(page));
+            }
         }
         self.block.finish_plug(self, handle.who);
         self.all_parts(parts, handle.who).await;

@@ -9,6 +9,7 @@ mod write;
 
 use crate::block::Who;
 use crate::files::FileNumber;
+use crate::machine::Machine;
 
 /// An open file as a call sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) struct Handle {
     pub direct: bool,
     /// Reads look after the time of the last access: opened without O_NOATIME.
     pub access_time: bool,
+    /// Of the file when it was opened, if it may go since; see [`Machine::forget`].
+    pub generation: Option<u32>,
 }
 
 /// A call could not do all of what was asked.
@@ -30,4 +33,11 @@ pub(crate) struct Handle {
 pub(crate) struct Short {
     /// Bytes that it could have moved.
     pub moved: u64,
+}
+
+impl Machine {
+    /// Whether all that was in a file has gone since it was opened: it was removed, and another one of its name was made.
+    pub(crate) fn is_gone(&self, handle: Handle) -> bool {
+        handle.generation.is_some_and(|g| g != self.files.borrow().get(handle.file).generation)
+    }
 }

@@ -26,14 +26,13 @@ impl Machine {
         self.closed.borrow_mut().push(open);
     }
 
-    /// A file is to reach up to an end: it gets blocks for that.
-    pub(crate) fn make_room(&self, file: FileNumber, end: u64) -> Result<(), Full> {
-        let pages = u32::try_from(end.div_ceil(PAGE)).map_err(|_| Full)?;
+    /// Something is to be written at an offset of a file: it gets blocks for that.
+    pub(crate) fn make_room(&self, file: FileNumber, offset: u64, bytes: u64) -> Result<(), Full> {
+        let end = offset.saturating_add(bytes).div_ceil(PAGE);
+        let end = u32::try_from(end).map_err(|_| Full::Numbers)?;
         let mut files = self.files.borrow_mut();
-        if files.get(file).pages < pages {
-            files.grow(file, pages)?;
-            self.cache.borrow_mut().grow(files.pages());
-        }
+        files.allocate(file, (offset / PAGE) as u32..end)?;
+        self.cache.borrow_mut().grow(files.pages());
         Ok(())
     }
 
@@ -46,8 +45,10 @@ impl Machine {
         });
     }
 
-    /// A file is made, and empty.
-    pub(crate) fn create(&self, file: FileNumber, directory: &Directory) {
+    /// A file is made, and empty, also if somebody still has one open that had its name.
+    pub(crate) async fn create(&self, file: FileNumber, directory: &Directory) {
+        let generation = self.files.borrow().get(file).generation;
+        self.forget(file, generation).await;
         let inode = {
             let mut files = self.files.borrow_mut();
             let this = files.get_mut(file);
@@ -58,16 +59,32 @@ impl Machine {
         self.name_changed(inode, directory);
     }
 
-    /// A file is removed. What was written to it need not reach the device.
-    pub(crate) async fn remove(&self, file: FileNumber, directory: &Directory) {
-        self.make_empty(file).await;
+    /// A name is removed. The file goes with it, unless it is `open`: then who closes it has to see to that.
+    pub(crate) async fn remove(&self, file: FileNumber, directory: &Directory, open: bool) {
+        if !open {
+            let generation = self.files.borrow().get(file).generation;
+            self.forget(file, generation).await;
+        }
         let inode = {
             let mut files = self.files.borrow_mut();
             let this = files.get_mut(file);
             this.exists = false;
-            this.inode_dirty = false;
             this.inode
         };
         self.name_changed(inode, directory);
+    }
+
+    /// A file goes, of this generation: what was written to it need not reach the device, and who still has it open means none.
+    pub(crate) async fn forget(&self, file: FileNumber, generation: u32) {
+        // Who is writing finishes before.
+        self.lock(file).await;
+        if self.files.borrow().get(file).generation == generation {
+            self.make_empty(file).await;
+            let mut files = self.files.borrow_mut();
+            let this = files.get_mut(file);
+            this.generation += 1;
+            this.inode_dirty = false;
+        }
+        self.unlock(file);
     }
 }

@@ -186,11 +186,17 @@ impl Machine {
         let mut at = first;
         self.block.plug(who);
         while at < end {
+            let hole = self.files.borrow().get(file).hole(at).min(end - at);
+            if hole > 0 {
+                self.fill_with_zeroes(file, at..at + hole);
+                at += hole;
+                continue;
+            }
             self.know_place(who, file, at).await;
             let (sector, run, number) = {
                 let files = self.files.borrow();
                 let this = files.get(file);
-                let Some((sector, run)) = this.places.run(at) else { break };
+                let Some((sector, run)) = this.run(at) else { continue };
                 let run = run.min(this.places.named_until(at) - at).min(this.numbered_together(at));
                 (sector, run, this.page(at))
             };
@@ -201,6 +207,16 @@ impl Machine {
             at += pages;
         }
         self.block.finish_plug(self, who);
+    }
+
+    /// Pages in a hole are there without the device.
+    fn fill_with_zeroes(&self, file: FileNumber, pages: std::ops::Range<u32>) {
+        let (files, mut cache) = (self.files.borrow(), self.cache.borrow_mut());
+        for page in pages {
+            let number = files.get(file).page(page);
+            cache.set(number, Flags::READY, true);
+            cache.waiters(number, |task| self.wake(task));
+        }
     }
 
     /// The time of access changes once a second; that makes the inode dirty.

@@ -19,12 +19,19 @@ impl Machine {
         if self.stack != Stack::Full || handle.direct {
             self.transfer(handle, true, offset, bytes).await;
             self.compute(self.costs.page_ns * bytes.div_ceil(PAGE)).await;
+            if self.is_gone(handle) {
+                return;
+            }
             let mut files = self.files.borrow_mut();
             let file = files.get_mut(handle.file);
             file.bytes = file.bytes.max(offset + bytes);
             return;
         }
         self.lock(handle.file).await;
+        if self.is_gone(handle) {
+            self.unlock(handle.file);
+            return;
+        }
         let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
         let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Write, pages);
         let between_looks = self.pages_between_looks();
@@ -59,21 +66,21 @@ impl Machine {
         self.unlock(handle.file);
     }
 
-    /// Makes a page ready to be written, if nothing need be waited for: one that is to be replaced as a whole, or lies behind the end,
-    /// need not be read. Whether it is.
+    /// Makes a page ready to be written, if nothing need be waited for: one that is to be replaced as a whole, or lies in a hole or behind
+    /// the end, need not be read. Whether it is.
     fn make_ready(&self, file: FileNumber, page: u32, whole: bool) -> bool {
         if !self.is_place_known(file, page) {
             return false;
         }
-        let (number, file_bytes) = {
+        let (number, is_empty) = {
             let files = self.files.borrow();
             let file = files.get(file);
-            (file.page(page), file.bytes)
+            (file.page(page), u64::from(page) * PAGE >= file.bytes || file.hole(page) > 0)
         };
         let flags = self.cache.borrow().flags(number);
         match flags {
             Some(flags) => flags.has(Flags::READY),
-            None if whole || u64::from(page) * PAGE >= file_bytes => {
+            None if whole || is_empty => {
                 self.cache.borrow_mut().insert(number, Flags::READY, self.cpu());
                 true
             }
@@ -104,6 +111,7 @@ impl Machine {
                 file.dirty_since_ns = self.now();
             }
             file.dirty.insert(page);
+            file.is_written(page);
             file.reach = file.reach.max(page + 1);
             file.page(page)
         };

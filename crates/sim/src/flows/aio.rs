@@ -39,9 +39,11 @@ pub(crate) async fn serve(machine: &Machine, who: Who, flights: &Flights) {
             machine.park().await;
             continue;
         };
-        machine.write(opened.handle, offset, bytes).await;
-        if opened.sync {
-            machine.fsync(opened.handle, false).await;
+        if !machine.is_gone(opened.handle) {
+            machine.write(opened.handle, offset, bytes).await;
+            if opened.sync {
+                machine.fsync(opened.handle, false).await;
+            }
         }
         flights.count.set(flights.count.get() - 1);
         if let Some(worker) = flights.waiting.take() {
@@ -72,7 +74,7 @@ impl Flights {
     }
 
     /// Waits until one more may be in flight.
-    pub(super) async fn room(&self, hand: &Hand<'_, '_>) -> Result<(), Break> {
+    pub(super) async fn room(&self, hand: &mut Hand<'_, '_>) -> Result<(), Break> {
         while self.count.get() >= MOST {
             self.one_ends(hand.machine, hand.machine.now() + NAP_NS).await;
             hand.over()?;

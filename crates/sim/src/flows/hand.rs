@@ -6,6 +6,7 @@ use super::rows::{RowStat, kind};
 use super::stage::{Stage, Words};
 use crate::block::Who;
 use crate::calls::Handle;
+use crate::files::Full;
 use crate::machine::Machine;
 use crate::noted::Noted;
 use crate::threads::{Together, Worked};
@@ -27,8 +28,8 @@ pub(super) enum Break {
     /// By what the flow did before.
     Wrong(Wrong),
     /// The device is full.
-    Full,
-    /// It waits, and everybody else does.
+    Full(Full),
+    /// It waits to be woken, everybody else does, and no time will end it.
     Forsaken,
     /// One of the finishing operations.
     Finished,
@@ -43,6 +44,12 @@ pub(super) enum Break {
 impl From<Wrong> for Break {
     fn from(wrong: Wrong) -> Self {
         Self::Wrong(wrong)
+    }
+}
+
+impl From<Full> for Break {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
     }
 }
 
@@ -183,6 +190,13 @@ impl<'s> Hand<'s, '_> {
             return Ok(());
         }
         if now >= self.deadline_ns { Err(Break::TimeOver) } else { Ok(()) }
+    }
+
+    /// When it will look up at the latest, whatever it does: at the end of the warm-up, if a time begins then that will end the phase, or
+    /// at that end.
+    pub fn latest_ns(&self) -> u64 {
+        let time_begins = !self.counting && self.stage.phase.stop.time.is_some();
+        if time_begins { self.alarm_ns } else { self.deadline_ns }
     }
 
     pub fn begin_counting(&mut self, now: u64) {

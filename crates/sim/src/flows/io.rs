@@ -2,6 +2,8 @@
 //! which counts as one more operation of 0 bytes.
 
 use super::hand::{Break, Hand, Opened};
+use super::line::Line;
+use super::stage::Needs;
 use fathom_workload::flow::{Op, Pick, Transfer, Whole, Wrong};
 
 /// Longest wait for an entry that another worker is at before it is looked again.
@@ -43,30 +45,74 @@ impl Hand<'_, '_> {
 
     /// Takes an entry to work on; it is busy until it is released.
     pub(super) async fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
-        loop {
-            match self.thread.try_pick(pick)? {
-                Some(entry) => return Ok(entry),
-                None => self.give_way().await?,
+        let line = self.stage.line_of(pick);
+        self.after_those_called(line).await;
+        if let Some(entry) = self.thread.try_pick(pick)? {
+            return Ok(entry);
+        }
+        line.enter(self.machine, Needs::Any(*pick));
+        let found = loop {
+            if let Err(why) = self.give_way(line).await {
+                break Err(why);
             }
+            match self.thread.try_pick(pick) {
+                Ok(Some(entry)) => break Ok(entry),
+                Ok(None) => {}
+                Err(wrong) => break Err(wrong.into()),
+            }
+        };
+        line.leave(self.machine);
+        found
+    }
+
+    /// Takes this file of a set to work on; it is busy until it is released.
+    pub(super) async fn claim(&mut self, set: usize, file: usize) -> Result<(), Break> {
+        let (line, files) = (&self.stage.busy[set].files, &self.stage.sets[set].files);
+        self.after_those_called(line).await;
+        if files.claim(file) {
+            return Ok(());
+        }
+        line.enter(self.machine, Needs::Entry(file));
+        let mut outcome = Ok(());
+        while outcome.is_ok() {
+            outcome = self.give_way(line).await;
+            if outcome.is_ok() && files.claim(file) {
+                break;
+            }
+        }
+        line.leave(self.machine);
+        outcome
+    }
+
+    /// Who was called at this very moment goes first: whoever lets go of an entry and wants one again at once would be there before him
+    /// each time.
+    async fn after_those_called(&self, line: &Line<Needs>) {
+        if line.is_somebody_called() {
+            self.machine.wake(self.machine.task());
+            self.machine.park().await;
         }
     }
 
-    /// Another worker is busy with what this one needs.
-    pub(super) async fn give_way(&self) -> Result<(), Break> {
+    /// Another worker is busy with what this one, who is in the line, needs.
+    async fn give_way(&mut self, line: &Line<Needs>) -> Result<(), Break> {
         self.over()?;
-        let until_ns = self.deadline_ns.min(self.machine.now() + GLANCE_NS);
-        self.stage.busy.wait(self.machine, until_ns).await;
+        let until_ns = self.latest_ns().min(self.machine.now() + GLANCE_NS);
+        line.sleep(self.machine, until_ns).await;
         Ok(())
     }
 
     /// An entry is free again.
     pub(super) fn release(&self, pick: &Pick, entry: usize) {
         pick.pool(self.stage.sets.as_slice()).release(entry);
-        self.stage.busy.wake(self.machine);
+        self.stage.entry_is_free(self.machine, pick);
     }
 
     /// Reads once. Returns what was there.
     async fn read_once(&self, opened: Opened, offset: u64, bytes: u64) -> u64 {
+        if self.machine.is_gone(opened.handle) {
+            self.call().await;
+            return 0;
+        }
         match self.machine.read(opened.handle, offset, bytes).await {
             Ok(()) => bytes,
             Err(short) => short.moved,
@@ -75,15 +121,25 @@ impl Hand<'_, '_> {
 
     /// Writes all of it.
     async fn write_all(&self, opened: Opened, offset: u64, bytes: u64) -> Result<(), Break> {
-        let full = self.machine.make_room(opened.handle.file, offset.saturating_add(bytes)).is_err();
-        if full {
-            return Err(Break::Full);
+        if self.machine.is_gone(opened.handle) {
+            self.call().await;
+            return Ok(());
         }
+        self.machine.make_room(opened.handle.file, offset, bytes)?;
         self.machine.write(opened.handle, offset, bytes).await;
         if opened.sync {
             self.machine.fsync(opened.handle, false).await;
         }
         Ok(())
+    }
+
+    /// fsync(2) of an open file.
+    async fn sync_file(&self, opened: Opened) {
+        if self.machine.is_gone(opened.handle) {
+            self.call().await;
+        } else {
+            self.machine.fsync(opened.handle, false).await;
+        }
     }
 
     pub(super) async fn read(&mut self, op: &Op) -> Result<(), Break> {
@@ -166,16 +222,16 @@ impl Hand<'_, '_> {
     pub(super) async fn async_write(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let Transfer { offset, bytes, .. } = self.thread.transfer(op, slot)?;
-        self.flights.room(self).await?;
+        let flights = self.flights;
+        flights.room(self).await?;
         let opened = self.opened(slot)?;
         let from = self.machine.now();
         self.at_offset = offset;
-        let full = self.machine.make_room(opened.handle.file, offset.saturating_add(bytes)).is_err();
-        if full {
-            return Err(Break::Full);
+        if !self.machine.is_gone(opened.handle) {
+            self.machine.make_room(opened.handle.file, offset, bytes)?;
         }
         self.call().await;
-        self.flights.hand(self.machine, (opened, offset, bytes));
+        flights.hand(self.machine, (opened, offset, bytes));
         self.done(op, from, bytes).await
     }
 
@@ -184,7 +240,7 @@ impl Hand<'_, '_> {
         let opened = self.opened(slot)?;
         let from = self.machine.now();
         self.at_offset = 0;
-        self.machine.fsync(opened.handle, false).await;
+        self.sync_file(opened).await;
         self.done(op, from, 0).await
     }
 
@@ -196,7 +252,7 @@ impl Hand<'_, '_> {
             let file = self.thread.slots.get(slot).file;
             let Some(opened) = file.filter(|_| of.is_some_and(|o| o.0 == set)) else { continue };
             let from = self.machine.now();
-            self.machine.fsync(opened.handle, false).await;
+            self.sync_file(opened).await;
             self.thread.at_file = of;
             self.done(op, from, 0).await?;
         }

@@ -165,7 +165,7 @@ impl Hand<'_, '_> {
         self.flights.land(self.machine).await;
         for slot in 0..self.thread.slots.count() {
             if let Some(opened) = self.thread.take_out(slot) {
-                self.machine.end_reading(opened.handle.open);
+                self.closed(opened, self.thread.slots.get(slot).of).await;
             }
         }
         self.machine.block.has_exited(self.machine, self.who);
@@ -200,11 +200,7 @@ impl Hand<'_, '_> {
             Err(Break::Wrong(Wrong::Exhausted)) if stop.exhausted == Exhausted::Phase => by_rule(),
             Err(Break::Wrong(Wrong::Exhausted)) if stop.exhausted == Exhausted::Worker => completed(),
             Err(Break::Wrong(wrong)) => failed("flow", &|op, on, set| wrong.sentence(op, on, set)),
-            Err(Break::Full) => failed("write", &|_, on, _| {
-                format!(
-                    "no room is left on the simulated device for {on}; choose a larger device or less data"
-                )
-            }),
+            Err(Break::Full(full)) => failed("write", &|_, on, _| format!("{full} ({on})")),
             Err(Break::Forsaken) => failed("wait", &|_, _, _| {
                 "waits to be woken, and every other thread waits, too, or has ended; nobody is left to wake it".into()
             }),

@@ -25,8 +25,19 @@ impl<'a> Hand<'_, 'a> {
     pub(super) fn open_file(&self, op: &Op, of: (usize, usize)) -> Opened {
         let open = self.machine.begin_reading();
         let file = self.file(of);
-        let handle = Handle { file, open, who: self.who, direct: op.direct, access_time: true };
+        let generation = Some(self.machine.files.borrow().get(file).generation);
+        let handle = Handle { file, open, who: self.who, direct: op.direct, access_time: true, generation };
         Opened { handle, sync: op.sync }
+    }
+
+    /// A file that was opened, and is of this set and entry, is closed. If its name was removed and nobody else has it, it goes.
+    pub(super) async fn closed(&self, opened: Opened, of: Option<(usize, usize)>) {
+        self.machine.end_reading(opened.handle.open);
+        let Handle { file, generation: Some(generation), .. } = opened.handle else { return };
+        let is_removed = !self.machine.files.borrow().get(file).exists;
+        if is_removed && of.is_some_and(|(set, entry)| self.stage.sets[set].open_count(entry) == 0) {
+            self.machine.forget(file, generation).await;
+        }
     }
 
     pub(super) async fn open_existing(&mut self, op: &Op) -> Result<(), Break> {
@@ -50,7 +61,7 @@ impl<'a> Hand<'_, 'a> {
         let (set, entry) = (pick.set, self.pick(&pick).await?);
         self.call().await;
         if let Some(names) = self.names(set).and_then(|s| s.names.as_ref()) {
-            self.machine.create(self.file((set, entry)), names.directory_of(entry));
+            self.machine.create(self.file((set, entry)), names.directory_of(entry)).await;
             names.file_is(entry, true);
         }
         self.stage.sets[set].files.set_exists(entry, true);
@@ -66,7 +77,7 @@ impl<'a> Hand<'_, 'a> {
         let from = self.machine.now();
         self.at_offset = 0;
         self.call().await;
-        self.machine.end_reading(opened.handle.open);
+        self.closed(opened, self.thread.at_file).await;
         self.done(op, from, 0).await
     }
 
@@ -74,9 +85,7 @@ impl<'a> Hand<'_, 'a> {
         let from = self.machine.now();
         let (set, entry, own, open) = match self.thread.deletion(op)? {
             Deletion::Own { set, file, open } => {
-                while !self.stage.sets[set].files.claim(file) {
-                    self.give_way().await?;
-                }
+                self.claim(set, file).await?;
                 (set, file, true, open)
             }
             Deletion::Any(pick) => (pick.set, self.pick(&pick).await?, false, false),
@@ -85,13 +94,13 @@ impl<'a> Hand<'_, 'a> {
         if may {
             self.call().await;
             if let Some(names) = self.names(set).and_then(|s| s.names.as_ref()) {
-                self.machine.remove(self.file((set, entry)), names.directory_of(entry)).await;
+                self.machine.remove(self.file((set, entry)), names.directory_of(entry), open).await;
                 names.file_is(entry, false);
             }
             self.stage.sets[set].files.set_exists(entry, false);
         }
         self.stage.sets[set].files.release(entry);
-        self.stage.busy.wake(self.machine);
+        self.stage.file_is_free(self.machine, set);
         if !may {
             // Nothing is done, and nothing counts; but the look at it took its time.
             self.call().await;

@@ -1,8 +1,8 @@
 //! Waiting: for another worker (blocks, semaphores), for a time, for the CPU.
 
 use super::hand::{Break, Hand};
+use super::stage::Wants;
 use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, Wrong};
-use std::sync::atomic::Ordering;
 
 /// A stop is seen after at most so long, also by who sleeps.
 const NAP_NS: u64 = 20_000_000;
@@ -11,39 +11,57 @@ const LOOK_EVERY_NS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Hand<'_, '_> {
-    /// Why not to wait any longer.
-    pub(super) fn over(&self) -> Result<(), Break> {
-        if self.together.is_over() {
-            return Err(Break::Stop);
-        }
-        if self.machine.now() >= self.deadline_ns {
-            return Err(Break::TimeOver);
-        }
+    /// Why not to wait any longer. The warm-up ends also for those who wait.
+    pub(super) fn over(&mut self) -> Result<(), Break> {
+        self.look(self.machine.now())?;
         // Whoever was to wake it may have ended with the last operation of the phase's amount.
         if self.amount_is_used_up() { Err(Break::Enough) } else { Ok(()) }
     }
 
-    /// Sleeps at a place until woken, not for long, or until a moment at which it will be waited for no more. If everybody is asleep,
-    /// that moment is all that can come.
-    async fn nap(&self, point: usize, latest_ns: u64) -> Result<(), Break> {
+    /// Stands at a place until it is given what it wants, or until a moment at which that will be waited for no more.
+    async fn stand(&mut self, at: usize, wants: Wants, latest_ns: u64) -> Result<(), Break> {
+        let (stage, machine) = (self.stage, self.machine);
+        let line = &stage.lines[at];
+        line.enter(machine, wants);
+        stage.asleep.set(stage.asleep.get() + 1);
+        // What it wants may be there since it has said so.
+        stage.hand_over(machine, at);
+        let mut outcome = Ok(());
+        while line.holds(machine) && outcome.is_ok() {
+            outcome = self.nap(at, latest_ns).await;
+        }
+        if line.leave(machine) {
+            stage.asleep.set(stage.asleep.get() - 1);
+            match wants {
+                Wants::Waking => {}
+                Wants::Take(_) => stage.waits[at].wanted_no_more(),
+                Wants::Give(..) => stage.waits[at].offered_no_more(),
+            }
+        }
+        outcome
+    }
+
+    /// Sleeps at a place, in whose line it is, for a while. If everybody is asleep, the moment at which it waits no more is all that can
+    /// come.
+    async fn nap(&mut self, at: usize, latest_ns: u64) -> Result<(), Break> {
         self.over()?;
         let (stage, machine) = (self.stage, self.machine);
-        let latest_ns = latest_ns.min(self.deadline_ns);
-        let alone = stage.asleep.get() + 1 >= self.together.alive.get();
+        if machine.now() >= latest_ns {
+            return Err(Wrong::Patience.into());
+        }
+        let latest_ns = latest_ns.min(self.latest_ns());
+        let alone = stage.asleep.get() >= self.together.alive.get();
         let until_ns = match (alone, latest_ns) {
             (true, u64::MAX) => return Err(Break::Forsaken),
             (true, latest) => latest,
             (false, latest) => latest.min(machine.now() + NAP_NS),
         };
-        stage.asleep.set(stage.asleep.get() + 1);
-        if stage.lines[point].wait(machine, until_ns).await {
-            stage.asleep.set(stage.asleep.get() - 1);
-        }
+        stage.lines[at].sleep(machine, until_ns).await;
         Ok(())
     }
 
     /// Waits for a moment.
-    pub(super) async fn wait_until(&self, at_ns: u64) -> Result<(), Break> {
+    pub(super) async fn wait_until(&mut self, at_ns: u64) -> Result<(), Break> {
         loop {
             self.over()?;
             let now = self.machine.now();
@@ -57,12 +75,7 @@ impl Hand<'_, '_> {
     /// Waits to be woken. A waking that came before is not remembered.
     pub(super) async fn block(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();
-        let at = self.place.first_wait + op.wait;
-        let woken = || self.stage.waits[at].woken.load(Ordering::Relaxed);
-        let seen = woken();
-        while woken() == seen {
-            self.nap(at, u64::MAX).await?;
-        }
+        self.stand(self.place.first_wait + op.wait, Wants::Waking, u64::MAX).await?;
         self.done(op, from, 0).await
     }
 
@@ -70,7 +83,6 @@ impl Hand<'_, '_> {
     pub(super) async fn wake(&mut self, op: &Op) -> Result<(), Break> {
         for &(point, _) in &op.target_waits {
             let from = self.machine.now();
-            self.stage.waits[point].woken.fetch_add(1, Ordering::Relaxed);
             self.stage.wake(self.machine, point);
             self.call().await;
             self.done(op, from, 0).await?;
@@ -86,12 +98,8 @@ impl Hand<'_, '_> {
         let point = &self.stage.waits[at];
         self.call().await;
         if !self.tell(at, point.take(value)) {
-            if point.want(value) {
-                self.stage.wake(self.machine, at);
-            }
-            let outcome = self.until(from, at, || point.take(value)).await;
-            point.wanted_no_more();
-            outcome?;
+            point.want(value);
+            self.stand(at, Wants::Take(value), from + PATIENCE_NS + 1).await?;
         }
         self.done(op, from, 0).await
     }
@@ -108,33 +116,17 @@ impl Hand<'_, '_> {
                 continue;
             }
             point.offer();
-            let outcome = self.until(from, at, || point.give(value, most)).await;
-            point.offered_no_more();
-            outcome?;
+            self.stand(at, Wants::Give(value, most), from + PATIENCE_NS + 1).await?;
         }
         self.done(op, from, 0).await
     }
 
-    /// Wakes those who wait for what was just taken or given. Whether it was.
-    fn tell(&self, point: usize, tried: Tried) -> bool {
+    /// Hands over to those who wait for what was just taken or given. Whether it was.
+    fn tell(&self, at: usize, tried: Tried) -> bool {
         if tried == Tried::Wake {
-            self.stage.wake(self.machine, point);
+            self.stage.hand_over(self.machine, at);
         }
         tried.worked()
-    }
-
-    /// Tries until it works, asleep in between.
-    async fn until(&self, from_ns: u64, point: usize, works: impl Fn() -> Tried) -> Result<(), Break> {
-        loop {
-            if self.tell(point, works()) {
-                return Ok(());
-            }
-            let latest_ns = from_ns + PATIENCE_NS + 1;
-            self.nap(point, latest_ns).await?;
-            if self.machine.now() - from_ns > PATIENCE_NS {
-                return Err(Wrong::Patience.into());
-            }
-        }
     }
 
     fn small(&mut self, number: Number) -> u32 {

@@ -57,9 +57,16 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
                 machine.evict(set).await;
             }
         }
-        Action::Warm(name) | Action::Prepare(name) => {
+        Action::Prepare(name) => {
             if let Some(set) = sets.get(name) {
+                machine.remove_the_others(set).await;
                 machine.make_full(set);
+                machine.just_written(set);
+            }
+        }
+        // What is there is read, as it is.
+        Action::Warm(name) => {
+            if let Some(set) = sets.get(name) {
                 machine.just_written(set);
             }
         }

@@ -3,9 +3,12 @@
 
 use super::SimError;
 use crate::files::PAGE;
+use crate::flows;
 use crate::host::Host;
-use crate::sets::reach;
-use fathom_workload::{FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Workload};
+use crate::regions::written;
+use fathom_record::histogram::BUCKETS;
+use fathom_workload::flow::every;
+use fathom_workload::{Act, FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Workload};
 
 /// The tables of one simulation take no more, bytes.
 const MOST_BYTES: u64 = 4 << 30;
@@ -15,6 +18,11 @@ const PER_FRAME: u64 = 24;
 const PER_FILE: u64 = 512;
 const PER_OPEN: u64 = 256;
 const PER_WORKER: u64 = 1024;
+/// The same of an operation of a flow's thread (a histogram, and the place at which it may wait), of such a thread (its slots), and of
+/// a task that does asynchronous writes.
+const PER_ROW: u64 = (BUCKETS as u64 + 32) * 8;
+const PER_ACTOR: u64 = 16 << 10;
+pub(super) const PER_WRITER: u64 = 2048;
 /// Workers are numbered by 16 bits, behind three tasks of the system's.
 const MOST_WORKERS: u64 = u16::MAX as u64 - 3;
 
@@ -28,8 +36,8 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
             return Err(SimError::Unsupported(why));
         }
     }
-    let pages = pages(workload);
-    let end_sector = pages.saturating_mul(PAGE / 512).saturating_add(host.filesystem.data_mib.get() * 2048);
+    let (pages, blocks) = pages(workload);
+    let end_sector = blocks.saturating_mul(PAGE / 512).saturating_add(host.filesystem.data_mib.get() * 2048);
     if end_sector > capacity_sectors {
         let (end_mib, at_mib) = (end_sector / 2048, capacity_sectors / 2048);
         return Err(SimError::Space { end_mib, what: "the device at", at_mib });
@@ -40,12 +48,16 @@ pub(super) fn check(workload: &Workload, host: &Host, capacity_sectors: u64) -> 
     let files: u64 = workload.filesets.iter().fold(0, |sum, set| sum.saturating_add(set.files.count()));
     let opens = workload.phases.iter().map(|phase| opens(workload, phase)).max().unwrap_or(0);
     let of_phases = workload.phases.iter().fold(0_u64, |sum, phase| sum.saturating_add(workers(phase)));
+    let (rows, actors, writers) = largest_cast(workload);
     let parts = [
         ("pages of files", all, PER_PAGE),
         ("pages in memory", frames, PER_FRAME),
         ("files", files, PER_FILE),
         ("open files", opens, PER_OPEN),
         ("workers of all repetitions", of_phases.saturating_mul(workload.repetitions.into()), PER_WORKER),
+        ("rows of operations of flows", rows, PER_ROW),
+        ("threads of flows", actors, PER_ACTOR),
+        ("asynchronous writers of flows", writers, PER_WRITER),
     ];
     let bytes = parts.iter().fold(0_u64, |sum, (_, n, each)| sum.saturating_add(n.saturating_mul(*each)));
     match parts.iter().max_by_key(|(_, n, each)| n.saturating_mul(*each)) {
@@ -65,15 +77,43 @@ fn workers(phase: &Phase) -> u64 {
     })
 }
 
-/// Pages of the files whose sizes are said; those that are drawn are looked at when they are.
-fn pages(workload: &Workload) -> u64 {
+/// What the flows of the largest phase take together: rows, threads, tasks for asynchronous writes.
+fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
+    let (mut rows, mut actors, mut writers) = (0, 0, 0);
+    for phase in &workload.phases {
+        let mut of_phase = (0u64, 0u64, 0u64);
+        for group in &phase.groups {
+            for thread in &group.threads {
+                let Program::Flow(flow) = &thread.program else { continue };
+                let ops = every(&flow.ops);
+                let threads = u64::from(group.instances).saturating_mul(thread.instances.into());
+                let add = |sum: &mut u64, each: u64| *sum = sum.saturating_add(threads.saturating_mul(each));
+                add(&mut of_phase.0, ops.len() as u64);
+                add(&mut of_phase.1, 1);
+                if ops.iter().any(|op| op.act == Act::AsyncWrite) {
+                    add(&mut of_phase.2, flows::MOST as u64);
+                }
+            }
+        }
+        rows = of_phase.0.max(rows);
+        actors = of_phase.1.max(actors);
+        writers = of_phase.2.max(writers);
+    }
+    (rows, actors, writers)
+}
+
+/// Pages of the files whose sizes are said, up to their ends and without holes; those that are drawn are looked at when they are.
+fn pages(workload: &Workload) -> (u64, u64) {
     let of = |set: &FileSet| match set.size {
         Sizing::Fixed(bytes) => {
-            set.files.count().saturating_mul(bytes.0.max(reach(workload, set)).div_ceil(PAGE))
+            let (end, filled) = written(workload, set).of_file(bytes.0);
+            let all = |bytes: u64| set.files.count().saturating_mul(bytes.div_ceil(PAGE));
+            (all(end), all(filled))
         }
-        Sizing::Variable(_) => 0,
+        Sizing::Variable(_) => (0, 0),
     };
-    workload.filesets.iter().fold(0, |sum, set| sum.saturating_add(of(set)))
+    let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
+    workload.filesets.iter().map(of).fold((0, 0), add)
 }
 
 /// Open files of a phase: threads of one process that draw from one sequence share theirs, others have opened their own.

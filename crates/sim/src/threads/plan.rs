@@ -70,6 +70,7 @@ impl<'a> Plan<'a> {
             who: self.who,
             direct: self.stream.open.direct,
             access_time: !self.stream.open.no_access_time,
+            generation: None,
         }
     }
 

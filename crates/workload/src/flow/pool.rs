@@ -84,8 +84,7 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
             let first = (start % self.count as u64) as usize;
             let Some(entry) = self.look(wanted, first) else {
                 // First who is busy, then what is there: who let go before the first look has left his mark before the second.
-                let anybody = self.busy.iter().any(|w| w.load(Ordering::Acquire) != 0);
-                return if anybody || self.any(wanted) { Found::Busy } else { Found::None };
+                return if self.anybody() || self.any(wanted) { Found::Busy } else { Found::None };
             };
             let on = (entry + self.count - first) % self.count;
             let next = start + on as u64 + 1;
@@ -142,6 +141,22 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
         None
     }
 
+    /// What a search would find now, without taking it.
+    pub fn outlook(&self, wanted: Wanted) -> Found {
+        if self.count == 0 {
+            return Found::None;
+        }
+        if let Some(entry) = self.look(wanted, 0) {
+            return Found::Entry(entry);
+        }
+        if self.anybody() || self.any(wanted) { Found::Busy } else { Found::None }
+    }
+
+    /// Whether anybody works on any entry.
+    fn anybody(&self) -> bool {
+        self.busy.iter().any(|w| w.load(Ordering::Acquire) != 0)
+    }
+
     /// Whether any entry is wanted, worked on or not.
     fn any(&self, wanted: Wanted) -> bool {
         (0..self.count).step_by(BITS).any(|first| {
@@ -155,6 +170,11 @@ impl<A: Deref<Target = [AtomicU64]>> Pool<A> {
     /// Makes an entry busy; false if it is already.
     pub fn claim(&self, entry: usize) -> bool {
         self.busy[entry / BITS].fetch_or(bit(entry), Ordering::AcqRel) & bit(entry) == 0
+    }
+
+    /// Whether somebody works on an entry.
+    pub fn is_busy(&self, entry: usize) -> bool {
+        self.busy[entry / BITS].load(Ordering::Acquire) & bit(entry) != 0
     }
 
     /// The entry is free again.
@@ -243,9 +263,14 @@ mod tests {
         assert_eq!(pool.take(Wanted::Existing, From::Entry(2)), Found::Entry(1));
         assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Busy);
         assert_eq!(pool.take(Wanted::Missing, From::Common), Found::Busy);
+        assert_eq!((pool.outlook(Wanted::Missing), pool.is_busy(1)), (Found::Busy, true));
         pool.set_exists(0, false);
         pool.release(0);
         pool.release(1);
+        assert_eq!(
+            (pool.outlook(Wanted::Missing), pool.outlook(Wanted::Existing)),
+            (Found::Entry(0), Found::Entry(1))
+        );
         assert_eq!(pool.take(Wanted::Missing, From::Common), Found::Entry(0));
         pool.release(0);
         assert_eq!(pool_of(0, |_| true).take(Wanted::Existing, From::Common), Found::None);

@@ -51,6 +51,17 @@ impl Pick {
         let set = &sets[self.set];
         if self.leaves { &set.leaves } else { &set.files }
     }
+
+    /// Whether it is one of leaf directories, and not of files.
+    #[must_use]
+    pub fn is_of_leaves(&self) -> bool {
+        self.leaves
+    }
+
+    /// What it would find now.
+    pub fn outlook<A: Deref<Target = [AtomicU64]>>(&self, sets: &[Set<A>]) -> Found {
+        self.pool(sets).outlook(self.wanted)
+    }
 }
 
 /// What a removal is about.

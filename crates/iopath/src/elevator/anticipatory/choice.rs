@@ -1,8 +1,7 @@
 //! Which kind and which request: the batches of the anticipatory scheduler.
 
-use super::{
-    ANTIC_EXPIRE, ASYNC, Anticipatory, READ_BATCH_EXPIRE, READ_EXPIRE, SYNC, WRITE_BATCH_EXPIRE, WRITE_EXPIRE,
-};
+use super::tunables::{ANTIC_EXPIRE, READ_BATCH_EXPIRE, READ_EXPIRE, WRITE_BATCH_EXPIRE, WRITE_EXPIRE};
+use super::{ASYNC, Anticipatory, SYNC};
 use crate::request::{Requests, Slot};
 
 impl Anticipatory {

@@ -7,6 +7,7 @@
 
 mod choice;
 mod process;
+mod tunables;
 mod waiting;
 
 use super::sorted::{self, BackSeek, Lane};
@@ -17,38 +18,13 @@ use crate::merge::{Candidate, MergeKind, touches};
 use crate::request::{Requests, Slot};
 use crate::task::TaskId;
 use crate::time::{Hz, Nanos};
-use crate::tunable::{Tunable, Tunables, View};
+use crate::tunable::{Tunables, View};
 use process::{Newcomers, Process};
+use tunables::{READ_BATCH_EXPIRE, READ_EXPIRE, TABLE, WRITE_BATCH_EXPIRE, WRITE_EXPIRE};
 use waiting::Status;
 
 const SYNC: usize = 0;
 const ASYNC: usize = 1;
-
-const READ_EXPIRE: usize = 0;
-const WRITE_EXPIRE: usize = 1;
-const READ_BATCH_EXPIRE: usize = 2;
-const WRITE_BATCH_EXPIRE: usize = 3;
-const ANTIC_EXPIRE: usize = 4;
-
-static TABLE: [Tunable; 5] = [
-    Tunable::millis(
-        "read_expire",
-        125,
-        "a synchronous request older than this may go first, looked at once per this time",
-    ),
-    Tunable::millis("write_expire", 250, "the same for asynchronous ones"),
-    Tunable::millis("read_batch_expire", 500, "a synchronous batch ends after this time if others wait"),
-    Tunable::millis(
-        "write_batch_expire",
-        125,
-        "how long an asynchronous batch should take; its length adapts",
-    ),
-    Tunable::millis(
-        "antic_expire",
-        6,
-        "longest wait for the next request of the same process; 0: never wait",
-    ),
-];
 
 const BACK: BackSeek = BackSeek { max: 1024 * 1024, penalty: 2 };
 

@@ -1,6 +1,7 @@
 //! The wait for a better request: when it begins, what ends it, and when it is given up.
 
-use super::{ANTIC_EXPIRE, ASYNC, Anticipatory, SYNC};
+use super::tunables::ANTIC_EXPIRE;
+use super::{ASYNC, Anticipatory, SYNC};
 use crate::request::{Requests, Slot};
 
 /// Whether the queue is held.

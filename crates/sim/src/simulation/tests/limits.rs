@@ -92,6 +92,14 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
 }
 
 #[test]
+fn an_asynchronous_writer_takes_no_more_than_is_reckoned() {
+    let machine = machine(setup(NEW)).unwrap();
+    let flights = crate::flows::Flights::default();
+    let bytes = size_of_val(&crate::flows::serve(&machine, Who::BETWEEN, &flights)) as u64;
+    assert!((sizes::PER_WRITER / 4..=sizes::PER_WRITER).contains(&bytes), "{bytes}");
+}
+
+#[test]
 fn layers_that_belong_to_traces_are_refused() {
     let w = workload(1, 1, "", ONE_RECORD);
     let error = simulate(&w, Setup { stack: Stack::Replay, ..setup(NEW) }).unwrap_err().to_string();

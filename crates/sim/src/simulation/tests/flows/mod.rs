@@ -1,6 +1,7 @@
 //! Flows through the whole path: rows and totals, where transfers go, names, what the journal and the device see of it, and what is
-//! refused; `together` has waiting for each other, limits and ends.
+//! refused; `data` has what is in files, `together` waiting for each other, limits and ends.
 
+mod data;
 mod together;
 
 use super::*;
@@ -283,6 +284,16 @@ fn what_cannot_be_held_or_done_is_refused_before_memory_is_asked_for() {
     assert!(why.contains("choose a larger device"), "{why}");
     let why = refused(&files(1, 64), &endless(&[op("o", "open", &format!("{SLOT}, no_readahead = true"))]));
     assert!(why.contains("operation o") && why.contains("noreadahead"), "{why}");
+    let many = |ops: &[String]| {
+        let w = flows(&files(1, 64), "", 1, &[(60_000, &endless(ops))]);
+        simulate(&w, setup("today")).unwrap_err().to_string()
+    };
+    let write = op("w", "async-write", &format!("{SLOT}, size = 4096, random = true"));
+    let why = many(&[write]);
+    assert!(why.contains("for 15360000 asynchronous writers"), "{why}");
+    let read = |n| op(&format!("r{n}"), "read", &format!("{SLOT}, size = 4096"));
+    let why = many(&[read(1), read(2)]);
+    assert!(why.contains("for 120000 rows"), "{why}");
     let why = refused(&files(1, 64), &endless(&[op("r", "read", "size = 4096")]));
     assert!(why.contains("operation r: it needs a file set"), "{why}");
 }

@@ -25,6 +25,22 @@ fn semaphores_keep_two_in_step_and_blocks_are_woken() {
 }
 
 #[test]
+fn who_gives_wakes_whom_it_helps_and_nobody_else() {
+    let post = op("p", "semaphore-post", "target = \"w\", value = 1, blocking = true");
+    let wait = [op("w", "semaphore-wait", "value = 1, high_water = 1"), op("h", "spin", "value = 1000")];
+    let threads = [(100, &*flow(5, &[post])), (1, &*flow(500, &wait))];
+    let out = run(&flows("", "", 1, &threads), setup("today"));
+    assert_eq!(counts(first(&out), "p"), (500, 0));
+    // In one round each before the other: who came first goes first.
+    assert!(out.inside.events < 8_000, "{}", out.inside.events);
+
+    let ops = [op("s", "stat", SLOT)];
+    let out = run(&flows(&files(1, 64), "", 1, &[(100, &flow(20, &ops))]), setup("today"));
+    assert_eq!(counts(first(&out), "s"), (2_000, 0));
+    assert!(out.inside.events < 20_000, "{}", out.inside.events);
+}
+
+#[test]
 fn who_waits_for_ever_is_told() {
     let out = run(&flows("", "", 1, &[(2, &endless(&[op("b", "block", "")]))]), setup("today"));
     let error = only(&out).error().unwrap();
@@ -39,8 +55,16 @@ fn who_waits_for_ever_is_told() {
     assert!(error.message.contains("has waited 600 s"), "{}", error.message);
     // With a time it is simply over.
     let timed = flows("", "stop = { time = \"5s\" }", 1, &[(2, &endless(&[op("b", "block", "")]))]);
-    let out = run(&timed, setup("today"));
-    assert!(first(&out).workers.iter().all(|w| w.ending == Ending::Stopped && w.elapsed_ns == 5_000 * MS));
+    let warm =
+        flows("", "ramp = \"1s\"\nstop = { time = \"5s\" }", 1, &[(2, &endless(&[op("b", "block", "")]))]);
+    for w in [timed, warm] {
+        let out = run(&w, setup("today"));
+        let r = first(&out);
+        assert!(r.workers.iter().all(|w| w.ending == Ending::Stopped && w.elapsed_ns == 5_000 * MS));
+    }
+    // A warm-up alone brings nobody who would wake them.
+    let out = run(&flows("", "ramp = \"1s\"", 1, &[(2, &endless(&[op("b", "block", "")]))]), setup("today"));
+    assert!(only(&out).error().unwrap().message.contains("nobody is left"));
 }
 
 #[test]

@@ -1,103 +1,19 @@
 //! The files of the simulated file system: where each lies, how long it is, what of it is dirty, and what its inode has to say. Made
-//! from the file sets of a workload; the layout is decided when a set is made.
+//! from the file sets of a workload; the layout is decided when a set is made. `file` has one of them, here are all.
+
+mod file;
 
 use crate::cache::PageNumber;
 use crate::layout::{Allocator, BLOCK_SECTORS, Places};
-use crate::machine::Gate;
-use crate::machine::task::TaskNumber;
-use crate::runs::Runs;
+use file::Piece;
+pub(crate) use file::{File, Metadata};
+use std::ops::Range;
 
 /// A file's number in the table.
 pub(crate) type FileNumber = u32;
 
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
-
-/// A block of metadata that must be in memory to go on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Metadata {
-    /// On the device only.
-    #[default]
-    Absent,
-    /// Being read; these wait.
-    InFlight(Vec<TaskNumber>),
-    /// In memory.
-    Present,
-}
-
-/// A file.
-#[derive(Default)]
-pub(crate) struct File {
-    /// The number of its first page among the pages of all files.
-    pub first_page: PageNumber,
-    /// Pages it has blocks for.
-    pub pages: u32,
-    /// Its pages that were added when it grew, where their numbers do not follow on the first ones.
-    more: Vec<Piece>,
-    /// There is a file of this name; a flow may remove it and make it again.
-    pub exists: bool,
-    /// Its length.
-    pub bytes: u64,
-    /// Behind the last of its pages that may be in memory although it lies behind the end.
-    pub reach: u32,
-    /// Where it lies.
-    pub places: Places,
-    /// Its indirect blocks, as far as they are in memory.
-    pub indirect: Vec<Metadata>,
-    /// Its inode.
-    pub inode: u32,
-    /// Its dirty pages, counted in the file.
-    pub dirty: Runs,
-    /// When the first of them was written to.
-    pub dirty_since_ns: u64,
-    /// A flusher or a writer who is held back is at it; another one takes another file.
-    pub being_written: bool,
-    /// Pages on their way to the device.
-    pub writeback: u32,
-    /// Who waits until there are none.
-    pub waiters: Vec<TaskNumber>,
-    /// The inode was changed since it was last written.
-    pub inode_dirty: bool,
-    /// The second in which its time of access was last noted; plus one, 0 for never.
-    pub accessed_s: u64,
-    /// Who writes or syncs it.
-    pub gate: Gate,
-}
-
-/// Pages of a file whose numbers follow each other.
-#[derive(Clone, Copy)]
-struct Piece {
-    /// The first of them in the file.
-    page: u32,
-    /// Its number among the pages of all files.
-    number: PageNumber,
-}
-
-impl File {
-    /// Pages up to its end; it may have blocks behind that.
-    pub fn pages_of_data(&self) -> u32 {
-        self.bytes.div_ceil(PAGE).min(self.pages.into()) as u32
-    }
-
-    /// Its first pages, so many that there are none in memory behind them.
-    pub fn in_memory(&self) -> u32 {
-        self.reach.max(self.pages_of_data())
-    }
-
-    /// The number of one of its pages among the pages of all files.
-    pub fn page(&self, page: u32) -> PageNumber {
-        match self.more.partition_point(|piece| piece.page <= page).checked_sub(1) {
-            None => self.first_page + page,
-            Some(at) => self.more[at].number + (page - self.more[at].page),
-        }
-    }
-
-    /// How many pages from one on have numbers that follow each other.
-    pub fn numbered_together(&self, page: u32) -> u32 {
-        let next = self.more.partition_point(|piece| piece.page <= page);
-        self.more.get(next).map_or(u32::MAX, |piece| piece.page - page)
-    }
-}
 
 /// All files.
 pub(crate) struct Files {
@@ -110,9 +26,19 @@ pub(crate) struct Files {
     limit_sector: u64,
 }
 
-/// Nothing is left of the device, or of the numbers of pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Full;
+/// Why a file cannot grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Full {
+    /// Nothing is left of the device.
+    #[error("no room is left on the simulated device; choose a larger device or less data")]
+    Device,
+    /// It would go too far, holes included.
+    #[error("files that grow have 4 TiB in the simulator, holes included; choose a smaller working set")]
+    Numbers,
+}
+
+/// Pages that there may be when a file grows: each takes 4 bytes, also in a hole.
+const MOST_PAGES: u64 = 1 << 30;
 
 /// Pages by which a file grows at least and at most, beside what is asked for.
 const GROWTH: (u32, u32) = (16, 2048);
@@ -162,31 +88,37 @@ impl Files {
         self.limit_sector = sector;
     }
 
-    /// Gives a file blocks for so many pages, and some more, as file systems reserve them for a file that grows.
-    pub fn grow(&mut self, file: FileNumber, pages: u32) -> Result<(), Full> {
+    /// Gives the pages of a range that are in holes of a file their blocks. Where it goes on at its end it gets some more, as file
+    /// systems reserve them for a file that grows.
+    pub fn allocate(&mut self, file: FileNumber, pages: Range<u32>) -> Result<(), Full> {
         let this = &mut self.files[file as usize];
-        let have = this.pages;
-        if pages <= have {
-            return Ok(());
+        let have = this.places.end();
+        let goes_on = pages.start <= have && pages.end > have;
+        let ahead = if goes_on { (have / 4).clamp(GROWTH.0, GROWTH.1) } else { 0 };
+        let missing = without_blocks(&this.places, pages.start..pages.end.saturating_add(ahead));
+        let Some(last) = missing.last() else { return Ok(()) };
+        let end = this.pages.max(last.end);
+        let numbers = self.pages + u64::from(end - this.pages);
+        if numbers > MOST_PAGES {
+            return Err(Full::Numbers);
         }
-        let wanted = pages.saturating_add((have / 4).clamp(GROWTH.0, GROWTH.1));
-        let added = u64::from(wanted - have);
         // What names them and the tables of groups on the way come on top.
-        let blocks = added + added / 64 + GROWTH.0 as u64;
-        if self.pages + added >= u64::from(u32::MAX)
-            || self.allocator.end_sector() + blocks * BLOCK_SECTORS > self.limit_sector
-        {
-            return Err(Full);
+        let added: u64 = missing.iter().map(|hole| u64::from(hole.end - hole.start)).sum();
+        let blocks = added + added / 64 + u64::from(GROWTH.0);
+        if self.allocator.end_sector() + blocks * BLOCK_SECTORS > self.limit_sector {
+            return Err(Full::Device);
         }
         let number = self.pages as PageNumber;
-        if this.page(have) != number {
-            this.more.push(Piece { page: have, number });
+        if end > this.pages && this.page(this.pages) != number {
+            this.more.push(Piece { page: this.pages, number });
         }
-        self.pages += added;
-        self.allocator.extend(&mut this.places, have, wanted);
+        (self.pages, this.pages) = (numbers, end);
+        for hole in missing {
+            self.allocator.extend(&mut this.places, hole.start, hole.end);
+            this.unwritten.insert_run(hole);
+        }
         // What names new pages is made in memory.
         this.indirect.resize(this.places.indirect.len(), Metadata::Present);
-        this.pages = wanted;
         Ok(())
     }
 
@@ -196,7 +128,7 @@ impl Files {
     }
 
     /// Numbers for so many pages of files that nobody will ask for; as many as there are numbers left.
-    pub fn others(&mut self, pages: u64) -> std::ops::Range<PageNumber> {
+    pub fn others(&mut self, pages: u64) -> Range<PageNumber> {
         let first = self.pages;
         self.pages = (first + pages).min(u64::from(u32::MAX) - 1);
         first as PageNumber..self.pages as PageNumber
@@ -231,6 +163,22 @@ impl Files {
     }
 }
 
+/// The parts of a range that have no blocks.
+fn without_blocks(places: &Places, pages: Range<u32>) -> Vec<Range<u32>> {
+    let (mut at, mut found) = (pages.start, Vec::new());
+    while at < pages.end {
+        let from = at;
+        match places.run(at) {
+            Some((_, run)) => at = at.saturating_add(run),
+            None => {
+                at = pages.end.min(at.saturating_add(places.hole(at)));
+                found.push(from..at);
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,8 +190,8 @@ mod tests {
             let mut files = Files::new(Allocator::new(layout, 1024, 0));
             files.make(&[4096, 4096]).unwrap();
             for pages in 2..5000 {
-                files.grow(0, pages).unwrap();
-                files.grow(1, pages).unwrap();
+                files.allocate(0, 0..pages).unwrap();
+                files.allocate(1, pages - 1..pages).unwrap();
             }
             let mut seen = std::collections::BTreeSet::new();
             for file in [files.get(0), files.get(1)] {
@@ -267,8 +215,27 @@ mod tests {
         let mut files = Files::new(Allocator::new(Layout::Extents, 1, 0));
         files.make(&[4096]).unwrap();
         files.limit(2048 + 100 * BLOCK_SECTORS);
-        assert_eq!((files.grow(0, 20), files.grow(0, 1 << 20)), (Ok(()), Err(Full)));
+        assert_eq!((files.allocate(0, 0..20), files.allocate(0, 0..1 << 20)), (Ok(()), Err(Full::Device)));
+        assert_eq!(files.allocate(0, 1 << 30..(1 << 30) + 1), Err(Full::Numbers));
         assert!(files.end_sector() <= 2048 + 100 * BLOCK_SECTORS);
+    }
+
+    #[test]
+    fn a_hole_takes_no_blocks_and_what_is_not_written_is_one() {
+        let mut files = Files::new(Allocator::new(Layout::Extents, 1024, 0));
+        files.make(&[2 * PAGE]).unwrap();
+        let before = files.end_sector();
+        files.allocate(0, 1000..1001).unwrap();
+        assert_eq!(files.end_sector() - before, BLOCK_SECTORS);
+        let file = files.get_mut(0);
+        assert_eq!((file.hole(0), file.hole(2), file.hole(1000), file.pages), (0, 998, 1, 1001));
+        assert_eq!((file.run(1).map(|r| r.1), file.run(2), file.run(1000)), (Some(1), None, None));
+        file.is_written(1000);
+        assert_eq!((file.hole(2), file.hole(1000), file.run(1000).map(|r| r.1)), (998, 0, Some(1)));
+        file.is_written_up_to(PAGE + 1);
+        assert_eq!((file.hole(0), file.hole(1), file.hole(1000)), (0, 0, 1));
+        file.is_written_up_to(0);
+        assert_eq!([0, 1, 2, 1000].map(|page| file.hole(page)), [2, 1, 998, 1]);
     }
 
     #[test]

@@ -1,0 +1,73 @@
+//! The parts of the files of a set that streams write. Files have blocks for them from the start, so that where a file lies does not hang
+//! on who comes first; what lies between is a hole.
+
+use fathom_workload::{Access, Direction, FileSet, Pick, Program, Stream, Workload};
+use std::ops::Range;
+
+/// Ranges of bytes, in order; none touches another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Regions(Vec<Range<u64>>);
+
+/// What streams of a workload write in the files of a set.
+pub(crate) fn written(workload: &Workload, set: &FileSet) -> Regions {
+    let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+    let streams = threads.filter_map(|t| match &t.program {
+        Program::Stream(stream) => Some(&**stream),
+        Program::Flow(_) => None,
+    });
+    let own =
+        streams.filter(|s| s.fileset == set.name && s.pick != Pick::All && s.direction != Direction::Read);
+    Regions::of(own.flat_map(parts).collect())
+}
+
+fn parts(stream: &Stream) -> Vec<Range<u64>> {
+    if let Access::Listed(list) = &stream.access {
+        return list.iter().map(|op| op.offset..op.offset.saturating_add(op.bytes.into())).collect();
+    }
+    let start = stream.start.0;
+    stream.length.map(|length| start..start.saturating_add(length.0)).into_iter().collect()
+}
+
+impl Regions {
+    fn of(mut all: Vec<Range<u64>>) -> Self {
+        all.sort_by_key(|range| range.start);
+        let mut joined: Vec<Range<u64>> = Vec::new();
+        for range in all.into_iter().filter(|range| !range.is_empty()) {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => joined.push(range),
+            }
+        }
+        Self(joined)
+    }
+
+    /// How far a file of so many bytes goes on without a hole, and what is written behind that.
+    pub fn together_with(&self, bytes: u64) -> (u64, &[Range<u64>]) {
+        let apart = self.0.partition_point(|range| range.start <= bytes);
+        let end = self.0[..apart].last().map_or(bytes, |last| last.end.max(bytes));
+        (end, &self.0[apart..])
+    }
+
+    /// The end of a file of so many bytes, and the bytes of it that are no hole.
+    pub fn of_file(&self, bytes: u64) -> (u64, u64) {
+        let (end, apart) = self.together_with(bytes);
+        let behind = apart.iter().fold(0u64, |sum, range| sum.saturating_add(range.end - range.start));
+        (apart.last().map_or(end, |last| last.end), end.saturating_add(behind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_touches_is_one_and_a_gap_is_a_hole() {
+        let regions = Regions::of(vec![30..40, 0..10, 5..20, 20..25, 7..7]);
+        assert_eq!(regions, Regions(vec![0..25, 30..40]));
+        let far = 30..40;
+        assert_eq!(regions.together_with(3), (25, std::slice::from_ref(&far)));
+        assert_eq!(regions.together_with(35), (40, &[][..]));
+        assert_eq!((regions.of_file(3), regions.of_file(50)), ((40, 35), (50, 50)));
+        assert_eq!(Regions::default().of_file(7), (7, 7));
+    }
+}
