@@ -71,6 +71,7 @@ impl Counts {
             ("full_queue_waits", self.full_queue_waits),
             ("readahead_off_files", self.readahead_off_files),
             ("readahead_went_off", r.went_off),
+            ("readahead_went_off_cached", r.went_off_cached),
             ("readahead_came_back", r.came_back),
             ("readahead_contiguous_pages", r.contiguous_pages),
             ("readahead_jump_pages", r.jump_pages),

@@ -109,6 +109,14 @@ impl Elevator for AnyElevator {
         each!(self, one => one.raises_requests())
     }
 
+    fn joins_before(&self, requests: &Requests, slot: Slot) -> Option<Slot> {
+        each!(self, one => one.joins_before(requests, slot))
+    }
+
+    fn comes(&mut self, now: Nanos, requests: &Requests, bio: &Bio) {
+        each!(self, one => one.comes(now, requests, bio));
+    }
+
     fn merge_candidate(&mut self, requests: &Requests, limits: &Limits, bio: &Bio) -> Candidate {
         each!(self, one => one.merge_candidate(requests, limits, bio))
     }

@@ -114,6 +114,9 @@ pub trait Elevator {
         None
     }
 
+    /// A bio is looked at that may become part of a request: what the elevator knows of its task may change by that.
+    fn comes(&mut self, _now: Nanos, _requests: &Requests, _bio: &Bio) {}
+
     /// The request that a bio would be added to. The queue checks limits and [`Elevator::allows`] afterwards.
     fn merge_candidate(&mut self, requests: &Requests, _limits: &Limits, bio: &Bio) -> Candidate {
         self.touched(requests, bio)
@@ -150,9 +153,15 @@ pub trait Elevator {
     /// `gone` is about to become the tail of `kept`: it leaves the elevator's lists.
     fn joined(&mut self, now: Nanos, requests: &mut Requests, kept: Slot, gone: Slot);
 
-    /// Whether a request that comes out of a plug is joined with the one that ends where it begins (today's mq-deadline and BFQ).
+    /// Whether a request that comes out of a plug is joined with the one that ends where it begins (today's mq-deadline).
     fn joins_on_insert(&self) -> bool {
         false
+    }
+
+    /// The request whose tail one becomes that is about to be inserted, where the kernel looks before that and everywhere (BFQ: in every
+    /// queue, also where a bio of the same task would not be added to it).
+    fn joins_before(&self, _requests: &Requests, _slot: Slot) -> Option<Slot> {
+        None
     }
 
     /// A new request.

@@ -47,6 +47,8 @@ pub(crate) struct TaskQueue<E> {
     pub(crate) with_device: u32,
     pub(crate) looked_at_age: bool,
     pub(crate) habits: Habits,
+    /// The queue that its task's requests go to now.
+    pub(crate) into: Option<u16>,
     pub(crate) own: E,
 }
 
@@ -60,6 +62,7 @@ impl<E> TaskQueue<E> {
             with_device: 0,
             looked_at_age: false,
             habits: Habits::default(),
+            into: None,
             own,
         }
     }
@@ -83,7 +86,7 @@ impl<E> TaskQueues<E> {
         Self { queues: (0..SHARED).map(shared).collect(), make }
     }
 
-    /// The queue that a task's request belongs to.
+    /// The queue that a task's request belongs to, unless it has been joined with another.
     pub(crate) fn key(requests: &Requests, task: TaskId, sync: bool) -> u16 {
         if sync {
             return SHARED as u16 + task.0.min(u16::MAX - SHARED as u16);
@@ -96,22 +99,46 @@ impl<E> TaskQueues<E> {
         }
     }
 
+    /// The queue that a task's request goes to.
+    pub(crate) fn at(&self, requests: &Requests, task: TaskId, sync: bool) -> u16 {
+        self.end_of(Self::key(requests, task, sync))
+    }
+
+    /// The queue that another has been joined with, or that one itself.
+    pub(crate) fn end_of(&self, mut key: u16) -> u16 {
+        while let Some(into) = self.queues.get(usize::from(key)).and_then(|queue| queue.into) {
+            key = into;
+        }
+        key
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.queues.len()
     }
 
     pub(crate) fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
-        let own = self.queues.get(usize::from(Self::key(requests, bio.task(), bio.is_sync())));
+        let own = self.queues.get(usize::from(self.at(requests, bio.task(), bio.is_sync())));
         own.map_or(Candidate::None, |queue| sorted::candidate(&queue.requests.lane.tree, requests, bio, true))
     }
 
     pub(crate) fn allows(&self, requests: &Requests, slot: Slot, bio: &Bio) -> bool {
-        requests[slot].private.queue == Self::key(requests, bio.task(), bio.is_sync())
+        requests[slot].private.queue == self.at(requests, bio.task(), bio.is_sync())
     }
 
     pub(crate) fn order(&self, requests: &Requests, slot: Slot) -> Order<'_> {
         Order::Tree(&self[requests[slot].private.queue].requests.lane.tree)
+    }
+
+    /// A request of any queue that ends where another one begins.
+    pub(crate) fn before(&self, requests: &Requests, slot: Slot) -> Option<Slot> {
+        let new = &requests[slot];
+        let trees = self.queues.iter().map(|queue| &queue.requests.lane.tree);
+        let mut before = trees.filter_map(|tree| tree.ending_at(requests, new.sector()));
+        before.find(|&slot| {
+            let request = &requests[slot];
+            request.op() == new.op() && request.is_sync() == new.is_sync()
+        })
     }
 
     pub(crate) fn merged(
@@ -146,6 +173,7 @@ impl<E> TaskQueues<E> {
         while self.queues.len() <= usize::from(key) {
             self.queues.push(TaskQueue::new(true, IoClass::BestEffort, (self.make)(4)));
         }
+        let key = self.end_of(key);
         requests[slot].private.queue = key;
         if sync {
             let (sector, end) = (requests[slot].sector(), requests[slot].end());

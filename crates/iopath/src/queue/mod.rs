@@ -4,6 +4,7 @@
 //! Time is the caller's and must not go back. Whoever is told [`Submitted::Full`] sleeps until [`Queue::has_room`] (first come, first
 //! served), calls [`Queue::let_in`] and submits again; whoever waits for a bio calls [`Queue::unplug`] or [`Queue::finish_plug`] first.
 
+mod following;
 mod plug;
 mod pool;
 mod rules;
@@ -133,52 +134,6 @@ impl Queue {
             Pick::Nothing => Next::Nothing,
             Pick::NotBefore(until) => Next::NotBefore(until),
         }
-    }
-
-    /// The device starts this request, whatever the elevator would have chosen: for following the trace of a real kernel step by step
-    /// (clone the queue and ask the clone's [`Queue::next`] first, to compare). False, and nothing happens, if no request of this name
-    /// waits. A plug of its task is handed over first, and the queue's opens.
-    pub fn follow(&mut self, now: Nanos, id: RequestId) -> bool {
-        if let Some(request) = self.requests.get(id).filter(|request| request.stage() == Stage::Plugged) {
-            self.flush(now, request.task());
-        }
-        self.plugged_until = None;
-        match self.requests.get(id).map(Request::stage) {
-            None | Some(Stage::Free | Stage::Plugged | Stage::Started) => return false,
-            Some(Stage::Waiting | Stage::Parked) => {}
-        }
-        match self.parked.take() {
-            Some(parked) if parked == id.slot => {}
-            other => {
-                if let Some(parked) = other {
-                    self.put_back(now, parked);
-                }
-                self.elevator.taken(now, &mut self.requests, id.slot);
-            }
-        }
-        self.requests.set_stage(id.slot, Stage::Started);
-        self.started += 1;
-        true
-    }
-
-    /// The request that was set aside waits again: for following a kernel that has not set it aside, as a merge with it shows.
-    pub fn unpark(&mut self, now: Nanos) {
-        if let Some(parked) = self.parked.take() {
-            self.put_back(now, parked);
-        }
-    }
-
-    /// The request that was picked before the device had a place for it.
-    pub fn parked(&self) -> Option<RequestId> {
-        self.parked.map(|slot| self.requests.id(slot))
-    }
-
-    /// What was parked here was not what the real kernel parked: it waits again, as if it were new.
-    fn put_back(&mut self, now: Nanos, slot: Slot) {
-        self.elevator.returned(now, &mut self.requests, slot);
-        self.requests.set_stage(slot, Stage::Waiting);
-        self.requests[slot].private = Default::default();
-        self.elevator.insert(now, &mut self.requests, slot);
     }
 
     fn start(&mut self, slot: Slot) -> Next {

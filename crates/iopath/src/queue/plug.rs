@@ -49,6 +49,14 @@ impl Plugs {
         Some(slot)
     }
 
+    /// Takes one out that is in the plug of a task.
+    pub(crate) fn remove(&mut self, requests: &mut Requests, task: TaskId, slot: Slot) {
+        if let Some(plug) = self.of_task.get_mut(task.index()) {
+            plug.list.remove(requests, slot);
+            self.held -= 1;
+        }
+    }
+
     /// Requests held back by all of them.
     pub(crate) const fn held(&self) -> usize {
         self.held

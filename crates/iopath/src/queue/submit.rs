@@ -12,27 +12,38 @@ use crate::time::Nanos;
 impl Queue {
     /// Takes a bio.
     pub fn submit(&mut self, now: Nanos, bio: Bio) -> Submitted {
-        if bio.sectors() == 0 || !self.rules.limits.allow(u64::from(bio.sectors()), bio.span().segments()) {
+        if !self.takes(&bio) {
             return Submitted::TooLarge;
         }
         if let Some(merged) = self.merge_in_plug(&bio).or_else(|| self.merge_in_elevator(now, &bio)) {
             return merged;
         }
-        let may = self.elevator.may_queue(now, &self.requests, &bio, self.pool.held());
-        if !self.pool.take(now, bio.op(), bio.task(), may) {
-            self.flush(now, bio.task());
-            self.unplug(now);
-            return Submitted::Full;
-        }
-        let Some(slot) = self.requests.make(now, bio) else {
-            self.pool.give_back(bio.op(), 1);
-            return Submitted::Full;
-        };
-        match self.enter(now, bio.task(), slot) {
+        let Some(slot) = self.make(now, bio) else { return Submitted::Full };
+        match self.enter(now, bio.task(), slot, true) {
             kept if kept == slot => Submitted::Queued(self.requests.id(slot)),
             // Joined at once: the request that was looked at first could not take it, the one before it can.
             kept => Submitted::Merged { request: self.requests.id(kept), kind: MergeKind::Back },
         }
+    }
+
+    /// Whether the device takes a bio in one request.
+    pub(super) fn takes(&self, bio: &Bio) -> bool {
+        bio.sectors() > 0 && self.rules.limits.allow(u64::from(bio.sectors()), bio.span().segments())
+    }
+
+    /// A new request of a bio, if there is room for it.
+    pub(super) fn make(&mut self, now: Nanos, bio: Bio) -> Option<Slot> {
+        let may = self.elevator.may_queue(now, &self.requests, &bio, self.pool.held());
+        if !self.pool.take(now, bio.op(), bio.task(), may) {
+            self.flush(now, bio.task());
+            self.unplug(now);
+            return None;
+        }
+        let slot = self.requests.make(now, bio);
+        if slot.is_none() {
+            self.pool.give_back(bio.op(), 1);
+        }
+        slot
     }
 
     /// A task begins to gather its requests. Without effect where plugs are the queue's.
@@ -51,6 +62,11 @@ impl Queue {
     fn merge_in_plug(&mut self, bio: &Bio) -> Option<Submitted> {
         let slot = self.plugs.open(bio.task())?.list.last()?;
         let kind = merge::touches(&self.requests, slot, bio)?;
+        self.grow_in_plug(slot, bio, kind)
+    }
+
+    /// Adds a bio to a request of a plug.
+    pub(super) fn grow_in_plug(&mut self, slot: Slot, bio: &Bio, kind: MergeKind) -> Option<Submitted> {
         self.add(slot, bio, kind)?;
         match kind {
             MergeKind::Back => self.counts.plug_back += 1,
@@ -60,6 +76,9 @@ impl Queue {
     }
 
     fn merge_in_elevator(&mut self, now: Nanos, bio: &Bio) -> Option<Submitted> {
+        if self.last_merge_is_like(bio) {
+            self.elevator.comes(now, &self.requests, bio);
+        }
         let (slot, kind) = match self.last_merge_touches(bio) {
             Some(hint) => hint,
             None => {
@@ -75,6 +94,11 @@ impl Queue {
             Some(kind),
             "a candidate touches the bio"
         );
+        self.grow(now, slot, bio, kind)
+    }
+
+    /// Adds a bio to a request of the elevator.
+    pub(super) fn grow(&mut self, now: Nanos, slot: Slot, bio: &Bio, kind: MergeKind) -> Option<Submitted> {
         self.add(slot, bio, kind)?;
         match kind {
             MergeKind::Back => self.counts.back += 1,
@@ -85,6 +109,17 @@ impl Queue {
         let request = self.requests.id(kept);
         self.last_merge = Some(request);
         Some(Submitted::Merged { request, kind })
+    }
+
+    /// Whether the request that grew last does what the bio does, so that the kernel asks the elevator whether the two belong together
+    /// before it looks at where they lie.
+    fn last_merge_is_like(&self, bio: &Bio) -> bool {
+        let last = self.last_merge.and_then(|id| self.requests.get(id));
+        last.is_some_and(|request| {
+            request.stage() == Stage::Waiting
+                && request.op() == bio.op()
+                && request.is_sync() == bio.is_sync()
+        })
     }
 
     /// The request that grew last, if the bio touches it too. Kernels since 2.6 look there first.
@@ -123,21 +158,27 @@ impl Queue {
         if !merge::may_join(&self.requests, kept, gone, &self.rules.limits) {
             return false;
         }
-        let (op, places) = (self.requests[gone].op(), u32::from(self.requests[gone].places()));
         self.elevator.joined(now, &mut self.requests, kept, gone);
-        self.requests.join(kept, gone, &self.rules.limits);
-        self.pool.give_back(op, places);
-        self.counts.joined += 1;
+        self.join_known(kept, gone);
         true
     }
 
-    /// A new request goes into its task's plug or to the elevator. Returns the request that it is then, or is part of.
-    fn enter(&mut self, now: Nanos, task: TaskId, slot: Slot) -> Slot {
+    /// What the elevator no longer has, or never had, becomes the tail of another request.
+    fn join_known(&mut self, kept: Slot, gone: Slot) {
+        let (op, places) = (self.requests[gone].op(), u32::from(self.requests[gone].places()));
+        self.requests.join(kept, gone, &self.rules.limits);
+        self.pool.give_back(op, places);
+        self.counts.joined += 1;
+    }
+
+    /// A new request goes into its task's plug or to the elevator, where it `joins` others or not. Returns the request that it is
+    /// then, or is part of.
+    pub(super) fn enter(&mut self, now: Nanos, task: TaskId, slot: Slot, joins: bool) -> Slot {
         let PlugRule::Task { requests, sectors } = self.rules.plug else {
-            return self.enter_plugged_queue(now, slot);
+            return self.enter_plugged_queue(now, slot, joins);
         };
         let Some(plug) = self.plugs.open(task) else {
-            return self.insert(now, slot);
+            return self.insert(now, slot, joins);
         };
         let long = plug.list.last().is_some_and(|last| self.requests[last].sectors() >= sectors);
         if long || plug.list.len() >= requests as usize {
@@ -148,16 +189,16 @@ impl Queue {
         slot
     }
 
-    fn enter_plugged_queue(&mut self, now: Nanos, slot: Slot) -> Slot {
+    fn enter_plugged_queue(&mut self, now: Nanos, slot: Slot, joins: bool) -> Slot {
         let PlugRule::Queue { requests, after } = self.rules.plug else {
-            return self.insert(now, slot);
+            return self.insert(now, slot, joins);
         };
         // A driver that takes one request after another leaves it on the queue until it is done: the queue is not empty then.
         let served = self.started > 0 && !self.rules.parks;
         if self.elevator.waiting() == 0 && self.parked.is_none() && !served {
             self.plugged_until = Some(now + after);
         }
-        let kept = self.insert(now, slot);
+        let kept = self.insert(now, slot, joins);
         if requests > 0 && self.waiting() >= requests as usize {
             self.plugged_until = None;
         }
@@ -168,13 +209,22 @@ impl Queue {
     pub(super) fn flush(&mut self, now: Nanos, task: TaskId) {
         while let Some(slot) = self.plugs.pop(&mut self.requests, task) {
             self.requests.set_stage(slot, Stage::Waiting);
-            self.insert(now, slot);
+            self.insert(now, slot, true);
         }
     }
 
-    fn insert(&mut self, now: Nanos, slot: Slot) -> Slot {
+    pub(super) fn insert(&mut self, now: Nanos, slot: Slot, joins: bool) -> Slot {
+        if joins
+            && let Some(before) = self.elevator.joins_before(&self.requests, slot)
+            && merge::may_join(&self.requests, before, slot, &self.rules.limits)
+        {
+            self.join_known(before, slot);
+            self.last_merge = Some(self.requests.id(before));
+            return before;
+        }
         self.elevator.insert(now, &mut self.requests, slot);
-        if self.elevator.joins_on_insert()
+        if joins
+            && self.elevator.joins_on_insert()
             && let Some(before) = self.elevator.neighbour(&self.requests, slot, MergeKind::Front)
             && self.join(now, before, slot)
         {

@@ -8,9 +8,12 @@ use std::ops::AddAssign;
 pub struct Counters {
     /// How often read-ahead switched itself off.
     pub went_off: u64,
+    /// Of those, because everything it would have read was cached; the others are misses.
+    pub went_off_cached: u64,
     /// How often it came back.
     pub came_back: u64,
-    /// Pages that followed the page before, as the policy saw it (not counted while it is off).
+    /// Pages that followed the page before, as the policy saw it (not counted while it is off). To `ra26` that is a page inside its
+    /// window or right behind it; its first one counts as neither.
     pub contiguous_pages: u64,
     /// Pages that did not.
     pub jump_pages: u64,
@@ -31,6 +34,7 @@ pub struct Counters {
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
         self.went_off += other.went_off;
+        self.went_off_cached += other.went_off_cached;
         self.came_back += other.came_back;
         self.contiguous_pages += other.contiguous_pages;
         self.jump_pages += other.jump_pages;

@@ -34,7 +34,9 @@ fn bound(story: &Story, longest_call_pages: u64) -> u64 {
         "none" => 1,
         "ra24" => max + 1,
         // A window that was walked to its end before a jump gives one that is a page longer; the kernel did not mind the maximum there.
-        "ra26-shared" | "ra26-private" => (max + story.counters().jump_pages).max(1),
+        "ra26-shared" | "ra26-private" => {
+            (max + story.counters().sync_windows + story.counters().cached_windows).max(1)
+        }
         "hsfs" => max.max(view.get("window").unwrap_or(0)),
         _ => max.max(view.get("device").unwrap_or(0).min(longest_call_pages)).max(1),
     }

@@ -194,7 +194,9 @@ fn submit<P: Pages>(file: &mut File, first: u64, pages: u64, kind: Kind, io: &mu
     if file.hits < CACHE_HITS {
         return true;
     }
+    let before = io.counters.went_off;
     go_off(file, io.counters);
+    io.counters.went_off_cached += io.counters.went_off - before;
     file.in_cache = true;
     false
 }

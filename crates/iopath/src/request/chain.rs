@@ -49,6 +49,11 @@ impl Requests {
         request.bios += 1;
     }
 
+    /// A request has so many segments, wherever they lie.
+    pub(crate) fn fill(&mut self, slot: Slot, segments: u16) {
+        self[slot].span = PageSpan::scattered(segments);
+    }
+
     /// Physical segments of a request followed by a bio, or the other way round.
     pub(crate) fn span_with(&self, slot: Slot, bio: &Bio, behind: bool, limits: &Limits) -> PageSpan {
         let (span, more) = (self[slot].span, bio.span());

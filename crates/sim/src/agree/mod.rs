@@ -16,7 +16,7 @@ mod translate;
 
 pub use look::{Look, Traced};
 
-use fathom_iopath::agree::{Agreement, Choice, Counts, Miss};
+use fathom_iopath::agree::{Agreement, Choice, Counts, Differs, MergeMiss, Miss};
 use fathom_iopath::queue::PlugRule;
 use fathom_iopath::{AnyElevator, Limits, Nanos, Op, Queue, Rules};
 use fathom_record::BlockEvent;
@@ -44,9 +44,17 @@ pub struct Setup {
 /// Follows the events of a trace.
 pub struct Follower {
     translate: Translate,
-    rows: Vec<(String, Agreement, Vec<Disagreement>)>,
+    rows: Vec<Following>,
     most_misses: usize,
     events: u64,
+}
+
+/// A scheduler that follows.
+struct Following {
+    scheduler: String,
+    agreement: Agreement,
+    disagreements: Vec<Disagreement>,
+    merges: Vec<MergeDisagreement>,
 }
 
 /// How far schedulers agree with a kernel.
@@ -77,14 +85,18 @@ pub struct Row {
     pub contested_same: u64,
     /// Bios that the kernel merged.
     pub kernel_merges: u64,
-    /// Bios that were merged here.
+    /// Bios that would have been merged here.
     pub model_merges: u64,
     /// Bios that the one merged and the other did not.
     pub merges_differ: u64,
+    /// Bios that the kernel did not merge where only the number of segments can say why, which is not in a trace.
+    pub merges_told: u64,
     /// Events that could not be followed, of requests from before the trace.
     pub not_followed: u64,
     /// The first disagreements.
     pub disagreements: Vec<Disagreement>,
+    /// The first bios that the one merged and the other did not.
+    pub merge_disagreements: Vec<MergeDisagreement>,
 }
 
 /// A choice that differs.
@@ -104,6 +116,23 @@ pub struct Disagreement {
     pub model: Option<Chosen>,
 }
 
+/// A bio that the one merged and the other did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MergeDisagreement {
+    /// When, ns after the first event.
+    pub time_ns: u64,
+    /// "read", "write", "discard".
+    pub operation: &'static str,
+    /// First sector.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// "kernel" or "model": who merged it.
+    pub merged_by: &'static str,
+    /// The request that it touches; null: none that waits.
+    pub with: Option<Chosen>,
+}
+
 /// A request that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chosen {
@@ -119,13 +148,17 @@ pub struct Chosen {
 
 impl From<Choice> for Chosen {
     fn from(choice: Choice) -> Self {
-        let operation = match choice.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Discard => "discard",
-            Op::Other => "other",
-        };
+        let operation = word(choice.op);
         Self { operation, sector: choice.sector, sectors: choice.sectors, waited_ns: choice.waited.0 }
+    }
+}
+
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Discard => "discard",
+        Op::Other => "other",
     }
 }
 
@@ -160,10 +193,10 @@ impl Follower {
             plug: PlugRule::Task { requests: u32::MAX, sectors: u32::MAX },
             ..Rules::today(limits, held).with_requests(held * 2)
         };
-        let row = |(name, elevator)| {
+        let row = |(scheduler, elevator)| {
             let agreement = Agreement::new(Queue::new(elevator, rules), places as usize);
             let agreement = if traced.inserted > 0 { agreement.holding_back() } else { agreement };
-            (name, agreement, Vec::new())
+            Following { scheduler, agreement, disagreements: Vec::new(), merges: Vec::new() }
         };
         Self {
             translate: Translate::new(traced.number),
@@ -178,10 +211,15 @@ impl Follower {
         let Some((time_ns, seen)) = self.translate.event(event) else { return };
         self.events += 1;
         let now = Nanos(START.0.saturating_add(time_ns));
-        for (_, agreement, misses) in &mut self.rows {
-            let miss = agreement.see(now, seen);
-            if let Some(miss) = miss.filter(|_| misses.len() < self.most_misses) {
-                misses.push(told(time_ns, agreement.counts(), miss));
+        for Following { agreement, disagreements, merges, .. } in &mut self.rows {
+            match agreement.see(now, seen) {
+                Some(Differs::Choice(miss)) if disagreements.len() < self.most_misses => {
+                    disagreements.push(told(time_ns, agreement.counts(), miss));
+                }
+                Some(Differs::Merge(miss)) if merges.len() < self.most_misses => {
+                    merges.push(told_merge(time_ns, miss));
+                }
+                _ => {}
             }
         }
     }
@@ -189,21 +227,21 @@ impl Follower {
     /// What it comes to.
     #[must_use]
     pub fn finish(self, places: u32) -> Agreed {
-        let row = |(scheduler, agreement, disagreements): (String, Agreement, Vec<Disagreement>)| {
-            let Counts { issued, same, contested, contested_same, kernel_merges, merges_differ, lost } =
-                *agreement.counts();
-            let model_merges = agreement.merges().bios();
+        let row = |Following { scheduler, agreement, disagreements, merges }| {
+            let counts: &Counts = agreement.counts();
             Row {
                 scheduler,
-                issued,
-                same,
-                contested,
-                contested_same,
-                kernel_merges,
-                model_merges,
-                merges_differ,
-                not_followed: lost,
+                issued: counts.issued,
+                same: counts.same,
+                contested: counts.contested,
+                contested_same: counts.contested_same,
+                kernel_merges: counts.kernel_merges,
+                model_merges: counts.model_merges,
+                merges_differ: counts.merges_differ,
+                merges_told: counts.merges_told,
+                not_followed: counts.lost,
                 disagreements,
+                merge_disagreements: merges,
             }
         };
         Agreed {
@@ -212,6 +250,17 @@ impl Follower {
             places,
             rows: self.rows.into_iter().map(row).collect(),
         }
+    }
+}
+
+fn told_merge(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
+    MergeDisagreement {
+        time_ns,
+        operation: word(miss.op),
+        sector: miss.sector,
+        sectors: miss.sectors,
+        merged_by: if miss.kernel { "kernel" } else { "model" },
+        with: miss.with.map(Chosen::from),
     }
 }
 

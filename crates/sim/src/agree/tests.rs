@@ -100,6 +100,54 @@ fn merges_are_counted_on_both_sides() {
     // Here the third bio is merged too; the kernel made a request for it.
     assert_eq!((row.kernel_merges, row.model_merges, row.merges_differ), (1, 2, 1), "{row:?}");
     assert!(!row.holds(0.0));
+    let miss = &row.merge_disagreements[0];
+    assert_eq!((miss.sector, miss.merged_by), (16, "model"));
+    assert_eq!(miss.with.as_ref().map(|with| (with.sector, with.sectors)), Some((0, 16)));
+    // One difference is one: the model has the kernel's two requests from then on.
+    assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
+}
+
+#[test]
+fn what_the_kernel_merged_is_merged_here_too() {
+    // Two tasks: bfq does not merge the one's bio with the other's request, and this kernel did.
+    let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 8 8 2\n M R 8 8 2\n D R 0 16 1\n C R 0 16 0";
+    let row = &followed("bfq-lite", text).rows[0];
+    assert_eq!((row.kernel_merges, row.model_merges, row.merges_differ), (1, 0, 1), "{row:?}");
+    assert_eq!((row.issued, row.same, row.not_followed), (1, 1, 0), "{row:?}");
+    assert_eq!(row.merge_disagreements[0].merged_by, "kernel");
+}
+
+#[test]
+fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
+    // 16 bios of 64 KiB are 256 pages; the device takes 128 segments. The ninth and tenth are a request of their own.
+    let bio = |n: u64| (n * 128, 128);
+    let mut text = String::new();
+    for n in 0..10 {
+        let (sector, sectors) = bio(n);
+        let what = if n == 0 || n == 8 { 'G' } else { 'M' };
+        text += &format!("Q R {sector} {sectors} 1\n {what} R {sector} {sectors} 1\n");
+    }
+    text += "I R 0 1024 1\n I R 1024 256 1\n D R 0 1024 1\n D R 1024 256 1\n C R 0 1024 0\n C R 1024 256 0";
+    for scheduler in ["none", "mq-deadline", "bfq-lite"] {
+        let row = &followed(scheduler, &text).rows[0];
+        assert_eq!((row.kernel_merges, row.model_merges), (8, 8), "{row:?}");
+        assert_eq!((row.merges_differ, row.merges_told), (0, 1), "{row:?}");
+        assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
+    }
+    // With eight of them the pages are no more than it takes, so that is no excuse.
+    let text = text.replace("G R 1024 128", "M R 1024 128").replace("M R 896 128", "G R 896 128");
+    assert!(followed("mq-deadline", &text).rows[0].merges_differ > 0);
+}
+
+#[test]
+fn a_request_that_is_joined_leaves_its_plug() {
+    // Sector 8 becomes the tail of what is there already when its task hands it over; no insertion of its own is seen. The next request of
+    // the task is not behind it in the plug, and what follows on it is merged with the whole.
+    let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 8 8 1\n G R 8 8 1\n m R 8 8 1\n Q R 800 8 1\n G R 800 8 1\n\
+                Q R 16 8 1\n M R 16 8 1\n I R 800 8 1\n D R 0 24 1\n D R 800 8 1\n C R 0 24 0\n C R 800 8 0";
+    let row = &followed("mq-deadline", text).rows[0];
+    assert_eq!((row.kernel_merges, row.merges_differ, row.not_followed), (1, 0, 0), "{row:?}");
+    assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
 }
 
 #[test]

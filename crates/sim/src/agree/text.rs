@@ -1,6 +1,6 @@
 //! An agreement as text, for a terminal of 100 columns: a row a scheduler, then the first disagreements with what surrounded them.
 
-use super::{Agreed, Chosen, Disagreement, Row};
+use super::{Agreed, Chosen, Disagreement, MergeDisagreement, Row};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Agreed {
@@ -25,12 +25,23 @@ impl Display for Agreed {
                 self.passed_by
             )?;
         }
+        for row in self.rows.iter().filter(|r| r.merges_told > 0) {
+            writeln!(
+                f,
+                "{}: {} bios touch a request and were not merged with it, for it may have as many segments as the device\n\
+                 takes: how many it has is not in a trace, so the kernel's word is taken for it.",
+                row.scheduler, row.merges_told
+            )?;
+        }
         // Where a trace begins is the same for all.
         if let Some(lost) = self.rows.iter().map(|r| r.not_followed).min().filter(|&n| n > 0) {
             writeln!(f, "{lost} events are of requests whose arrival the trace does not have.")?;
         }
         for row in self.rows.iter().filter(|r| !r.disagreements.is_empty()) {
             disagreements(row, f)?;
+        }
+        for row in self.rows.iter().filter(|r| !r.merge_disagreements.is_empty()) {
+            merges(row, f)?;
         }
         Ok(())
     }
@@ -52,6 +63,23 @@ fn line(row: &Row, f: &mut Formatter<'_>) -> Result {
         row.model_merges,
         row.merges_differ
     )
+}
+
+fn merges(row: &Row, f: &mut Formatter<'_>) -> Result {
+    let (shown, all) = (row.merge_disagreements.len() as u64, row.merges_differ);
+    let of = if shown < all { format!("the first {shown} of {all} bios") } else { "bios".into() };
+    writeln!(f, "\n{}: {of} that one merged and the other did not", row.scheduler)?;
+    for MergeDisagreement { time_ns, operation, sector, sectors, merged_by, with } in &row.merge_disagreements
+    {
+        let seconds = *time_ns as f64 / 1e9;
+        let by = if *merged_by == "kernel" { "by the kernel" } else { "here" };
+        writeln!(f, "  {operation} of sectors {sector} + {sectors} at {seconds:.6} s, merged {by}")?;
+        match with {
+            Some(with) => writeln!(f, "    touches {}", choice(with))?,
+            None => writeln!(f, "    touches no request that waits here")?,
+        }
+    }
+    Ok(())
 }
 
 fn disagreements(row: &Row, f: &mut Formatter<'_>) -> Result {

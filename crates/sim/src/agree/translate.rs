@@ -3,7 +3,7 @@
 
 use crate::replay::tasks::Tasks;
 use fathom_iopath::agree::Seen;
-use fathom_iopath::{Bio, Op};
+use fathom_iopath::{Bio, MergeKind, Op};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 
 /// Writes under way that need a flush; a journal has a few.
@@ -47,17 +47,17 @@ impl Translate {
             BlockAction::Queue => Seen::Bio(self.bio(event, op)),
             BlockAction::Split => Seen::Split { sector, first: sectors },
             BlockAction::GetRequest => Seen::Request { sector },
-            BlockAction::BackMerge | BlockAction::FrontMerge => Seen::Merge { sector },
+            BlockAction::BackMerge => Seen::Merge { sector, kind: MergeKind::Back },
+            BlockAction::FrontMerge => Seen::Merge { sector, kind: MergeKind::Front },
+            BlockAction::RequestMerge => Seen::Join { op, sector },
             BlockAction::Insert => Seen::Insert { op, sector },
             BlockAction::Issue => Seen::Issue { op, sector, sectors },
             BlockAction::Requeue => Seen::Requeue { op, sector },
             BlockAction::Complete => Seen::Complete { op, sector },
-            // That two requests became one follows from the merge before it; the others are not of a request.
-            BlockAction::RequestMerge
-            | BlockAction::BioComplete
-            | BlockAction::Plug
-            | BlockAction::Unplug
-            | BlockAction::Remap => return None,
+            // These are not of a request.
+            BlockAction::BioComplete | BlockAction::Plug | BlockAction::Unplug | BlockAction::Remap => {
+                return None;
+            }
         };
         Some((self.last_ns, seen))
     }

@@ -74,11 +74,11 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
                 &["scheduler and state: counter", "published", "simulated", "error", ""],
                 counters.collect(),
             )],
-            notes: vec![format!(
-                "Files that went off are of 128. A file's read-ahead can come back and go off again: ours went off {:.0} times in all \
-                 under shared state.",
-                t.off_times
-            )],
+            notes: vec![
+                "Reset: read-ahead goes off. It is counted as often as it happens, to however many of the 128 files: so the \
+                 instrumentation has it that the thread printed these numbers with."
+                    .into(),
+            ],
             ..Part::default()
         },
     ];

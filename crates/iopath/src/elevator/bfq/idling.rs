@@ -32,6 +32,10 @@ impl Default for Queueing {
 }
 
 impl Queueing {
+    pub(super) const fn queues(&self) -> bool {
+        self.believed
+    }
+
     /// A request is about to be done, of `in_device`, with `waiting` behind them.
     fn completes(&mut self, in_device: u32, waiting: usize, hardly_any: bool) {
         self.most = self.most.max(in_device);

@@ -8,11 +8,14 @@
 //!                                                       turns ─▶ idling (wait for its next request?)
 //! ```
 //!
-//! Left out: soft real-time tasks, bursts of queues, joining the queues of cooperating tasks, injection, groups.
+//! Queues of processes that begin together are joined ([`partners`]). Left out: soft real-time tasks, bursts of queues, joining the queues of
+//! tasks that read near one another, injection, groups.
 
 mod budget;
+mod counts;
 mod fair;
 mod idling;
+mod partners;
 mod queue;
 mod raise;
 mod rate;
@@ -29,6 +32,7 @@ use crate::task::IoClass;
 use crate::time::Nanos;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 use budget::{Budgets, Ended};
+use counts::Counts;
 use fair::Fair;
 use idling::Queueing;
 use queue::{Budgeted, Queues, seeks};
@@ -83,28 +87,6 @@ struct Turn {
     idle_since: Nanos,
 }
 
-/// What is counted.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    turns: u64,
-    exhausted: u64,
-    timeouts: u64,
-    preempted: u64,
-    idles: u64,
-    idle_hits: u64,
-}
-
-impl Counts {
-    fn ended(&mut self, how: Ended) {
-        match how {
-            Ended::Exhausted => self.exhausted += 1,
-            Ended::Timeout => self.timeouts += 1,
-            Ended::Preempted => self.preempted += 1,
-            Ended::Idle | Ended::Empty => {}
-        }
-    }
-}
-
 /// BFQ without some of its extras.
 #[derive(Clone, Debug)]
 pub struct BfqLite {
@@ -122,6 +104,8 @@ pub struct BfqLite {
     in_device: u32,
     waiting: usize,
     counts: Counts,
+    /// The queue with which those are joined that are made shortly after it.
+    last_made: Option<u16>,
 }
 
 impl Default for BfqLite {
@@ -139,6 +123,7 @@ impl Default for BfqLite {
             in_device: 0,
             waiting: 0,
             counts: Counts::default(),
+            last_made: None,
         }
     }
 }
@@ -205,6 +190,13 @@ impl Elevator for BfqLite {
         self.rate = Rate::new(self.rotates());
     }
 
+    fn comes(&mut self, now: Nanos, requests: &Requests, bio: &Bio) {
+        let key = self.queues.at(requests, bio.task(), bio.is_sync());
+        if bio.is_sync() && usize::from(key) < self.queues.len() {
+            self.join_partner(now, key);
+        }
+    }
+
     fn touched(&self, requests: &Requests, bio: &Bio) -> Candidate {
         self.queues.touched(requests, bio)
     }
@@ -238,8 +230,8 @@ impl Elevator for BfqLite {
         self.waiting -= 1;
     }
 
-    fn joins_on_insert(&self) -> bool {
-        true
+    fn joins_before(&self, requests: &Requests, slot: Slot) -> Option<Slot> {
+        self.queues.before(requests, slot)
     }
 
     fn insert(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
@@ -335,12 +327,7 @@ impl Elevator for BfqLite {
     }
 
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        each("turns", self.counts.turns);
-        each("exhausted", self.counts.exhausted);
-        each("timeouts", self.counts.timeouts);
-        each("preempted", self.counts.preempted);
-        each("idles", self.counts.idles);
-        each("idle_hits", self.counts.idle_hits);
+        self.counts.each(each);
     }
 }
 

@@ -35,6 +35,10 @@ pub(super) struct Budgeted {
     pub(super) budget: u64,
     /// Since when it has neither requests nor anything with the device; `None`: since ever.
     pub(super) quiet_since: Option<Nanos>,
+    /// When it had its first request,
+    pub(super) made_at: Nanos,
+    /// and the queue that was made shortly before, with which it may be joined.
+    pub(super) partner: Option<u16>,
     /// It left for lack of requests and goes on with what it has left if one comes in time.
     pub(super) goes_on: bool,
     last_done: Nanos,
@@ -45,7 +49,7 @@ pub(super) struct Budgeted {
     last_end: u64,
     io_since: Nanos,
     io_idle: Nanos,
-    io_bound: bool,
+    pub(super) io_bound: bool,
 }
 
 impl Budgeted {
@@ -59,6 +63,8 @@ impl Budgeted {
             served_raised: 0,
             budget: 0,
             quiet_since: None,
+            made_at: Nanos::ZERO,
+            partner: None,
             goes_on: false,
             last_done: Nanos::ZERO,
             think: Mean::default(),
@@ -103,6 +109,7 @@ impl Queue {
     /// A queue's first request.
     pub(super) fn begin(&mut self, now: Nanos, budget: u64) {
         self.own.budget = budget;
+        self.own.made_at = now;
         self.own.raised_at = now;
         self.own.io_since = now;
         self.own.last_done = now;

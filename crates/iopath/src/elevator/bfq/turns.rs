@@ -1,7 +1,7 @@
 //! The turns of `bfq-lite`: whose it is, how it ends, what it costs, and how a queue that has requests again gets one.
 
 use super::budget::{Ended, Ender};
-use super::queue::{Queues, weight};
+use super::queue::weight;
 use super::{BfqLite, TIMEOUT_SYNC, Turn};
 use crate::elevator::Pick;
 use crate::request::{Requests, Slot};
@@ -217,7 +217,8 @@ impl BfqLite {
     pub(super) fn enter(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) -> u16 {
         let sync = requests[slot].is_sync();
         let info = requests.task(requests[slot].task());
-        let (key, before) = (Queues::key(requests, requests[slot].task(), sync), self.queues.len());
+        let task = requests[slot].task();
+        let (key, before) = (self.queues.at(requests, task, sync), self.queues.len());
         if sync && usize::from(key) < before {
             self.fair.change_class(&mut self.queues, key, info.class);
         }
@@ -234,7 +235,11 @@ impl BfqLite {
         }
         if queue.own.budget == 0 {
             queue.begin(now, initial);
+            self.find_partner(now, key);
         }
+        self.join_partner(now, key);
+        let key = self.queues.end_of(key);
+        requests[slot].private.queue = key;
         key
     }
 

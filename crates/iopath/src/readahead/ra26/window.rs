@@ -75,10 +75,16 @@ impl Ra26 {
         }
         let next_before = window.next;
         let before = window.previous;
-        self.note_run(window, page, io.counters);
+        self.note_run(window, page);
         window.previous = page;
-        let hit = page >= window.start && page <= window.start + window.size;
-        window.next = (window.next + if hit { 2 } else { -2 }).min(self.max() as i64);
+        // Counted as by the instrumentation of May 2004: by what the window makes of the page, and not at a file's first page.
+        if page >= window.start && page <= window.start + window.size {
+            io.counters.contiguous_pages += 1;
+            window.next = (window.next + 2).min(self.max() as i64);
+        } else {
+            io.counters.jump_pages += 1;
+            window.next = (window.next - 2).min(self.max() as i64);
+        }
         if window.next <= 0 {
             window.go_off(io.counters);
         } else if window.contains(page) {
@@ -99,22 +105,19 @@ impl Ra26 {
         window.next = (self.max() / 2) as i64;
         window.previous = page;
         window.run += 1;
-        io.counters.jump_pages += 1;
         window.start = page;
         window.size = window.next as u64;
         window.no_ahead();
         submit(page, window.size, Kind::Sync, io);
     }
 
-    fn note_run(&self, window: &mut Window, page: u64, counters: &mut Counters) {
+    fn note_run(&self, window: &mut Window, page: u64) {
         if page == window.previous.wrapping_add(1) {
-            counters.contiguous_pages += 1;
             if window.run <= 2 * self.max() {
                 window.run += 1;
             }
             return;
         }
-        counters.jump_pages += 1;
         // Rounded up since 2.6.7: halving alone never reaches a run of 20 from below.
         let up = u64::from(self.variant == Variant::Seeky && window.average < window.run);
         window.average = (window.average + up + window.run) / 2;
@@ -222,6 +225,7 @@ fn judge(window: &mut Window, read: u64, next_before: i64, counters: &mut Counte
             window.ahead_size = window.next as u64;
         }
     } else {
+        counters.went_off_cached += 1;
         window.go_off(counters);
     }
 }

@@ -163,7 +163,6 @@ mod tests {
             rows,
             rms_percent: 1.0,
             counters: vec![counter(127, 120.0), counter(0, 0.1)],
-            off_times: 0.0,
             checks: Vec::new(),
             freedom: Vec::new(),
             sources: [0; 4],

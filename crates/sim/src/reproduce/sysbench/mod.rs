@@ -111,8 +111,6 @@ pub struct Table {
     pub rms_percent: f64,
     /// Read-ahead's counters.
     pub counters: Vec<Counter>,
-    /// How often read-ahead went off, anticipatory with shared state: mean over the seeds.
-    pub off_times: f64,
     /// Every stated tolerance.
     pub checks: Vec<Check>,
     /// What was chosen, and after which look at the table.
@@ -163,13 +161,11 @@ pub fn reproduce(workload: &Workload, seeds: u32, ablation: bool) -> Result<Tabl
     let squares: Vec<f64> =
         rows.iter().filter(|r| r.distinct).map(|r| r.error_percent * r.error_percent).collect();
     let counters = COUNTERS.iter().flat_map(|c| counters(c, of(c.cell))).collect::<Vec<_>>();
-    let off: Vec<f64> = of(2).iter().map(|o| o.counts.readahead.went_off as f64).collect();
     let mut table = Table {
         seeds,
         rms_percent: mean(&squares).sqrt(),
         rows,
         counters,
-        off_times: mean(&off),
         checks: Vec::new(),
         freedom: FREEDOM.to_vec(),
         sources: sources()?,
@@ -255,7 +251,10 @@ fn counters(published: &published::Counters, done: &[One]) -> Vec<Counter> {
         fitted: name == CACHED_WINDOWS && published == published::FITTED_WINDOWS,
     };
     vec![
-        of("files that went off", published.off_files, |c| c.readahead_off_files),
+        of("reset because of misses", published.miss_resets, |c| {
+            c.readahead.went_off - c.readahead.went_off_cached
+        }),
+        of("reset because of hits", published.hit_resets, |c| c.readahead.went_off_cached),
         of("non-contiguous pages", published.jump_pages, |c| c.readahead.jump_pages),
         of("contiguous pages", published.contiguous_pages, |c| c.readahead.contiguous_pages),
         of(CACHED_WINDOWS, published.cached_windows, |c| c.readahead.cached_windows),

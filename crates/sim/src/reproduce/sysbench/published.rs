@@ -55,18 +55,22 @@ pub const CELLS: [Cell; 13] = [
 /// Cells that are simulated; those behind them repeat the four of 2.6.6-rc3.
 pub const DISTINCT: usize = 9;
 
-/// Counters of the thread for one cell.
+/// Counters of the thread for one cell. What they count is in the instrumentation that was posted there on 4 May 2004: each time that a
+/// state was reset, whatever its file; a page inside the window or right behind it is contiguous; an open file's first page is
+/// neither.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Position in [`CELLS`].
     pub cell: usize,
-    /// Files whose read-ahead went off.
-    pub off_files: u64,
-    /// Pages that did not follow the page before.
+    /// "No of times window reset because of misses": read-ahead went off.
+    pub miss_resets: u64,
+    /// The same "because of hits".
+    pub hit_resets: u64,
+    /// "No of times the page request was non-contiguous".
     pub jump_pages: u64,
-    /// Pages that did.
+    /// The same "was contiguous".
     pub contiguous_pages: u64,
-    /// Windows of which every page was cached.
+    /// "No of times window was shrunk because of hits": every page of it was cached.
     pub cached_windows: u64,
 }
 
@@ -75,7 +79,17 @@ pub const FITTED_WINDOWS: u64 = 1066;
 
 /// The thread's counters.
 pub const COUNTERS: [Counters; 3] = [
-    Counters { cell: 2, off_files: 127, jump_pages: 3968, contiguous_pages: 10_686, cached_windows: 1153 },
-    Counters { cell: 6, off_files: 0, jump_pages: 5860, contiguous_pages: 18_099, cached_windows: 1066 },
-    Counters { cell: 7, off_files: 0, jump_pages: 5860, contiguous_pages: 18_091, cached_windows: 1108 },
+    counters(2, 127, 3968, 10_686, 1153),
+    counters(6, 0, 5860, 18_099, FITTED_WINDOWS),
+    counters(7, 0, 5860, 18_091, 1108),
 ];
+
+const fn counters(
+    cell: usize,
+    miss_resets: u64,
+    jump_pages: u64,
+    contiguous_pages: u64,
+    cached_windows: u64,
+) -> Counters {
+    Counters { cell, miss_resets, hit_resets: 0, jump_pages, contiguous_pages, cached_windows }
+}
