@@ -111,7 +111,7 @@ fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
     }
     page.body.push_str("<div class=\"pair\">\n");
     for picture in &pictures {
-        page.picture(picture, "");
+        page.picture(picture, &picture.description);
     }
     page.body.push_str("</div>\n");
 }
