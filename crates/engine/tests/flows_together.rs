@@ -78,6 +78,15 @@ fn the_end_of_the_time_wakes_everybody() {
 }
 
 #[test]
+fn the_warm_up_ends_for_those_who_wait_too() {
+    for ops in [vec![op("x", Act::Block)], vec![op("x", Act::SemaphoreWait).value(1)]] {
+        let b = files().group("g", 2, Isolation::Process, vec![(1, 0, flow(ops))]).ms(50);
+        let r = b.phase(|p| p.ramp = fathom_workload::Duration(20_000_000)).run();
+        assert!(r.workers.iter().all(|w| w.ending == Ending::Stopped && w.elapsed_ns == 50_000_000));
+    }
+}
+
+#[test]
 fn limits_let_no_more_through_than_the_rate() {
     const RATE: f64 = 100.0;
     let limits = [
@@ -255,6 +264,21 @@ fn what_cannot_be_is_refused_before_the_start() {
     b.workload.filesets[0].share = fathom_workload::Share::ReadWrite;
     b.workload.filesets[0].data = fathom_workload::Data::Positioned { tag: 1 };
     assert!(b.refused().contains("flows do not write positioned or checksummed data"));
+}
+
+#[test]
+fn writes_in_flight_have_to_fit_into_memory() {
+    let write = |bytes: u64| {
+        let write = op("x", Act::AsyncWrite).set("f").size(bytes).random();
+        let ops = vec![write.with(|o| o.working_set = Value::Bytes(fathom_workload::Bytes(bytes)))];
+        files().group("g", 1, Isolation::Thread, vec![(1, bytes, looped(0, ops))])
+    };
+    if let Some(why) = write(KIB).unsupported().filter(|w| w.contains("io_uring")) {
+        return fathom_testkit::skip("writes_in_flight_have_to_fit_into_memory", &why);
+    }
+    // 512 GiB of buffers.
+    let error = write(1 << 31).try_run().unwrap_err().to_string();
+    assert!(error.contains("of memory are available"), "{error}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use rustix::fd::AsRawFd as _;
 use rustix::io::Errno;
 
 /// Writes in flight at once; one more waits until one of them is done.
-const MOST: usize = 256;
+pub(super) const IN_FLIGHT: usize = 256;
 /// An asynchronous wait lasts no longer.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
@@ -30,9 +30,9 @@ pub(crate) struct Flights {
 impl Flights {
     /// A ring if one is needed.
     pub fn new(needed: bool) -> Result<Self, Fault> {
-        let count = if needed { MOST } else { 0 };
+        let count = if needed { IN_FLIGHT } else { 0 };
         Ok(Self {
-            ring: if needed { Some(Loose::new(MOST as u32)?) } else { None },
+            ring: if needed { Some(Loose::new(IN_FLIGHT as u32)?) } else { None },
             buffers: (0..count).map(|_| None).collect(),
             flying: vec![None; count],
             free: (0..count).rev().collect(),

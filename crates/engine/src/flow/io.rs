@@ -85,7 +85,7 @@ impl Hand<'_> {
     }
 
     /// Another worker is busy with what this one needs, for the length of an operation.
-    pub(super) fn give_way(&self) -> Result<(), Break> {
+    pub(super) fn give_way(&mut self) -> Result<(), Break> {
         rustix::thread::sched_yield();
         self.wait_until(0)
     }

@@ -2,6 +2,7 @@
 //! zeroes at first, as Filebench does; without, there is one buffer for reading, and what is written follows the data rule of the file
 //! set.
 
+use super::aio::IN_FLIGHT;
 use super::setting::Setting;
 use crate::buffer::Buffer;
 use crate::contents::Contents;
@@ -69,8 +70,15 @@ fn whole_file(act: Act) -> bool {
     matches!(act, Act::ReadWholeFile | Act::WriteWholeFile)
 }
 
-/// Memory that the thread's buffers will take.
+/// Memory that the thread's buffers will take, with those of writes that are in flight; sizes that are drawn are not known.
 pub(crate) fn needed_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
+    let writes = program.ops.iter().filter(|op| op.act == Act::AsyncWrite);
+    let in_flight =
+        writes.filter_map(|op| op.size.fixed()).max().unwrap_or(0).saturating_mul(IN_FLIGHT as u64);
+    in_flight.saturating_add(buffer_bytes(program, setting, memory))
+}
+
+fn buffer_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
     if memory > 0 {
         return memory;
     }

@@ -11,18 +11,15 @@ const NAP_NS: u64 = 20_000_000;
 /// A sleep ends this long before its time and spinning does the rest.
 const SPIN_NS: u64 = 60_000;
 impl Hand<'_> {
-    /// Why not to wait any longer.
-    fn over(&self, now: u64) -> Result<(), Break> {
-        self.stopped().map_or(Ok(()), Err)?;
-        if now >= self.deadline {
-            return Err(Break::TimeOver);
-        }
+    /// Why not to wait any longer. The warm-up ends also for those who wait.
+    fn over(&mut self, now: u64) -> Result<(), Break> {
+        self.look(now)?;
         // Whoever was to wake it may have ended with the last operation of the phase's amount.
         if self.amount_is_used_up() { Err(Break::Enough) } else { Ok(()) }
     }
 
     /// Sleeps while the word has this value, not for long.
-    fn nap(&self, word: &AtomicU32, value: u32) -> Result<(), Break> {
+    fn nap(&mut self, word: &AtomicU32, value: u32) -> Result<(), Break> {
         let now = self.clock.now();
         self.over(now)?;
         futex_wait(word, value, NAP_NS.min(self.clock.between(now, self.deadline)).max(1));
@@ -30,7 +27,7 @@ impl Hand<'_> {
     }
 
     /// Waits for a tick.
-    pub(super) fn wait_until(&self, tick: u64) -> Result<(), Break> {
+    pub(super) fn wait_until(&mut self, tick: u64) -> Result<(), Break> {
         loop {
             let now = self.clock.now();
             self.over(now)?;
@@ -109,7 +106,7 @@ impl Hand<'_> {
     }
 
     /// Tries until it works, asleep in between.
-    fn until(&self, from: u64, word: &AtomicU32, works: impl Fn() -> bool) -> Result<(), Break> {
+    fn until(&mut self, from: u64, word: &AtomicU32, works: impl Fn() -> bool) -> Result<(), Break> {
         loop {
             let seen = word.load(Ordering::SeqCst);
             if works() {

@@ -1,0 +1,147 @@
+//! The records of one file of blktrace as they stand, whatever the byte order.
+
+use super::words::is_note;
+use crate::trace::read::source::is_cut;
+use crate::trace::{Place, TraceError};
+use std::io::{BufRead, Read};
+
+/// "eat" above the version's byte.
+const MAGIC: u32 = 0x6561_7400;
+/// The only version there has been since 2006.
+const VERSION: u32 = 7;
+const RECORD_BYTES: usize = 48;
+
+/// Whether a file begins with a record.
+pub(in crate::trace::read) fn recognise(head: &[u8]) -> bool {
+    order(head).is_some()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Little,
+    Big,
+}
+
+fn order(bytes: &[u8]) -> Option<Order> {
+    let four: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
+    if u32::from_le_bytes(four) & !0xff == MAGIC {
+        Some(Order::Little)
+    } else if u32::from_be_bytes(four) & !0xff == MAGIC {
+        Some(Order::Big)
+    } else {
+        None
+    }
+}
+
+/// A record as it stands, its payload cut to what is looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub time_ns: u64,
+    pub sector: u64,
+    pub bytes: u32,
+    pub action: u32,
+    pub pid: u32,
+    pub device: u32,
+    pub cpu: u32,
+    pub error: i16,
+    pub payload: Vec<u8>,
+}
+
+/// One file.
+pub(super) struct PerCpu {
+    file: String,
+    input: Box<dyn BufRead>,
+    byte: u64,
+    /// It ends in the middle of a record.
+    pub cut: bool,
+}
+
+impl PerCpu {
+    pub fn new(file: String, input: Box<dyn BufRead>) -> Self {
+        Self { file, input, byte: 0, cut: false }
+    }
+
+    /// The next record; `None` at the end.
+    pub fn record(&mut self) -> Result<Option<Record>, TraceError> {
+        let mut raw = [0; RECORD_BYTES];
+        if !self.fill(&mut raw)? {
+            return Ok(None);
+        }
+        let Some(order) = order(&raw) else {
+            let found = u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]);
+            let what = format!(
+                "expected a record of blktrace, which begins with {MAGIC:#x} + {VERSION}, found {found:#x}"
+            );
+            return Err(self.fault(&what));
+        };
+        let u32_at = |at: usize| {
+            let four = [raw[at], raw[at + 1], raw[at + 2], raw[at + 3]];
+            if order == Order::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
+        };
+        // Two halves in the machine's order.
+        let u64_at = |at: usize| {
+            let (first, second) = (u64::from(u32_at(at)), u64::from(u32_at(at + 4)));
+            if order == Order::Little { second << 32 | first } else { first << 32 | second }
+        };
+        let u16_at = |at: usize| {
+            let two = [raw[at], raw[at + 1]];
+            if order == Order::Little { u16::from_le_bytes(two) } else { u16::from_be_bytes(two) }
+        };
+        let version = u32_at(0) & 0xff;
+        if version != VERSION {
+            return Err(self.fault(&format!("blktrace version {version}; only version {VERSION} is known")));
+        }
+        let mut record = Record {
+            time_ns: u64_at(8),
+            sector: u64_at(16),
+            bytes: u32_at(24),
+            action: u32_at(28),
+            pid: u32_at(32),
+            device: u32_at(36),
+            cpu: u32_at(40),
+            error: u16_at(44).cast_signed(),
+            payload: vec![0; usize::from(u16_at(46))],
+        };
+        let mut payload = std::mem::take(&mut record.payload);
+        let start = self.byte;
+        self.byte += RECORD_BYTES as u64;
+        if !self.fill(&mut payload)? {
+            self.cut = true;
+            return Ok(None);
+        }
+        self.byte = start + (RECORD_BYTES + payload.len()) as u64;
+        // The notes' numbers are in the machine's order, which is forgotten here.
+        let note = is_note(record.action) && record.action & 0xffff == 1;
+        if note && order == Order::Big {
+            payload.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+        }
+        record.payload = payload;
+        Ok(Some(record))
+    }
+
+    /// Fills a buffer; false at the end, also in the middle of it.
+    fn fill(&mut self, into: &mut [u8]) -> Result<bool, TraceError> {
+        let mut have = 0;
+        while have < into.len() {
+            match self.input.read(&mut into[have..]) {
+                Ok(0) => break,
+                Ok(n) => have += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) if is_cut(&e) => {
+                    self.cut = true;
+                    break;
+                }
+                Err(e) => return Err(self.fault(&format!("it cannot be read: {e}"))),
+            }
+        }
+        self.cut |= have > 0 && have < into.len();
+        if have == into.len() && into.len() == RECORD_BYTES {
+            return Ok(true);
+        }
+        Ok(have == into.len())
+    }
+
+    fn fault(&self, what: &str) -> TraceError {
+        TraceError::new(&self.file, Place::Byte(self.byte), what)
+    }
+}
