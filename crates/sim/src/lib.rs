@@ -35,6 +35,7 @@ pub mod reproduce;
 mod runs;
 mod sets;
 pub mod shapes;
+mod shared;
 pub mod simulation;
 pub mod sources;
 pub mod stack;

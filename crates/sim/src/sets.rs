@@ -6,16 +6,20 @@ use crate::devices::SECTOR_BYTES;
 use crate::files::{FileNumber, Metadata, TooLarge};
 use crate::machine::Machine;
 use crate::names::{Names, used_by_flows};
+use crate::shared::Shared;
 use fathom_workload::ops::generators::Rand48;
 use fathom_workload::tree::{Layouts, layouts};
 use fathom_workload::{Access, Bytes, FileSet, Files, Pick, Program, Sizing, Stream, Workload};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Set {
-    /// Its first file; the others follow.
-    pub first: FileNumber,
+    /// Its files. Those of a set that flows work on follow each other.
+    pub numbers: Vec<FileNumber>,
+    /// Other sets name its files, too.
+    pub shared: bool,
     /// Bytes that each is to have.
     pub sizes: Vec<u64>,
     /// What flows that work on it go by; `None` if there are none.
@@ -91,7 +95,11 @@ impl Sets {
             return Err(SetsError::TooMany { files });
         }
         let drawn = layouts(workload)?;
-        let bytes = workload.filesets.iter().flat_map(|s| sizes(s, &drawn)).fold(0, u64::saturating_add);
+        let by_flows = used_by_flows(workload);
+        let shared = Shared::of(workload, by_flows.clone());
+        let own = workload.filesets.iter().filter(|s| shared.listed(s).is_empty());
+        let own = own.flat_map(|s| sizes(s, &drawn));
+        let bytes = own.chain(shared.all().map(|f| f.bytes)).fold(0, u64::saturating_add);
         if bytes / SECTOR_BYTES > room_sectors {
             let mib = |bytes: u64| bytes >> 20;
             return Err(SetsError::NoRoom {
@@ -99,23 +107,40 @@ impl Sets {
                 room_mib: mib(room_sectors * SECTOR_BYTES),
             });
         }
-        let by_flows = used_by_flows(workload);
         let mut all = BTreeMap::new();
+        let mut made: BTreeMap<&Path, FileNumber> = BTreeMap::new();
         for set in &workload.filesets {
             let sizes = sizes(set, &drawn);
             let reach = reach(workload, set);
-            let lengths: Vec<u64> = sizes.iter().map(|&s| s.max(reach)).collect();
+            let listed = shared.listed(set);
+            let is_there = |n: usize| listed.get(n).is_some_and(|path| made.contains_key(path.as_path()));
+            let wanted = |n: usize, size: u64| match listed.get(n) {
+                Some(path) => shared.named(path).bytes,
+                None => size.max(reach),
+            };
+            let new: Vec<usize> = (0..sizes.len()).filter(|&n| !is_there(n)).collect();
+            let lengths: Vec<u64> = new.iter().map(|&n| wanted(n, sizes[n])).collect();
             let mut files = machine.files.borrow_mut();
-            let first = files.make(&lengths)?;
-            for (file, &bytes) in (first..).zip(&sizes) {
-                files.get_mut(file).bytes = bytes;
+            let mut next = files.make(&lengths)?;
+            let mut numbers = Vec::with_capacity(sizes.len());
+            for (n, &bytes) in sizes.iter().enumerate() {
+                let path = listed.get(n).map(PathBuf::as_path);
+                if let Some(&there) = path.and_then(|path| made.get(path)) {
+                    numbers.push(there);
+                    continue;
+                }
+                files.get_mut(next).bytes = bytes;
+                made.extend(path.map(|path| (path, next)));
+                numbers.push(next);
+                next += 1;
             }
-            all.insert(set.name.clone(), Set { first, sizes, names: None });
+            let shared = listed.iter().any(|path| shared.named(path).sets > 1);
+            all.insert(set.name.clone(), Set { numbers, shared, sizes, names: None });
         }
         // Behind all files, so that these lie where they would without any names.
         for set in workload.filesets.iter().filter(|s| by_flows.contains(s.name.as_str())) {
             if let Some(made) = all.get_mut(&set.name) {
-                made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first));
+                made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first()));
             }
         }
         machine.cache.borrow_mut().grow(machine.files.borrow().pages());
@@ -144,8 +169,19 @@ impl Set {
     }
 
     /// The files by their numbers.
-    pub fn files(&self) -> std::ops::Range<FileNumber> {
-        self.first..self.first + self.sizes.len() as FileNumber
+    pub fn files(&self) -> impl DoubleEndedIterator<Item = FileNumber> + '_ {
+        self.numbers.iter().copied()
+    }
+
+    /// One of them, as a list.
+    pub fn one(&self, index: u64) -> Option<&[FileNumber]> {
+        let index = usize::try_from(index).ok()?;
+        self.numbers.get(index).map(std::slice::from_ref)
+    }
+
+    /// Its first file; the first of all if it has none.
+    pub fn first(&self) -> FileNumber {
+        self.numbers.first().copied().unwrap_or(0)
     }
 }
 
@@ -183,6 +219,12 @@ impl Machine {
                 .collect();
             named.into_iter().for_each(|n| file.indirect[n] = Metadata::Present);
         }
+    }
+
+    /// Whether the files of a set have the length that they are to have, because another set made them.
+    pub(crate) fn made_by_others(&self, set: &Set) -> bool {
+        let files = self.files.borrow();
+        set.shared && set.files().zip(&set.sizes).all(|(file, &bytes)| files.get(file).bytes >= bytes)
     }
 
     /// The files are still to be made: they are empty, and what will name their pages is made with them.
@@ -245,6 +287,8 @@ impl Machine {
         for (n, (file, &bytes)) in set.files().zip(&set.sizes).enumerate() {
             let file = files.get_mut(file);
             file.exists = set.names.as_ref().is_none_or(|names| names.existing[n]);
+            // What another set has made longer stays as long.
+            let bytes = if set.shared { bytes.max(file.bytes) } else { bytes };
             file.bytes = if file.exists { bytes } else { 0 };
         }
         if let Some(names) = &set.names {

@@ -5,6 +5,7 @@ mod agree;
 mod both;
 mod calibrate;
 mod disc;
+mod fio;
 mod flows;
 mod marked;
 mod replay;

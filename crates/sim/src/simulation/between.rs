@@ -58,7 +58,8 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
             }
         }
         Action::Warm(name) | Action::Prepare(name) => {
-            if let Some(set) = sets.get(name) {
+            let makes = matches!(action, Action::Prepare(_));
+            if let Some(set) = sets.get(name).filter(|set| !(makes && machine.made_by_others(set))) {
                 machine.make_full(set);
                 machine.just_written(set);
             }

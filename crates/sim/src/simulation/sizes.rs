@@ -4,7 +4,9 @@
 use super::SimError;
 use crate::files::PAGE;
 use crate::host::Host;
+use crate::names::used_by_flows;
 use crate::sets::reach;
+use crate::shared::Shared;
 use fathom_workload::{FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Workload};
 
 /// The tables of one simulation take no more, bytes.
@@ -67,13 +69,16 @@ fn workers(phase: &Phase) -> u64 {
 
 /// Pages of the files whose sizes are said; those that are drawn are looked at when they are.
 fn pages(workload: &Workload) -> u64 {
+    let shared = Shared::of(workload, used_by_flows(workload));
     let of = |set: &FileSet| match set.size {
+        Sizing::Fixed(_) if !shared.listed(set).is_empty() => 0,
         Sizing::Fixed(bytes) => {
             set.files.count().saturating_mul(bytes.0.max(reach(workload, set)).div_ceil(PAGE))
         }
         Sizing::Variable(_) => 0,
     };
-    workload.filesets.iter().fold(0, |sum, set| sum.saturating_add(of(set)))
+    let own = workload.filesets.iter().map(of);
+    own.chain(shared.all().map(|file| file.bytes.div_ceil(PAGE))).fold(0, u64::saturating_add)
 }
 
 /// Open files of a phase: threads of one process that draw from one sequence share theirs, others have opened their own.

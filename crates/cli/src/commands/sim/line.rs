@@ -26,6 +26,7 @@ pub enum SimCommand {
   fathom sim run --host athlon-2004-linux-2.6 --device deskstar-60gxp --scheduler as \\
       --readahead ra26-shared -- sysbench --num-threads=16 --test=fileio --file-total-size=3G \\
       --file-test-mode=rndrw run
+  fathom sim run --device ssd-generic -- fio --name=a --rw=randread --size=1g --direct=1
 
 `fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
 the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
@@ -103,7 +104,7 @@ pub struct SweepSimulated {
 
 #[derive(Clone, Debug, Args)]
 pub struct RunSimulated {
-    /// A workload file, or a script of Filebench (.f)
+    /// A workload file, a script of Filebench (.f), or a job file of fio (.fio)
     pub file: Option<PathBuf>,
     /// Host and kernel: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "today")]
@@ -132,7 +133,7 @@ pub struct RunSimulated {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
-    /// Instead of FILE: sysbench, iozone or filebench with their arguments
+    /// Instead of FILE: sysbench, iozone, filebench or fio with their arguments
     #[arg(last = true, value_name = "DROP-IN ARGS")]
     pub drop_in: Vec<OsString>,
 }

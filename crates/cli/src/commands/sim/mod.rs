@@ -10,6 +10,7 @@ mod replay;
 mod sweep;
 mod traced;
 
+use super::fio::Place;
 use super::sweep::subject::Subject;
 use super::write;
 use crate::exit::{self, Usage};
@@ -51,8 +52,9 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let words = o.words()?;
     let subject = Subject::read(&words)?;
-    let planned = subject.plan(&[], &[], o.seed.unwrap_or(SEED))?;
     let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
+    let planned = subject.plan_on(place_of(&host), &[], &[], o.seed.unwrap_or(SEED))?;
+    planned.notes().iter().for_each(|note| console::note(note));
     let values = values(&host, &device);
     let stack = stack_of(o)?;
     let mut failed = false;
@@ -75,6 +77,11 @@ fn forget_when(run: &mut Run) {
     const NEVER: &str = "1970-01-01T00:00:00Z";
     run.id = "simulated".into();
     (run.started_at, run.ended_at) = (NEVER.into(), NEVER.into());
+}
+
+/// What a dialect is to know of the machine.
+fn place_of(host: &Host) -> Place {
+    Place::Simulated { memory_mib: host.memory.cache_mib.get().into(), cpus: host.cpu.cpus.get().into() }
 }
 
 fn stack_of(o: &RunSimulated) -> Result<Stack, Usage> {

@@ -3,7 +3,7 @@
 //! --sweep` judges them. Cells do not disturb each other here; rounds differ by their seeds only.
 
 use super::line::SweepSimulated;
-use super::{RunSimulated, SEED, device_of, host_of, one, stack_of, values};
+use super::{RunSimulated, SEED, device_of, host_of, one, place_of, stack_of, values};
 use crate::commands::sweep::stage::combinations;
 use crate::commands::sweep::subject::Subject;
 use crate::commands::sweep::vary::{self, Of, Varied};
@@ -130,7 +130,8 @@ fn turns(
             let round = times[cell];
             times[cell] += 1;
             let seed = options.seed.unwrap_or(SEED).wrapping_add(round);
-            let mut workloads = subject.plan(&arguments, &settings, seed)?.workloads()?;
+            let place = place_of(&host_of(&options.host)?);
+            let mut workloads = subject.plan_on(place, &arguments, &settings, seed)?.workloads()?;
             if o.run.seed.is_some() || round > 0 {
                 workloads.iter_mut().for_each(|w| w.seed = Seed(seed));
             }
