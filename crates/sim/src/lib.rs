@@ -15,6 +15,7 @@ mod block;
 mod cache;
 pub mod calibrate;
 mod calls;
+pub mod changed;
 mod copying;
 pub mod counts;
 pub mod devices;

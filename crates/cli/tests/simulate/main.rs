@@ -12,3 +12,4 @@ mod replay;
 mod reproduce;
 mod same_operations;
 mod sweep;
+mod values;

@@ -10,7 +10,7 @@ use std::path::Path;
 const PAGE: u64 = 4096;
 
 /// Where jobs are to run: what keywords like `$mb_memory` stand for, and whether there are files that sizes follow from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// On this machine.
     Here,

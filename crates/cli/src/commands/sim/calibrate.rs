@@ -3,7 +3,7 @@
 
 use super::super::trace::input::{self, Input};
 use super::line::{Calibrate, ProfileKind};
-use super::{is_file, traced};
+use super::traced;
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
@@ -15,7 +15,7 @@ use fathom_record::block::DeviceNumber;
 use fathom_report::units;
 use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Fitting, Judged, Services, Value, with_demerit};
-use fathom_sim::devices::{self, Device as _, DeviceProfile};
+use fathom_sim::devices::{self, Device as _, DeviceProfile, is_file};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -28,18 +28,8 @@ pub fn of(done: &Done<'_>) -> Run {
     .map(|(name, n)| (name.to_owned(), n))
     .to_vec();
     counts.extend(out.scheduler.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
-    let simulation = Simulation {
-        host: o.host.clone(),
-        device: o.device.clone(),
-        scheduler: o.scheduler.clone(),
-        readahead: "none".into(),
-        stack: "replay".into(),
-        values: done.values,
-        rests_on: done.rests_on.clone(),
-        counts,
-        // A trace is drawn by what reached the device.
-        phases: Vec::new(),
-    };
+    // A trace is drawn by what reached the device, not by phases.
+    let simulation = Simulation { counts, ..done.simulation.clone() };
     let now = jiff::Zoned::now();
     Run {
         id: fathom_record::store::new_run_id(now.timestamp(), std::process::id()),

@@ -21,6 +21,8 @@ pub enum Broken {
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
     Log(io::Error),
+    /// Somebody wants no more.
+    Signal(i32),
 }
 
 impl std::fmt::Display for Broken {
@@ -28,6 +30,7 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Trace(e) => e.fmt(f),
             Self::Log(e) => e.fmt(f),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
         }
     }
 }
@@ -101,8 +104,12 @@ impl Arriving {
             ))
             .into());
         }
-        let device =
-            o.traced.as_deref().map(|wanted| chosen(&about, wanted, &ahead, &input.name)).transpose()?;
+        let device = o
+            .handing
+            .traced
+            .as_deref()
+            .map(|wanted| chosen(&about, wanted, &ahead, &input.name))
+            .transpose()?;
         let its = |e: &&BlockEvent| device.is_none_or(|number| e.device == number);
         let arrives = ahead.iter().filter(its).any(|e| e.action == BlockAction::Queue);
         let origin = Origin {
