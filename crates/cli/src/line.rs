@@ -93,7 +93,7 @@ pub enum ColdReach {
 pub enum Command {
     /// What is this storage? Measures a directory in about a minute; prints a summary, writes a page
     Survey(Survey),
-    /// Run a workload file: the native format (.toml), or a script of Filebench (.f)
+    /// Run a workload file: the native format (.toml), a script of Filebench (.f), or a job file of fio (.fio)
     Run(RunFile),
     /// IOzone's command line and IOzone's output (`fathom iozone -h` lists its options)
     #[command(disable_help_flag = true)]
@@ -317,7 +317,7 @@ pub struct Sweep {
     /// Print JSON instead of the tables
     #[arg(long)]
     pub json: bool,
-    /// A workload file, or a drop-in and its arguments: sysbench, iozone, filebench
+    /// A workload file, or a drop-in and its arguments: sysbench, iozone, filebench, fio
     #[arg(required = true, last = true, value_name = "FILE | DROP-IN ARGS")]
     pub workload: Vec<OsString>,
 }

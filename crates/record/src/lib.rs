@@ -43,7 +43,7 @@ pub use phase::{
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
-pub use simulation::{RestsOn, Simulation, ValueSources};
+pub use simulation::{HandedIn, ProfileText, RestsOn, Simulation, ValueSources};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};

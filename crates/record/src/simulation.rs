@@ -17,6 +17,18 @@ pub struct Simulation {
     pub readahead: String,
     /// Layers that were simulated: "full", "nocache", "replay".
     pub stack: String,
+    /// What the device takes in one request, by the name of the preset; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub limits: String,
+    /// Values of the profiles that were others for this run, as they were asked for: ("device.layout.unit_kib", "128").
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<(String, String)>,
+    /// How a trace was handed in; `None` of workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_in: Option<HandedIn>,
+    /// The texts of profiles that were files: a file may be another one by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<ProfileText>,
     /// Where the values of the profiles come from.
     pub values: ValueSources,
     /// Which of them were fitted or guessed, and how far the model was from a device; empty in records of older versions.
@@ -27,6 +39,30 @@ pub struct Simulation {
     /// How phases went inside, to be drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseInside>,
+}
+
+/// How arrivals of a trace were handed in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HandedIn {
+    /// "open": at the times of the trace; "closed": so many at any time; "dependent": after what their tasks waited for.
+    pub mode: String,
+    /// What gaps in time were multiplied by; 1 where that is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// How many were under way at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+/// A profile that was a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileText {
+    /// Whose: "host", "device", "device members.disk".
+    pub of: String,
+    /// What it was called.
+    pub file: String,
+    /// What stood in it.
+    pub text: String,
 }
 
 /// What an answer of a model rests on beside what is known.
@@ -100,10 +136,41 @@ impl Simulation {
     /// The sentence that every report of such a run begins with.
     #[must_use]
     pub fn sentence(&self) -> String {
+        let settings: Vec<String> = self
+            .settings()
+            .into_iter()
+            .filter(|(name, value)| name != "layers" || !(value.is_empty() || value == "full"))
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
         format!(
-            "This run is simulated, nothing was measured: host {}, device {}, scheduler {}, read-ahead {}; values of the profiles: {}.",
-            self.host, self.device, self.scheduler, self.readahead, self.values
+            "This run is simulated, nothing was measured: {}; values of the profiles: {}.",
+            settings.join(", "),
+            self.values
         )
+    }
+
+    /// Everything that it was asked for beside the workload, by name.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = [
+            ("host", &self.host),
+            ("device", &self.device),
+            ("scheduler", &self.scheduler),
+            ("read-ahead", &self.readahead),
+            ("layers", &self.stack),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .to_vec();
+        if !self.limits.is_empty() {
+            all.push(("limits".into(), self.limits.clone()));
+        }
+        if let Some(handed) = &self.handed_in {
+            all.push(("handed in".into(), handed.mode.clone()));
+            all.extend(handed.depth.map(|n| ("under way".to_owned(), n.to_string())));
+            all.extend(handed.scale.map(|x| ("gaps times".to_owned(), x.to_string())));
+        }
+        all.extend(self.set.iter().cloned());
+        all
     }
 }
 
@@ -122,6 +189,23 @@ mod tests {
         );
         assert!(sentence.ends_with("11 from data sheets, 1 fitted, 6 guessed."), "{sentence}");
         assert_eq!(ValueSources::default().to_string(), "none");
+    }
+
+    #[test]
+    fn what_was_asked_for_is_told_as_far_as_it_was() {
+        let whole = Simulation {
+            stack: "replay".into(),
+            limits: "cciss".into(),
+            handed_in: Some(HandedIn { mode: "closed".into(), depth: Some(8), scale: None }),
+            set: vec![("device.layout.unit_kib".into(), "128".into())],
+            ..Simulation::default()
+        };
+        let sentence = whole.sentence();
+        let told =
+            "layers replay, limits cciss, handed in closed, under way 8, device.layout.unit_kib 128; values";
+        assert!(sentence.contains(told), "{sentence}");
+        let plain = Simulation { stack: "full".into(), ..Simulation::default() };
+        assert!(!plain.sentence().contains("layers"), "{}", plain.sentence());
     }
 
     #[test]

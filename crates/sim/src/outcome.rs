@@ -89,7 +89,9 @@ pub(crate) fn residency<'s>(machine: &Machine, sets: impl Iterator<Item = &'s Se
     use crate::cache::Flags;
     let (files, cache) = (machine.files.borrow(), machine.cache.borrow());
     let mut found = Residency::default();
-    for file in sets.flat_map(Set::files) {
+    // A file of several sets lies in memory once.
+    let all: std::collections::BTreeSet<_> = sets.flat_map(Set::files).collect();
+    for file in all {
         let file = files.get(file);
         // Blocks behind the end of the file are no pages of it.
         let pages = file.pages_of_data();

@@ -41,6 +41,11 @@ impl Regions {
         Self(joined)
     }
 
+    /// These and those.
+    pub fn with(&self, others: &Self) -> Self {
+        Self::of([self.0.as_slice(), &others.0].concat())
+    }
+
     /// How far a file of so many bytes goes on without a hole, and what is written behind that.
     pub fn together_with(&self, bytes: u64) -> (u64, &[Range<u64>]) {
         let apart = self.0.partition_point(|range| range.start <= bytes);

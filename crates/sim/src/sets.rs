@@ -7,17 +7,21 @@ use crate::files::{FileNumber, Full, Metadata, PAGE, TooLarge};
 use crate::machine::Machine;
 use crate::names::{Names, used_by_flows};
 use crate::regions::written;
+use crate::shared::Shared;
 use fathom_workload::ops::generators::Rand48;
 use fathom_workload::tree::{Layouts, layouts};
 use fathom_workload::{Bytes, FileSet, Files, Sizing, Workload};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// A set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Set {
-    /// Its first file; the others follow.
-    pub first: FileNumber,
+    /// Its files. Those of a set that flows work on follow each other.
+    pub numbers: Vec<FileNumber>,
+    /// Other sets name its files, too.
+    pub shared: bool,
     /// Bytes that each is to have.
     pub sizes: Vec<u64>,
     /// What flows that work on it go by; `None` if there are none.
@@ -78,7 +82,11 @@ impl Sets {
             return Err(SetsError::TooMany { files });
         }
         let drawn = layouts(workload)?;
-        let bytes = workload.filesets.iter().flat_map(|s| sizes(s, &drawn)).fold(0, u64::saturating_add);
+        let by_flows = used_by_flows(workload);
+        let shared = Shared::of(workload, by_flows.clone());
+        let own = workload.filesets.iter().filter(|s| shared.listed(s).is_empty());
+        let own = own.flat_map(|s| sizes(s, &drawn));
+        let bytes = own.chain(shared.all().map(|f| f.bytes)).fold(0, u64::saturating_add);
         if bytes / SECTOR_BYTES > room_sectors {
             let mib = |bytes: u64| bytes >> 20;
             return Err(SetsError::NoRoom {
@@ -86,29 +94,46 @@ impl Sets {
                 room_mib: mib(room_sectors * SECTOR_BYTES),
             });
         }
-        let by_flows = used_by_flows(workload);
         let mut all = BTreeMap::new();
+        let mut made: BTreeMap<&Path, FileNumber> = BTreeMap::new();
         for set in &workload.filesets {
             let sizes = sizes(set, &drawn);
-            let written = written(workload, set);
-            let lengths: Vec<u64> = sizes.iter().map(|&s| written.together_with(s).0).collect();
+            let own = written(workload, set);
+            let listed = shared.listed(set);
+            let is_there = |n: usize| listed.get(n).is_some_and(|path| made.contains_key(path.as_path()));
+            // Of a file that several sets name, what any of them wants.
+            let wanted = |n: usize| match listed.get(n).and_then(|path| shared.named(path)) {
+                Some(named) => named.written.together_with(named.bytes),
+                None => own.together_with(sizes[n]),
+            };
+            let lengths: Vec<u64> = (0..sizes.len()).filter(|&n| !is_there(n)).map(|n| wanted(n).0).collect();
             let mut files = machine.files.borrow_mut();
-            let first = files.make(&lengths)?;
-            for (number, &bytes) in (first..).zip(&sizes) {
-                // What lies before these is a hole.
-                for apart in written.together_with(bytes).1 {
-                    files.allocate(number, pages_of(apart)?)?;
+            let mut next = files.make(&lengths)?;
+            let mut numbers = Vec::with_capacity(sizes.len());
+            for (n, &bytes) in sizes.iter().enumerate() {
+                let path = listed.get(n).map(PathBuf::as_path);
+                if let Some(&there) = path.and_then(|path| made.get(path)) {
+                    numbers.push(there);
+                    continue;
                 }
-                let file = files.get_mut(number);
+                // What lies before these is a hole.
+                for apart in wanted(n).1 {
+                    files.allocate(next, pages_of(apart)?)?;
+                }
+                let file = files.get_mut(next);
                 file.bytes = bytes;
                 file.is_written_up_to(bytes);
+                made.extend(path.map(|path| (path, next)));
+                numbers.push(next);
+                next += 1;
             }
-            all.insert(set.name.clone(), Set { first, sizes, names: None });
+            let shared = listed.iter().any(|path| shared.named(path).is_some_and(|named| named.sets > 1));
+            all.insert(set.name.clone(), Set { numbers, shared, sizes, names: None });
         }
         // Behind all files, so that these lie where they would without any names.
         for set in workload.filesets.iter().filter(|s| by_flows.contains(s.name.as_str())) {
             if let Some(made) = all.get_mut(&set.name) {
-                made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first));
+                made.names = Some(Names::make(machine, set, drawn.trees.get(&set.name), made.first()));
             }
         }
         machine.cache.borrow_mut().grow(machine.files.borrow().pages());
@@ -143,8 +168,19 @@ impl Set {
     }
 
     /// The files by their numbers.
-    pub fn files(&self) -> std::ops::Range<FileNumber> {
-        self.first..self.first + self.sizes.len() as FileNumber
+    pub fn files(&self) -> impl DoubleEndedIterator<Item = FileNumber> + '_ {
+        self.numbers.iter().copied()
+    }
+
+    /// One of them, as a list.
+    pub fn one(&self, index: u64) -> Option<&[FileNumber]> {
+        let index = usize::try_from(index).ok()?;
+        self.numbers.get(index).map(std::slice::from_ref)
+    }
+
+    /// Its first file; the first of all if it has none.
+    pub fn first(&self) -> FileNumber {
+        self.numbers.first().copied().unwrap_or(0)
     }
 }
 
@@ -182,6 +218,12 @@ impl Machine {
                 .collect();
             named.into_iter().for_each(|n| file.indirect[n] = Metadata::Present);
         }
+    }
+
+    /// Whether the files of a set have the length that they are to have, because another set made them.
+    pub(crate) fn made_by_others(&self, set: &Set) -> bool {
+        let files = self.files.borrow();
+        set.shared && set.files().zip(&set.sizes).all(|(file, &bytes)| files.get(file).bytes >= bytes)
     }
 
     /// The files are still to be made: they are empty, and what will name their pages is made with them.
@@ -254,6 +296,8 @@ impl Machine {
         for (n, (file, &bytes)) in set.files().zip(&set.sizes).enumerate() {
             let file = files.get_mut(file);
             file.exists = set.names.as_ref().is_none_or(|names| names.existing[n]);
+            // What another set has made longer stays as long.
+            let bytes = if set.shared { bytes.max(file.bytes) } else { bytes };
             file.bytes = if file.exists { bytes } else { 0 };
             file.is_written_up_to(file.bytes);
         }

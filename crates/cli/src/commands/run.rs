@@ -2,7 +2,7 @@
 
 mod plan;
 
-use super::{filebench, write};
+use super::{filebench, fio, write};
 use crate::exit::{self, Usage};
 use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
@@ -20,8 +20,10 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         write::check_before(output)?;
     }
-    if options.file.extension().is_some_and(|e| e == "f") {
-        return script(options, common);
+    match options.file.extension().and_then(|e| e.to_str()) {
+        Some("f") => return script(options, common),
+        Some("fio") => return jobs(options, common),
+        _ => {}
     }
     let (name, text) = read(&options.file)?;
     let workload = Workload::from_toml(&text).map_err(|d| Usage(d.render(&name, &text)))?;
@@ -29,15 +31,6 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
         return Err(Usage(lines.join("\n")).into());
     }
-    if options.plan {
-        // Without the sweep for leftovers: a plan changes nothing.
-        let engine = Engine::new(Ledger::new(&state::directory()));
-        check(&engine, &workload, &name)?;
-        console::out(&plan::of(&workload));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut engine = Engine::new(state::ledger());
-    check(&engine, &workload, &name)?;
     let head = Head {
         label: workload.name.clone(),
         dialect: "native".into(),
@@ -45,10 +38,40 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         directory: directory_of(&workload),
         started: jiff::Zoned::now(),
     };
+    execute(options, common, &name, &workload, head)
+}
+
+/// A job file of fio, with our summary instead of its output.
+fn jobs(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
+    let args = [options.file.to_string_lossy().into_owned()];
+    let jobs =
+        fio::Measured::read(&args, console::argv(), Path::new(""), fio::Place::Here, fio::clock_seed())
+            .map_err(Usage)?;
+    jobs.notes().iter().for_each(|note| console::note(note));
+    execute(options, common, &args[0], jobs.workload(), jobs.head())
+}
+
+/// Executes one workload, or says what would be executed.
+fn execute(
+    options: &RunFile,
+    common: &Common,
+    name: &str,
+    workload: &Workload,
+    head: Head,
+) -> anyhow::Result<ExitCode> {
+    if options.plan {
+        // Without the sweep for leftovers: a plan changes nothing.
+        let engine = Engine::new(Ledger::new(&state::directory()));
+        check(&engine, workload, name)?;
+        console::out(&plan::of(workload));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut engine = Engine::new(state::ledger());
+    check(&engine, workload, name)?;
     fathom_engine::watch_signals();
     let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);
     let mut listener = Progress(console::progress(phases));
-    let finished = run_loop::execute(&mut engine, &workload, head, common, &mut listener)?;
+    let finished = run_loop::execute(&mut engine, workload, head, common, &mut listener)?;
     listener.0.finish_and_clear();
     conclude(&finished, options.json);
     if let Some(output) = &options.output {

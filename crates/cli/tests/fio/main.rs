@@ -3,6 +3,7 @@
 
 mod beside_fio;
 mod documented;
+mod elsewhere;
 mod ends;
 mod reports;
 mod safety;

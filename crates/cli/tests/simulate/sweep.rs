@@ -86,3 +86,53 @@ fn a_slip_is_told_before_anything_is_simulated() {
     }
     assert!(!fathom.store().exists());
 }
+
+/// Runs that are listed.
+fn kept(fathom: &Fathom) -> usize {
+    let listed = fathom.run(["list", "--json"]).expect_code(0).stdout;
+    serde_json::from_str::<Value>(&listed).ok().and_then(|l| l.as_array().map(Vec::len)).unwrap_or(0)
+}
+
+#[test]
+fn what_was_simulated_is_kept_though_the_sweep_is_stopped_or_killed() {
+    let workload = [
+        "sysbench",
+        "--test=fileio",
+        "--file-total-size=64M",
+        "--file-num=4",
+        "--file-test-mode=rndrw",
+        "--max-requests=20000",
+        "run",
+    ];
+    for signal in [libc::SIGKILL, libc::SIGINT] {
+        let fathom = Fathom::new();
+        let head =
+            ["sim", "sweep", "--vary", "scheduler=none,mq-deadline", "--rounds", "1000", "--jobs", "2", "--"];
+        let mut running = fathom.spawn(head.iter().chain(&workload));
+        running.wait_for_file(&fathom.store());
+        running.wait_until("some runs are stored", || kept(&fathom) >= 3);
+        running.signal(signal);
+        let ended = running.finish();
+        let kept = kept(&fathom);
+        assert!((3..2000).contains(&kept), "{kept}");
+        if signal == libc::SIGINT {
+            assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+            assert!(ended.stdout.contains("median of"), "{}", ended.stdout);
+        }
+        // Every round that was kept is whole: what is stored is the beginning of the plan.
+        let runs = fathom.run(["list", "--json"]).expect_code(0).stdout;
+        let runs: Value = serde_json::from_str(&runs).expect("JSON");
+        let ids = runs.as_array().expect("runs").iter().map(|r| r["id"].as_str().expect("an id").to_owned());
+        let mut numbers: Vec<u64> = ids
+            .map(|id| {
+                let shown = fathom.run(["show", &id, "--json"]).expect_code(0).stdout;
+                let run: Value = serde_json::from_str(&shown).expect("JSON");
+                run["environment"]["sweep"]["run"].as_u64().expect("a number")
+            })
+            .collect();
+        numbers.sort_unstable();
+        if signal == libc::SIGKILL {
+            assert_eq!(numbers, (1..=kept as u64).collect::<Vec<_>>());
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use super::Side;
 use super::factors::Factors;
 use crate::html::environment_leaves;
-use fathom_record::Run;
+use fathom_record::{Run, Simulation};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,15 +69,16 @@ fn setting(name: &str) -> Option<&str> {
 /// Differences of what was asked for.
 pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
     let mut all = factors.told();
+    let of_both = profiles_of_both(a, b);
     all.extend(between(a, b, |run| {
+        // The directory of a simulated run is made of its host and device.
+        let none = run.source.is_some() || run.simulation.is_some();
         let mut all = vec![
             ("by".to_owned(), program(run)),
-            (
-                "directory".to_owned(),
-                if run.source.is_some() { String::new() } else { run.directory.clone() },
-            ),
+            ("directory".to_owned(), if none { String::new() } else { run.directory.clone() }),
             ("status".to_owned(), run.status.word().to_owned()),
         ];
+        all.extend(run.simulation.iter().flat_map(|simulation| of_simulation(simulation, &of_both)));
         // The workload of a drop-in is made from its arguments: these say the same in fewer words.
         if run.dialect == "native" || run.argv.is_empty() {
             all.extend(lines(&run.workload));
@@ -89,24 +90,51 @@ pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<
     all
 }
 
+/// What a simulation was asked for, and the values of its profiles where these are known of both sides.
+fn of_simulation(simulation: &Simulation, of_both: &BTreeSet<&str>) -> Vec<(String, String)> {
+    let settings = simulation.settings().into_iter();
+    let mut all: Vec<(String, String)> =
+        settings.map(|(name, value)| (format!("simulated {name}"), value)).collect();
+    for profile in simulation.texts.iter().filter(|t| of_both.contains(t.of.as_str())) {
+        let values = keys(&profile.text).into_iter();
+        all.extend(values.map(|(key, value)| (format!("profile of the {}: {key}", profile.of), value)));
+    }
+    all
+}
+
+/// Whose profiles are there as texts on both sides.
+fn profiles_of_both<'r>(a: &Side<'r>, b: &Side<'r>) -> BTreeSet<&'r str> {
+    let [a, b] = [a, b].map(|side| {
+        let simulations = side.runs.iter().filter_map(|run| run.simulation.as_ref());
+        simulations.flat_map(|s| &s.texts).map(|text| text.of.as_str()).collect::<BTreeSet<&str>>()
+    });
+    a.intersection(&b).copied().collect()
+}
+
 fn program(run: &Run) -> String {
     run.source.as_ref().map_or_else(|| run.dialect.clone(), |s| s.program.clone())
 }
 
-/// The keys of a workload in TOML with their values, named by their tables; the seed is no difference.
+/// The keys of a workload; the seed is no difference.
 fn lines(workload: &str) -> Vec<(String, String)> {
+    let keys = keys(workload).into_iter().filter(|(key, _)| key.rsplit('.').next() != Some("seed"));
+    keys.map(|(key, value)| (format!("workload: {key}"), value)).collect()
+}
+
+/// The keys of a text in TOML with their values, named by their tables.
+fn keys(text: &str) -> Vec<(String, String)> {
     let mut table = String::new();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut all = Vec::new();
-    for line in workload.lines().map(str::trim) {
+    for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix("[[").and_then(|l| l.strip_suffix("]]")) {
             let n = numbers.entry(name.to_owned()).or_default();
             table = format!("{name}.{n}.");
             *n += 1;
         } else if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
             table = format!("{name}.");
-        } else if let Some((key, value)) = line.split_once(" = ").filter(|(key, _)| *key != "seed") {
-            all.push((format!("workload: {table}{key}"), value.to_owned()));
+        } else if let Some((key, value)) = line.split_once(" = ") {
+            all.push((format!("{table}{key}"), value.to_owned()));
         }
     }
     all
@@ -174,6 +202,46 @@ mod tests {
         let workload: Vec<_> = of_workload(&a, &b, &Factors::default()).into_iter().map(told).collect();
         assert_eq!(workload, [of("workload: phase.group.record", "\"4k\"", "\"4k\", \"8k\"")]);
         assert_eq!(of_environment(&b, &b), []);
+    }
+
+    #[test]
+    fn what_a_simulation_was_asked_for_is_a_difference() {
+        let simulated = |scheduler: &str, set: &str, texts: &[(&str, &str)]| Run {
+            directory: format!("(simulated: {scheduler})"),
+            simulation: Some(Simulation {
+                scheduler: scheduler.into(),
+                limits: "loop-6.18".into(),
+                set: vec![("device.layout.unit_kib".into(), set.into())],
+                texts: texts
+                    .iter()
+                    .map(|(of, text)| fathom_record::ProfileText {
+                        of: (*of).into(),
+                        file: "mine.toml".into(),
+                        text: (*text).into(),
+                    })
+                    .collect(),
+                ..Simulation::default()
+            }),
+            ..run("6.1", 1, "4k")
+        };
+        let host = |cpus: u32| {
+            format!("about = \"x\"\n[cpu]\ncpus = {{ value = {cpus} }}\nhz = {{ value = 100 }}\n")
+        };
+        let (two, four) = (host(2), host(4));
+        let one = simulated("none", "64", &[("host", &two)]);
+        let other = simulated("kyber", "128", &[("host", &four), ("device", "about = 1")]);
+        let a = Side { name: "a".into(), runs: vec![&one] };
+        let b = Side { name: "b".into(), runs: vec![&other] };
+        let found = of_workload(&a, &b, &Factors::default());
+        let told: Vec<String> = found.iter().map(|d| format!("{}: {} | {}", d.name, d.a, d.b)).collect();
+        assert_eq!(
+            told,
+            [
+                "simulated scheduler: none | kyber",
+                "simulated device.layout.unit_kib: 64 | 128",
+                "profile of the host: cpu.cpus: { value = 2 } | { value = 4 }",
+            ]
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! next number, and memory begins anew at its end.
 
 use crate::host::{BatchOrder, PhysicalPages};
+use crate::sources::Sourced;
 use fathom_iopath::pages::{PageAllocator, PageOrder};
 use fathom_iopath::{Limits, PageSpan};
 
@@ -21,6 +22,10 @@ impl Physical {
         let order = match rules.order.get() {
             BatchOrder::Ascending => PageOrder::Ascending,
             BatchOrder::Descending => PageOrder::Descending,
+            BatchOrder::Random => {
+                let recycled_permille = rules.recycled_permille.as_ref().map_or(0, Sourced::get);
+                PageOrder::Random { recycled_permille }
+            }
         };
         let allocator = PageAllocator::new(order, cpus as usize, pages, 0).batch(rules.batch.get());
         Self { allocator, numbers: Vec::new() }
@@ -53,13 +58,16 @@ impl Physical {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::{Source, Sourced};
+    use crate::sources::Source;
 
     /// Segments of the bios of `pages` pages that come in one after the other, by `cpus` CPUs that take turns of 100.
     fn bios(order: BatchOrder, cpus: u32, pages: u32) -> Vec<(u32, u16)> {
         let guess = |value| Sourced { value, src: Source::Guess, note: String::new() };
         let batch = Sourced { value: 31, src: Source::Guess, note: String::new() };
-        let mut physical = Physical::new(&PhysicalPages { order: guess(order), batch }, cpus, 1 << 20);
+        let share = Sourced { value: 300, src: Source::Guess, note: String::new() };
+        let recycled_permille = (order == BatchOrder::Random).then_some(share);
+        let rules = PhysicalPages { order: guess(order), batch, recycled_permille };
+        let mut physical = Physical::new(&rules, cpus, 1 << 20);
         (0..pages * cpus).for_each(|n| physical.put(n, (n / 100 % cpus) as usize));
         let mut places = (0..pages * cpus).filter(|n| n / 100 % cpus == 0).take(pages as usize).peekable();
         let mut found = Vec::new();
@@ -83,6 +91,14 @@ mod tests {
                 .all(|&(pages, segments)| (pages, segments) == (64, 4))
         );
         assert!(bios(BatchOrder::Descending, 1, 31 * 40).iter().all(|&bio| bio == (31, 31)));
+    }
+
+    #[test]
+    fn recycled_pages_part_batches() {
+        let bios = bios(BatchOrder::Random, 1, 6400);
+        // 300 of a thousand break a run before and behind themselves: a segment for every two or so pages.
+        let (pages, segments) = bios.iter().fold((0, 0), |s, b| (s.0 + b.0, s.1 + u32::from(b.1)));
+        assert!((pages / 3..pages * 3 / 4).contains(&segments), "{segments} of {pages} pages");
     }
 
     #[test]

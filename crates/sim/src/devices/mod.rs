@@ -17,7 +17,7 @@ mod testing;
 
 pub use any::AnyDevice;
 pub use constant::Constant;
-pub use profile::{DeviceProfile, NAMES, ProfileError, by_name, text};
+pub use profile::{DeviceProfile, NAMES, ProfileError, ReadText, by_name, is_file, text};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 512;

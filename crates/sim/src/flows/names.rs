@@ -18,7 +18,7 @@ impl<'a> Hand<'_, 'a> {
 
     /// The file of an entry.
     fn file(&self, (set, entry): (usize, usize)) -> u32 {
-        self.names(set).map_or(0, |s| s.first + entry as u32)
+        self.names(set).map_or(0, |s| s.first() + entry as u32)
     }
 
     /// Opens a file as set and operation ask for.

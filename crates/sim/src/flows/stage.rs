@@ -181,7 +181,7 @@ fn found(machine: &Machine, set: Option<&sets::Set>) -> Result<Set<Words>, SimEr
         return Set::new(Vec::new(), |_| false, (0, |_| false), 0, words);
     };
     let files = machine.files.borrow();
-    let exists = |n: usize| files.get(set.first + n as u32).exists;
+    let exists = |n: usize| files.get(set.first() + n as u32).exists;
     let leaves = (names.leaves(), |n: usize| names.leaf_exists(n));
     Set::new(set.sizes.clone(), exists, leaves, names.directories.len(), words)
 }

@@ -1,6 +1,7 @@
 //! Hosts: memory, CPUs and what calls cost on them, and which kernel's rules hold. A host is a TOML text in which every value says
 //! where it comes from; those that are shipped stand in `profiles/host`.
 
+mod changing;
 mod copying;
 mod queue;
 mod rules;
@@ -8,7 +9,7 @@ mod shipped;
 
 pub use copying::{CacheLevel, Copying};
 pub use rules::{BatchOrder, JournalRule, Layout, QueueRules, Replacement, Start, Threads};
-pub use shipped::{NAMES, shipped};
+pub use shipped::{NAMES, shipped, text};
 
 use crate::sources::{Sourced, Tally, Uncertain};
 use serde::Deserialize;
@@ -119,6 +120,9 @@ pub struct PhysicalPages {
     pub order: Sourced<BatchOrder>,
     /// Pages by which the list of a CPU is refilled.
     pub batch: Sourced<u32>,
+    /// With the order "random": so many of a thousand pages come from anywhere.
+    #[serde(default)]
+    pub recycled_permille: Option<Sourced<u16>>,
 }
 
 /// From files to bios to requests.
@@ -205,6 +209,14 @@ impl Host {
         count("memory.cache_mib", self.memory.cache_mib.get(), 1..=1 << 22, "1 to 4194304 MiB")?;
         if let Some(pages) = &self.pages {
             count("pages.batch", pages.batch.get(), 1..=1 << 10, "1 to 1024 pages")?;
+            let share = pages.recycled_permille.as_ref().map(Sourced::get);
+            let expected = "0 to 1000 with the order \"random\", and left out with others";
+            let goes = match share {
+                Some(share) => pages.order.get() == BatchOrder::Random && share <= 1000,
+                None => pages.order.get() != BatchOrder::Random,
+            };
+            let told = share.map_or_else(|| "left out".to_owned(), |share| share.to_string());
+            within("pages.recycled_permille", goes, told, expected)?;
         }
         if let Some(others) = &self.memory.others_mib {
             count(

@@ -33,6 +33,8 @@ pub enum BatchOrder {
     Ascending,
     /// The last one first (2.6.24-rc1 to rc5, or where commit 81eabcbe is reverted).
     Descending,
+    /// As they lie in memory, but for a share (`recycled_permille`) that were used before and come from anywhere.
+    Random,
 }
 
 /// What the cache holds of a file set that was there before the run.

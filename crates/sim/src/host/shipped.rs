@@ -23,7 +23,8 @@ const TEXTS: [&str; 6] = [
 ];
 
 /// The text of a host.
-pub(super) fn text(name: &str) -> Option<&'static str> {
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
     NAMES.iter().position(|n| *n == name).map(|at| TEXTS[at])
 }
 

@@ -24,22 +24,22 @@ pub(super) fn others_first(machine: &Machine) {
 
 /// What memory holds at the start of the sets that were there before.
 pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
-    for set in &workload.filesets {
+    let (made, there): (Vec<_>, Vec<_>) =
+        workload.filesets.iter().partition(|set| is_made_by(workload, &set.name));
+    for set in there {
         let Some(files) = sets.get(&set.name) else { continue };
-        if is_made_by(workload, &set.name) {
-            machine.not_there_yet(files);
-            continue;
-        }
         machine.make_full(files);
         if machine.host.memory.start.get() == Start::FilesJustWritten && machine.stack == Stack::Full {
             machine.just_written(files);
         }
     }
+    // Last: what one set makes is not there for another one.
+    made.into_iter().filter_map(|set| sets.get(&set.name)).for_each(|files| machine.not_there_yet(files));
 }
 
 /// Whether a workload makes the files of a set itself before it works on them.
 fn is_made_by(workload: &Workload, set: &str) -> bool {
-    let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Recreate(name) if name == set);
+    let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Reserve(name) | Action::Recreate(name) if name == set);
     let first = workload.phases.iter().find(|phase| {
         phase.before.iter().any(makes)
             || streams_of(phase).any(|stream| stream.fileset == set)

@@ -58,7 +58,7 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
             }
         }
         Action::Prepare(name) => {
-            if let Some(set) = sets.get(name) {
+            if let Some(set) = sets.get(name).filter(|set| !machine.made_by_others(set)) {
                 machine.remove_the_others(set).await;
                 machine.make_full(set);
                 machine.just_written(set);

@@ -5,7 +5,9 @@ use super::SimError;
 use crate::files::PAGE;
 use crate::flows;
 use crate::host::Host;
+use crate::names::used_by_flows;
 use crate::regions::written;
+use crate::shared::Shared;
 use fathom_record::histogram::BUCKETS;
 use fathom_workload::flow::every;
 use fathom_workload::{Act, FileSet, Isolation, Phase, Pick, Program, Sequence, Sizing, Workload};
@@ -104,7 +106,9 @@ fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
 
 /// Pages of the files whose sizes are said, up to their ends and without holes; those that are drawn are looked at when they are.
 fn pages(workload: &Workload) -> (u64, u64) {
+    let shared = Shared::of(workload, used_by_flows(workload));
     let of = |set: &FileSet| match set.size {
+        Sizing::Fixed(_) if !shared.listed(set).is_empty() => (0, 0),
         Sizing::Fixed(bytes) => {
             let (end, filled) = written(workload, set).of_file(bytes.0);
             let all = |bytes: u64| set.files.count().saturating_mul(bytes.div_ceil(PAGE));
@@ -112,8 +116,12 @@ fn pages(workload: &Workload) -> (u64, u64) {
         }
         Sizing::Variable(_) => (0, 0),
     };
+    let of_shared = shared.all().map(|file| {
+        let (end, filled) = file.written.of_file(file.bytes);
+        (end.div_ceil(PAGE), filled.div_ceil(PAGE))
+    });
     let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
-    workload.filesets.iter().map(of).fold((0, 0), add)
+    workload.filesets.iter().map(of).chain(of_shared).fold((0, 0), add)
 }
 
 /// Open files of a phase: threads of one process that draw from one sequence share theirs, others have opened their own.

@@ -32,7 +32,7 @@ impl Hot<'_, '_> {
         let series = self.plan.stream.sync_series;
         let kind = if series.is_some() { OpKind::FinalSync } else { OpKind::Sync };
         let data_only = series.is_some_and(|s| s.data_only);
-        for file in 0..self.plan.files {
+        for file in 0..self.plan.files.len() as u32 {
             let from = self.machine.now();
             self.machine.fsync(self.plan.handle(file), data_only).await;
             self.worked.record(kind, self.machine.now() - from, 0);

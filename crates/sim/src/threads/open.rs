@@ -6,7 +6,7 @@ use crate::machine::Machine;
 /// Opens the files of a plan: those that are cut are empty then.
 pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
     if plan.stream.open.truncate {
-        for file in plan.first_file..plan.first_file + plan.files {
+        for &file in plan.files {
             machine.make_empty(file).await;
         }
     }
@@ -18,7 +18,7 @@ pub(crate) async fn prologue(machine: &Machine, plan: &Plan<'_>) {
         open(machine, plan).await;
     }
     if plan.stream.sync_before {
-        for file in 0..plan.files {
+        for file in 0..plan.files.len() as u32 {
             machine.fsync(plan.handle(file), false).await;
         }
     }

@@ -21,8 +21,7 @@ pub(crate) struct Plan<'a> {
     pub index: usize,
     pub stream: &'a Stream,
     /// Its files: one, or all of the set. The state of read-ahead of file n is at `opens` + n.
-    pub first_file: FileNumber,
-    pub files: u32,
+    pub files: &'a [FileNumber],
     pub opens: u32,
     pub who: Who,
     pub region: Region,
@@ -63,9 +62,9 @@ impl<'a> Plan<'a> {
 
     /// The open file that an operation works on.
     pub fn handle(&self, file: u32) -> Handle {
-        let file = file.min(self.files.saturating_sub(1));
+        let file = file.min((self.files.len() as u32).saturating_sub(1));
         Handle {
-            file: self.first_file + file,
+            file: self.files.get(file as usize).copied().unwrap_or(0),
             open: self.opens + file,
             who: self.who,
             direct: self.stream.open.direct,
@@ -191,13 +190,14 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     Pick::ByWorker | Pick::All => at as u64 % count,
                     Pick::One(n) => u64::from(n),
                 };
-                let files = PooledFiles { count: count as u32, file_bytes: set.size(0) };
-                let pool = setting.pools.member(at, files);
+                let pooled = PooledFiles { count: count as u32, file_bytes: set.size(0) };
+                let pool = setting.pools.member(at, pooled);
                 let process = match group.isolation {
                     Isolation::Process => process_base + process + 1,
                     Isolation::Thread => 0,
                 };
-                let opened = if pool.is_some() { count as u32 } else { 1 };
+                let files = if pool.is_some() { Some(&*set.numbers) } else { set.one(file) };
+                let files = files.unwrap_or_default();
                 let first_open = opens.len() as u32;
                 let key = (process, setting.pools.members[at].as_ref().map_or(usize::MAX, |m| m.0));
                 let opens_at = match stream.sequence {
@@ -205,7 +205,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     _ => first_open,
                 };
                 if opens_at == first_open {
-                    opens.extend((0..opened).map(|_| machine.policy.open()));
+                    opens.extend((0..files.len().max(1)).map(|_| machine.policy.open()));
                 }
                 let who = Who::worker(at);
                 let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
@@ -217,8 +217,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
                     index: at,
                     stream,
-                    first_file: if pool.is_some() { set.first } else { set.first + file as FileNumber },
-                    files: opened,
+                    files,
                     opens: opens_at,
                     who,
                     region: pool.as_ref().map_or_else(

@@ -42,6 +42,12 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
 
 fn of_stream(stream: &Stream) -> Option<String> {
     let no = |what: &str, instead: &str| Some(format!("{what} cannot be simulated; {instead}"));
+    if stream.backend == Backend::Null {
+        return no(
+            "the back-end null (it calls nothing, so there is nothing to simulate)",
+            "use the back-end psync",
+        );
+    }
     if matches!(stream.backend, Backend::Mmap { .. }) {
         return no("a mapped file (page faults)", "use the back-end psync");
     }
@@ -101,6 +107,7 @@ mod tests {
                 "phase 0 (read), group g: a mapped file (page faults) cannot be simulated; use the back-end psync"
             )
         );
+        assert!(refused("backend = \"null\"").unwrap().contains("the back-end null"));
         assert!(refused("lock = \"file\"").unwrap().contains("file lock"));
     }
 

@@ -1,8 +1,12 @@
 //! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
 //! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
 
+mod measured;
 mod sink;
 mod world;
+
+pub use measured::{Measured, Place};
+pub use world::clock_seed;
 
 use super::run::directory_of;
 use crate::line::Common;
@@ -85,17 +89,9 @@ fn show(plan: &Plan) -> ExitCode {
 }
 
 fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
-    let started = jiff::Zoned::now();
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(plan.arguments.iter().cloned());
-    let names: Vec<&str> = plan.jobs.iter().map(|j| j.name.as_str()).collect();
-    let head = Head {
-        label: format!("fio {}", names.join(" ")),
-        dialect: "fio".into(),
-        argv,
-        directory: directory_of(&plan.workload),
-        started,
-    };
+    let head = head(plan, argv);
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
         Ok(sink) => sink,
         Err(error) => {
@@ -117,6 +113,18 @@ fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
             console::error(&words(&error));
             ExitCode::from(ERROR)
         }
+    }
+}
+
+/// What a run of jobs is called.
+fn head(plan: &Plan, argv: Vec<String>) -> Head {
+    let names: Vec<&str> = plan.jobs.iter().map(|j| j.name.as_str()).collect();
+    Head {
+        label: format!("fio {}", names.join(" ")),
+        dialect: "fio".into(),
+        argv,
+        directory: directory_of(&plan.workload),
+        started: jiff::Zoned::now(),
     }
 }
 

@@ -23,7 +23,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub(super) fn read(path: &Path) -> Result<String, String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
@@ -33,7 +33,7 @@ fn read(path: &Path) -> Result<String, String> {
     bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| e.to_string())
 }
 
-fn find(path: &Path) -> Option<Found> {
+pub(super) fn find(path: &Path) -> Option<Found> {
     let about = path.metadata().ok()?;
     if !about.file_type().is_block_device() {
         return Some(Found { bytes: about.len(), device: false });
@@ -49,7 +49,7 @@ fn memory_mib() -> u64 {
 }
 
 /// Another seed every time.
-fn clock_seed() -> u64 {
+pub fn clock_seed() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(1, |d| d.as_nanos() as u64)
 }

@@ -3,7 +3,8 @@
 
 use super::super::trace::input::{self, Input};
 use super::line::Agree;
-use super::{limits_by_name, traced};
+use super::stand::limits_by_name;
+use super::traced;
 use crate::console;
 use crate::exit::{self, Usage};
 use fathom_dialects::trace::About;

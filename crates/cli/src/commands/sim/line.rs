@@ -2,8 +2,9 @@
 
 mod traces;
 
-pub use traces::{Agree, Calibrate, ProfileKind, Replay, ReplayMode};
+pub use traces::{Agree, Calibrate, Handing, ProfileKind, Replay, ReplayMode};
 
+use super::stand::Wanted;
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
@@ -26,15 +27,16 @@ pub enum SimCommand {
   fathom sim run --host athlon-2004-linux-2.6 --device deskstar-60gxp --scheduler as \\
       --readahead ra26-shared -- sysbench --num-threads=16 --test=fileio --file-total-size=3G \\
       --file-test-mode=rndrw run
+  fathom sim run --device ssd-generic -- fio --name=a --rw=randread --size=1g --direct=1
 
 `fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
 the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
     Run(Box<RunSimulated>),
     /// Simulate a workload under every combination of settings, on all processors at once
     #[command(
-        after_help = "Settings: host, device, scheduler, readahead, limits, stack; of a native workload those of `fathom sweep`;
-of a drop-in whatever stands in its arguments as {NAME}. Values are separated by commas; where they
-hold commas themselves (deadline,fifo_batch=8), by semicolons.
+        after_help = "Settings: host, device, scheduler, readahead, limits, stack; every value of the profiles as device.KEY and
+host.KEY; of a native workload those of `fathom sweep`; of a drop-in whatever stands in its arguments as {NAME}.
+Values are separated by commas; where they hold commas themselves (deadline,fifo_batch=8), by semicolons.
 
 Examples:
   fathom sim sweep --vary scheduler=none,mq-deadline,kyber,bfq-lite --vary device=sata-7200-ncq,ssd-generic \\
@@ -42,6 +44,9 @@ Examples:
   fathom sim sweep --host athlon-2004-linux-2.6 --device deskstar-60gxp --vary 'scheduler=deadline;deadline,fifo_batch=1' \\
       --vary readahead=ra26-shared,ra26-private --rounds 6 -- \\
       sysbench --num-threads=16 --test=fileio --file-total-size=3G --file-test-mode=rndrw run
+
+  fathom sim sweep --replay a.fbl --device smartarray-6i-h1 --vary device.layout.unit_kib=16,64,256 \\
+      --vary device.layout.level=raid5,raid10
 
 Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges them."
     )]
@@ -97,13 +102,18 @@ pub struct SweepSimulated {
     /// Which figure the tables show
     #[arg(long, value_enum, default_value = "rate")]
     pub figure: SweepFigure,
+    /// Instead of a workload: a block trace, which is replayed in every combination
+    #[arg(long, value_name = "TRACE")]
+    pub replay: Vec<PathBuf>,
+    #[command(flatten)]
+    pub handing: Handing,
     #[command(flatten)]
     pub run: RunSimulated,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct RunSimulated {
-    /// A workload file, or a script of Filebench (.f)
+    /// A workload file, a script of Filebench (.f), or a job file of fio (.fio)
     pub file: Option<PathBuf>,
     /// Host and kernel: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "today")]
@@ -115,13 +125,16 @@ pub struct RunSimulated {
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
     /// Read-ahead policy, with tunables if wanted: modern,max=32
-    #[arg(long, value_name = "NAME[,TUNABLE=N]", default_value = "modern")]
+    #[arg(long, value_name = "NAME[,TUNABLE=N]", default_value = Self::READAHEAD)]
     pub readahead: String,
     /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
+    /// A value of a profile that is to be another: device.layout.unit_kib=128, host.cpu.cpus=2; may be given several times
+    #[arg(long, value_name = "OWNER.KEY=VALUE")]
+    pub set: Vec<String>,
     /// Layers: full, or nocache (every call reaches the queue, a sync is a flush of the device)
-    #[arg(long, value_name = "LAYERS", default_value = "full")]
+    #[arg(long, value_name = "LAYERS", default_value = Self::STACK)]
     pub stack: String,
     /// Seed instead of the workload's own
     #[arg(long, value_name = "N")]
@@ -132,12 +145,22 @@ pub struct RunSimulated {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
-    /// Instead of FILE: sysbench, iozone or filebench with their arguments
+    /// Instead of FILE: sysbench, iozone, filebench or fio with their arguments
     #[arg(last = true, value_name = "DROP-IN ARGS")]
     pub drop_in: Vec<OsString>,
 }
 
 impl RunSimulated {
+    /// The read-ahead policy of those who name none.
+    pub const READAHEAD: &str = "modern";
+    /// Their layers.
+    pub const STACK: &str = "full";
+
+    /// On what.
+    pub fn wanted(&self) -> Wanted<'_> {
+        Wanted { host: &self.host, device: &self.device, limits: self.limits.as_deref(), set: &self.set }
+    }
+
     /// What is to be executed: the file, or what stands behind the --.
     pub fn words(&self) -> Result<Vec<OsString>, Usage> {
         match (&self.file, self.drop_in.is_empty()) {

@@ -1,12 +1,14 @@
-//! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options,
-//! `record` makes the run of what came out, `sweep` varies what it follows from. `replay` puts a trace through a scheduler and a device,
-//! `agree` holds schedulers beside the kernel of a trace, `calibrate` makes a device's profile of one, `traced` is what these three share.
+//! `fathom sim run`: a workload in virtual time, kept as a run that says of itself that it was simulated. `line` has the options, `stand` reads
+//! profiles, `record` makes the run of what came out, `sweep` varies what it follows from. `replay` puts a trace through a scheduler and a
+//! device, `agree` holds schedulers beside the kernel of a trace, `calibrate` makes a device's profile of one, `traced` is what these three
+//! share.
 
 mod agree;
 mod calibrate;
 pub mod line;
 mod record;
 mod replay;
+mod stand;
 mod sweep;
 mod traced;
 
@@ -15,16 +17,13 @@ use super::write;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use crate::{console, state};
-use fathom_iopath::{Limits, elevator, readahead};
-use fathom_record::{Doubt, Phase, RestsOn, Run, Simulation, ValueSources};
-use fathom_sim::devices::DeviceProfile;
-use fathom_sim::host::Host;
-use fathom_sim::sources::Uncertain;
+use fathom_iopath::{elevator, readahead};
+use fathom_record::{Doubt, Phase, Run, Simulation};
 use fathom_sim::{Setup, SimError, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
+use stand::Stand;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Seed of drop-ins that take another one every time: a simulation is to be repeatable.
@@ -51,16 +50,16 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let words = o.words()?;
     let subject = Subject::read(&words)?;
-    let planned = subject.plan(&[], &[], o.seed.unwrap_or(SEED))?;
-    let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
-    let values = values(&host, &device);
+    let stand = Stand::read(&o.wanted())?;
+    let planned = subject.plan_on(stand.place(), &[], &[], o.seed.unwrap_or(SEED))?;
+    planned.notes().iter().for_each(|note| console::note(note));
     let stack = stack_of(o)?;
     let mut runs = Vec::new();
     let mut each = |mut workload: Workload| -> anyhow::Result<()> {
         if let Some(seed) = o.seed {
             workload.seed = Seed(seed);
         }
-        let mut run = one(o, &subject, &workload, (&host, &device, stack), values)?;
+        let mut run = one(o, &subject, &workload, (&stand, stack))?;
         if common.no_store {
             forget_when(&mut run);
         }
@@ -94,14 +93,13 @@ fn one(
     o: &RunSimulated,
     subject: &Subject,
     workload: &Workload,
-    (host, device, stack): (&Host, &DeviceProfile, Stack),
-    values: ValueSources,
+    (stand, stack): (&Stand, Stack),
 ) -> anyhow::Result<Run> {
     let setup = Setup {
-        host: host.clone(),
-        device: Box::new(device.build().map_err(|e| Usage(e.to_string()))?),
+        host: stand.host.clone(),
+        device: Box::new(stand.device.build().map_err(|e| Usage(e.to_string()))?),
         device_name: o.device.clone(),
-        limits: limits(o.limits.as_deref(), host, device)?,
+        limits: stand.limits,
         scheduler: o.scheduler.clone(),
         readahead: o.readahead.clone(),
         stack,
@@ -111,7 +109,7 @@ fn one(
     let started = jiff::Zoned::now();
     let out = simulate(workload, setup).map_err(|e| explained(&e, &subject.words()))?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
-    Ok(record::of(o, subject, workload, &started, (values, rests_on(host, device)), out))
+    Ok(record::of(o, subject, workload, &started, stand.simulation(), out))
 }
 
 /// What the user asked for is his to mend; what the model got stuck in is not.
@@ -120,48 +118,6 @@ fn explained(error: &SimError, words: &str) -> anyhow::Error {
     match error {
         SimError::Standstill(_) | SimError::Stopped { .. } => anyhow::anyhow!(told),
         _ => Usage(told).into(),
-    }
-}
-
-/// What a request of the device may be, if the user does not say: by the device and the host's kernel.
-fn limits(name: Option<&str>, host: &Host, device: &DeviceProfile) -> anyhow::Result<Limits> {
-    name.map_or_else(|| Ok(device.limits(host.block.queue.get())), limits_by_name)
-}
-
-fn limits_by_name(name: &str) -> anyhow::Result<Limits> {
-    let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
-    let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
-    Ok(Limits::by_name(name).ok_or_else(unknown)?)
-}
-
-fn host_of(name: &str) -> anyhow::Result<Host> {
-    if !is_file(name) {
-        return Ok(host::shipped(name).map_err(|e| Usage(e.to_string()))?);
-    }
-    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
-    Ok(Host::parse(name, &text).map_err(|e| Usage(e.to_string()))?)
-}
-
-fn device_of(name: &str) -> anyhow::Result<DeviceProfile> {
-    if !is_file(name) {
-        return Ok(devices::by_name(name).map_err(|e| Usage(e.to_string()))?);
-    }
-    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
-    Ok(DeviceProfile::parse(name, &text).map_err(|e| Usage(e.to_string()))?)
-}
-
-/// A profile's file is named by a path or by its ending; names of shipped ones have neither.
-fn is_file(name: &str) -> bool {
-    name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "toml")
-}
-
-fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
-    let all = host.tally + device.tally;
-    ValueSources {
-        datasheet: all.datasheet,
-        measured: all.measured,
-        fitted: all.fitted,
-        guessed: all.guessed,
     }
 }
 
@@ -208,12 +164,6 @@ fn idle_waits(simulation: &Simulation, phases: &[Phase]) -> String {
         let _ = writeln!(text, "\n{title}: {words}");
     }
     text
-}
-
-/// What an answer of this host and device rests on without anybody knowing it.
-fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
-    let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
-    RestsOn { fitted: all.fitted, guessed: all.guessed, demerit_percent: device.demerit_percent }
 }
 
 /// The reasons for doubt that every simulated run carries.

@@ -4,7 +4,7 @@ use super::super::sweep::subject::Subject;
 use super::line::RunSimulated;
 use crate::console;
 use crate::run_loop;
-use fathom_record::{Clock, RestsOn, Run, Simulation, Status, ValueSources};
+use fathom_record::{Clock, Run, Simulation, Status};
 use fathom_sim::Simulated;
 use fathom_workload::Workload;
 
@@ -14,7 +14,7 @@ pub fn of(
     subject: &Subject,
     workload: &Workload,
     started: &jiff::Zoned,
-    (values, rests_on): (ValueSources, RestsOn),
+    stand: Simulation,
     out: Simulated,
 ) -> Run {
     let mut counts: Vec<(String, u64)> =
@@ -39,15 +39,12 @@ pub fn of(
     counts.extend(more.map(|(name, n)| (name.to_string(), n)));
     counts.extend(out.inside.elevator.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
     let simulation = Simulation {
-        host: o.host.clone(),
-        device: o.device.clone(),
         scheduler: o.scheduler.clone(),
         readahead: o.readahead.clone(),
         stack: o.stack.clone(),
-        values,
-        rests_on,
         counts,
         phases: out.inside.phases,
+        ..stand
     };
     let phases: Vec<_> = workload
         .phases

@@ -2,6 +2,7 @@
 //! differ in it, and because each may run on another file system.
 
 use super::native;
+use crate::commands::fio::{self, Place};
 use crate::commands::{filebench, iozone, run, sysbench};
 use crate::exit::Usage;
 use crate::line::Common;
@@ -30,6 +31,10 @@ enum Kind {
     Iozone,
     /// Its script is named from the directory the program was started in.
     Filebench(PathBuf),
+    /// A job file of fio; absolute.
+    Job(PathBuf),
+    /// Its job files are named from the directory the program was started in.
+    Fio(PathBuf),
 }
 
 /// What a cell comes to.
@@ -38,6 +43,7 @@ pub enum Planned {
     Sysbench(Box<sysbench::Measured>),
     Iozone(Box<iozone::Measured>),
     Filebench(Box<filebench::Measured>),
+    Fio(Box<fio::Measured>),
 }
 
 impl Subject {
@@ -49,15 +55,15 @@ impl Subject {
             "sysbench" => Kind::Sysbench,
             "iozone" => Kind::Iozone,
             "filebench" => Kind::Filebench(here()?),
+            "fio" => Kind::Fio(here()?),
             file if words.len() > 1 => {
                 return Err(Usage(format!(
-                    "{file} {}: behind the -- stands either one workload file, or sysbench, iozone or filebench with its arguments",
+                    "{file} {}: behind the -- stands either one workload file, or sysbench, iozone, filebench or fio with its arguments",
                     words[1]
                 )));
             }
-            file if file.ends_with(".f") => {
-                Kind::Script(std::path::absolute(file).map_err(|e| Usage(format!("{file}: {e}")))?)
-            }
+            file if file.ends_with(".f") => Kind::Script(absolute(file)?),
+            file if file.ends_with(".fio") => Kind::Job(absolute(file)?),
             file => {
                 let (name, text) = run::read(Path::new(file)).map_err(|e| Usage(format!("{e:#}")))?;
                 Kind::Native { name, text }
@@ -78,6 +84,7 @@ impl Subject {
             Kind::Sysbench => "sysbench",
             Kind::Iozone => "iozone",
             Kind::Script(_) | Kind::Filebench(_) => "filebench",
+            Kind::Job(_) | Kind::Fio(_) => "fio",
         }
     }
 
@@ -89,12 +96,16 @@ impl Subject {
     /// Names in braces in the arguments of a drop-in.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        if !matches!(self.kind, Kind::Sysbench | Kind::Iozone | Kind::Filebench(_)) {
+        if matches!(self.kind, Kind::Native { .. } | Kind::Script(_) | Kind::Job(_)) {
             return names;
         }
         for word in &self.words[1..] {
-            for part in word.split('{').skip(1) {
-                let Some((name, _)) = part.split_once('}') else { continue };
+            for (at, _) in word.match_indices('{') {
+                let Some((name, _)) = word[at + 1..].split_once('}') else { continue };
+                // A variable of fio's.
+                if matches!(self.kind, Kind::Fio(_)) && word[..at].ends_with('$') {
+                    continue;
+                }
                 let plain = !name.is_empty()
                     && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
                 if plain && !names.iter().any(|n| n == name) {
@@ -105,9 +116,20 @@ impl Subject {
         names
     }
 
-    /// What a cell comes to. `seed` is for those that take another every time.
+    /// What a cell comes to on this machine. `seed` is for those that take another every time.
     pub fn plan(
         &self,
+        arguments: &[(String, String)],
+        settings: &[(String, String)],
+        seed: u64,
+    ) -> Result<Planned, Usage> {
+        self.plan_on(Place::Here, arguments, settings, seed)
+    }
+
+    /// The same on this machine or on a simulated one.
+    pub fn plan_on(
+        &self,
+        place: Place,
         arguments: &[(String, String)],
         settings: &[(String, String)],
         seed: u64,
@@ -138,6 +160,13 @@ impl Subject {
             Kind::Filebench(here) => {
                 Planned::Filebench(Box::new(filebench::Measured::read(args, argv, here).map_err(Usage)?))
             }
+            Kind::Fio(here) => {
+                Planned::Fio(Box::new(fio::Measured::read(args, argv, here, place, seed).map_err(Usage)?))
+            }
+            Kind::Job(path) => {
+                let (args, here) = ([path.to_string_lossy().into_owned()], Path::new("/"));
+                Planned::Fio(Box::new(fio::Measured::read(&args, argv, here, place, seed).map_err(Usage)?))
+            }
             Kind::Script(path) => {
                 let args = ["-f".to_string(), path.to_string_lossy().into_owned()];
                 let here = Path::new("/");
@@ -145,6 +174,10 @@ impl Subject {
             }
         })
     }
+}
+
+fn absolute(file: &str) -> Result<PathBuf, Usage> {
+    std::path::absolute(file).map_err(|e| Usage(format!("{file}: {e}")))
 }
 
 fn here() -> Result<PathBuf, Usage> {
@@ -158,11 +191,20 @@ impl Planned {
             Self::Native { workload, .. } => vec![(**workload).clone()],
             Self::Sysbench(m) => vec![m.workload().clone()],
             Self::Iozone(m) => vec![m.workload().clone()],
+            Self::Fio(m) => vec![m.workload().clone()],
             Self::Filebench(m) => {
                 let plan = m.plan().map_err(|_| Usage("the script cannot be run, see above".into()))?;
                 plan.runs().map(|r| r.workload.clone()).collect()
             }
         })
+    }
+
+    /// What is to be known of how it was read.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Fio(m) => m.notes(),
+            _ => &[],
+        }
     }
 
     /// Checks what can be checked before anything is made, and tells where its files will be, first path first: of a list every file,
@@ -215,6 +257,7 @@ impl Planned {
             }
             Self::Sysbench(m) => once(m.workload(), m.head()?),
             Self::Iozone(m) => once(m.workload(), m.head()),
+            Self::Fio(m) => once(m.workload(), m.head()),
             Self::Filebench(m) => m
                 .measure(&mut engine, common)
                 .map_err(|_| "the script could not be run, see above".to_string()),

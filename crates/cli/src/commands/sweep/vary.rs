@@ -60,11 +60,15 @@ impl Varied {
 
 /// Reads all of them.
 pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
-    read_with(&[], options, subjects)
+    read_with(&|_| false, options, subjects)
 }
 
 /// The same where these names belong to a model.
-pub fn read_with(model: &[&str], options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
+pub fn read_with(
+    model: &dyn Fn(&str) -> bool,
+    options: &[String],
+    subjects: &[Subject],
+) -> Result<Vec<Varied>, Usage> {
     let mut all: Vec<Varied> = Vec::new();
     for option in options {
         let (name, values) = split(option)?;
@@ -73,7 +77,7 @@ pub fn read_with(model: &[&str], options: &[String], subjects: &[Subject]) -> Re
                 "--vary {option}: {name} is varied twice; name all its values at once"
             )));
         }
-        let of = if model.contains(&name.as_str()) { Of::Model } else { owner(&name, subjects)? };
+        let of = if model(&name) { Of::Model } else { owner(&name, subjects)? };
         all.push(Varied { name, values, of });
     }
     let has = |of: Of| all.iter().any(|v| v.of == of);

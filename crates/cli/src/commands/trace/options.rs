@@ -115,9 +115,10 @@ impl ValueEnum for Form {
 }
 
 /// A form that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum To {
     /// fathom's event log: loses nothing
+    #[default]
     Own,
     /// Text as the kernel's trace file has it
     Tracefs,

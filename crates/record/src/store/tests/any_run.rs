@@ -149,6 +149,14 @@ fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
     let counts = prop::collection::vec((words(), any::<u64>()), 0..3);
     let simulation = (words(), words(), words(), any::<u32>(), counts).prop_map(
         |(host, device, scheduler, guessed, counts)| Simulation {
+            limits: device.clone(),
+            set: vec![(device.clone(), scheduler.clone())],
+            handed_in: (guessed % 3 == 0).then(|| crate::HandedIn {
+                mode: scheduler.clone(),
+                scale: (guessed % 2 == 0).then_some(0.5),
+                depth: (guessed % 2 == 1).then_some(guessed),
+            }),
+            texts: vec![crate::ProfileText { of: "host".into(), file: host.clone(), text: device.clone() }],
             host,
             device,
             scheduler,

@@ -1,7 +1,7 @@
 //! The profile of an array: which disks, how many, how data lie on them, and what the controller does.
 
 use super::error::{ProfileError, Reader};
-use super::{DiskProfile, by_name, bytes_of_mb, ns_of_ms, ns_of_us};
+use super::{DeviceProfile, DiskProfile, ReadText, by_name, bytes_of_mb, is_file, ns_of_ms, ns_of_us};
 use crate::devices::array::{Array, ArrayRules, Layout, Level};
 use crate::devices::{Device, SECTOR_BYTES};
 use crate::sources::Sourced;
@@ -33,7 +33,7 @@ pub struct ArrayProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MembersProfile {
-    /// Name of a shipped profile.
+    /// Name of a shipped profile, or the path of one.
     pub disk: Sourced<String>,
     /// How many.
     pub count: Sourced<u32>,
@@ -133,19 +133,32 @@ impl ArrayProfile {
         Ok(profile)
     }
 
-    /// The name of its disks' profile.
-    pub(super) fn disk_name(&self) -> &str {
-        &self.members.disk.value
+    /// The profile of its disks: one that is shipped, or a file.
+    pub(super) fn members(
+        &self,
+        reader: &Reader<'_>,
+        read: ReadText<'_>,
+    ) -> Result<DeviceProfile, ProfileError> {
+        let name = self.members.disk.value.as_str();
+        if !is_file(name) {
+            let expected = "the name of a shipped disk, or the path of a disk's profile";
+            return by_name(name).map_err(|_| reader.value("members.disk", &format!("{name:?}"), expected));
+        }
+        let text = read(name)
+            .map_err(|why| reader.value("members.disk", &format!("{name:?}: {why}"), "a profile"))?;
+        DeviceProfile::parse(name, &text)
     }
 
-    /// The disks' profile.
-    pub(super) fn disk(&self, reader: &Reader<'_>) -> Result<DiskProfile, ProfileError> {
-        let name = self.disk_name();
-        let expected = "the name of a shipped disk";
-        by_name(name)
-            .ok()
-            .and_then(super::DeviceProfile::into_disk)
-            .ok_or_else(|| reader.value("members.disk", &format!("{name:?}"), expected))
+    /// Its disks.
+    pub(super) fn disk(
+        &self,
+        reader: &Reader<'_>,
+        members: DeviceProfile,
+    ) -> Result<DiskProfile, ProfileError> {
+        let name = &self.members.disk.value;
+        members
+            .into_disk()
+            .ok_or_else(|| reader.value("members.disk", &format!("{name:?}"), "a profile of the kind disk"))
     }
 
     /// How data lie on such disks.

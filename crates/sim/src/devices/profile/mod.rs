@@ -2,6 +2,7 @@
 //! `profiles/device`; a file of one's own has the same form (docs/formats/device.md).
 
 mod array;
+mod changing;
 mod disk;
 mod error;
 mod optical;
@@ -9,6 +10,7 @@ mod shipped;
 mod ssd;
 
 pub use array::{ArrayProfile, Bypass};
+pub use changing::{ReadText, is_file};
 pub use disk::DiskProfile;
 pub use error::ProfileError;
 pub use optical::OpticalProfile;
@@ -73,6 +75,14 @@ impl DeviceProfile {
     /// # Errors
     /// The text is not TOML, lacks a value or has one that cannot be, with line and column.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+        Self::parse_with(name, text, &changing::no_files)
+    }
+
+    /// The same; `read` gives the texts of files that it names (the disk of an array).
+    ///
+    /// # Errors
+    /// As [`DeviceProfile::parse`].
+    pub fn parse_with(name: &str, text: &str, read: ReadText<'_>) -> Result<Self, ProfileError> {
         let reader = Reader { name, text };
         let table: toml::Table = text.parse().map_err(|e| reader.toml(&e))?;
         let head: Head = reader.read(text)?;
@@ -88,10 +98,10 @@ impl DeviceProfile {
             "ssd" => Kind::Ssd(SsdProfile::parse(&reader)?),
             "array" => {
                 let array = ArrayProfile::parse(&reader)?;
-                let disk = array.disk(&reader)?;
-                let members = disk_text(&array)?;
-                tally = tally + Tally::of(&members);
-                uncertain = uncertain.and("members'", &Uncertain::of(&members));
+                let members = array.members(&reader, read)?;
+                tally = tally + members.tally;
+                uncertain = uncertain.and("members'", &members.uncertain);
+                let disk = array.disk(&reader, members)?;
                 array.layout(&reader, &disk)?;
                 Kind::Array(array, Box::new(disk))
             }
@@ -99,24 +109,6 @@ impl DeviceProfile {
         };
         let demerit_percent = head.demerit_percent;
         Ok(Self { about: head.about, name: name.to_string(), tally, uncertain, demerit_percent, kind })
-    }
-
-    /// A profile that is shipped, with some values changed: (table, key, value as TOML). Where these come from is no longer told.
-    ///
-    /// # Errors
-    /// No such profile, or a value that cannot be.
-    pub fn changed(name: &str, values: &[(&str, &str, &str)]) -> Result<Self, ProfileError> {
-        let unknown = || ProfileError::Unknown { name: name.to_string() };
-        let original = text(name).ok_or_else(unknown)?;
-        let reader = Reader { name, text: original };
-        let mut table: toml::Table = original.parse().map_err(|e| reader.toml(&e))?;
-        for (part, key, value) in values {
-            let value: toml::Table = format!("value = {value}").parse().map_err(|e| reader.toml(&e))?;
-            let place =
-                table.get_mut(*part).and_then(|t| t.get_mut(*key)).and_then(toml::Value::as_table_mut);
-            place.ok_or_else(unknown)?.extend(value);
-        }
-        Self::parse(name, &table.to_string())
     }
 
     /// The device, at rest.
@@ -163,12 +155,6 @@ impl DeviceProfile {
             _ => None,
         }
     }
-}
-
-fn disk_text(array: &ArrayProfile) -> Result<toml::Table, ProfileError> {
-    let name = array.disk_name();
-    let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
-    text.parse().map_err(|e| Reader { name, text }.toml(&e))
 }
 
 /// Milliseconds as whole nanoseconds.

@@ -5,7 +5,7 @@ mod page;
 
 use super::super::trace::input::{self, Input};
 use super::line::{Calibrate, ProfileKind};
-use super::{is_file, traced};
+use super::traced;
 use crate::commands::write::must_be_free;
 use crate::console;
 use crate::exit::{self, Usage};
@@ -19,7 +19,7 @@ use fathom_record::inside::Thinned;
 use fathom_report::units;
 use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Services, Value, with_demerit};
-use fathom_sim::devices::{self, Device as _, DeviceProfile};
+use fathom_sim::devices::{self, Device as _, DeviceProfile, is_file};
 use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
 use serde::Serialize;
 use std::fmt::Write as _;

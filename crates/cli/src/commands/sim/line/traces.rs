@@ -1,21 +1,52 @@
 //! The options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
 use super::super::super::trace::options::{Form, Source, To};
+use super::super::stand::Wanted;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
-pub struct Replay {
-    /// A trace; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// The form, if its content does not tell
+/// What of a trace is handed in, and how.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Handing {
+    /// The trace's form, if its content does not tell
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
     /// The device of the trace, by name or number (loop0, 7:0) [default: the first that is met]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
+    /// When arrivals are handed in [default: open; closed for a trace that is made up]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ReplayMode>,
+    /// Gaps in time are multiplied by this: 0.5 is twice as fast (open, dependent)
+    #[arg(long, value_name = "FACTOR")]
+    pub scale: Option<f64>,
+    /// Arrivals under way at any time (closed) [default: 32]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<NonZeroU32>,
+}
+
+impl Handing {
+    /// The first option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("from", self.from.is_some()),
+            ("traced", self.traced.is_some()),
+            ("mode", self.mode.is_some()),
+            ("scale", self.scale.is_some()),
+            ("depth", self.depth.is_some()),
+        ];
+        all.into_iter().find(|g| g.1).map(|g| g.0)
+    }
+}
+
+#[derive(Debug, Default, Args)]
+pub struct Replay {
+    /// A trace; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub handing: Handing,
     /// Instead of a trace: so many arrivals, three in four random reads of 4 KiB, a quarter sequential writes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub synthetic: Option<u64>,
@@ -34,15 +65,9 @@ pub struct Replay {
     /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown [default: by host and device]
     #[arg(long, value_name = "NAME")]
     pub limits: Option<String>,
-    /// When arrivals are handed in [default: open; closed for a trace that is made up]
-    #[arg(long, value_name = "MODE")]
-    pub mode: Option<ReplayMode>,
-    /// Gaps in time are multiplied by this: 0.5 is twice as fast (open, dependent)
-    #[arg(long, value_name = "FACTOR")]
-    pub scale: Option<f64>,
-    /// Arrivals under way at any time (closed) [default: 32]
-    #[arg(long, value_name = "N")]
-    pub depth: Option<NonZeroU32>,
+    /// A value of a profile that is to be another: device.layout.unit_kib=128, host.block.requests=64; may be given several times
+    #[arg(long, value_name = "OWNER.KEY=VALUE")]
+    pub set: Vec<String>,
     /// Write every event of the simulated device into this file; a name that ends in .zst is compressed
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -60,7 +85,12 @@ pub struct Replay {
 impl Replay {
     /// The trace's files and form.
     pub fn source(&self) -> Source {
-        Source { files: self.files.clone(), from: self.from }
+        Source { files: self.files.clone(), from: self.handing.from }
+    }
+
+    /// On what.
+    pub fn wanted(&self) -> Wanted<'_> {
+        Wanted { host: &self.host, device: &self.device, limits: self.limits.as_deref(), set: &self.set }
     }
 }
 

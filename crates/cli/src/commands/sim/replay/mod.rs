@@ -8,16 +8,16 @@ mod source;
 mod told;
 
 use super::line::{Replay, ReplayMode};
-use super::{device_of, host_of, limits, rests_on, values};
+use super::stand::Stand;
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
 use crate::state;
 use anyhow::anyhow;
+use fathom_engine::interrupted_by;
 use fathom_iopath::{Queue, elevator};
-use fathom_record::{RestsOn, ValueSources};
+use fathom_record::{HandedIn, Run, Simulation};
 use fathom_sim::devices::Device as _;
-use fathom_sim::host::Host;
 use fathom_sim::replay::{Mode, ReplayError, Replayed, Scale, Setup, replay};
 use source::{Arriving, Broken, Origin};
 use std::cell::RefCell;
@@ -33,36 +33,41 @@ pub struct Done<'o> {
     options: &'o Replay,
     origin: Origin,
     mode: Mode,
-    values: ValueSources,
-    rests_on: RestsOn,
+    simulation: Simulation,
     out: Replayed,
 }
 
 /// Runs the command.
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
+    let stand = Stand::read(&o.wanted())?;
+    let started = Instant::now();
+    let done = simulated(o, &stand)?;
+    let took = started.elapsed();
+    conclude(&done, common)?;
+    let rate = done.out.counts.arrivals as f64 / took.as_secs_f64().max(1e-9);
+    console::note(&format!("took {}, {rate:.0} arrivals a second", console::duration(took)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One replay of a sweep.
+pub fn one(o: &Replay, stand: &Stand) -> anyhow::Result<Run> {
+    simulated(o, stand).map(|done| record::of(&done))
+}
+
+fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
     let mode = mode(o)?;
-    let (host, device) = (host_of(&o.host)?, device_of(&o.device)?);
-    let (values, rests_on) = {
-        // Nothing else of the host has a part in it.
-        let (tally, uncertain) = host.queue_sources();
-        let host = Host { tally, uncertain, ..host.clone() };
-        (values(&host, &device), rests_on(&host, &device))
-    };
-    let limits = limits(o.limits.as_deref(), &host, &device)?;
-    let built = device.build().map_err(|e| Usage(e.to_string()))?;
+    let built = stand.device.build().map_err(|e| Usage(e.to_string()))?;
     let scheduler = elevator::by_name(&o.scheduler).map_err(|e| Usage(e.to_string()))?;
-    let queue = Queue::new(scheduler, host.queue_rules(limits, built.depth()));
+    let queue = Queue::new(scheduler, stand.host.queue_rules(stand.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
     let log = RefCell::new(log::Log::begin(o)?);
     let setup = Setup { queue, device: built, device_name: o.device.clone(), mode };
-    let started = Instant::now();
     let next = || match log.borrow_mut().failed.take() {
         Some(error) => Err(Broken::Log(error)),
-        None => arriving.next(),
+        None => interrupted_by().map_or_else(|| arriving.next(), |signal| Err(Broken::Signal(signal))),
     };
     let out = replay(setup, next, |event| log.borrow_mut().event(event)).map_err(|e| explained(o, e))?;
     log.into_inner().finish()?;
-    let took = started.elapsed();
     let origin = arriving.into_origin();
     if out.counts.arrivals == 0 {
         let file = &origin.file;
@@ -72,31 +77,43 @@ pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
         ))
         .into());
     }
-    let done = Done { options: o, origin, mode, values, rests_on, out };
-    conclude(&done, common)?;
-    let rate = done.out.counts.arrivals as f64 / took.as_secs_f64().max(1e-9);
-    console::note(&format!("took {}, {rate:.0} arrivals a second", console::duration(took)));
-    Ok(ExitCode::SUCCESS)
+    let simulation = Simulation {
+        scheduler: o.scheduler.clone(),
+        readahead: "none".into(),
+        stack: "replay".into(),
+        handed_in: Some(handed_in(mode)),
+        ..stand.of_replay()
+    };
+    Ok(Done { options: o, origin, mode, simulation, out })
+}
+
+fn handed_in(mode: Mode) -> HandedIn {
+    let (mode, scale, depth) = match mode {
+        Mode::Open(scale) => ("open", Some(scale.factor()), None),
+        Mode::Closed(depth) => ("closed", None, Some(depth.get())),
+        Mode::Dependent(scale) => ("dependent", Some(scale.factor()), None),
+    };
+    HandedIn { mode: mode.into(), scale: scale.filter(|x| *x != 1.0), depth }
 }
 
 /// When arrivals are handed in.
 fn mode(o: &Replay) -> Result<Mode, Usage> {
     let made_up = o.synthetic.is_some();
-    let wanted = o.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });
+    let wanted = o.handing.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });
     if made_up && wanted != ReplayMode::Closed {
         return Err(Usage(
             "arrivals that are made up have no times; --synthetic goes with --mode closed".into(),
         ));
     }
-    if o.scale.is_some() && wanted == ReplayMode::Closed {
+    if o.handing.scale.is_some() && wanted == ReplayMode::Closed {
         return Err(Usage(
             "a closed replay makes no use of the trace's times, so there is nothing to --scale".into(),
         ));
     }
-    if o.depth.is_some() && wanted != ReplayMode::Closed {
+    if o.handing.depth.is_some() && wanted != ReplayMode::Closed {
         return Err(Usage("--depth belongs to --mode closed".into()));
     }
-    let scale = || match o.scale {
+    let scale = || match o.handing.scale {
         None => Ok(Scale::ONE),
         Some(factor) => Scale::new(factor)
             .ok_or_else(|| Usage(format!("--scale {factor}: expected a number above 0, at most 1000000"))),
@@ -104,7 +121,9 @@ fn mode(o: &Replay) -> Result<Mode, Usage> {
     Ok(match wanted {
         ReplayMode::Open => Mode::Open(scale()?),
         ReplayMode::Dependent => Mode::Dependent(scale()?),
-        ReplayMode::Closed => Mode::Closed(o.depth.or(NonZeroU32::new(DEPTH)).unwrap_or(NonZeroU32::MIN)),
+        ReplayMode::Closed => {
+            Mode::Closed(o.handing.depth.or(NonZeroU32::new(DEPTH)).unwrap_or(NonZeroU32::MIN))
+        }
     })
 }
 
@@ -114,6 +133,9 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
         ReplayError::Trace(Broken::Log(e)) => {
             let path = o.log.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
             anyhow!("cannot write {path}: {e}; what was written before is kept")
+        }
+        ReplayError::Trace(Broken::Signal(signal)) => {
+            anyhow!("stopped by signal {signal}; nothing is kept of it")
         }
         wrong @ (ReplayError::TooLong { .. } | ReplayError::TooLate { .. }) => {
             Usage(wrong.to_string()).into()

@@ -29,17 +29,7 @@ pub fn of(done: &Done<'_>) -> Run {
     .map(|(name, n)| (name.to_owned(), n))
     .to_vec();
     counts.extend(out.scheduler.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
-    let simulation = Simulation {
-        host: o.host.clone(),
-        device: o.device.clone(),
-        scheduler: o.scheduler.clone(),
-        readahead: "none".into(),
-        stack: "replay".into(),
-        values: done.values,
-        rests_on: done.rests_on.clone(),
-        counts,
-        phases: vec![out.inside.clone()],
-    };
+    let simulation = Simulation { counts, phases: vec![out.inside.clone()], ..done.simulation.clone() };
     let now = jiff::Zoned::now();
     Run {
         id: fathom_record::store::new_run_id(now.timestamp(), std::process::id()),

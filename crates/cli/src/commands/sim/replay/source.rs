@@ -21,6 +21,8 @@ pub enum Broken {
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
     Log(io::Error),
+    /// Somebody wants no more.
+    Signal(i32),
 }
 
 impl std::fmt::Display for Broken {
@@ -28,6 +30,7 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Trace(e) => e.fmt(f),
             Self::Log(e) => e.fmt(f),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
         }
     }
 }
@@ -76,7 +79,7 @@ impl Arriving {
             for (given, what) in [
                 (!o.files.is_empty(), "a trace, or --synthetic, but not both"),
                 (o.from.is_some(), "--from is the form of a trace, and --synthetic makes one up"),
-                (o.traced.is_some(), "--traced is a device of a trace, and --synthetic makes one up"),
+                (o.handing.traced.is_some(), "--traced is a device of a trace, and --synthetic makes one up"),
             ] {
                 if given {
                     return Err(Usage(what.into()).into());
@@ -113,7 +116,7 @@ impl Arriving {
         let mut seen = Seen::default();
         ahead.iter().for_each(|event| seen.add(event));
         let named = |seen: &Seen| {
-            o.traced.as_deref().map(|wanted| chosen(&about, wanted, seen, &input.name)).transpose()
+            o.handing.traced.as_deref().map(|wanted| chosen(&about, wanted, seen, &input.name)).transpose()
         };
         let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
         let whole = ahead.len() < LOOK_AHEAD;

@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::source::Origin;
-use fathom_record::OpKind;
+use fathom_record::{OpKind, Simulation};
 use fathom_report::svg::idle_words;
 use fathom_report::{text, units};
 use fathom_sim::replay::Mode;
@@ -44,10 +44,14 @@ fn scaled(factor: f64) -> String {
 
 /// The sentence that every output begins with.
 pub fn sentence(done: &Done<'_>) -> String {
-    let o = done.options;
+    // Below it stands how arrivals are handed in; there are no calls to read ahead of.
+    let shown = Simulation { handed_in: None, ..done.simulation.clone() };
+    let settings = shown.settings().into_iter().filter(|(name, _)| name != "read-ahead" && name != "layers");
+    let told: Vec<String> = settings.map(|(name, value)| format!("{name} {value}")).collect();
     format!(
-        "This replay is simulated, nothing was measured: host {}, device {}, scheduler {}; values of the profiles: {}.",
-        o.host, o.device, o.scheduler, done.values
+        "This replay is simulated, nothing was measured: {}; values of the profiles: {}.",
+        told.join(", "),
+        shown.values
     )
 }
 
@@ -55,7 +59,7 @@ pub fn sentence(done: &Done<'_>) -> String {
 pub fn page(done: &Done<'_>) -> String {
     let (out, origin) = (&done.out, &done.origin);
     let counts = &out.counts;
-    let mut text = format!("{}\n{}\n\n{}", sentence(done), done.rests_on.sentence(), origin.file);
+    let mut text = format!("{}\n{}\n\n{}", sentence(done), done.simulation.rests_on.sentence(), origin.file);
     // Writing to a text cannot fail.
     if !origin.device.is_empty() {
         let _ = write!(text, ": {} ({})", origin.device, origin.format);
@@ -181,8 +185,10 @@ pub fn json(done: &Done<'_>) -> Value {
         "host": o.host,
         "device": o.device,
         "scheduler": o.scheduler,
-        "values": done.values,
-        "rests_on": done.rests_on,
+        "limits": done.simulation.limits,
+        "set": done.simulation.set,
+        "values": done.simulation.values,
+        "rests_on": done.simulation.rests_on,
         "mode": mode,
         "virtual_ns": out.elapsed_ns,
         "counts": {

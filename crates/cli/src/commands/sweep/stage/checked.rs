@@ -32,6 +32,12 @@ impl Stage<'_> {
             }
             self.enter_directory(cell)?;
             let planned = self.subject_of(cell).1.plan(&arguments, &settings, self.asked.seed)?;
+            for note in
+                planned.notes().iter().filter(|note| !self.notes.contains(note)).cloned().collect::<Vec<_>>()
+            {
+                console::note(&note);
+                self.notes.push(note);
+            }
             let paths = planned.check(&engine)?;
             if let Some(why) = self.must_be_relative()
                 && let Some(path) = paths.iter().find(|p| leaves(p))

@@ -1,0 +1,125 @@
+//! Jobs that are measured again and again, or simulated, without fio's output: the same plan as that of `fathom fio`.
+
+use super::world;
+use crate::run_loop::Head;
+use fathom_dialects::fio::{self, Asked, Found, General, Plan, World, Wrong};
+use fathom_workload::Workload;
+use std::path::Path;
+
+/// Bytes of a page of a simulated host.
+const PAGE: u64 = 4096;
+
+/// Where jobs are to run: what keywords like `$mb_memory` stand for, and whether there are files that sizes follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// On this machine.
+    Here,
+    /// In virtual time, on a host of so much memory and so many CPUs. No file is looked for: at its start there is none.
+    Simulated { memory_mib: u64, cpus: u64 },
+}
+
+/// A command line, or a job file.
+pub struct Measured {
+    plan: Plan,
+    argv: Vec<String>,
+}
+
+impl Measured {
+    /// Reads it. Job files are named from `here`: every run may be in another directory. Where every run is to have a seed of its own
+    /// (`randrepeat=0`), it is this one.
+    pub fn read(
+        args: &[String],
+        argv: Vec<String>,
+        here: &Path,
+        place: Place,
+        seed: u64,
+    ) -> Result<Self, String> {
+        let plan = match planned(args, here, place, seed, &|path| there(place, path)) {
+            Ok(plan) => plan,
+            Err(wrong) => return Err(words(&wrong, fails_for_files(args, here, place, seed, &wrong))),
+        };
+        refuse_printing(&plan.general)?;
+        if plan.general.warnings_fatal && !plan.notes.is_empty() {
+            return Err(format!("fio: --warnings-fatal: {}", plan.notes.join("; ")));
+        }
+        Ok(Self { plan, argv })
+    }
+
+    /// What it comes to.
+    pub fn workload(&self) -> &Workload {
+        &self.plan.workload
+    }
+
+    /// What is done in another way than fio does it, and what was accepted without effect.
+    pub fn notes(&self) -> &[String] {
+        &self.plan.notes
+    }
+
+    /// What a run of it is called.
+    pub fn head(&self) -> Head {
+        super::head(&self.plan, self.argv.clone())
+    }
+}
+
+fn there(place: Place, path: &Path) -> Option<Found> {
+    match place {
+        Place::Here => world::find(path),
+        Place::Simulated { .. } => None,
+    }
+}
+
+fn planned(
+    args: &[String],
+    here: &Path,
+    place: Place,
+    seed: u64,
+    find: &dyn Fn(&Path) -> Option<Found>,
+) -> Result<Plan, Wrong> {
+    let read = |path: &Path| match path.to_str() {
+        Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
+        _ => world::read(&here.join(path)),
+    };
+    let machine = world::world();
+    let (page_bytes, memory_mib, cpus) = match place {
+        Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
+        Place::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
+    };
+    let world = World { read: &read, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
+    match fio::plan(args, &world)? {
+        Asked::Jobs(plan) => Ok(*plan),
+        Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),
+    }
+}
+
+/// Whether it goes wrong only because a simulation has no files.
+fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &Wrong) -> bool {
+    let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false });
+    place != Place::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
+}
+
+/// What is wrong in our words: those of fio are for scripts that read its output.
+fn words(wrong: &Wrong, for_files: bool) -> String {
+    let ours = Wrong { fio_says: String::new(), ..wrong.clone() }.to_string();
+    let why = if for_files { "\na simulation begins without files, and looks for none" } else { "" };
+    format!("{}{why}", ours.trim_end())
+}
+
+/// What says how fio prints, or that it runs nothing, has no meaning where nothing is printed as fio does.
+fn refuse_printing(general: &General) -> Result<(), String> {
+    let refused = [
+        ("--check", general.check),
+        ("--explain", general.explain),
+        ("--showcmd", general.show_command),
+        ("--parse-only", general.parse_only),
+        ("--output", general.output.is_some()),
+        ("--output-format, --minimal and --append-terse", !general.formats.is_empty()),
+        ("--terse-version", general.terse_version.is_some()),
+        ("--eta", general.eta.is_some()),
+    ];
+    match refused.iter().find(|r| r.1) {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "fio: {name}: nothing is printed here as fio prints it; leave it out, or run fathom fio by itself"
+        )),
+    }
+}

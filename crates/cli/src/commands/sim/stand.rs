@@ -1,0 +1,211 @@
+//! What a simulation stands on: a host and a device, each a name or a file, read once, with the values that were to be others; and what of
+//! that is kept in a record, so that the run can be told from one on another profile, and made again.
+
+use crate::commands::fio::Place;
+use crate::exit::Usage;
+use fathom_iopath::Limits;
+use fathom_record::{ProfileText, RestsOn, Simulation, ValueSources};
+use fathom_sim::changed::Change;
+use fathom_sim::devices::{self, DeviceProfile, is_file};
+use fathom_sim::host::{self, Host};
+use fathom_sim::sources::Uncertain;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+/// Whose values `--set` and `--vary` change.
+const OWNERS: [&str; 2] = ["host", "device"];
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'o> {
+    pub host: &'o str,
+    pub device: &'o str,
+    pub limits: Option<&'o str>,
+    /// As typed: "device.layout.unit_kib=128".
+    pub set: &'o [String],
+}
+
+/// A host and a device.
+#[derive(Debug)]
+pub struct Stand {
+    pub host: Host,
+    pub device: DeviceProfile,
+    pub limits: Limits,
+    /// What a record says of them.
+    simulation: Simulation,
+}
+
+impl Stand {
+    /// Reads profiles and changes.
+    pub fn read(wanted: &Wanted<'_>) -> Result<Self, Usage> {
+        let set = changes(wanted.set)?;
+        let [of_host, of_device] = OWNERS.map(|owner| {
+            let of = set.iter().filter(|s| s.0 == owner);
+            of.map(|(_, key, value)| (key.clone(), value.clone())).collect::<Vec<Change>>()
+        });
+        let texts = RefCell::new(Vec::new());
+        let text = file_or(&texts, "host", wanted.host, host::text)?;
+        let host = match text {
+            Some(text) => Host::parse_changed(wanted.host, &text, &of_host),
+            None => host::shipped(wanted.host),
+        };
+        let host = host.map_err(|e| Usage(e.to_string()))?;
+        let text = file_or(&texts, "device", wanted.device, devices::text)?;
+        // The disks of an array are named from where its profile is.
+        let near = Path::new(wanted.device).parent().filter(|_| is_file(wanted.device));
+        let members = |name: &str| {
+            let own = of_device.iter().any(|(key, value)| key == "members.disk" && value == name);
+            let path: PathBuf =
+                near.filter(|_| !own).map_or_else(|| name.into(), |directory| directory.join(name));
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            keep(&texts, "device members.disk", name, &text);
+            Ok(text)
+        };
+        let device = match text {
+            Some(text) => DeviceProfile::parse_changed(wanted.device, &text, &of_device, &members),
+            None => devices::by_name(wanted.device),
+        };
+        let device = device.map_err(|e| Usage(e.to_string()))?;
+        let limits = match wanted.limits {
+            Some(name) => limits_by_name(name)?,
+            None => device.limits(host.block.queue.get()),
+        };
+        let preset = Limits::PRESETS.iter().find(|p| p.1 == limits).map_or("", |p| p.0);
+        let simulation = Simulation {
+            host: wanted.host.into(),
+            device: wanted.device.into(),
+            limits: wanted.limits.unwrap_or(preset).into(),
+            set: set.iter().map(|(owner, key, value)| (format!("{owner}.{key}"), value.clone())).collect(),
+            values: values(&host, &device),
+            rests_on: rests_on(&host, &device),
+            texts: texts.into_inner(),
+            ..Simulation::default()
+        };
+        Ok(Self { host, device, limits, simulation })
+    }
+
+    /// What a record says of them; scheduler, layers and counts are still to be filled in.
+    pub fn simulation(&self) -> Simulation {
+        self.simulation.clone()
+    }
+
+    /// What a record of a replay says of them: of the host the kernel's queue alone has a part in it.
+    pub fn of_replay(&self) -> Simulation {
+        let (tally, uncertain) = self.host.queue_sources();
+        let host = Host { tally, uncertain, ..self.host.clone() };
+        let (values, rests_on) = (values(&host, &self.device), rests_on(&host, &self.device));
+        Simulation { values, rests_on, ..self.simulation() }
+    }
+
+    /// What an answer of this host and device rests on without anybody knowing it.
+    pub fn rests_on(&self) -> &RestsOn {
+        &self.simulation.rests_on
+    }
+
+    /// What a dialect is to know of the machine.
+    pub fn place(&self) -> Place {
+        let host = &self.host;
+        Place::Simulated { memory_mib: host.memory.cache_mib.get().into(), cpus: host.cpu.cpus.get().into() }
+    }
+}
+
+/// Whether a setting is a value of a profile: "device.layout.unit_kib".
+pub fn is_value(setting: &str) -> bool {
+    setting.split_once('.').is_some_and(|(owner, _)| OWNERS.contains(&owner))
+}
+
+/// OWNER.KEY=VALUE, each key once: whose, which, what.
+fn changes(set: &[String]) -> Result<Vec<(String, String, String)>, Usage> {
+    let mut all: Vec<(String, String, String)> = Vec::new();
+    for typed in set {
+        let wrong = |why: &str| Usage(format!("--set {typed}: {why}"));
+        let parts = typed.split_once('=').and_then(|(name, value)| {
+            let (owner, key) = name.trim().split_once('.')?;
+            Some((owner.to_owned(), key.to_owned(), value.trim().to_owned()))
+        });
+        let change = parts
+            .filter(|(owner, _, value)| OWNERS.contains(&owner.as_str()) && !value.is_empty())
+            .ok_or_else(|| {
+                wrong("device.KEY=VALUE or host.KEY=VALUE is expected, as in device.layout.unit_kib=128")
+            })?;
+        if all.iter().any(|c| (&c.0, &c.1) == (&change.0, &change.1)) {
+            return Err(wrong("this value is set twice"));
+        }
+        all.push(change);
+    }
+    Ok(all)
+}
+
+/// The text of a profile that is a file, which is kept, or of one that is shipped; `None` if there is none of this name.
+fn file_or(
+    texts: &RefCell<Vec<ProfileText>>,
+    of: &str,
+    name: &str,
+    shipped: fn(&str) -> Option<&'static str>,
+) -> Result<Option<String>, Usage> {
+    if !is_file(name) {
+        return Ok(shipped(name).map(str::to_owned));
+    }
+    let text = std::fs::read_to_string(name).map_err(|e| Usage(format!("cannot read {name}: {e}")))?;
+    keep(texts, of, name, &text);
+    Ok(Some(text))
+}
+
+fn keep(texts: &RefCell<Vec<ProfileText>>, of: &str, file: &str, text: &str) {
+    texts.borrow_mut().push(ProfileText { of: of.into(), file: file.into(), text: text.into() });
+}
+
+/// A preset by its name.
+pub fn limits_by_name(name: &str) -> Result<Limits, Usage> {
+    let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
+    let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
+    Limits::by_name(name).ok_or_else(unknown)
+}
+
+fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
+    let all = host.tally + device.tally;
+    ValueSources {
+        datasheet: all.datasheet,
+        measured: all.measured,
+        fitted: all.fitted,
+        guessed: all.guessed,
+    }
+}
+
+fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
+    let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
+    RestsOn { fitted: all.fitted, guessed: all.guessed, demerit_percent: device.demerit_percent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(set: &[&str]) -> String {
+        let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+        let wanted = Wanted { host: "today", device: "smartarray-6i-h1", limits: None, set: &set };
+        Stand::read(&wanted).map_or_else(|e| e.0, |stand| stand.simulation().sentence())
+    }
+
+    #[test]
+    fn values_that_are_set_are_told() {
+        let sentence = told(&["device.layout.unit_kib=128", "host.cpu.cpus=8"]);
+        assert!(sentence.contains(", device.layout.unit_kib 128, host.cpu.cpus 8; values"), "{sentence}");
+        assert!(told(&[]).contains(", limits loop-6.18; values"), "{}", told(&[]));
+    }
+
+    #[test]
+    fn slips_are_told() {
+        for (set, why) in [
+            (&["unit_kib=1"][..], "device.KEY=VALUE or host.KEY=VALUE is expected"),
+            (&["device.layout.unit_kib="][..], "is expected"),
+            (&["disk.layout=1"][..], "is expected"),
+            (&["host.cpu.cpus=1", "host.cpu.cpus=2"][..], "set twice"),
+            (&["device.layout.unit=1"][..], "near it are layout.unit_kib"),
+            (&["device.members.disk=./none.toml"][..], "none.toml"),
+        ] {
+            assert!(told(set).contains(why), "{set:?}: {}", told(set));
+        }
+        assert!(is_value("device.x.y") && !is_value("device") && !is_value("iosched/x.y"));
+    }
+}

@@ -1,0 +1,146 @@
+//! What becomes of simulations: they end in any order, and are stored in that of the plan as soon as all before them are, so that whoever
+//! stops a sweep keeps what was done. Of a run that is stored only the figures of the tables stay in memory; those that wait for one
+//! before them are few.
+
+use super::plan::{Plan, Turn};
+use crate::mark::Mark;
+use fathom_engine::interrupted_by;
+use fathom_record::Run;
+use fathom_record::store::{Store, new_run_id};
+use fathom_report::sweep::{PhaseFigures, Ran, Sweep};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What came of a turn, or why nothing did.
+pub type Outcome = Result<(Vec<Run>, Vec<PhaseFigures>), String>;
+
+/// So many turns may be begun behind the first that has not ended.
+const AHEAD: usize = 64;
+
+/// Takes outcomes.
+pub struct Keeper<'a> {
+    plan: &'a Plan,
+    state: Mutex<State>,
+    moved: Condvar,
+}
+
+struct State {
+    store: Option<Store>,
+    sweep: Sweep,
+    started: jiff::Zoned,
+    /// The turn that is begun next, and the one that is kept next.
+    begun: usize,
+    kept: usize,
+    waiting: BTreeMap<usize, Outcome>,
+    ids: i64,
+    failed: Option<anyhow::Error>,
+}
+
+impl<'a> Keeper<'a> {
+    /// One that has kept nothing yet.
+    pub fn new(plan: &'a Plan, sweep: Sweep, store: Option<Store>, started: jiff::Zoned) -> Self {
+        let state = State {
+            store,
+            sweep,
+            started,
+            begun: 0,
+            kept: 0,
+            waiting: BTreeMap::new(),
+            ids: 0,
+            failed: None,
+        };
+        Self { plan, state: Mutex::new(state), moved: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next turn to be simulated, with its number; `None` if there is none, or no more are to be.
+    pub fn next(&self) -> Option<(usize, &'a Turn)> {
+        let mut state = self.lock();
+        loop {
+            if interrupted_by().is_some() || state.failed.is_some() {
+                return None;
+            }
+            let number = state.begun;
+            let turn = self.plan.turns.get(number)?;
+            if number < state.kept + AHEAD {
+                state.begun += 1;
+                return Some((number, turn));
+            }
+            // Now and then all the same: a signal wakes nobody.
+            let waited = self.moved.wait_timeout(state, Duration::from_millis(50));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A turn has ended.
+    pub fn put(&self, number: usize, outcome: Outcome) {
+        let mut state = self.lock();
+        state.waiting.insert(number, outcome);
+        loop {
+            let next = state.kept;
+            let Some(outcome) = state.waiting.remove(&next) else { break };
+            state.keep(self.plan, next, outcome);
+            state.kept += 1;
+        }
+        drop(state);
+        self.moved.notify_all();
+    }
+
+    /// The sweep with all that was simulated; of one that a signal ended also what others were still before.
+    pub fn finish(self) -> anyhow::Result<Sweep> {
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (number, outcome) in std::mem::take(&mut state.waiting) {
+            state.keep(self.plan, number, outcome);
+        }
+        match state.failed {
+            Some(error) => Err(error),
+            None => Ok(state.sweep),
+        }
+    }
+}
+
+impl State {
+    /// Numbers the runs, writes on them where they belong, and stores them.
+    fn keep(&mut self, plan: &Plan, number: usize, outcome: Outcome) {
+        let turn = &plan.turns[number];
+        let (mut runs, phases) = match outcome {
+            Ok(done) => done,
+            Err(why) => {
+                self.sweep.cells[turn.cell].left_out.get_or_insert(why);
+                return;
+            }
+        };
+        for run in &mut runs {
+            // A millisecond apart: ids tell the order.
+            self.ids += 1;
+            let at = self.started.timestamp() + jiff::SignedDuration::from_millis(self.ids);
+            run.id = new_run_id(at, std::process::id());
+            mark(&self.sweep, turn, number + 1).put_on(run);
+            if let Some(store) = self.store.as_mut().filter(|_| self.failed.is_none())
+                && let Err(error) = store.save(run)
+            {
+                self.failed = Some(error.into());
+            }
+        }
+        let kept =
+            if self.store.is_some() { runs.iter().map(|r| r.id.clone()).collect() } else { Vec::new() };
+        self.sweep.runs.push(Ran { cell: turn.cell, block: turn.block, runs: kept, phases });
+    }
+}
+
+fn mark(sweep: &Sweep, turn: &Turn, number: usize) -> Mark {
+    let levels = sweep.factors.iter().zip(&sweep.cells[turn.cell].levels);
+    let settings: serde_json::Map<String, serde_json::Value> =
+        levels.map(|(f, level)| (f.name.clone(), f.values[*level].clone().into())).collect();
+    let factors: Vec<serde_json::Value> =
+        sweep.factors.iter().map(|f| serde_json::json!({"name": f.name, "values": f.values})).collect();
+    let value = serde_json::json!({
+        "id": sweep.id, "run": number, "block": turn.block + 1, "seed": sweep.seed, "settings": settings, "factors": factors,
+    });
+    let label = format!("sweep {}: {}", sweep.id, sweep.settings(turn.cell, true));
+    Mark { label, key: "sweep", value, spoils: None }
+}

@@ -1,0 +1,258 @@
+//! What a sweep in virtual time is made of: every simulation with its host, its device and what it executes, read and checked before the
+//! first of them begins. What many of them have in common is there once.
+
+use super::super::line::{Replay, RunSimulated, SweepSimulated};
+use super::super::stand::{self, Stand};
+use super::super::{SEED, stack_of};
+use crate::commands::fio::Place;
+use crate::commands::sweep::stage::combinations;
+use crate::commands::sweep::subject::Subject;
+use crate::commands::sweep::vary::{self, Of, Varied};
+use crate::exit::Usage;
+use fathom_iopath::{elevator, readahead};
+use fathom_workload::{Seed, Workload};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a simulation follows from, beside the workload; what of it a replay follows from comes first.
+const MODEL: [&str; 6] = ["host", "device", "scheduler", "limits", "readahead", "stack"];
+/// Of a replay.
+const OF_REPLAY: usize = 4;
+/// More runs than this are a slip of the keyboard.
+const MOST_RUNS: usize = 100_000;
+
+/// What is executed.
+pub enum What {
+    Workloads(Subject),
+    Trace,
+}
+
+/// One simulation of the plan.
+pub struct Turn {
+    pub cell: usize,
+    pub block: usize,
+    pub options: RunSimulated,
+    pub stand: Arc<Stand>,
+    /// None of a replay.
+    pub workloads: Arc<Vec<Workload>>,
+}
+
+/// All of them.
+pub struct Plan {
+    pub what: What,
+    pub varied: Vec<Varied>,
+    pub cells: Vec<Vec<usize>>,
+    pub order: Vec<Vec<usize>>,
+    pub turns: Vec<Turn>,
+    /// What is to be known of how it was read.
+    pub notes: Vec<String>,
+}
+
+impl What {
+    fn read(o: &SweepSimulated) -> Result<Self, Usage> {
+        if o.replay.is_empty() {
+            if let Some(name) = o.handing.given() {
+                return Err(Usage(format!("--{name} belongs to --replay")));
+            }
+            return Ok(Self::Workloads(Subject::read(&o.run.words()?)?));
+        }
+        let refused = [
+            (o.run.file.is_some() || !o.run.drop_in.is_empty(), "a workload, or --replay, but not both"),
+            (
+                o.replay.iter().any(|f| f == Path::new("-")),
+                "--replay -: a trace is read anew for each simulation; name a file",
+            ),
+            (o.run.seed.is_some(), "--seed: a replay draws nothing"),
+            (o.rounds > 1, "--rounds: a replay gives the same each time"),
+            (
+                o.run.readahead != RunSimulated::READAHEAD,
+                "--readahead: a trace has what read-ahead made of the calls",
+            ),
+            (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
+        ];
+        match refused.into_iter().find(|r| r.0) {
+            Some((_, why)) => Err(Usage(why.into())),
+            None => Ok(Self::Trace),
+        }
+    }
+
+    /// As it was typed.
+    pub fn words(&self, o: &SweepSimulated) -> String {
+        match self {
+            Self::Workloads(subject) => subject.words(),
+            Self::Trace => o.replay.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    fn model(&self) -> &'static [&'static str] {
+        match self {
+            Self::Workloads(_) => &MODEL,
+            Self::Trace => &MODEL[..OF_REPLAY],
+        }
+    }
+
+    fn varied(&self, o: &SweepSimulated) -> Result<Vec<Varied>, Usage> {
+        let subjects = match self {
+            Self::Workloads(subject) => std::slice::from_ref(subject),
+            Self::Trace => &[],
+        };
+        let (model, of_trace) = (self.model(), matches!(self, Self::Trace));
+        let known = |name: &str| model.contains(&name) || stand::is_value(name);
+        // A trace has nothing else that could be varied, whatever it is called.
+        let varied = vary::read_with(&|name: &str| of_trace || known(name), &o.vary, subjects)?;
+        let other = |v: &&Varied| match self {
+            Self::Workloads(_) => !matches!(v.of, Of::Model | Of::Workload | Of::Argument),
+            Self::Trace => !known(&v.name),
+        };
+        match varied.iter().find(other) {
+            None => Ok(varied),
+            Some(v) => {
+                let of_workload = match self {
+                    Self::Workloads(_) => ", and the settings of the workload",
+                    Self::Trace => "; a trace has no others",
+                };
+                Err(Usage(format!(
+                    "--vary {}=...: that is turned on a real machine (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
+                    v.name,
+                    model.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Reads and checks everything.
+    pub fn read(o: &SweepSimulated) -> Result<Self, Usage> {
+        let what = What::read(o)?;
+        let varied = what.varied(o)?;
+        let counts: Vec<usize> = varied.iter().map(|v| v.values.len()).collect();
+        let cells = counts.iter().try_fold(o.rounds as usize, |all, &n| all.checked_mul(n));
+        if o.rounds == 0 || cells.is_none_or(|runs| runs > MOST_RUNS) {
+            return Err(Usage(format!("--rounds {}: 1 to {MOST_RUNS} runs are expected", o.rounds)));
+        }
+        let cells = combinations(&counts);
+        let order = fathom_compare::design::blocks(cells.len(), o.rounds, SEED);
+        let mut plan = Self { what, varied, cells, order, turns: Vec::new(), notes: Vec::new() };
+        plan.turns(o)?;
+        Ok(plan)
+    }
+
+    fn turns(&mut self, o: &SweepSimulated) -> Result<(), Usage> {
+        let mut times = vec![0u64; self.cells.len()];
+        let mut stands: BTreeMap<Vec<String>, Arc<Stand>> = BTreeMap::new();
+        let mut planned: BTreeMap<Planned, Arc<Vec<Workload>>> = BTreeMap::new();
+        for block in 0..self.order.len() {
+            for at in 0..self.order[block].len() {
+                let cell = self.order[block][at];
+                let mut options = o.run.clone();
+                let (mut arguments, mut settings) = (Vec::new(), Vec::new());
+                for (v, level) in self.varied.iter().zip(&self.cells[cell]) {
+                    let value = v.values[*level].clone();
+                    match v.of {
+                        Of::Argument => arguments.push((v.name.clone(), value)),
+                        Of::Workload => settings.push((v.name.clone(), value)),
+                        _ => put(&mut options, &v.name, value),
+                    }
+                }
+                let stand = match stands.get(&options.words_of_stand()) {
+                    Some(stand) => Arc::clone(stand),
+                    None => {
+                        let stand = Arc::new(Stand::read(&options.wanted())?);
+                        stands.insert(options.words_of_stand(), Arc::clone(&stand));
+                        stand
+                    }
+                };
+                // The same operations in all cells of a round, others in the next.
+                let round = times[cell];
+                times[cell] += 1;
+                if round == 0 {
+                    check(&options)?;
+                }
+                let seed = options.seed.unwrap_or(SEED).wrapping_add(round);
+                let key = (stand.place(), arguments, settings, seed);
+                let workloads = match planned.get(&key) {
+                    Some(workloads) => Arc::clone(workloads),
+                    None => {
+                        let workloads = Arc::new(self.workloads(&key, o.run.seed.is_some() || round > 0)?);
+                        planned.insert(key, Arc::clone(&workloads));
+                        workloads
+                    }
+                };
+                self.turns.push(Turn { cell, block, options, stand, workloads });
+            }
+        }
+        Ok(())
+    }
+
+    fn workloads(
+        &mut self,
+        (place, arguments, settings, seed): &Planned,
+        reseed: bool,
+    ) -> Result<Vec<Workload>, Usage> {
+        let What::Workloads(subject) = &self.what else { return Ok(Vec::new()) };
+        let planned = subject.plan_on(*place, arguments, settings, *seed)?;
+        for note in planned.notes() {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
+        let mut workloads = planned.workloads()?;
+        if reseed {
+            workloads.iter_mut().for_each(|w| w.seed = Seed(*seed));
+        }
+        Ok(workloads)
+    }
+}
+
+/// What workloads follow from.
+type Planned = (Place, Vec<(String, String)>, Vec<(String, String)>, u64);
+
+impl RunSimulated {
+    /// What its host and device follow from, as something to look them up by.
+    fn words_of_stand(&self) -> Vec<String> {
+        let limits = self.limits.clone().unwrap_or_default();
+        let named = [self.host.clone(), self.device.clone(), limits];
+        named.into_iter().chain(self.set.iter().cloned()).collect()
+    }
+}
+
+fn put(options: &mut RunSimulated, name: &str, value: String) {
+    match name {
+        "host" => options.host = value,
+        "device" => options.device = value,
+        "scheduler" => options.scheduler = value,
+        "readahead" => options.readahead = value,
+        "limits" => options.limits = Some(value),
+        "stack" => options.stack = value,
+        _ => options.set.push(format!("{name}={value}")),
+    }
+}
+
+/// Whether all names are known.
+fn check(options: &RunSimulated) -> Result<(), Usage> {
+    stack_of(options)?;
+    elevator::by_name(&options.scheduler)
+        .map_err(|e| Usage(format!("scheduler {}: {e}", options.scheduler)))?;
+    readahead::by_name(&options.readahead)
+        .map_err(|e| Usage(format!("readahead {}: {e}", options.readahead)))?;
+    Ok(())
+}
+
+impl SweepSimulated {
+    /// The replay of one turn.
+    pub fn replay_of(&self, turn: &Turn) -> Replay {
+        let o = &turn.options;
+        Replay {
+            files: self.replay.clone(),
+            handing: self.handing.clone(),
+            host: o.host.clone(),
+            device: o.device.clone(),
+            scheduler: o.scheduler.clone(),
+            limits: o.limits.clone(),
+            set: o.set.clone(),
+            ..Replay::default()
+        }
+    }
+}

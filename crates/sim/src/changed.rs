@@ -1,0 +1,165 @@
+//! Single values of a profile that are to be others than it says: "what if the stripe unit were 128 KiB?". The text is changed before it is
+//! read, so every value goes through the same checks; where it comes from is then told as a guess, because nobody has seen such a thing.
+
+use toml::{Table, Value};
+
+/// A value that is to be another: its key ("layout.unit_kib"; of an array of tables the number of the one, "zone.0.mb_s"), and what it is
+/// to be. Words may stand without quotes.
+pub type Change = (String, String);
+
+/// Why a value cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// The profile is none.
+    #[error("{0}")]
+    Text(String),
+    /// Nobody has such a value.
+    #[error("{key} is no value of this profile; near it are {}", near.join(", "))]
+    Key {
+        /// What was asked for.
+        key: String,
+        /// What is written nearly so.
+        near: Vec<String>,
+    },
+}
+
+/// The note of a value that was changed.
+const NOTE: &str = "changed for this run";
+/// So many keys are named beside one that there is not.
+const NEAR: usize = 4;
+
+/// A text with other values. Values that it has not, and may have, are `others`.
+pub(crate) fn apply(text: &str, changes: &[Change], others: &[String]) -> Result<String, ChangeError> {
+    let mut table: Table = text.parse().map_err(|e: toml::de::Error| ChangeError::Text(e.to_string()))?;
+    let mut known = keys(&table);
+    known.extend(others.iter().filter(|key| !known.contains(key)).cloned().collect::<Vec<_>>());
+    for (key, value) in changes {
+        if !known.contains(key) {
+            return Err(ChangeError::Key { key: key.clone(), near: near(key, &known) });
+        }
+        put(&mut table, key, read(value));
+    }
+    Ok(table.to_string())
+}
+
+/// The keys of all values of a profile.
+pub(crate) fn keys(table: &Table) -> Vec<String> {
+    let mut all = Vec::new();
+    add_keys("", table, &mut all);
+    all
+}
+
+fn add_keys(name: &str, table: &Table, all: &mut Vec<String>) {
+    if table.contains_key("value") && table.contains_key("src") {
+        all.push(name.to_owned());
+        return;
+    }
+    let inner = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+    for (key, value) in table {
+        match value {
+            Value::Table(table) => add_keys(&inner(key), table, all),
+            Value::Array(values) => {
+                for (number, table) in values.iter().enumerate().filter_map(|(n, v)| Some((n, v.as_table()?)))
+                {
+                    add_keys(&inner(&format!("{key}.{number}")), table, all);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What was typed as a value: TOML, or else a word.
+fn read(text: &str) -> Value {
+    let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut t| t.remove("value"));
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Puts a value at its key; tables on the way that are missing are made.
+fn put(table: &mut Table, key: &str, value: Value) {
+    let mut at = table;
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let next = at.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        let next = match (next, parts.peek().and_then(|n| n.parse::<usize>().ok())) {
+            (Value::Array(all), Some(number)) => {
+                parts.next();
+                all.get_mut(number)
+            }
+            (other, _) => Some(other),
+        };
+        let Some(inner) = next.and_then(Value::as_table_mut) else { return };
+        at = inner;
+    }
+    at.insert("value".into(), value);
+    at.insert("src".into(), Value::String("guess".into()));
+    at.insert("note".into(), Value::String(NOTE.into()));
+}
+
+/// The keys that are written most like one that there is not: those that end as it does first.
+fn near(key: &str, known: &[String]) -> Vec<String> {
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut all: Vec<(usize, &String)> =
+        known.iter().map(|k| (distance(key, k).min(distance(&last(key), &last(k))), k)).collect();
+    all.sort_by_key(|(distance, _)| *distance);
+    all.into_iter().take(NEAR).map(|(_, k)| k.clone()).collect()
+}
+
+/// How many letters have to be put in, taken out or changed.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut before = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let here = (before + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            before = std::mem::replace(&mut row[j + 1], here);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "about = \"x\"\n[layout]\nlevel = { value = \"raid5\", src = \"measured\" }\nunit_kib = { value = 64, src = \"guess\" }\n\
+                        [[zone]]\nmb_s = { value = 40, src = \"datasheet\", note = \"n\" }\n[[zone]]\nmb_s = { value = 20, src = \"datasheet\" }\n";
+
+    fn changed(changes: &[(&str, &str)]) -> Result<Table, ChangeError> {
+        let changes: Vec<Change> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        apply(TEXT, &changes, &["members.failed".into()]).map(|text| text.parse().unwrap())
+    }
+
+    #[test]
+    fn values_are_put_where_they_belong() {
+        let table = changed(&[
+            ("layout.level", "raid10"),
+            ("layout.unit_kib", "128"),
+            ("zone.1.mb_s", "25.5"),
+            ("members.failed", "2"),
+        ])
+        .unwrap();
+        assert_eq!(table["layout"]["level"]["value"].as_str(), Some("raid10"));
+        assert_eq!(table["layout"]["unit_kib"]["value"].as_integer(), Some(128));
+        assert_eq!(table["layout"]["level"]["src"].as_str(), Some("guess"));
+        assert_eq!(table["zone"][0]["mb_s"]["value"].as_integer(), Some(40));
+        assert_eq!(table["zone"][1]["mb_s"]["value"].as_float(), Some(25.5));
+        assert_eq!(table["members"]["failed"]["value"].as_integer(), Some(2));
+    }
+
+    #[test]
+    fn a_key_that_there_is_not_brings_those_that_are_near() {
+        for (key, first) in [
+            ("layout.unit_kb", "layout.unit_kib"),
+            ("unit_kib", "layout.unit_kib"),
+            ("zone.2.mb_s", "zone.0.mb_s"),
+        ] {
+            let Err(ChangeError::Key { near, .. }) = changed(&[(key, "1")]) else { panic!("{key} is taken") };
+            assert_eq!(near.first().map(String::as_str), Some(first), "{key}");
+        }
+        assert!(changed(&[("about", "y")]).is_err(), "only values with a source can be changed");
+        assert_eq!((distance("kitten", "sitting"), distance("", "ab")), (3, 2));
+    }
+}

@@ -1,0 +1,52 @@
+//! Hosts with single values changed.
+
+use super::shipped::text as text_of;
+use super::{Host, NAMES, ProfileError};
+use crate::changed::{self, Change};
+
+impl Host {
+    /// A profile's text with some values changed. Where these come from is told as a guess.
+    ///
+    /// # Errors
+    /// As [`Host::parse`]; also a key that no host has.
+    pub fn parse_changed(name: &str, text: &str, changes: &[Change]) -> Result<Self, ProfileError> {
+        if changes.is_empty() {
+            return Self::parse(name, text);
+        }
+        let failed = |message: String| ProfileError::Text { name: name.into(), message };
+        let all = NAMES.iter().filter_map(|name| text_of(name)?.parse().ok());
+        let mut others: Vec<String> = all.flat_map(|table: toml::Table| changed::keys(&table)).collect();
+        others.push("pages.recycled_permille".into());
+        let changed = changed::apply(text, changes, &others).map_err(|e| failed(e.to_string()))?;
+        Self::parse(&format!("{name}, as changed"), &changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::BatchOrder;
+
+    #[test]
+    fn single_values_can_be_others() {
+        let text = text_of("today").unwrap();
+        let changed = |changes: &[(&str, &str)]| {
+            let changes: Vec<Change> =
+                changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            Host::parse_changed("today", text, &changes)
+        };
+        let random = [("pages.order", "random"), ("pages.batch", "31"), ("pages.recycled_permille", "300")];
+        let host = changed(&random).unwrap();
+        assert_eq!(host.pages.as_ref().unwrap().order.get(), BatchOrder::Random);
+        assert!(host.uncertain.guessed.contains(&"pages.order".to_string()), "{:?}", host.uncertain);
+        for (changes, told) in [
+            (&random[..2], "pages.recycled_permille is left out; expected 0 to 1000"),
+            (&[("cpu.cpus", "0")][..], "today, as changed: cpu.cpus is 0"),
+            (&[("cpu.cpu", "1")][..], "cpu.cpu is no value of this profile; near it are cpu.cpus"),
+            (&[("memory.replacement", "best")][..], "unknown variant"),
+        ] {
+            let error = changed(changes).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}
