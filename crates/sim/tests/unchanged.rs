@@ -1,12 +1,16 @@
-//! What replays on disks come to, byte by byte, held to hashes: whoever makes the model of a disk faster must not change what it says.
-//! A hash is of the event log of the simulated device. When the model itself is changed on purpose, the new hashes are printed by the
+//! What replays on devices and a workload through all layers come to, held to hashes: whoever makes a model faster must not change what
+//! it says. A hash is of the event log of the simulated device, or of the figures of the run. When the model itself is changed on purpose, the new hashes are printed by the
 //! failing test, and the commit that takes them over says what changed.
 
 use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
+use fathom_record::OpKind;
 use fathom_record::block::log::{LogHeader, LogWriter};
 use fathom_sim::devices::{AnyDevice, Device as _, DeviceProfile, by_name};
+use fathom_sim::host;
 use fathom_sim::random::{Entity, Stream};
 use fathom_sim::replay::{Arrival, Mode, Setup, replay};
+use fathom_sim::{Stack, never, simulate};
+use fathom_workload::Workload;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
@@ -92,12 +96,13 @@ fn device(name: &str, values: &Changed) -> AnyDevice {
 }
 
 #[test]
-fn disks_say_what_they_said() {
+fn devices_say_what_they_said() {
     let fifo = [("write_cache", "order", "\"fifo\"")];
     let small = [("write_cache", "commands", "6"), ("write_cache", "kib", "256")];
     let impatient = [("interface", "age_limit_ms", "30.0")];
     let none = [("write_cache", "kib", "0")];
-    let cases: [(&str, &Changed, u32, u64); 10] = [
+    let collected = [("gc", "kind", "\"greedy\""), ("interface", "capacity_gb", "8")];
+    let cases: [(&str, &Changed, u32, u64); 14] = [
         ("deskstar-60gxp", &[], 32, 0xe140_424d_f024_0841),
         ("deskstar-60gxp", &[("write_cache", "kib", "2048")], 4, 0x84b7_8964_c314_41dc),
         ("scsi-10k-72g", &[], 16, 0x4db7_46c0_acf4_81d3),
@@ -108,9 +113,77 @@ fn disks_say_what_they_said() {
         ("sata-7200-ncq", &impatient, 48, 0xf90c_a863_30ea_133f),
         ("sata-7200-ncq", &none, 48, 0x84f4_72f3_bd54_c82a),
         ("smartarray-6i-h1", &[], 48, 0xbfce_2164_8dd5_0125),
+        ("smartarray-6i-h2", &[], 48, 0x527a_f95e_d588_bc48),
+        ("ssd-generic", &[], 48, 0x95d4_58b4_450b_1108),
+        ("ssd-generic", &collected, 48, 0xcecc_5600_2179_a8a4),
+        ("dvd", &[], 4, 0x0a12_43d3_66bf_3b8a),
     ];
     let found: Vec<u64> =
         cases.iter().map(|(name, values, depth, _)| replayed(device(name, values), *depth)).collect();
     let told: Vec<u64> = cases.iter().map(|case| case.3).collect();
     assert_eq!(found, told, "found, in hexadecimal: {found:#018x?}");
+}
+
+/// Four threads that read and write at random in eight files, with an fsync of all after every 50 requests.
+const WORKLOAD: &str = "name = \"t\"\nseed = \"0x1\"\n[[fileset]]\nname = \"f\"\n[fileset.files.numbered]\nprefix = \"f\"\ncount = 8\n\
+    [fileset.size]\nfixed = \"8MiB\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\ninstances = 4\n\
+    [phase.group.thread.program.stream]\nfileset = \"f\"\npick = \"all\"\nsequence = \"common\"\n\
+    direction = { mix = { reads-per-write-issued = 1.5 } }\naccess = { scaled = {} }\nrecord = { fixed = \"16KiB\" }\n\
+    amount = { operations = 600 }\nsync_series = { requests = 50, at_end = true }";
+
+/// The figures of a run through all layers, as text: what the threads saw, and what reached the device.
+fn ran(host: &str, device_name: &str, scheduler: &str, readahead: &str) -> String {
+    let mut host = host::shipped(host).expect("a host");
+    host.memory.cache_mib.value = 16;
+    let profile = by_name(device_name).expect("a profile");
+    let limits = profile.limits(host.block.queue.get());
+    let setup = fathom_sim::Setup {
+        host,
+        device: Box::new(profile.build().expect("a device")),
+        device_name: device_name.into(),
+        limits,
+        scheduler: scheduler.into(),
+        readahead: readahead.into(),
+        stack: Stack::Full,
+        indirect_in_memory: false,
+        stop: never,
+    };
+    let out =
+        simulate(&Workload::from_toml(WORKLOAD).expect("a workload"), setup).expect("it can be simulated");
+    let inside = &out.inside;
+    let mut text = format!(
+        "{} {} {} {} {:?}\n",
+        inside.elapsed_ns, inside.events, inside.depth_ns, inside.device.busy_ns, inside.elevator
+    );
+    let repetition = &out.phases[0][0];
+    for worker in &repetition.workers {
+        text += &format!("{} {} {}\n", worker.ops, worker.start_ns, worker.elapsed_ns);
+    }
+    for op in [OpKind::Read, OpKind::Write, OpKind::Sync] {
+        let latency = repetition.latency(op);
+        let at = |percent| latency.percentile_ns(percent);
+        text += &format!("{op:?} {} {:?} {:?} {}\n", latency.count(), at(50.0), at(99.0), latency.max_ns());
+    }
+    let device = &repetition.physical.devices[0];
+    text += &format!(
+        "{} {} {} {} {}\n",
+        device.read_ios, device.read_bytes, device.write_ios, device.write_bytes, device.flush_ios
+    );
+    text
+}
+
+#[test]
+fn a_workload_through_all_layers_comes_to_what_it_came_to() {
+    let cases = [
+        ("athlon-2004-linux-2.4", "deskstar-60gxp", "linus24", "ra24", 0x7124_fdb4_c417_f611),
+        ("athlon-2004-linux-2.6", "deskstar-60gxp", "as", "ra26-shared", 0x7ec1_0210_58f2_5b8f),
+        ("server-2007-linux-2.6", "smartarray-6i-h1", "cfq3", "ra-ondemand", 0xe8b8_43a0_5a4e_9577),
+        ("today", "ssd-generic", "kyber", "modern", 0xa334_1104_2e76_dc1f),
+        ("today", "sata-7200-ncq", "mq-deadline", "modern", 0x1a16_779e_f27c_d8e2),
+    ];
+    let texts: Vec<String> =
+        cases.iter().map(|(host, device, scheduler, ra, _)| ran(host, device, scheduler, ra)).collect();
+    let found: Vec<u64> = texts.iter().map(|text| hash(text.as_bytes())).collect();
+    let told: Vec<u64> = cases.iter().map(|case| case.4).collect();
+    assert_eq!(found, told, "found, in hexadecimal: {found:#018x?}; of\n{}", texts.join("\n"));
 }

@@ -2,69 +2,72 @@
 //! the scheduler is what it was, and mount, device and file are gone. It needs root and knows no benchmark.
 
 use super::files;
+use super::loop_device::{LoopDevice, root, told, tool};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+/// How a disk is made and mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    pub file_system: &'static str,
+    /// Options of mke2fs.
+    pub make: &'static [&'static str],
+    /// Options of mount.
+    pub mount: &'static str,
+}
+
+impl Form {
+    /// A file system with a journal, as distributions make it.
+    pub const fn ordered(file_system: &'static str) -> Self {
+        Self { file_system, make: &[], mount: "data=ordered" }
+    }
+}
 
 /// A mounted loop device. Fields are set as its making goes on, so that dropping undoes what was done.
 pub struct LoopDisk {
-    file: PathBuf,
-    mount_point: PathBuf,
-    device: Option<PathBuf>,
     mounted: bool,
-    /// The scheduler it had before the first change.
-    before: Option<String>,
-    pub file_system: &'static str,
-    /// Whether the device reads and writes its file past the page cache.
-    pub direct: bool,
+    mount_point: PathBuf,
+    form: Form,
+    pub device: LoopDevice,
+    file: Option<Backing>,
 }
+
+/// The file below; it goes last.
+struct Backing(PathBuf);
 
 impl LoopDisk {
     /// Makes a file of this size in a directory, and a device with the first of these file systems that works on it.
     pub fn made(dir: &Path, bytes: u64, file_systems: &[&'static str]) -> Result<Self> {
-        // SAFETY: no memory is handed over.
-        ensure!(unsafe { libc::geteuid() } == 0, "a loop device can only be set up by root");
+        ensure!(root(), "a loop device can only be set up by root");
+        let file = Backing(dir.join("disk"));
+        files::allocate(&file.0, bytes).with_context(|| {
+            format!("the disk {} of {} MiB could not be made", file.0.display(), bytes >> 20)
+        })?;
+        let device = LoopDevice::over(&file.0)?;
+        let forms: Vec<Form> = file_systems.iter().copied().map(Form::ordered).collect();
+        let mut disk = Self::on(device, dir, &forms)?;
+        disk.file = Some(file);
+        Ok(disk)
+    }
+
+    /// The first of these forms that works on a device, mounted below a directory.
+    pub fn on(device: LoopDevice, dir: &Path, forms: &[Form]) -> Result<Self> {
         let mount_point = dir.join("mnt");
         std::fs::create_dir_all(&mount_point)?;
-        let file = dir.join("disk");
-        files::allocate(&file, bytes).with_context(|| {
-            format!("the disk {} of {} MiB could not be made", file.display(), bytes >> 20)
-        })?;
-        let mut disk = Self {
-            file,
-            mount_point,
-            device: None,
-            mounted: false,
-            before: None,
-            file_system: "",
-            direct: true,
-        };
-        let set_up = |direct: &str| {
-            tool(
-                "losetup",
-                &[OsStr::new("--find"), "--show".as_ref(), direct.as_ref(), disk.file.as_os_str()],
-            )
-        };
-        let device = match set_up("--direct-io=on") {
-            Ok(device) => device,
-            Err(_) => {
-                disk.direct = false;
-                set_up("--direct-io=off")?
-            }
-        };
-        disk.device = Some(device.trim().into());
-        // losetup may succeed although direct I/O was refused.
-        disk.direct = disk.direct && disk.queue_file("../loop/dio").is_ok_and(|text| text.trim() == "1");
-        for file_system in file_systems {
-            disk.file_system = file_system;
-            let kind = ["-q", "-F", "-t", file_system].map(OsStr::new);
-            tool("mke2fs", &[&kind[..], &[disk.device()?.as_os_str()]].concat())?;
+        let form = *forms.first().context("no file system is named")?;
+        let mut disk = Self { mounted: false, mount_point, form, device, file: None };
+        for form in forms {
+            disk.form = *form;
+            let kind = ["-q", "-F", "-t", form.file_system];
+            let options: Vec<&OsStr> = kind.iter().chain(form.make).map(OsStr::new).collect();
+            tool("mke2fs", &options, &[disk.device.path().as_os_str()])?;
             if disk.mount().is_ok() {
                 return Ok(disk);
             }
         }
-        bail!("none of the file systems {file_systems:?} can be mounted")
+        let names: Vec<&str> = forms.iter().map(|f| f.file_system).collect();
+        bail!("none of the file systems {names:?} can be mounted")
     }
 
     /// Where its files are.
@@ -72,71 +75,42 @@ impl LoopDisk {
         &self.mount_point
     }
 
-    /// The schedulers its queue offers, and the one in use.
-    pub fn schedulers(&self) -> Result<(Vec<String>, String)> {
-        Ok(choices(&self.queue_file("scheduler")?))
-    }
-
-    /// Puts a scheduler on its queue.
-    pub fn schedule(&mut self, scheduler: &str) -> Result<()> {
-        let (_, now) = self.schedulers()?;
-        self.before.get_or_insert(now);
-        let path = self.queue("scheduler")?;
-        std::fs::write(&path, scheduler)
-            .with_context(|| format!("{scheduler} cannot be written to {}", path.display()))?;
-        let (_, now) = self.schedulers()?;
-        ensure!(now == scheduler, "{} stays {now} although {scheduler} was asked for", path.display());
-        Ok(())
+    pub fn file_system(&self) -> &'static str {
+        self.form.file_system
     }
 
     /// Drops everything the page cache holds of its files: mounting anew forgets this disk's pages and disturbs nobody else's.
     pub fn forget(&mut self) -> Result<()> {
         self.unmount()?;
-        tool("blockdev", &[OsStr::new("--flushbufs"), self.device()?.as_os_str()])?;
-        files::evict(&self.file)?;
+        tool("blockdev", &["--flushbufs"].map(OsStr::new), &[self.device.path().as_os_str()])?;
+        if let Some(file) = &self.file {
+            files::evict(&file.0)?;
+        }
         self.mount()
     }
 
     /// Sets how far the kernel reads ahead, and reads it back.
     pub fn read_ahead(&self, kb: u32) -> Result<()> {
-        let path = self.queue("read_ahead_kb")?;
-        std::fs::write(&path, kb.to_string())
-            .with_context(|| format!("{kb} cannot be written to {}", path.display()))?;
-        let now = self.queue_file("read_ahead_kb")?;
+        self.device.set("read_ahead_kb", &kb.to_string())?;
+        let now = self.device.queue_file("read_ahead_kb")?;
         ensure!(
             now.trim() == kb.to_string(),
-            "{} is {} although {kb} was asked for",
-            path.display(),
+            "the read-ahead of {} is {} although {kb} was asked for",
+            self.device.path().display(),
             now.trim()
         );
         Ok(())
     }
 
-    /// Its device file.
-    pub fn device(&self) -> Result<&PathBuf> {
-        self.device.as_ref().context("the loop device is gone")
-    }
-
-    fn queue(&self, name: &str) -> Result<PathBuf> {
-        let device = self.device()?.file_name().context("the loop device has no name")?;
-        Ok(Path::new("/sys/block").join(device).join("queue").join(name))
-    }
-
-    /// A file of the queue's directory in sysfs.
-    pub fn queue_file(&self, name: &str) -> Result<String> {
-        let path = self.queue(name)?;
-        std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
-    }
-
     fn mount(&mut self) -> Result<()> {
-        let options = ["-t", self.file_system, "-o", "data=ordered"].map(OsStr::new);
-        tool("mount", &[&options[..], &[self.device()?.as_os_str(), self.mount_point.as_os_str()]].concat())?;
+        let options = ["-t", self.form.file_system, "-o", self.form.mount].map(OsStr::new);
+        tool("mount", &options, &[self.device.path().as_os_str(), self.mount_point.as_os_str()])?;
         self.mounted = true;
         Ok(())
     }
 
     fn unmount(&mut self) -> Result<()> {
-        tool("umount", &[self.mount_point.as_os_str()])?;
+        tool("umount", &[], &[self.mount_point.as_os_str()])?;
         self.mounted = false;
         Ok(())
     }
@@ -144,49 +118,24 @@ impl LoopDisk {
 
 impl Drop for LoopDisk {
     fn drop(&mut self) {
-        let told = |result: Result<()>| {
-            if let Err(error) = result {
-                eprintln!("{error:#}");
-            }
-        };
-        if let Some(before) = self.before.take() {
-            told(self.schedule(&before));
-        }
         if self.mounted {
             told(self.unmount());
         }
-        if let Some(device) = self.device.take() {
-            told(tool("losetup", &[OsStr::new("--detach"), device.as_os_str()]).map(|_| ()));
-        }
-        told(std::fs::remove_file(&self.file).map_err(Into::into));
     }
 }
 
-/// "[none] mq-deadline": all of them, and the one in brackets.
-fn choices(text: &str) -> (Vec<String>, String) {
-    let bare = |word: &str| word.trim_matches(['[', ']']).to_owned();
-    let now = text.split_whitespace().find(|w| w.starts_with('[')).map(bare).unwrap_or_default();
-    (text.split_whitespace().map(bare).collect(), now)
-}
-
-/// Runs a system tool; what it prints on stdout.
-fn tool(name: &str, args: &[&OsStr]) -> Result<String> {
-    let output =
-        Command::new(name).args(args).output().with_context(|| format!("{name} could not be started"))?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{name} {args:?}: {}", errors.trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+impl Drop for Backing {
+    fn drop(&mut self) {
+        if self.0.exists() {
+            told(std::fs::remove_file(&self.0).map_err(Into::into));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_scheduler_in_use_stands_in_brackets() {
-        let (all, now) = choices("none [mq-deadline] kyber bfq\n");
-        assert_eq!((all.join(" ").as_str(), now.as_str()), ("none mq-deadline kyber bfq", "mq-deadline"));
-    }
+    use std::process::Command;
 
     #[test]
     fn a_disk_is_mounted_scheduled_forgotten_and_gone() {
@@ -199,12 +148,12 @@ mod tests {
             Ok(disk) => disk,
             Err(error) => return fathom_testkit::skip(test, &format!("no loop device: {error:#}")),
         };
-        let device = disk.device().unwrap().clone();
+        let device = disk.device.path().to_owned();
         std::fs::write(disk.dir().join("a"), vec![7; 1 << 20]).unwrap();
-        for scheduler in disk.schedulers().unwrap().0 {
-            disk.schedule(&scheduler).unwrap();
+        for scheduler in disk.device.schedulers().unwrap().0 {
+            disk.device.schedule(&scheduler).unwrap();
         }
-        assert!(disk.schedule("no-such-scheduler").is_err());
+        assert!(disk.device.schedule("no-such-scheduler").is_err());
         disk.forget().unwrap();
         assert_eq!(files::Mapping::of(&disk.dir().join("a")).unwrap().resident_share().unwrap(), 0.0);
         drop(disk);

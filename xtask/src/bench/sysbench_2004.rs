@@ -42,7 +42,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
     progress("a disk of 4 GiB is made");
     let mut disk = LoopDisk::made(dir.path(), DISK_BYTES, &["ext3", "ext4"])?;
-    let (offered, _) = disk.schedulers()?;
+    let (offered, _) = disk.device.schedulers()?;
     let chosen: Vec<&str> = SCHEDULERS.into_iter().filter(|s| options.wants(s)).collect();
     let (mut order, absent): (Vec<&str>, Vec<&str>) =
         chosen.iter().partition(|s| offered.iter().any(|o| o == *s));
@@ -59,7 +59,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
         for scheduler in &order {
             progress(&format!("round {} of {rounds}: {scheduler}", round + 1));
             disk.forget()?;
-            disk.schedule(scheduler)?;
+            disk.device.schedule(scheduler)?;
             let text = invoke(&fathom, dir.path(), disk.dir(), "run")?;
             let figures = figures(&text).with_context(|| format!("no total time in: {text}"))?;
             measured
@@ -82,7 +82,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
         };
         let value = json!({
             "schema": "fathom-bench-sysbench-2004/1", "machine": machine.json(), "command": COMMAND, "rounds": rounds,
-            "seed": SEED, "order": orders, "file_system": disk.file_system, "direct": disk.direct,
+            "seed": SEED, "order": orders, "file_system": disk.file_system(), "direct": disk.device.direct,
             "schedulers": measured.iter().map(of).collect::<Vec<_>>(),
         });
         write_json(path, &value)?;
@@ -92,12 +92,12 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
 
 /// What lies beneath.
 fn about(disk: &LoopDisk, rounds: usize) -> Result<String> {
-    let value = |name: &str| disk.queue_file(name).map(|text| text.trim().to_owned());
+    let value = |name: &str| disk.device.queue_file(name).map(|text| text.trim().to_owned());
     Ok(format!(
         "{} on a loop device of 4 GiB, {} I/O to its file, read-ahead {} KiB, {} requests; mounted anew before each run, \
          so that nothing is cached; medians of {rounds} interleaved rounds in an order drawn from seed {SEED:#x}",
-        disk.file_system,
-        if disk.direct { "direct" } else { "buffered" },
+        disk.file_system(),
+        if disk.device.direct { "direct" } else { "buffered" },
         value("read_ahead_kb")?,
         value("nr_requests")?,
     ))

@@ -1,5 +1,5 @@
 //! A program run to its end within a time limit. Peers that hang (Filebench does now and then) must not stop a bench: the whole
-//! process group is ended then, and the answer is an error. It measures nothing but the life of the process.
+//! process group is ended then (asked to first, so that it can undo what it set up), and the answer is an error. It measures nothing but the life of the process.
 
 use crate::bench::interrupt;
 use crate::bench::sample::{Ended, Whose, cpu_ns};
@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+/// What a program has to undo its own doings once it was told to end; then it is killed.
+const GRACE: Duration = Duration::from_secs(10);
 /// How often the clock and Ctrl-C are looked at. The end of the child is seen at once.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -27,7 +29,11 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
         while over.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
             if interrupt::came() || Instant::now() >= end {
                 // SAFETY: a signal to the group of a child of this process; no memory is handed over.
-                unsafe { libc::kill(-group, libc::SIGKILL) };
+                let send = |signal| unsafe { libc::kill(-group, signal) };
+                send(libc::SIGTERM);
+                if over.recv_timeout(GRACE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    send(libc::SIGKILL);
+                }
                 return true;
             }
         }

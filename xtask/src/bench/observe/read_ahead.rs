@@ -72,7 +72,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     println!(
         "{} MiB read in records of 16 KiB, cold, {} on a loop device; requests by fathom's events, by the device's counters, in the kernel\n",
         bytes >> 20,
-        disk.file_system
+        disk.file_system()
     );
     println!(
         "| read_ahead_kb | requests (events) | counters | bpftrace | mean size KiB | agree |\n|---|---|---|---|---|---|"
@@ -119,7 +119,7 @@ fn one(fathom: &Path, dir: &Path, disk: &LoopDisk, read_ahead_kb: u32) -> Result
     let own = |command: &mut Command| {
         command.env("FATHOM_STORE", &store).env("XDG_STATE_HOME", dir.join("state"));
     };
-    let in_kernel = InKernel::started(disk.device()?)?;
+    let in_kernel = InKernel::started(disk.device.path())?;
     let mut command = Command::new(fathom);
     own(&mut command);
     command.args(["--observe", "events", "run", "--json"]).arg(dir.join("read.toml"));
