@@ -106,33 +106,34 @@ fn what_was_simulated_is_kept_though_the_sweep_is_stopped_or_killed() {
     ];
     for signal in [libc::SIGKILL, libc::SIGINT] {
         let fathom = Fathom::new();
+        // There is a store already: its making is not what is looked at here.
+        let _ = fathom.run(["sim", "run", "--"].iter().chain(&LINE).chain(&["run"])).expect_code(0);
         let head =
             ["sim", "sweep", "--vary", "scheduler=none,mq-deadline", "--rounds", "1000", "--jobs", "2", "--"];
         let mut running = fathom.spawn(head.iter().chain(&workload));
-        running.wait_for_file(&fathom.store());
-        running.wait_until("some runs are stored", || kept(&fathom) >= 3);
+        running.wait_until("some runs are stored", || kept(&fathom) >= 4);
         running.signal(signal);
         let ended = running.finish();
         let kept = kept(&fathom);
-        assert!((3..2000).contains(&kept), "{kept}");
+        assert!((4..2000).contains(&kept), "{kept}");
         if signal == libc::SIGINT {
             assert_eq!(ended.code, Some(130), "{}", ended.stderr);
-            assert!(ended.stdout.contains("median of"), "{}", ended.stdout);
+            assert!(ended.stdout.contains("median"), "{}", ended.stdout);
         }
         // Every round that was kept is whole: what is stored is the beginning of the plan.
         let runs = fathom.run(["list", "--json"]).expect_code(0).stdout;
         let runs: Value = serde_json::from_str(&runs).expect("JSON");
         let ids = runs.as_array().expect("runs").iter().map(|r| r["id"].as_str().expect("an id").to_owned());
         let mut numbers: Vec<u64> = ids
-            .map(|id| {
+            .filter_map(|id| {
                 let shown = fathom.run(["show", &id, "--json"]).expect_code(0).stdout;
                 let run: Value = serde_json::from_str(&shown).expect("JSON");
-                run["environment"]["sweep"]["run"].as_u64().expect("a number")
+                run["environment"]["sweep"]["run"].as_u64()
             })
             .collect();
         numbers.sort_unstable();
         if signal == libc::SIGKILL {
-            assert_eq!(numbers, (1..=kept as u64).collect::<Vec<_>>());
+            assert_eq!(numbers, (1..kept as u64).collect::<Vec<_>>());
         }
     }
 }
