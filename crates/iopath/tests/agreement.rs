@@ -64,7 +64,7 @@ fn kyber_chooses_as_the_kernel() {
 
 #[test]
 fn bfq_lite_chooses_as_the_kernels_bfq() {
-    agrees("bfq-lite", include_str!("agree/bfq-read.txt"), 481, 470);
+    agrees("bfq-lite", include_str!("agree/bfq-read.txt"), 481, 477);
 }
 
 #[test]

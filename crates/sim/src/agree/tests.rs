@@ -141,9 +141,9 @@ fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
 
 #[test]
 fn a_request_that_is_joined_leaves_its_plug() {
-    // Sector 8 becomes the tail of what is there already when its task hands it over; no insertion of its own is seen. The next request of
-    // the task is not behind it in the plug, and what follows on it is merged with the whole.
-    let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 8 8 1\n G R 8 8 1\n m R 8 8 1\n Q R 800 8 1\n G R 800 8 1\n\
+    // Sector 8 is in task 1's plug when task 2's sector 0 is inserted, and becomes its tail when it is handed over; no insertion of its own
+    // is seen. The next request of the task is not behind it in the plug, and what follows on it is merged with the whole.
+    let text = "Q R 8 8 1\n G R 8 8 1\n Q R 0 8 2\n G R 0 8 2\n I R 0 8 2\n m R 8 8 1\n Q R 800 8 1\n G R 800 8 1\n\
                 Q R 16 8 1\n M R 16 8 1\n I R 800 8 1\n D R 0 24 1\n D R 800 8 1\n C R 0 24 0\n C R 800 8 0";
     let row = &followed("mq-deadline", text).rows[0];
     assert_eq!((row.kernel_merges, row.merges_differ, row.not_followed), (1, 0, 0), "{row:?}");
