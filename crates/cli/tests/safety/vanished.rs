@@ -17,8 +17,10 @@ fn a_file_system_that_is_shut_down_is_one_clear_error() {
     let outcome = running.finish().expect_code(3).expect_stdout("quick write");
     let errors = lines_with(&outcome.stderr, "error:");
     assert_eq!(errors.len(), 1, "{}", outcome.stderr);
-    assert!(errors[0].contains("second.dat") && errors[0].contains("Input/output error"), "{}", errors[0]);
-    assert!(errors[0].contains("see the kernel log"), "what to do: {}", errors[0]);
+    // Which of the two it is hangs on how far the kernel has come with shutting it down.
+    let refused = errors[0].contains("Read-only file system");
+    let broken = errors[0].contains("Input/output error") && errors[0].contains("see the kernel log");
+    assert!(errors[0].contains("second.dat") && (broken || refused), "{}", errors[0]);
     let run = last_run(&fathom);
     assert_eq!(run["status"], "failed");
     assert_eq!(phase_names(&run)[0], "quick write");
