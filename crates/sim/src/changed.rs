@@ -96,11 +96,14 @@ fn put(table: &mut Table, key: &str, value: Value) {
     at.insert("note".into(), Value::String(NOTE.into()));
 }
 
-/// The keys that are written most like one that there is not: those that end as it does first.
+/// The keys that are written most like one that there is not: those that begin or end with it first, then those that end nearly so.
 fn near(key: &str, known: &[String]) -> Vec<String> {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-    let mut all: Vec<(usize, &String)> =
-        known.iter().map(|k| (distance(key, k).min(distance(&last(key), &last(k))), k)).collect();
+    let apart = |k: &str| match k.starts_with(key) || k.ends_with(key) {
+        true => 0,
+        false => distance(key, k).min(distance(&last(key), &last(k))),
+    };
+    let mut all: Vec<(usize, &String)> = known.iter().map(|k| (apart(k), k)).collect();
     all.sort_by_key(|(distance, _)| *distance);
     all.into_iter().take(NEAR).map(|(_, k)| k.clone()).collect()
 }

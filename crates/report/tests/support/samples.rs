@@ -825,7 +825,6 @@ pub fn simulated_run() -> Run {
         readahead: "modern".into(),
         stack: "full".into(),
         values: ValueSources { datasheet: 11, guessed: 6, ..ValueSources::default() },
-        rests_on: Default::default(),
         counts: vec![("events".into(), 4242)],
         phases: vec![PhaseInside {
             phase: run.phases[0].seq,
@@ -874,6 +873,7 @@ pub fn simulated_run() -> Run {
                 },
             },
         }],
+        ..Simulation::default()
     };
     run.doubts.push(Doubt { code: "simulated".into(), phase: None, sentence: simulation.sentence() });
     run.simulation = Some(simulation);

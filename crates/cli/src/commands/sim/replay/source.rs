@@ -78,7 +78,7 @@ impl Arriving {
         if let Some(count) = o.synthetic {
             for (given, what) in [
                 (!o.files.is_empty(), "a trace, or --synthetic, but not both"),
-                (o.from.is_some(), "--from is the form of a trace, and --synthetic makes one up"),
+                (o.handing.from.is_some(), "--from is the form of a trace, and --synthetic makes one up"),
                 (o.handing.traced.is_some(), "--traced is a device of a trace, and --synthetic makes one up"),
             ] {
                 if given {
