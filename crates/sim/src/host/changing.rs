@@ -1,4 +1,4 @@
-//! Hosts with single values changed.
+//! Values of a host that are others for one run: the text of its profile is changed before it is read, and what is changed is a guess.
 
 use super::shipped::text as text_of;
 use super::{Host, NAMES, ProfileError};
