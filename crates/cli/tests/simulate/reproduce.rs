@@ -87,6 +87,8 @@ fn what_would_change_nothing_is_refused() {
         .run(["reproduce", "ncsa-2005", "--seeds", "2"])
         .expect_code(2)
         .expect_stderr("nothing at random");
-    let _ =
-        fathom.run(["reproduce", "ncsa-2005", "--ablation"]).expect_code(2).expect_stderr("no --ablation");
+    for table in ["ncsa-2005", "hsfs-2007"] {
+        let _ = fathom.run(["reproduce", table, "--ablation"]).expect_code(2).expect_stderr("no --ablation");
+    }
+    let _ = fathom.run(["reproduce", "hsfs-2007", "--seeds", "2"]).expect_code(2).expect_stderr("one seed");
 }

@@ -1,7 +1,7 @@
 //! The read scheduler that HSFS was given in 2007: a one-way sweep over block numbers with a deadline of 500 ms, joining directly adjacent
 //! reads into one transfer when it issues them. It is run by its callers under one lock: a joined read is waited for under the
 //! lock, so that nothing else is issued; a single read either too (the first version) or after the lock was dropped
-//! (`unlock_single`, the version that was measured).
+//! (`unlock_single`, the version that was measured). Two adjacent reads are no chain yet: they go one after the other (`join_least`).
 
 use super::{Elevator, Pick};
 use crate::elevator::sorted::Lane;
@@ -14,8 +14,9 @@ use crate::tunable::{Tunable, Tunables, Unit, View};
 const DEADLINE: usize = 0;
 const MAX_TRANSFER: usize = 1;
 const UNLOCK_SINGLE: usize = 2;
+const JOIN_LEAST: usize = 3;
 
-static TABLE: [Tunable; 3] = [
+static TABLE: [Tunable; 4] = [
     Tunable::millis("deadline", 500, "a read older than this is where the next sweep starts"),
     Tunable::count("max_transfer", Unit::KiB, 16, "longest joined read; 16 where the device does not tell")
         .at_least(1),
@@ -24,6 +25,13 @@ static TABLE: [Tunable; 3] = [
         1,
         "1: a read that joined none is waited for without the lock, so that others can be issued",
     ),
+    Tunable::count(
+        "join_least",
+        Unit::Number,
+        3,
+        "fewest adjacent reads that are joined; fewer are issued as they are, one after the other",
+    )
+    .at_least(2),
 ];
 
 /// Set in a request's mark: it is waited for under the lock.
@@ -32,7 +40,7 @@ const LOCKED: u16 = 1;
 /// HSFS's scheduler.
 #[derive(Clone, Debug)]
 pub struct ClookHsfs {
-    tunables: Tunables<3>,
+    tunables: Tunables<4>,
     lane: Lane,
     /// Where the last issued request, or the last that it joined, began.
     last: Option<u64>,
@@ -71,6 +79,21 @@ impl ClookHsfs {
         };
         next.filter(short).filter(|&next| may_join(requests, first, next, limits))
     }
+
+    /// Whether enough reads follow directly on `first` for them to be joined.
+    fn is_chain(&self, requests: &Requests, first: Slot, limits: &Limits) -> bool {
+        let (least, longest) = (self.tunables[JOIN_LEAST], self.tunables[MAX_TRANSFER] * 2);
+        let (mut last, mut sectors, mut reads) = (first, u64::from(requests[first].sectors()), 1);
+        while reads < least {
+            let Some(next) = self.lane.tree.after(requests, last) else { return false };
+            sectors += u64::from(requests[next].sectors());
+            if sectors > longest || !may_join(requests, last, next, limits) {
+                return false;
+            }
+            (last, reads) = (next, reads + 1);
+        }
+        true
+    }
 }
 
 impl Elevator for ClookHsfs {
@@ -105,6 +128,9 @@ impl Elevator for ClookHsfs {
         let Some(first) = self.start(now, requests) else { return Pick::Nothing };
         self.last = Some(requests[first].sector());
         let mut following = self.lane.tree.after(requests, first);
+        if !self.is_chain(requests, first, limits) {
+            following = None;
+        }
         self.lane.remove(requests, first);
         let mut joined = false;
         while let Some(next) = self.adjacent(requests, first, following, limits) {
@@ -176,6 +202,18 @@ mod tests {
         bench.done(id);
         assert_eq!(bench.order(), [32, 1000]);
         assert_eq!((bench.queue.merges().gathered, bench.merged()), (5, (0, 0)));
+    }
+
+    #[test]
+    fn two_adjacent_reads_are_issued_as_they_are() {
+        for (name, requests) in [("clook-hsfs", 2), ("clook-hsfs,join_least=2", 1)] {
+            let mut bench = Bench::new(name);
+            bench.read(0);
+            bench.read(8);
+            let ids: Vec<_> = std::iter::from_fn(|| bench.start()).collect();
+            assert_eq!(ids.len(), requests, "{name}");
+            assert_eq!(bench.waiting().len(), 0);
+        }
     }
 
     #[test]

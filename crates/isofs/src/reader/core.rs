@@ -179,7 +179,7 @@ impl Core {
         self.ask(now, call, Touch { page, presence, mark });
         let at = self.device.cache.find(key)?;
         self.device.cache.wanted(at);
-        Some(Standing { at })
+        Some(Standing { at, missed: presence == Presence::Absent })
     }
 
     /// Tells the policy of a page; afterwards the page is there or on its way.
@@ -228,6 +228,12 @@ impl Core {
         } else if let Some(entry) = self.files.get_mut(call.file) {
             entry.shared = state;
         }
+    }
+
+    /// Whether the page that a call stands on is still on its way.
+    #[must_use]
+    pub fn is_pending(&self, standing: &Standing) -> bool {
+        self.device.cache.page(standing.at).pending > 0
     }
 
     /// How far the page is that a call stands on.

@@ -64,6 +64,11 @@ impl Job {
     pub fn buffers(&mut self) -> &mut [Vec<u8>] {
         &mut self.buffers
     }
+
+    /// Gives up the room for the data, for those who only play through when it comes. Place and length are to be asked for before.
+    pub fn discard(&mut self) {
+        self.buffers.iter_mut().for_each(|buffer| *buffer = Vec::new());
+    }
 }
 
 /// What to do next.

@@ -7,6 +7,15 @@ use std::sync::Arc;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Standing {
     pub(super) at: usize,
+    pub(super) missed: bool,
+}
+
+impl Standing {
+    /// Whether the page was absent, so that the call had to ask for it. Otherwise it is there, or on its way for somebody else.
+    #[must_use]
+    pub fn missed(&self) -> bool {
+        self.missed
+    }
 }
 
 /// A piece of a page: `bytes` of `buffer` from `from` on belong at `at` in the page.

@@ -4,7 +4,7 @@
 pub mod cciss;
 pub mod ncsa;
 pub mod sysbench;
-mod text;
+pub mod text;
 
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,13 +22,14 @@ pub struct Check {
 
 impl Check {
     /// In a word: what does not hold is a miss, and said to be one.
-    pub(crate) fn verdict(&self) -> &'static str {
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
         if self.holds { "holds" } else { "MISS" }
     }
 }
 
 /// Does every job on as many threads as there are CPUs. The results stand in the order of the jobs, whoever did them.
-pub(crate) fn side_by_side<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let threads =
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(jobs.len().max(1));
     let next = AtomicUsize::new(0);

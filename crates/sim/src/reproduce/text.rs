@@ -3,7 +3,10 @@
 use std::fmt::{Formatter, Result};
 
 /// Writes a paragraph with a dash before it, at most 100 columns wide.
-pub(super) fn wrapped(f: &mut Formatter<'_>, text: &str) -> Result {
+///
+/// # Errors
+/// Those of the formatter.
+pub fn wrapped(f: &mut Formatter<'_>, text: &str) -> Result {
     const COLUMNS: usize = 96;
     let mut line = String::from("-");
     for word in text.split_whitespace() {

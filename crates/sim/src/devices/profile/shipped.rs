@@ -1,26 +1,28 @@
 //! The devices that are shipped: their names and the texts of `profiles/device`, which are compiled in.
 
 /// Their names.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "deskstar-60gxp",
     "scsi-10k-72g",
     "sata-7200-ncq",
     "smartarray-6i-h1",
     "smartarray-6i-h2",
     "dvd",
+    "t60p",
     "ssd-generic",
     "ncsa-2005",
     "constant",
 ];
 
 /// Their texts, in the order of the names.
-const TEXTS: [&str; 9] = [
+const TEXTS: [&str; 10] = [
     include_str!("../../../profiles/device/deskstar-60gxp.toml"),
     include_str!("../../../profiles/device/scsi-10k-72g.toml"),
     include_str!("../../../profiles/device/sata-7200-ncq.toml"),
     include_str!("../../../profiles/device/smartarray-6i-h1.toml"),
     include_str!("../../../profiles/device/smartarray-6i-h2.toml"),
     include_str!("../../../profiles/device/dvd.toml"),
+    include_str!("../../../profiles/device/t60p.toml"),
     include_str!("../../../profiles/device/ssd-generic.toml"),
     include_str!("../../../profiles/device/ncsa-2005.toml"),
     include_str!("../../../profiles/device/constant.toml"),

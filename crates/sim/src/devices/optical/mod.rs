@@ -1,19 +1,30 @@
 //! A CD or DVD drive: one spiral read at zone rates (constant linear or constant angular velocity, or steps between), a slow sledge, a
 //! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing.
 
+mod spiral;
+
+pub use spiral::{Cav, OpticalZone, Spiral};
+
 use super::curve::SeekCurve;
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::collections::VecDeque;
 
-/// A zone of the spiral.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpticalZone {
-    /// Where it begins.
-    pub first_sector: u64,
-    /// At which it is read.
-    pub bytes_per_s: u64,
-    /// Time of a turn there, ns.
-    pub turn_ns: u64,
+/// How a place is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Access {
+    /// The sledge's way by distance in thousandths of the medium, then the rest of the turn. What comes within a turn is waited for.
+    Turning(SeekCurve),
+    /// One time for the sledge's way, settling and half a turn, after which a block of the error correction begins to be read.
+    Whole {
+        /// For the shortest way, ns.
+        settle_ns: u64,
+        /// More for the square root of each GiB of the way, ns.
+        root_ns: u64,
+        /// Sectors of a block.
+        block_sectors: u64,
+        /// What begins at most so many sectors behind what has been read is waited for.
+        skip_sectors: u64,
+    },
 }
 
 /// The numbers of a drive.
@@ -21,10 +32,10 @@ pub struct OpticalZone {
 pub struct OpticalRules {
     /// Sectors of 512 bytes.
     pub capacity_sectors: u64,
-    /// Zones from the inside out; the first begins at 0.
-    pub zones: Vec<OpticalZone>,
-    /// Time of the sledge by distance in thousandths of the medium.
-    pub seek: SeekCurve,
+    /// How fast it passes.
+    pub spiral: Spiral,
+    /// How its places are reached.
+    pub access: Access,
     /// Before each command, ns.
     pub overhead_ns: u64,
     /// Of the interface; 0: no limit.
@@ -71,38 +82,14 @@ impl Optical {
         }
     }
 
-    fn zone(&self, sector: u64) -> (OpticalZone, u64) {
-        let after = self.rules.zones.partition_point(|zone| zone.first_sector <= sector).max(1);
-        let end = self.rules.zones.get(after).map_or(u64::MAX, |zone| zone.first_sector);
-        (self.rules.zones[after - 1], end)
-    }
-
     /// When the sectors before `end` have passed, reckoned from where the reading is.
     fn passed_at(&self, end: u64) -> u64 {
-        let (mut sector, mut at) = (self.sector, self.at);
-        while sector < end {
-            let (zone, zone_end) = self.zone(sector);
-            let here = end.min(zone_end) - sector;
-            at += scaled(here * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s);
-            sector += here;
-        }
-        at
+        self.at + self.rules.spiral.ns(self.sector, end)
     }
 
     /// The first sector that has not passed by `now`.
     fn reached(&self, now: u64) -> u64 {
-        let (mut sector, mut at) = (self.sector, self.at);
-        while sector < self.limit && at < now {
-            let (zone, zone_end) = self.zone(sector);
-            let passed = scaled(now - at, zone.bytes_per_s, 1_000_000_000) / SECTOR_BYTES;
-            let here = self.limit.min(zone_end) - sector;
-            if passed < here {
-                return sector + passed;
-            }
-            at += scaled(here * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s);
-            sector += here;
-        }
-        sector
+        self.rules.spiral.reached(self.sector, now.saturating_sub(self.at), self.limit)
     }
 
     fn bus_ns(&self, command: Command) -> u64 {
@@ -120,19 +107,25 @@ impl Optical {
     }
 
     fn data(&mut self, now: u64, command: Command) {
-        let bus_ns = self.bus_ns(command);
-        let from_bus = now + bus_ns;
+        let from_bus = now + self.bus_ns(command);
         let reached = self.reached(now);
+        if reached >= self.limit {
+            // The buffer is full ahead: reading has stopped, and goes on from now.
+            (self.sector, self.at) = (reached, self.at.max(now));
+        }
         let buffered = self.rules.buffer_bytes / SECTOR_BYTES;
         let first = self.first.max(reached.saturating_sub(buffered));
-        // Waiting for what comes within a turn is shorter than going there.
-        let (zone, _) = self.zone(command.sector);
-        let patience = scaled(zone.turn_ns, zone.bytes_per_s, 1_000_000_000) / SECTOR_BYTES;
+        let patience = match self.rules.access {
+            // Waiting for what comes within a turn is shorter than going there.
+            Access::Turning(_) => self.rules.spiral.turn(command.sector, now).0,
+            Access::Whole { skip_sectors, .. } => skip_sectors,
+        };
         let near = command.sector >= first && command.sector <= reached + patience && reached > self.first;
         let until = if near && buffered > 0 {
             self.counters.read_hits += 1;
             self.limit = self.limit.max(command.end());
-            from_bus.max(self.passed_at(command.end()))
+            let passed = if command.end() <= reached { now } else { self.passed_at(command.end()) };
+            from_bus.max(passed)
         } else {
             let way = self.go(now, reached, command.sector);
             let until = self.passed_at(command.end());
@@ -144,18 +137,24 @@ impl Optical {
         self.serving = Some((until, Stage::Data, command));
     }
 
-    /// The sledge goes to a sector; returns how long it takes until that passes.
+    /// The sledge goes to a sector; returns how long it takes until reading begins.
     fn go(&mut self, now: u64, from: u64, sector: u64) -> u64 {
-        let thousandths = (from.abs_diff(sector) * 1000).div_ceil(self.rules.capacity_sectors.max(1));
-        let seek_ns = if from == sector { 0 } else { self.rules.seek.ns(thousandths) };
-        let (zone, _) = self.zone(sector);
-        let angle = scaled((sector - zone.first_sector) * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s)
-            % zone.turn_ns;
-        let rotation_ns = (angle + zone.turn_ns - (now + seek_ns) % zone.turn_ns) % zone.turn_ns;
+        let (begin, seek_ns, rotation_ns) = match &self.rules.access {
+            Access::Turning(curve) => {
+                let capacity = self.rules.capacity_sectors.max(1);
+                let thousandths = (from.abs_diff(sector) * 1000).div_ceil(capacity);
+                let seek_ns = if from == sector { 0 } else { curve.ns(thousandths) };
+                (sector, seek_ns, self.rules.spiral.turn(sector, now + seek_ns).1)
+            }
+            &Access::Whole { settle_ns, root_ns, block_sectors, .. } => {
+                let begin = sector - sector % block_sectors.max(1);
+                let gib = (from.abs_diff(begin) * SECTOR_BYTES) as f64 / (1u64 << 30) as f64;
+                (begin, settle_ns + (root_ns as f64 * gib.sqrt() + 0.5) as u64, 0)
+            }
+        };
         self.counters.seek_ns += seek_ns;
         self.counters.rotation_ns += rotation_ns;
-        (self.first, self.sector, self.at, self.limit) =
-            (sector, sector, now + seek_ns + rotation_ns, sector);
+        (self.first, self.sector, self.at, self.limit) = (begin, begin, now + seek_ns + rotation_ns, begin);
         seek_ns + rotation_ns
     }
 }
@@ -208,11 +207,11 @@ mod tests {
     fn drive(buffer_bytes: u64) -> Optical {
         Optical::new(OpticalRules {
             capacity_sectors: 4_000_000,
-            zones: vec![
+            spiral: Spiral::Zones(vec![
                 OpticalZone { first_sector: 0, bytes_per_s: 5_120_000, turn_ns: 10 * MS },
                 OpticalZone { first_sector: 2_000_000, bytes_per_s: 10_240_000, turn_ns: 10 * MS },
-            ],
-            seek: SeekCurve::through(1000, 20 * MS, 80 * MS, 150 * MS).unwrap(),
+            ]),
+            access: Access::Turning(SeekCurve::through(1000, 20 * MS, 80 * MS, 150 * MS).unwrap()),
             overhead_ns: MS / 2,
             bus_bytes_per_s: 20_480_000,
             buffer_bytes,
@@ -258,6 +257,47 @@ mod tests {
         assert!(mean > 75 * MS && mean < 95 * MS, "{mean}");
         let turn = drive.counters().rotation_ns / 400;
         assert!(turn > 4 * MS && turn < 6 * MS, "{turn}");
+    }
+
+    /// Seek 50 ms and 100 ms more for a GiB; blocks of 32 KiB; a constant 5.12 MB/s, so that a sector is 0.1 ms.
+    fn whole() -> Optical {
+        let even = vec![OpticalZone { first_sector: 0, bytes_per_s: 5_120_000, turn_ns: MS }];
+        Optical::new(OpticalRules {
+            capacity_sectors: 4_000_000,
+            spiral: Spiral::Zones(even),
+            access: Access::Whole {
+                settle_ns: 50 * MS,
+                root_ns: 100 * MS,
+                block_sectors: 64,
+                skip_sectors: 64,
+            },
+            overhead_ns: MS,
+            bus_bytes_per_s: 0,
+            buffer_bytes: 1 << 20,
+        })
+    }
+
+    #[test]
+    fn reading_begins_with_the_block_of_the_error_correction() {
+        let gib = 1 << 21;
+        let done = open(&mut whole(), &[(0, read(0, gib + 10, 4))]);
+        assert_eq!(done, [MS + 150 * MS + 14 * MS / 10]);
+    }
+
+    #[test]
+    fn what_lies_a_little_ahead_is_waited_for_and_the_rest_is_gone_to() {
+        let (there, near, far) = (read(0, 6400, 4), read(1, 6460, 4), read(2, 6700, 4));
+        let done = open(&mut whole(), &[(0, there), (60 * MS, near)]);
+        assert!(done[1] < 75 * MS, "{done:?}");
+        let done = open(&mut whole(), &[(0, there), (60 * MS, far)]);
+        assert!(done[1] > 105 * MS, "{done:?}");
+    }
+
+    #[test]
+    fn reading_ahead_stops_when_the_buffer_is_full_and_goes_on_from_then() {
+        // A buffer of 2048 sectors is full 205 ms after the first command; what lies behind it comes at the rate of the medium.
+        let done = open(&mut whole(), &[(0, read(0, 0, 4)), (900 * MS, read(1, 2040, 24))]);
+        assert_eq!(done[1], 901 * MS + 12 * MS / 10);
     }
 
     #[test]

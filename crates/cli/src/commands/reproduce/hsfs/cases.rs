@@ -1,0 +1,217 @@
+//! The runs behind the table: each a machine under a policy with its readers. They share nothing, so they are done side by side.
+
+use super::Scale;
+use super::flows::{Stage, Total};
+use super::host::Interval;
+use super::machine::Machine;
+use super::reading::{Reader, Requests};
+use super::texts::{Kind, TEXTS};
+use super::walks::{Metadata, Order, Tree, Walk, file};
+use fathom_isofs::format::section::Extents;
+use fathom_isofs::reader::Policy;
+use fathom_sim::SimError;
+use std::sync::Arc;
+
+const NS: f64 = 1e9;
+/// Memory of the laptop that keeps pages: more than a file of 1 GiB, as the streams of the report reread theirs from it.
+const CACHE_BYTES: u64 = 1536 << 20;
+/// Number of the text with random reads of 1 MiB.
+pub(super) const LARGE: usize = 4;
+/// What a mount has if nothing is said; of walks, too, which read everything once.
+const MOUNT_CACHE_BYTES: u64 = 64 << 20;
+/// Blocks before the first file.
+const FIRST_BLOCK: u64 = 300;
+
+/// The three columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Baseline,
+    Enhanced,
+    Modern,
+}
+
+/// In their order.
+pub(super) const COLUMNS: [Column; 3] = [Column::Baseline, Column::Enhanced, Column::Modern];
+
+/// How the baseline takes a fault: page by page, or its window of 8 KiB at once. The figures of the report want the one where one
+/// process reads, the other where several do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Page,
+    Window,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Job {
+    /// dd of a file of 1 GiB.
+    Dd(Column),
+    /// The same with windows of 512 KiB.
+    DdWide,
+    /// A Filebench text, by its number.
+    Text(usize, Column),
+    /// The first text with the rework: deadline in ms, and whether single reads are waited for without the lock.
+    Lock(u64, bool),
+    /// cpio of a DVD.
+    Cpio(Column),
+    /// tar of a DVD.
+    Tar(Column, Order),
+}
+
+/// Deadlines of the table of the lock, ms.
+pub(super) const DEADLINES: [u64; 3] = [5, 500, 5000];
+
+/// Every run, the long ones first.
+pub(super) fn jobs() -> Vec<Job> {
+    use Column::{Baseline, Enhanced, Modern};
+    let mut all = vec![
+        Job::Tar(Baseline, Order::Listed),
+        Job::Cpio(Baseline),
+        Job::Tar(Enhanced, Order::Listed),
+        Job::Cpio(Enhanced),
+        Job::Tar(Modern, Order::Listed),
+        Job::Tar(Modern, Order::Disc),
+        Job::Cpio(Modern),
+        Job::DdWide,
+    ];
+    all.extend(COLUMNS.map(Job::Dd));
+    // The streams before the random reads: they are the longer ones.
+    for text in (5..TEXTS.len()).chain(0..5) {
+        all.extend(COLUMNS.map(|column| Job::Text(text, column)));
+    }
+    all.extend(DEADLINES.iter().flat_map(|&ms| [false, true].map(|free| Job::Lock(ms, free))));
+    all
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    /// Its length, s.
+    pub seconds: f64,
+    /// Figures by operation, where it is a Filebench text.
+    pub rows: Vec<(String, Total)>,
+    pub requests: Requests,
+    /// What iostat would have said.
+    pub intervals: Vec<Interval>,
+    /// Most requests that the elevator had given out at once.
+    pub deepest: u32,
+}
+
+impl Outcome {
+    /// Operations of all rows.
+    pub(super) fn ops(&self) -> u64 {
+        self.rows.iter().map(|(_, total)| total.ops).sum()
+    }
+
+    /// The row of a name.
+    pub(super) fn row(&self, name: &str) -> Total {
+        self.rows.iter().find(|(known, _)| known == name).map(|row| row.1).unwrap_or_default()
+    }
+
+    /// Mean duration of a row's operations, ms.
+    pub(super) fn ms(&self, name: &str) -> f64 {
+        let row = self.row(name);
+        row.total_ns as f64 / 1e6 / (row.ops as f64).max(1.0)
+    }
+
+    /// Mean duration of all operations, ms.
+    pub(super) fn mean_ms(&self) -> f64 {
+        let ns: u64 = self.rows.iter().map(|(_, total)| total.total_ns).sum();
+        ns as f64 / 1e6 / (self.ops() as f64).max(1.0)
+    }
+
+    /// Operations a second.
+    pub(super) fn per_s(&self) -> f64 {
+        self.ops() as f64 / self.seconds
+    }
+}
+
+fn policy(column: Column, fault: Fault) -> Policy {
+    let cached = |policy| Policy { cache_bytes: CACHE_BYTES, ..policy };
+    match (column, fault) {
+        (Column::Baseline, Fault::Page) => cached(Policy::baseline()),
+        (Column::Baseline, Fault::Window) => {
+            cached(Policy { read_ahead: "hsfs,max=0".into(), ..Policy::baseline() })
+        }
+        (Column::Enhanced, _) => cached(Policy::seed()),
+        // M6: one request at a time on an optical drive; the elevator sorts what waits.
+        (Column::Modern, _) => cached(Policy { depth: 1, ..Policy::modern() }),
+    }
+}
+
+/// The three files of the test disc.
+fn files(bytes: u64) -> Vec<Arc<Extents>> {
+    (0..3).map(|n| file(FIRST_BLOCK + n * bytes.div_ceil(2048), bytes)).collect()
+}
+
+/// Does a run.
+pub(super) fn run(job: Job, scale: &Scale, tree: &Tree) -> Result<Outcome, SimError> {
+    let wide = || Policy { read_ahead: "modern,max=128".into(), ..policy(Column::Modern, Fault::Page) };
+    match job {
+        Job::Dd(column) => dd(&policy(column, Fault::Page), scale),
+        Job::DdWide => dd(&wide(), scale),
+        Job::Text(at, column) => {
+            let alone = matches!(TEXTS[at].kind, Kind::Single(_));
+            let mut policy = policy(column, if alone { Fault::Page } else { Fault::Window });
+            if column == Column::Modern && !alone {
+                // A larger cache would hold the whole file after some minutes, and no drive be measured.
+                policy.cache_bytes = MOUNT_CACHE_BYTES;
+            }
+            flows(at, &policy, scale)
+        }
+        Job::Lock(deadline, free) => {
+            let scheduler = format!("clook-hsfs,deadline={deadline},unlock_single={}", u8::from(free));
+            flows(0, &Policy { scheduler, ..policy(Column::Enhanced, Fault::Window) }, scale)
+        }
+        Job::Cpio(column) => walk(column, &tree.walk(metadata(column, 1), Order::Listed)),
+        Job::Tar(column, order) => walk(column, &tree.walk(metadata(column, scale.tar_trips), order)),
+    }
+}
+
+fn metadata(column: Column, trips: u64) -> Metadata {
+    if column == Column::Modern { Metadata::AtMount } else { Metadata::Trips(trips) }
+}
+
+fn machine(policy: &Policy, scale: &Scale) -> Result<Machine, SimError> {
+    Machine::new(policy, scale.interval_s * 1_000_000_000)
+}
+
+fn outcome(machine: Machine, seconds: f64) -> Outcome {
+    Outcome {
+        seconds,
+        rows: Vec::new(),
+        intervals: machine.host.intervals().to_vec(),
+        deepest: machine.core.counters().deepest,
+        requests: machine.requests,
+    }
+}
+
+fn dd(policy: &Policy, scale: &Scale) -> Result<Outcome, SimError> {
+    let mut machine = machine(policy, scale)?;
+    let mut reader = Walk::new(files(scale.file_bytes).into_iter().take(1));
+    machine.run(vec![&mut reader], u64::MAX);
+    let seconds = reader.ended_ns as f64 / NS;
+    Ok(outcome(machine, seconds))
+}
+
+fn walk(column: Column, files: &[Arc<Extents>]) -> Result<Outcome, SimError> {
+    let policy = Policy { cache_bytes: MOUNT_CACHE_BYTES, ..policy(column, Fault::Page) };
+    let mut machine = Machine::new(&policy, 1_000_000_000_000)?;
+    let mut reader = Walk::new(files.iter().cloned());
+    machine.run(vec![&mut reader], u64::MAX);
+    let seconds = reader.ended_ns as f64 / NS;
+    Ok(outcome(machine, seconds))
+}
+
+fn flows(text: usize, policy: &Policy, scale: &Scale) -> Result<Outcome, SimError> {
+    let stage = Stage::new(&TEXTS[text], scale, &files(scale.file_bytes))?;
+    let mut machine = machine(policy, scale)?;
+    let mut readers = stage.readers()?;
+    let all = readers.iter_mut().map(|reader| reader as &mut dyn Reader).collect();
+    machine.run(all, scale.seconds * 1_000_000_000);
+    if let Some(why) = readers.iter().find_map(|reader| reader.wrong()) {
+        return Err(SimError::Unsupported(format!("{}: {why}", TEXTS[text].name)));
+    }
+    let rows = stage.totals(&readers);
+    Ok(Outcome { rows, ..outcome(machine, scale.seconds as f64) })
+}

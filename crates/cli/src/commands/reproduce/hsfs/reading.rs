@@ -1,0 +1,87 @@
+//! What readers and the machine say to each other: the next call, its end, the requests that came of it; and what CPU time things take.
+
+use fathom_isofs::reader::{Core, Stream};
+use std::collections::BTreeMap;
+
+/// CPU time in which a thread hands a request to the driver: what dd's system time went down by for each one that was saved.
+pub(super) const REQUEST_NS: u64 = 20_300;
+/// CPU time of a read call, and of each KiB of it in hundredths: through 18 us for 8 KiB and 1633 us for 1 MiB.
+const CALL_NS: u64 = 5_284;
+const KIB_CENTI_NS: u64 = 158_957;
+
+/// Pages that are copied in one go, and the CPU time of it, which is part of the call's.
+pub(super) const WINDOW_PAGES: u32 = 2;
+pub(super) const WINDOW_NS: u64 = 8 * KIB_CENTI_NS / 100;
+
+/// CPU time of a read call.
+pub(super) fn cpu_ns(bytes: u64) -> u64 {
+    CALL_NS + bytes * KIB_CENTI_NS / 102_400
+}
+
+/// A read call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    pub stream: Stream,
+    pub offset: u64,
+    pub bytes: u64,
+    /// The reader begins a pass over its file again, as it did before.
+    pub anew: bool,
+}
+
+/// A program that reads.
+pub(super) trait Reader {
+    /// Its next call.
+    fn next(&mut self, core: &mut Core) -> Option<Read>;
+    /// The call is over.
+    fn done(&mut self, began_ns: u64, now_ns: u64);
+    /// What it did since it last began anew counts so many times more.
+    fn repeat(&mut self, _passes: u64) {}
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Requests {
+    /// Sizes of those that readers gave to the driver.
+    pub by_readers: BTreeMap<u64, u64>,
+    /// Sizes of those that the pool gave.
+    pub by_pool: BTreeMap<u64, u64>,
+}
+
+impl Requests {
+    /// How many.
+    pub(super) fn count(&self) -> u64 {
+        self.by_readers.values().chain(self.by_pool.values()).sum()
+    }
+
+    /// How many of them the pool gave.
+    pub(super) fn of_pool(&self) -> u64 {
+        self.by_pool.values().sum()
+    }
+
+    /// Share of the bytes in requests of a size, %.
+    pub(super) fn percent_in(&self, size: u64) -> f64 {
+        let all = || self.by_readers.iter().chain(&self.by_pool);
+        let bytes = |of: Option<u64>| -> u64 {
+            all().filter(|s| of.is_none_or(|of| *s.0 == of)).map(|(bytes, count)| bytes * count).sum()
+        };
+        bytes(Some(size)) as f64 / (bytes(None) as f64).max(1.0) * 100.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_times_go_through_the_published_ones() {
+        for (bytes, us, off_us) in [(8 << 10, 18, 1), (32 << 10, 57, 1), (1 << 20, 1633, 1)] {
+            assert!((cpu_ns(bytes) / 1000).abs_diff(us) <= off_us, "{bytes}: {}", cpu_ns(bytes));
+        }
+    }
+
+    #[test]
+    fn shares_are_of_bytes() {
+        let requests = Requests { by_readers: [(2048, 8)].into(), by_pool: [(16_384, 3)].into() };
+        assert_eq!((requests.count(), requests.of_pool(), requests.percent_in(16_384)), (11, 3, 75.0));
+    }
+}

@@ -1,0 +1,231 @@
+//! The table: every published figure beside ours, and what came of the runs in the formats of the report.
+
+use super::cases::{COLUMNS, Column, DEADLINES, Job, Outcome, jobs, run};
+use super::host::{DEVICE, Interval};
+use super::published::{self, Pair, SUMMARIES};
+use super::reading::{REQUEST_NS, cpu_ns};
+use super::texts::TEXTS;
+use super::walks::{Order, Tree};
+use super::{Scale, checks, flows, freedom, text};
+use fathom_sim::reproduce::{Check, side_by_side};
+use fathom_sim::{SimError, devices};
+use serde::Serialize;
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Row {
+    /// What was run.
+    pub case: String,
+    /// What is told of it, and its unit.
+    pub figure: &'static str,
+    /// Before and after the rework.
+    pub published: [f64; 2],
+    /// Ours: baseline, enhanced, modern.
+    pub simulated: [f64; 3],
+    /// Ours against the published ones, %.
+    pub error_percent: [f64; 2],
+    /// What was stated.
+    pub tolerance: [String; 2],
+    /// Whether it holds; nothing where none was stated.
+    pub holds: [Option<bool>; 2],
+    #[serde(skip)]
+    pub decimals: usize,
+}
+
+/// A row of S16.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LockRow {
+    /// Of the elevator.
+    pub deadline_ms: u64,
+    /// Single reads are waited for under the lock: operations a second.
+    pub held_ops_per_s: f64,
+    /// They are waited for after it was released.
+    pub released_ops_per_s: f64,
+}
+
+/// What Filebench would have printed of a test.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct FlowopText {
+    pub test: &'static str,
+    /// Which policy.
+    pub policy: &'static str,
+    /// The published `IO Summary`, where there is one.
+    pub published: Option<&'static str>,
+    /// Ours, in the form of the time.
+    pub text: String,
+}
+
+/// Requests of dd: who gave them to the driver, and how large they were.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct DdRequests {
+    pub policy: &'static str,
+    /// (bytes, how many) by dd itself.
+    pub by_dd: Vec<(u64, u64)>,
+    /// The same by the pool that reads ahead.
+    pub by_pool: Vec<(u64, u64)>,
+    /// Rows of iostat, a quarter, half and three quarters through the run.
+    pub iostat: Vec<String>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Table {
+    /// Profile of the drive.
+    pub device: &'static str,
+    /// Where its values come from: (data sheet, measured, fitted, guessed).
+    pub sources: [u32; 4],
+    /// Every figure.
+    pub rows: Vec<Row>,
+    /// The lock over the wait.
+    pub lock: Vec<LockRow>,
+    pub dd: Vec<DdRequests>,
+    pub flowops: Vec<FlowopText>,
+    /// Every stated tolerance that is not of one figure.
+    pub checks: Vec<Check>,
+    /// What was fitted, guessed and chosen.
+    pub freedom: Vec<&'static str>,
+}
+
+impl Table {
+    /// Whether every stated tolerance holds.
+    pub(crate) fn holds(&self) -> bool {
+        let figures = self.rows.iter().flat_map(|row| row.holds.iter().flatten()).all(|&holds| holds);
+        figures && self.checks.iter().all(|check| check.holds)
+    }
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        text::write(self, f)
+    }
+}
+
+/// What came of every run.
+pub(super) struct Runs {
+    jobs: Vec<Job>,
+    done: Vec<Outcome>,
+}
+
+impl Runs {
+    pub(super) fn of(&self, job: Job) -> &Outcome {
+        static NONE: std::sync::LazyLock<Outcome> = std::sync::LazyLock::new(Outcome::default);
+        self.jobs.iter().position(|known| *known == job).map_or(&NONE, |at| &self.done[at])
+    }
+
+    /// A figure of a job in every column.
+    pub(super) fn each(&self, job: impl Fn(Column) -> Job, figure: impl Fn(&Outcome) -> f64) -> [f64; 3] {
+        COLUMNS.map(|column| figure(self.of(job(column))))
+    }
+}
+
+/// Names of the columns, as the report has the first two.
+pub(super) const NAMES: [&str; 3] = ["BASELINE", "ENHANCED", "MODERN"];
+
+/// Simulates everything.
+pub(super) fn simulate(scale: &Scale) -> Result<Table, SimError> {
+    let failed = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
+    let tree = Tree::new(scale).ok_or_else(|| failed(&"sizes of files cannot be drawn"))?;
+    let jobs = jobs();
+    let done = side_by_side(&jobs, |&job| run(job, scale, &tree)).into_iter().collect::<Result<_, _>>()?;
+    let runs = Runs { jobs, done };
+    let tally = devices::by_name(DEVICE).map_err(|e| failed(&e))?.tally;
+    Ok(Table {
+        device: DEVICE,
+        sources: [tally.datasheet, tally.measured, tally.fitted, tally.guessed],
+        rows: rows(&runs, scale),
+        lock: lock(&runs),
+        dd: dd(&runs),
+        flowops: flowops(&runs),
+        checks: checks::all(&runs),
+        freedom: freedom::FREEDOM.to_vec(),
+    })
+}
+
+fn row(case: impl Into<String>, figure: &'static str, decimals: usize, pair: &Pair, ours: [f64; 3]) -> Row {
+    let (published, [before, after]) = (pair.published, pair.tolerance);
+    let error = |at: usize| (ours[at] / published[at] - 1.0) * 100.0;
+    Row {
+        case: case.into(),
+        figure,
+        published,
+        simulated: ours,
+        error_percent: [error(0), error(1)].map(|percent| if percent.is_finite() { percent } else { 0.0 }),
+        tolerance: [before.word(), after.word()],
+        holds: [before.holds(published[0], ours[0]), after.holds(published[1], ours[1])],
+        decimals,
+    }
+}
+
+fn rows(runs: &Runs, scale: &Scale) -> Vec<Row> {
+    let dd = |figure: &dyn Fn(&Outcome) -> f64| runs.each(Job::Dd, figure);
+    let calls = scale.file_bytes / 8192;
+    let cpu_s = |o: &Outcome| (calls * cpu_ns(8192) + o.requests.count() * REQUEST_NS) as f64 / 1e9;
+    let iostat = |figure: fn(&Interval) -> f64| dd(&|o| figure(&Interval::sum(&o.intervals)));
+    let mut rows = vec![
+        row("dd, 1 GiB by 8 KiB", "s", 1, &published::DD, dd(&|o| o.seconds)),
+        row("", "s of CPU", 2, &published::DD_CPU, dd(&cpu_s)),
+        row("", "requests", 0, &published::REQUESTS, dd(&|o| o.requests.count() as f64)),
+        row("iostat of it", "r/s", 1, &published::READS_PER_S, iostat(Interval::reads_per_s)),
+        row("", "kr/s", 1, &published::KIB_PER_S, iostat(Interval::kib_per_s)),
+        row("", "wait", 2, &published::WAIT, iostat(Interval::wait)),
+        row("", "asvc_t, ms", 2, &published::SERVICE, iostat(Interval::service_ms)),
+        row("", "%b", 1, &published::BUSY, iostat(Interval::busy_percent)),
+        row("cp of 1 GiB (as dd)", "s", 1, &published::CP, dd(&|o| o.seconds)),
+    ];
+    for (at, pair) in published::OPS.iter().enumerate() {
+        let text = |column| Job::Text(at, column);
+        rows.push(row(TEXTS[at].name, "ops", 0, pair, runs.each(text, |o| o.ops() as f64)));
+        if at == 0 {
+            let ms = runs.each(text, Outcome::mean_ms);
+            rows.push(row("", "ms/op", 1, &published::RANDOM_2K_MS, ms));
+        }
+    }
+    for (at, (name, what, pair)) in published::MIXED.iter().enumerate() {
+        let case = if at == 0 { TEXTS[11].name } else { "" };
+        rows.push(row(case, what, 1, pair, runs.each(|column| Job::Text(11, column), |o| o.ms(name))));
+    }
+    rows.push(row("cpio of a DVD", "s", 0, &published::CPIO, runs.each(Job::Cpio, |o| o.seconds)));
+    let tar = runs.each(|column| Job::Tar(column, Order::Listed), |o| o.seconds);
+    rows.push(row("tar of it", "s", 0, &published::TAR, tar));
+    rows
+}
+
+fn lock(runs: &Runs) -> Vec<LockRow> {
+    let per_s = |ms, free| runs.of(Job::Lock(ms, free)).per_s();
+    let row = |deadline_ms| LockRow {
+        deadline_ms,
+        held_ops_per_s: per_s(deadline_ms, false),
+        released_ops_per_s: per_s(deadline_ms, true),
+    };
+    DEADLINES.map(row).to_vec()
+}
+
+fn dd(runs: &Runs) -> Vec<DdRequests> {
+    let of = |(column, policy): (Column, &'static str)| {
+        let outcome = runs.of(Job::Dd(column));
+        let quarters = [1, 2, 3].map(|quarter| outcome.intervals.get(outcome.intervals.len() * quarter / 4));
+        DdRequests {
+            policy,
+            by_dd: outcome.requests.by_readers.clone().into_iter().collect(),
+            by_pool: outcome.requests.by_pool.clone().into_iter().collect(),
+            iostat: quarters.into_iter().flatten().map(ToString::to_string).collect(),
+        }
+    };
+    COLUMNS.into_iter().zip(NAMES).map(of).collect()
+}
+
+fn flowops(runs: &Runs) -> Vec<FlowopText> {
+    let mut all = Vec::new();
+    for (at, test) in TEXTS.iter().enumerate() {
+        for (number, column) in COLUMNS.into_iter().enumerate() {
+            let outcome = runs.of(Job::Text(at, column));
+            all.push(FlowopText {
+                test: test.name,
+                policy: NAMES[number],
+                published: SUMMARIES[at].get(number).copied(),
+                text: flows::printed(&outcome.rows, outcome.seconds),
+            });
+        }
+    }
+    all
+}

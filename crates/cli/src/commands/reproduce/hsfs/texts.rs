@@ -1,0 +1,86 @@
+//! The twelve Filebench workloads of the bug report, in Filebench's language. The report gives their output, not their texts: names of
+//! flowops, sizes and threads are those of the output, the rest is what produces such output.
+
+use super::Scale;
+
+/// Size of a test's reads, or which test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// As in the report.
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+/// What a test does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Reads of so many KiB at random in one file.
+    Random(u32),
+    /// One stream through one file.
+    Single(u32),
+    /// Three streams, each through a file of its own.
+    Multi(u32),
+    /// Small random reads, a stream of 8 KiB, and 1 MiB at random and in order.
+    Mixed,
+}
+
+const fn text(name: &'static str, kind: Kind) -> Text {
+    Text { name, kind }
+}
+
+/// In the order of the report.
+pub(super) const TEXTS: [Text; 12] = [
+    text("randomread2k", Kind::Random(2)),
+    text("randomread8k", Kind::Random(8)),
+    text("randomread32k", Kind::Random(32)),
+    text("randomread64k", Kind::Random(64)),
+    text("randomread1m", Kind::Random(1024)),
+    text("singlestreamread8k", Kind::Single(8)),
+    text("singlestreamread32k", Kind::Single(32)),
+    text("singlestreamread1m", Kind::Single(1024)),
+    text("multistreamread8k", Kind::Multi(8)),
+    text("multistreamread32k", Kind::Multi(32)),
+    text("multistreamread1m", Kind::Multi(1024)),
+    text("mixedread", Kind::Mixed),
+];
+
+/// Reads that the tests "with 16 threads" had under way: 14.8 a second of 2.149 s each (Little's law).
+pub(super) const READERS: u32 = 32;
+
+impl Text {
+    /// The text.
+    pub(super) fn script(&self, scale: &Scale) -> String {
+        let bytes = scale.file_bytes;
+        let mut script = String::new();
+        for file in 1..=3 {
+            script +=
+                &format!("define file name=largefile{file},path=/mnt/cdrom,size={bytes},prealloc,reuse\n");
+        }
+        let random = |name: &str, file: u32, kib: u32, threads: u32| {
+            format!(
+                "define process name={name} {{\n  thread name={name}-thread,memsize=5m,instances={threads} {{\n    \
+                 flowop read name={name},filename=largefile{file},iosize={kib}k,random\n    \
+                 flowop eventlimit name=rand-rate\n  }}\n}}\n"
+            )
+        };
+        let stream = |name: &str, file: u32, kib: u32| {
+            format!(
+                "define process name={name} {{\n  thread name={name}-thread,memsize=5m {{\n    \
+                 flowop read name={name},filename=largefile{file},iosize={kib}k\n    \
+                 flowop eventlimit name=limit\n  }}\n}}\n"
+            )
+        };
+        script += &match self.kind {
+            Kind::Random(kib) => random("rand-read1", 1, kib, READERS),
+            Kind::Single(kib) => stream("seqread", 1, kib),
+            Kind::Multi(kib) => (1..=3).map(|n| stream(&format!("seqread{n}"), n, kib)).collect(),
+            Kind::Mixed => {
+                random("rand-read1", 1, 2, 2)
+                    + &stream("seqread", 3, 8)
+                    + &stream("seqread1", 2, 1024)
+                    + &random("rand-read2", 2, 1024, 1)
+            }
+        };
+        script + &format!("run {}\n", scale.seconds)
+    }
+}

@@ -1,0 +1,195 @@
+//! Readers that go through files once: dd and cp through one, cpio and tar through the tree of a DVD. The report does not say what was on
+//! that DVD, so the tree is made up: as many files and bytes as such a disc has, sizes drawn from a log-normal distribution, and trips to
+//! the directories as many as the times before the rework ask for.
+
+use super::Scale;
+use super::reading::{Read, Reader};
+use fathom_isofs::format::section::{Extents, Section};
+use fathom_isofs::reader::{Core, Stream};
+use fathom_workload::ops::{Place, Sampler, derive_seed};
+use fathom_workload::{RandomVariable, Shape};
+use std::sync::Arc;
+
+/// Bytes of a read call of all these programs.
+const CALL_BYTES: u64 = 8192;
+const BLOCK: u64 = 2048;
+
+/// A file of one extent.
+pub(super) fn file(lbn: u64, bytes: u64) -> Arc<Extents> {
+    Arc::new([Section { lbn, bytes, unit: 0, gap: 0 }].into_iter().collect())
+}
+
+/// Goes through files one after the other, each from its beginning to its end.
+pub(super) struct Walk<I> {
+    files: I,
+    /// What is open: the stream, where it is, its size.
+    open: Option<(Stream, u64, u64)>,
+    /// When the last call was over.
+    pub ended_ns: u64,
+}
+
+impl<I: Iterator<Item = Arc<Extents>>> Walk<I> {
+    /// Through these files.
+    pub(super) fn new(files: I) -> Self {
+        Self { files, open: None, ended_ns: 0 }
+    }
+}
+
+impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
+    fn next(&mut self, core: &mut Core) -> Option<Read> {
+        loop {
+            let Some((stream, at, size)) = &mut self.open else {
+                let file = self.files.next()?;
+                self.open = Some((core.open(&file), 0, file.bytes()));
+                continue;
+            };
+            let (stream, offset) = (*stream, *at);
+            let bytes = CALL_BYTES.min(*size - offset);
+            if bytes == 0 {
+                core.close(stream);
+                self.open = None;
+                continue;
+            }
+            *at += bytes;
+            return Some(Read { stream, offset, bytes, anew: false });
+        }
+    }
+
+    fn done(&mut self, _began_ns: u64, now_ns: u64) {
+        self.ended_ns = now_ns;
+    }
+}
+
+/// The tree.
+pub(super) struct Tree {
+    /// By directory, in the order in which they are walked through.
+    directories: Vec<Vec<Arc<Extents>>>,
+    /// Where the files of each begin: the order on the disc.
+    places: Vec<u64>,
+    /// Blocks at the beginning of the disc in which directories lie.
+    metadata_blocks: u64,
+}
+
+/// How directories are come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Metadata {
+    /// So many trips to the directory for each, spread over its files.
+    Trips(u64),
+    /// All of them are read once, in order, before anything else.
+    AtMount,
+}
+
+/// In which order directories are walked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As a directory lists them.
+    Listed,
+    /// As they lie on the disc.
+    Disc,
+}
+
+/// Trips to a directory that lie apart have blocks of their own: what was read before is taken for gone from the cache.
+const MOST_TRIPS: u64 = 4;
+/// Standard deviation of the logarithm of sizes.
+const SIGMA: f64 = 2.2;
+
+impl Tree {
+    /// As large as the scale says. Directories lie on the disc in another order than that in which they are walked through.
+    pub(super) fn new(scale: &Scale) -> Option<Self> {
+        let seed = derive_seed(2007, Place::default(), 8);
+        let mut draw = Sampler::new(&RandomVariable::new(Shape::LogNormal { mu: 9.0, sigma: SIGMA }), seed)?;
+        let raw: Vec<f64> = (0..scale.files).map(|_| draw.draw()).collect();
+        let all: f64 = raw.iter().sum();
+        let sizes = raw.iter().map(|r| ((r / all * scale.tree_bytes as f64) as u64).max(1));
+        let count = scale.directories;
+        let mut by_directory: Vec<Vec<u64>> = vec![Vec::new(); count];
+        for (at, size) in sizes.enumerate() {
+            by_directory[at * count / scale.files].push(size);
+        }
+        let even = RandomVariable::new(Shape::Uniform { low: 0.0, high: 1.0 });
+        let mut keys = Sampler::new(&even, seed + 1)?;
+        let mut order: Vec<(f64, usize)> = (0..count).map(|at| (keys.draw(), at)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let metadata_blocks = count as u64 * MOST_TRIPS;
+        let mut lbn = FIRST_BLOCK + metadata_blocks;
+        let mut directories = vec![Vec::new(); count];
+        let mut places = vec![0; count];
+        for (_, at) in order {
+            places[at] = lbn;
+            for &size in &by_directory[at] {
+                directories[at].push(file(lbn, size));
+                lbn += size.div_ceil(BLOCK);
+            }
+        }
+        Some(Self { directories, places, metadata_blocks })
+    }
+
+    /// Everything that is read, in its order.
+    pub(super) fn walk(&self, metadata: Metadata, order: Order) -> Vec<Arc<Extents>> {
+        let mut by_order: Vec<usize> = (0..self.directories.len()).collect();
+        if order == Order::Disc {
+            by_order.sort_by_key(|&at| self.places[at]);
+        }
+        let mut all = Vec::new();
+        if metadata == Metadata::AtMount {
+            let blocks = self.metadata_blocks / MOST_TRIPS;
+            all.push(file(FIRST_BLOCK, blocks * BLOCK));
+        }
+        for at in by_order {
+            let files = &self.directories[at];
+            for (number, of) in files.iter().enumerate() {
+                if let Metadata::Trips(trips) = metadata {
+                    let due = |n: usize| (n as u64 * trips).div_ceil(files.len() as u64);
+                    for trip in due(number)..due(number + 1) {
+                        all.push(file(FIRST_BLOCK + at as u64 * MOST_TRIPS + trip, BLOCK));
+                    }
+                }
+                all.push(Arc::clone(of));
+            }
+        }
+        all
+    }
+}
+
+/// First block behind the descriptors.
+const FIRST_BLOCK: u64 = 19;
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scale;
+    use super::*;
+
+    #[test]
+    fn the_tree_has_its_files_and_bytes_and_no_two_lie_in_one_place() {
+        let scale = Scale::SMALL;
+        let tree = Tree::new(&scale).unwrap();
+        let bytes: u64 = tree.directories.iter().flatten().map(|file| file.bytes()).sum();
+        assert!(bytes.abs_diff(scale.tree_bytes) < scale.tree_bytes / 100, "{bytes}");
+        let mut places: Vec<(u64, u64)> = tree
+            .directories
+            .iter()
+            .flatten()
+            .map(|file| (file.first_block().unwrap(), file.bytes().div_ceil(BLOCK)))
+            .collect();
+        places.sort_unstable();
+        assert_eq!(places.len(), scale.files);
+        assert!(places.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0), "one behind the other");
+    }
+
+    #[test]
+    fn trips_are_as_many_as_asked_for() {
+        let scale = Scale::SMALL;
+        let tree = Tree::new(&scale).unwrap();
+        for trips in [1, 4] {
+            let walk = tree.walk(Metadata::Trips(trips), Order::Listed);
+            assert_eq!(walk.len() as u64, scale.files as u64 + trips * scale.directories as u64);
+            let disc = tree.walk(Metadata::Trips(trips), Order::Disc);
+            assert_eq!(disc.len(), walk.len());
+        }
+        let data = |walk: Vec<Arc<Extents>>| -> Vec<u64> {
+            walk.iter().skip(1).map(|file| file.first_block().unwrap()).collect()
+        };
+        assert!(data(tree.walk(Metadata::AtMount, Order::Disc)).is_sorted());
+        assert!(!data(tree.walk(Metadata::AtMount, Order::Listed)).is_sorted());
+    }
+}

@@ -1,0 +1,151 @@
+//! How fast the spiral of a disc passes: in zones, each at a rate of its own, or under a lens over a disc that always turns equally fast, so
+//! that the rate grows with the radius.
+
+use super::scaled;
+use crate::devices::SECTOR_BYTES;
+
+/// A zone of the spiral.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpticalZone {
+    /// Where it begins.
+    pub first_sector: u64,
+    /// At which it is read.
+    pub bytes_per_s: u64,
+    /// Time of a turn there, ns.
+    pub turn_ns: u64,
+}
+
+/// Constant angular velocity: the spiral fills a ring evenly, and the rate is proportional to the radius.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cav {
+    /// Innermost radius, mm.
+    pub inner_mm: f64,
+    /// Outermost, mm.
+    pub outer_mm: f64,
+    /// The rate there.
+    pub rim_bytes_per_s: f64,
+    /// Bytes of the whole spiral.
+    pub bytes: f64,
+}
+
+impl Cav {
+    /// Square millimetres of radius for a byte.
+    fn area(&self) -> f64 {
+        (self.outer_mm * self.outer_mm - self.inner_mm * self.inner_mm) / self.bytes
+    }
+
+    fn radius(&self, sector: u64) -> f64 {
+        (self.inner_mm * self.inner_mm + self.area() * (sector * SECTOR_BYTES) as f64).sqrt()
+    }
+
+    /// Time in which the lens goes one mm outwards, ns: the integral of dx / rate(x) is linear in the radius.
+    fn ns_for_mm(&self) -> f64 {
+        2.0 * self.outer_mm / (self.rim_bytes_per_s * self.area()) * 1e9
+    }
+}
+
+/// The spiral.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spiral {
+    /// Zones from the inside out; the first begins at 0.
+    Zones(Vec<OpticalZone>),
+    /// Constant angular velocity.
+    Cav(Cav),
+}
+
+impl Spiral {
+    /// The zone of a sector and where it ends.
+    fn zone(zones: &[OpticalZone], sector: u64) -> (OpticalZone, u64) {
+        let after = zones.partition_point(|zone| zone.first_sector <= sector).max(1);
+        let end = zones.get(after).map_or(u64::MAX, |zone| zone.first_sector);
+        (zones[after - 1], end)
+    }
+
+    /// Time in which the sectors from one to before another pass, ns.
+    pub(super) fn ns(&self, from: u64, to: u64) -> u64 {
+        match self {
+            Self::Zones(zones) => {
+                let (mut sector, mut ns) = (from, 0);
+                while sector < to {
+                    let (zone, zone_end) = Self::zone(zones, sector);
+                    let here = to.min(zone_end) - sector;
+                    ns += scaled(here * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s);
+                    sector += here;
+                }
+                ns
+            }
+            Self::Cav(cav) if to > from => {
+                ((cav.radius(to) - cav.radius(from)) * cav.ns_for_mm() + 0.5) as u64
+            }
+            Self::Cav(_) => 0,
+        }
+    }
+
+    /// The first sector that has not passed after a time, if those from `from` on pass and reading stops before `limit`.
+    pub(super) fn reached(&self, from: u64, ns: u64, limit: u64) -> u64 {
+        match self {
+            Self::Zones(zones) => {
+                let (mut sector, mut left_ns) = (from, ns);
+                while sector < limit && left_ns > 0 {
+                    let (zone, zone_end) = Self::zone(zones, sector);
+                    let passed = scaled(left_ns, zone.bytes_per_s, 1_000_000_000) / SECTOR_BYTES;
+                    let here = limit.min(zone_end) - sector;
+                    if passed < here {
+                        return sector + passed;
+                    }
+                    left_ns -= scaled(here * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s).min(left_ns);
+                    sector += here;
+                }
+                sector
+            }
+            Self::Cav(cav) => {
+                let radius = cav.radius(from) + ns as f64 / cav.ns_for_mm();
+                let bytes = (radius * radius - cav.inner_mm * cav.inner_mm) / cav.area();
+                ((bytes + 0.5) as u64 / SECTOR_BYTES).clamp(from, limit.max(from))
+            }
+        }
+    }
+
+    /// Sectors that pass in a turn at a place, and how long it is until this sector passes; both 0 where turns are part of the access time.
+    pub(super) fn turn(&self, sector: u64, now: u64) -> (u64, u64) {
+        let Self::Zones(zones) = self else { return (0, 0) };
+        let (zone, _) = Self::zone(zones, sector);
+        let angle = scaled((sector - zone.first_sector) * SECTOR_BYTES, 1_000_000_000, zone.bytes_per_s)
+            % zone.turn_ns;
+        let wait_ns = (angle + zone.turn_ns - now % zone.turn_ns) % zone.turn_ns;
+        (scaled(zone.turn_ns, zone.bytes_per_s, 1_000_000_000) / SECTOR_BYTES, wait_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DVD: Cav = Cav { inner_mm: 24.0, outer_mm: 58.0, rim_bytes_per_s: 11.08e6, bytes: 4.7e9 };
+
+    #[test]
+    fn the_rate_grows_with_the_radius() {
+        let spiral = Spiral::Cav(DVD);
+        let rate = |at: u64| {
+            let first = at / SECTOR_BYTES;
+            2048.0 * 512.0 / spiral.ns(first, first + 2048) as f64 * 1e9
+        };
+        for (at, mb_s) in [(0, 4.59), (1_000_000_000, 6.54), (2_000_000_000, 8.03), (4_699_000_000, 11.08)] {
+            let off = rate(at) / 1e6 - mb_s;
+            assert!(off.abs() < 0.02, "{at}: {}", rate(at));
+        }
+        let first_gib_s = spiral.ns(0, 1 << 21) / 1_000_000_000;
+        assert_eq!(first_gib_s, 191, "the integral of isofs.md");
+    }
+
+    #[test]
+    fn what_has_passed_and_how_long_it_took_fit_together() {
+        let spiral = Spiral::Cav(DVD);
+        for (from, sectors) in [(0, 4), (7, 1), (1_000_000, 64), (9_000_000, 150_000)] {
+            let ns = spiral.ns(from, from + sectors);
+            let reached = spiral.reached(from, ns, u64::MAX);
+            assert!(reached.abs_diff(from + sectors) <= 1, "{from}+{sectors}: {reached}");
+            assert_eq!(spiral.reached(from, ns, from + sectors / 2), from + sectors / 2);
+        }
+    }
+}
