@@ -48,7 +48,6 @@ pub fn replay<E>(
         counts: Counts::default(),
         under_way: 0,
         now: 0,
-        last_done: 0,
         done: Vec::new(),
         drawn: Drawn::default(),
     };
@@ -86,7 +85,6 @@ pub(super) struct Engine<S, O> {
     pub(super) counts: Counts,
     pub(super) under_way: u32,
     pub(super) now: u64,
-    pub(super) last_done: u64,
     pub(super) done: Vec<u32>,
     pub(super) drawn: Drawn,
 }
@@ -141,7 +139,6 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.free.push(tag);
         self.watch.response_ns += u128::from(now - outstanding.since);
         self.watch.tell(now, BlockAction::Complete, &outstanding.about);
-        self.last_done = now;
         let Some(id) = outstanding.request else { return self.flush_done(outstanding.whole) };
         let Self { queue, wholes, counts, again, .. } = self;
         queue.completed(Nanos(now), id, |bio| {
@@ -204,7 +201,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     }
 
     fn finish(mut self) -> Replayed {
-        let mut block = self.watch.analysis.finish(self.last_done);
+        let mut block = self.watch.analysis.finish(self.now);
         block.source = "sim".into();
         Replayed {
             block,
@@ -212,11 +209,11 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             served: self.served.stats(),
             scheduler: counted(&self.queue),
             merges: *self.queue.merges(),
-            device: self.device.counters(),
-            elapsed_ns: self.last_done,
+            device: self.device.counters(self.now),
+            elapsed_ns: self.now,
             depth_ns: self.watch.depth_ns,
             response_ns: self.watch.response_ns,
-            inside: self.drawn.take(self.last_done, 0, self.device.counters()),
+            inside: self.drawn.take(self.now, 0, self.device.counters(self.now)),
         }
     }
 }

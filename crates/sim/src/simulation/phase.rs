@@ -39,7 +39,11 @@ pub(super) fn one_phase<'m>(
     let resident_before = outcome::residency(machine, of_phase.iter().copied());
     let first_ns = machine.now();
     machine.block.restart(first_ns);
-    machine.drawn.borrow_mut().begin(first_ns, machine.block.device_counters(), workload.phases.len());
+    machine.drawn.borrow_mut().begin(
+        first_ns,
+        machine.block.device_counters(first_ns),
+        workload.phases.len(),
+    );
     machine.block.look(machine, false);
     let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
@@ -95,7 +99,7 @@ pub(super) fn one_phase<'m>(
         ..Repetition::default()
     };
     done.block = Some(layer);
-    let counters = machine.block.device_counters();
+    let counters = machine.block.device_counters(end_ns);
     let drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
     inside.phases.retain(|phase| phase.phase != drawn.phase);
     inside.phases.push(drawn);

@@ -10,6 +10,9 @@ use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
 use fathom_workload::{Backend, OpenSync, Stream};
 
+/// What an operation takes at least: about what a system call that does nothing takes on machines of today.
+pub(crate) const LEAST_NS: u64 = 100;
+
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -52,8 +55,8 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
         Kind::Sync { data_only } => machine.fsync(handle, data_only).await,
     }
     if machine.now() == began {
-        // With a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
-        machine.sleep_until(began + 1).await;
+        // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
+        machine.sleep_until(began + LEAST_NS).await;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ mod several;
 mod stop;
 mod worked;
 
+pub(crate) use hot::LEAST_NS;
 pub(crate) use life::live;
 pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};

@@ -167,6 +167,9 @@ pub struct Calibrate {
 pub enum ProfileKind {
     /// A time for each command and one for each byte
     Constant,
+    /// A time for each byte, and for each command one of those that the trace has, so many at once: keeps long tails and the waits
+    /// behind a rate limit
+    Distribution,
     /// A disk: its seek curve
     Disk,
 }
