@@ -5,6 +5,7 @@ mod array;
 mod changing;
 mod disk;
 mod error;
+mod nature;
 mod optical;
 mod shipped;
 mod ssd;

@@ -62,8 +62,9 @@ pub struct Replay {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown [default: by host and device]
-    #[arg(long, value_name = "NAME")]
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
+    /// wanted: cciss,max_sectors=256 [default: by host and device]
+    #[arg(long, value_name = "NAME[,LIMIT=N]")]
     pub limits: Option<String>,
     /// A value of a profile that is to be another: device.layout.unit_kib=128, host.block.requests=64; may be given several times
     #[arg(long, value_name = "OWNER.KEY=VALUE")]
@@ -115,8 +116,9 @@ pub struct Agree {
     /// A scheduler to hold beside the kernel; may be given several times [default: all of today]
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
     pub scheduler: Vec<String>,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown
-    #[arg(long, value_name = "NAME", default_value = "loop-6.18")]
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
+    /// wanted: loop-6.18,max_segments=64
+    #[arg(long, value_name = "NAME[,LIMIT=N]", default_value = "loop-6.18")]
     pub limits: String,
     /// Requests that the driver takes at once (its tags) [default: the most that the trace has in it]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16384))]

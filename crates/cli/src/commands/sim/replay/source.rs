@@ -21,6 +21,8 @@ pub enum Broken {
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
     Log(io::Error),
+    /// This arrival, counted from 1, writes to a device that is only read.
+    Writes(u64),
     /// Somebody wants no more.
     Signal(i32),
 }
@@ -30,6 +32,7 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Trace(e) => e.fmt(f),
             Self::Log(e) => e.fmt(f),
+            Self::Writes(number) => write!(f, "arrival {number} writes"),
             Self::Signal(signal) => write!(f, "signal {signal}"),
         }
     }

@@ -66,7 +66,7 @@ impl What {
             (o.run.seed.is_some(), "--seed: a replay draws nothing"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
             (
-                o.run.readahead != RunSimulated::READAHEAD,
+                o.run.readahead.is_some(),
                 "--readahead: a trace has what read-ahead made of the calls",
             ),
             (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
@@ -223,7 +223,7 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
         "host" => options.host = value,
         "device" => options.device = value,
         "scheduler" => options.scheduler = value,
-        "readahead" => options.readahead = value,
+        "readahead" => options.readahead = Some(value),
         "limits" => options.limits = Some(value),
         "stack" => options.stack = value,
         _ => options.set.push(format!("{name}={value}")),
@@ -235,8 +235,8 @@ fn check(options: &RunSimulated) -> Result<(), Usage> {
     stack_of(options)?;
     elevator::by_name(&options.scheduler)
         .map_err(|e| Usage(format!("scheduler {}: {e}", options.scheduler)))?;
-    readahead::by_name(&options.readahead)
-        .map_err(|e| Usage(format!("readahead {}: {e}", options.readahead)))?;
+    let policy = options.readahead();
+    readahead::by_name(policy).map_err(|e| Usage(format!("readahead {policy}: {e}")))?;
     Ok(())
 }
 
