@@ -2,7 +2,7 @@
 
 mod traces;
 
-pub use traces::{Agree, Calibrate, Handing, ProfileKind, Replay, ReplayMode};
+pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
 use super::stand::Wanted;
 use crate::exit::Usage;

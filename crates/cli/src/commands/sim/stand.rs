@@ -114,6 +114,19 @@ pub fn is_value(setting: &str) -> bool {
     setting.split_once('.').is_some_and(|(owner, _)| OWNERS.contains(&owner))
 }
 
+/// Refuses values of a host that a replay, which has no calls, makes no use of.
+pub fn check_for_replay(set: &[String]) -> Result<(), Usage> {
+    let set = changes(set)?;
+    let unused = set.iter().find(|(owner, key, _)| owner == "host" && !Host::OF_QUEUE.contains(&key.as_str()));
+    match unused {
+        None => Ok(()),
+        Some((_, key, _)) => Err(Usage(format!(
+            "host.{key}: a replay makes no use of it; of a host it takes the kernel's queue: {}",
+            Host::OF_QUEUE.map(|key| format!("host.{key}")).join(", ")
+        ))),
+    }
+}
+
 /// OWNER.KEY=VALUE, each key once: whose, which, what.
 fn changes(set: &[String]) -> Result<Vec<(String, String, String)>, Usage> {
     let mut all: Vec<(String, String, String)> = Vec::new();

@@ -1,8 +1,9 @@
 //! The options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
-use super::super::super::trace::options::{Form, Source, To};
+use super::super::super::trace::options::{Form, Source};
 use super::super::stand::Wanted;
 use clap::{Args, ValueEnum};
+use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -72,9 +73,9 @@ pub struct Replay {
     /// Write every event of the simulated device into this file; a name that ends in .zst is compressed
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// The form of --log
-    #[arg(long, value_name = "FORM", default_value = "own")]
-    pub log_format: To,
+    /// The form of --log [default: own]
+    #[arg(long, value_name = "FORM")]
+    pub log_format: Option<LogForm>,
     /// Overwrite the file of --log if it exists
     #[arg(long)]
     pub force: bool,
@@ -95,6 +96,45 @@ impl Replay {
     }
 }
 
+/// A trace that is read more than once, which stdin cannot be.
+#[derive(Debug, Args)]
+pub struct TraceFile {
+    /// A trace in a file; it is read more than once. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The form, if its content does not tell
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+}
+
+/// A form of single events, which a log is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogForm {
+    /// fathom's event log: loses nothing
+    Own,
+    /// Text as the kernel's trace file has it
+    Tracefs,
+    /// Text as blkparse prints it
+    Blkparse,
+    /// A row per request
+    Csv,
+    /// fio's iolog version 3, for replay
+    Iolog,
+}
+
+impl LogForm {
+    /// The writer's form.
+    pub fn output(self) -> Output {
+        match self {
+            Self::Own => Output::Own,
+            Self::Tracefs => Output::Tracefs,
+            Self::Blkparse => Output::Blkparse,
+            Self::Csv => Output::Csv,
+            Self::Iolog => Output::Iolog,
+        }
+    }
+}
+
 /// When arrivals are handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReplayMode {
@@ -109,7 +149,7 @@ pub enum ReplayMode {
 #[derive(Debug, Args)]
 pub struct Agree {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceFile,
     /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
@@ -137,7 +177,7 @@ pub struct Agree {
 #[derive(Debug, Args)]
 pub struct Calibrate {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceFile,
     /// The profile that is written (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

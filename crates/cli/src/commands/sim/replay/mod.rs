@@ -9,7 +9,7 @@ mod told;
 
 use super::line::{Replay, ReplayMode};
 use super::only_read::{Gate, why};
-use super::stand::Stand;
+use super::stand::{Stand, check_for_replay};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
@@ -40,6 +40,7 @@ pub struct Done<'o> {
 
 /// Runs the command.
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
+    check_for_replay(&o.set)?;
     let stand = Stand::read(&o.wanted())?;
     let started = Instant::now();
     let done = simulated(o, &stand)?;

@@ -123,7 +123,7 @@ impl Arriving {
         };
         let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
         let whole = ahead.len() < LOOK_AHEAD;
-        if !whole && !enough(&seen) && !input.is_stdin() {
+        if !whole && !enough(&seen) && !input.is_read_once() {
             // Who is meant, or whether anything arrives, shows later in it.
             for event in input.open()?.skip(LOOK_AHEAD) {
                 seen.add(&event.map_err(input::wrong)?);
@@ -135,9 +135,10 @@ impl Arriving {
         let device = named(&seen)?;
         let arrives = seen.arrives(device);
         let mut notes = Vec::new();
-        if !whole && !arrives && input.is_stdin() {
+        if !whole && !arrives && input.is_read_once() {
+            let read = if input.name == "-" { "stdin" } else { input.name.as_str() };
             notes.push(format!(
-                "of stdin the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
+                "of {read} the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
                  them"
             ));
         }

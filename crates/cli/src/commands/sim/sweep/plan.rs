@@ -3,7 +3,7 @@
 
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
 use super::super::stand::{self, Stand};
-use super::super::{SEED, stack_of};
+use super::super::{SEED, stack_of, traced};
 use crate::commands::fio::Place;
 use crate::commands::sweep::stage::combinations;
 use crate::commands::sweep::subject::Subject;
@@ -71,10 +71,11 @@ impl What {
             ),
             (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
         ];
-        match refused.into_iter().find(|r| r.0) {
-            Some((_, why)) => Err(Usage(why.into())),
-            None => Ok(Self::Trace),
+        if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
+            return Err(Usage(why.into()));
         }
+        traced::check_regular(&o.replay)?;
+        Ok(Self::Trace)
     }
 
     /// As it was typed.
@@ -169,6 +170,9 @@ impl Plan {
                 times[cell] += 1;
                 if round == 0 {
                     check(&options)?;
+                    if matches!(self.what, What::Trace) {
+                        stand::check_for_replay(&options.set)?;
+                    }
                 }
                 let seed = options.seed.unwrap_or(SEED).wrapping_add(round);
                 let key = (stand.place(), arguments, settings, seed);
