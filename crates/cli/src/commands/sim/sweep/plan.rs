@@ -3,7 +3,7 @@
 
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
 use super::super::stand::{self, Stand};
-use super::super::{SEED, stack_of, traced};
+use super::super::{SEED, only_read, stack_of, traced};
 use crate::commands::fio::Place;
 use crate::commands::sweep::stage::combinations;
 use crate::commands::sweep::subject::Subject;
@@ -184,6 +184,10 @@ impl Plan {
                         workloads
                     }
                 };
+                if round == 0 {
+                    let mut all = workloads.iter();
+                    all.try_for_each(|w| only_read::check(w, &stand, &options.device)).map_err(Usage)?;
+                }
                 self.turns.push(Turn { cell, block, options, stand, workloads });
             }
         }
