@@ -8,6 +8,7 @@ mod disc;
 mod fio;
 mod flows;
 mod marked;
+mod refused;
 mod replay;
 mod reproduce;
 mod same_bytes;

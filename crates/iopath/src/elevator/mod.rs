@@ -23,7 +23,7 @@ pub mod kyber;
 pub mod linus24;
 
 pub use any::AnyElevator;
-pub use names::{NameError, by_name, kernels, known};
+pub use names::{NameError, by_name, kernels, known, on_device};
 
 use crate::bio::Bio;
 use crate::limits::Limits;

@@ -1,5 +1,6 @@
 //! A CD or DVD drive: one spiral read at zone rates (constant linear or constant angular velocity, or steps between), a slow sledge, a
-//! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing.
+//! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing;
+//! whoever simulates refuses what would write ([`super::DeviceProfile::is_only_read`]).
 
 mod spiral;
 

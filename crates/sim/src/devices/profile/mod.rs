@@ -6,6 +6,7 @@ mod changing;
 mod disk;
 mod distribution;
 mod error;
+mod nature;
 mod optical;
 mod shipped;
 mod ssd;
