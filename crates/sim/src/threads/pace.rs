@@ -163,7 +163,7 @@ impl<'a> Pace<'a> {
             return;
         }
         self.burst_left = self.burst_bytes;
-        machine.fsync(plan.handle(op.file), false).await;
+        plan.fsync(machine, op.file, false).await;
         let from = machine.now();
         machine.sleep_until(from.saturating_add(self.burst_pause_ns)).await;
         paused.ns += machine.now() - from;

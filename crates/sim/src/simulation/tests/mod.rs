@@ -6,6 +6,7 @@ use crate::host::{self, JournalRule};
 use fathom_iopath::Limits;
 use fathom_record::{Ending, OpKind, Repetition};
 
+mod backends;
 mod flows;
 mod limits;
 mod rates;
