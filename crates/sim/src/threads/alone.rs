@@ -11,7 +11,7 @@ impl Hot<'_, '_> {
     pub async fn warm_up(&mut self, source: &mut dyn Source) -> Option<Outcome> {
         self.deadline_ns = self.machine.now().saturating_add(self.plan.ramp_ns);
         while self.machine.now() < self.deadline_ns {
-            if is_stopped(self.plan, self.together) {
+            if is_stopped(self.machine, self.plan, self.together) {
                 return Some(Outcome::Stopped);
             }
             let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
@@ -81,7 +81,7 @@ impl Hot<'_, '_> {
     /// The part that counts.
     pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
         loop {
-            if is_stopped(self.plan, self.together) {
+            if is_stopped(self.machine, self.plan, self.together) {
                 return Outcome::Stopped;
             }
             if self.last_ns >= self.deadline_ns {

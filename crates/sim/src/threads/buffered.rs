@@ -1,6 +1,6 @@
 //! A stream of the C library as glibc keeps it: which calls of the kernel come out of fread and fwrite. Records are collected in the
 //! buffer; what fills it whole goes to the kernel, whole buffers straight from the caller's memory, and a seek to a place that the
-//! buffer does not hold begins at a multiple of its size. Checked call by call against glibc 2.39 by the counters of `/proc/self/io`.
+//! buffer does not hold begins at a multiple of its size. Checked call by call against glibc 2.36 by the counters of `/proc/self/io`.
 //!
 //! With a buffer of one record, as IOzone has it, every read is a call of its own, and of the writes every second one waits in the
 //! buffer and goes with the next.

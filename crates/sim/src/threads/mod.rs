@@ -6,7 +6,7 @@
 //! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
 //! * `files`: its files through its back-end; `buffered`: the C library's streams
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
-//! * `stop`: what the workers of a phase share
+//! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
 
 mod alone;
@@ -19,6 +19,7 @@ mod pace;
 mod plan;
 mod refused;
 mod several;
+mod steady;
 mod stop;
 mod worked;
 

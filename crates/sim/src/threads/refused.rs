@@ -18,11 +18,6 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Command(_))) {
         refused.push(format!("{place}: a command cannot be run in virtual time; take the action out"));
     }
-    if phase.stop.steady.is_some() {
-        refused.push(format!(
-            "{place}: the simulator knows no stop rule \"steady\"; give it a time or an amount"
-        ));
-    }
     for group in &phase.groups {
         for thread in &group.threads {
             let place = format!("{place}, group {}", group.name);

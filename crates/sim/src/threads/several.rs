@@ -153,7 +153,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             hot.begin_counting();
         }
         if outcome.is_none()
-            && (is_stopped(plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
+            && (is_stopped(machine, plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
         {
             outcome = Some(Outcome::Stopped);
         }
@@ -177,7 +177,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                     break;
                 }
                 // The warm-up is over.
-                Before::Cut if !hot.counting && !is_stopped(plan, together) => {
+                Before::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
                     due_ns = Some(machine.now());
                     flights.held = Some(op);
                     break;

@@ -10,6 +10,7 @@ mod backends;
 mod flows;
 mod limits;
 mod rates;
+mod steady;
 mod syncs;
 
 const MS: u64 = 1_000_000;
