@@ -103,6 +103,14 @@ impl Machine {
         if moved < bytes { Err(Short { moved }) } else { Ok(()) }
     }
 
+    /// Whether a read through the page cache would find all its pages: it has nothing to wait for.
+    pub(crate) fn finds_all(&self, handle: Handle, offset: u64, bytes: u64) -> bool {
+        let files = self.files.borrow();
+        let file = files.get(handle.file);
+        let call = Call { offset, bytes, file_bytes: file.bytes };
+        call.pages().all(|page| self.is_ready(file.page(page as u32)))
+    }
+
     /// Whether a page is there with its data.
     fn is_ready(&self, page: PageNumber) -> bool {
         self.cache.borrow().flags(page).is_some_and(|f| f.has(Flags::READY))

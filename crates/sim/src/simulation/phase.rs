@@ -45,11 +45,11 @@ pub(super) fn one_phase<'m>(
         workload.phases.len(),
     );
     machine.block.look(machine, false);
-    let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
     let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
     let count = plans.len() + actors.len();
+    let together = Rc::new(Together::new(phase.interval.0, phase.stop.steady, count));
     together.alive.set(count);
     for plan in &plans {
         let (plan, together, worked) = (Rc::clone(plan), Rc::clone(&together), Rc::clone(&worked));
@@ -91,6 +91,7 @@ pub(super) fn one_phase<'m>(
         start_skew_ns: skew,
         intervals: together.intervals(first_ns, clock_end.unwrap_or(end_ns)),
         ramp_ns: phase.ramp.0,
+        steady: together.steadiness(),
         cache: outcome::intent(phase.cache),
         physical: outcome::physical(&layer, together.written_bytes.get(), "simulated"),
         resident_before: Some(resident_before),

@@ -41,18 +41,24 @@ pub(super) struct Hot<'a, 'p> {
 
 /// Does one operation.
 pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Result<(), (Op, Short)> {
-    let handle = plan.handle(op.file);
     let began = machine.now();
     let stream = plan.stream;
     match op.kind {
-        Kind::Read => machine.read(handle, op.offset, op.bytes.into()).await.map_err(|short| (*op, short))?,
+        Kind::Read => {
+            let done = plan.read(machine, op.file, op.offset, op.bytes.into()).await;
+            done.map_err(|short| (*op, short))?;
+        }
         Kind::Write => {
-            machine.write(handle, op.offset, op.bytes.into()).await;
-            if let Some(data_only) = synced_with(stream) {
-                machine.fsync(handle, data_only).await;
+            let handed = plan.write(machine, op.file, op.offset, op.bytes.into()).await;
+            let inside = stream.sync_every.is_some_and(|every| every.inside);
+            match synced_with(stream) {
+                Some(data_only) if inside => plan.fsync(machine, op.file, data_only).await,
+                // How the file was opened concerns what the kernel was given.
+                Some(data_only) if handed => machine.fsync(plan.handle(op.file), data_only).await,
+                _ => {}
             }
         }
-        Kind::Sync { data_only } => machine.fsync(handle, data_only).await,
+        Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
     }
     if machine.now() == began {
         // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.

@@ -3,12 +3,15 @@
 //!
 //! * `plan`: who runs in a phase and on which files
 //! * `refused`: what the simulator cannot execute
-//! * `life`: one worker from its release to its end; `open`: its files; `hot`: what it counts
+//! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
+//! * `files`: its files through its back-end; `buffered`: the C library's streams
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
-//! * `stop`: what the workers of a phase share
+//! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
 
 mod alone;
+mod buffered;
+mod files;
 mod hot;
 mod life;
 mod open;
@@ -16,6 +19,7 @@ mod pace;
 mod plan;
 mod refused;
 mod several;
+mod steady;
 mod stop;
 mod worked;
 
