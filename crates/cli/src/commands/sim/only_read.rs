@@ -2,7 +2,6 @@
 //! and pass.
 
 use super::stand::Stand;
-use crate::exit::Usage;
 use crate::run_loop::described;
 use fathom_sim::Simulated;
 use fathom_sim::devices::DeviceProfile;
