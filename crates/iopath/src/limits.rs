@@ -205,14 +205,20 @@ mod tests {
             Limits { max_segments: 64, max_sectors: 1024, max_segment_sectors: 8, ..Limits::CCISS };
         assert_eq!(other, Ok(expected));
         for (text, told) in [
-            ("floppy", "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; behind a name may stand"),
+            (
+                "floppy",
+                "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; behind a name may stand",
+            ),
             ("floppy", "max_sectors=N, max_segments=N, max_segment_size=N"),
             ("cciss,max_segment=1", "cciss has no tunable \"max_segment\"; it has max_sectors, max_segments"),
             ("cciss,max_segments=1", "max_segments=1 is outside 2 to 65535"),
             ("cciss,max_segments=65536", "is outside 2 to 65535"),
             ("cciss,max_sectors=7", "is outside 8 to 1048576 (sectors)"),
             ("cciss,max_segment_size=4100", "no multiple of 512"),
-            ("cciss,max_segments", "\"max_segments\" is not a limit and a whole number; there are max_sectors=N"),
+            (
+                "cciss,max_segments",
+                "\"max_segments\" is not a limit and a whole number; there are max_sectors=N",
+            ),
             ("cciss,max_segments=x", "is not a limit and a whole number"),
             ("cciss,max_segments=8,max_segments=9", "max_segments is given twice"),
         ] {

@@ -34,14 +34,21 @@ const READ: &str = "-- fio --name=a --rw=randread --size=16m --number_ios=20 --d
 fn a_drive_that_only_reads_takes_no_writes() {
     let fathom = with(&[("reads.txt", &blkparse(false)), ("writes.txt", &blkparse(true))]);
     let told = json(&fathom, "sim replay reads.txt --device dvd");
-    assert_eq!((&told["counts"]["done"], &told["counts"]["flushes"]), (&3.into(), &1.into()), "flushes do no harm");
+    assert_eq!(
+        (&told["counts"]["done"], &told["counts"]["flushes"]),
+        (&3.into(), &1.into()),
+        "flushes do no harm"
+    );
     let _ = fathom.run_line(&format!("sim run --device dvd --no-store {READ}")).expect_code(0);
     for (line, words) in [
         (
             "sim replay writes.txt --device dvd",
             "arrival 4 of the trace writes, and dvd is an optical drive, whose medium is only read; choose another --device",
         ),
-        ("sim replay --synthetic 9 --device t60p", "a quarter of what is made up writes, and t60p is an optical drive"),
+        (
+            "sim replay --synthetic 9 --device t60p",
+            "a quarter of what is made up writes, and t60p is an optical drive",
+        ),
         (
             "sim run --device dvd -- fio --name=a --rw=randrw --size=1m --direct=1",
             "writes, and dvd is an optical drive, whose medium is only read",
@@ -142,7 +149,9 @@ fn a_host_of_ones_own_is_told_where_it_is_wrong() {
     assert!(host.contains(is));
     let fathom = with(&[("host.toml", &host.replacen(is, "limit_percent = { value = 5", 1))]);
     let line = 1 + host.lines().position(|l| l.starts_with("background_percent")).expect("a line");
-    let told = format!("host.toml:{line}:1: writeback.background_percent is 10; expected 0 to writeback.limit_percent");
+    let told = format!(
+        "host.toml:{line}:1: writeback.background_percent is 10; expected 0 to writeback.limit_percent"
+    );
     let _ = fathom.run_line(&format!("sim run --host host.toml {READ}")).expect_code(2).expect_stderr(&told);
 }
 

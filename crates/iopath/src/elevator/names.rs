@@ -1,7 +1,6 @@
 //! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel's version selects the rules
 //! that this kernel had under that name; without one the newest rules are taken. Errors say what exists.
 
-use super::{AnyElevator, Elevator as _};
 use super::anticipatory::Anticipatory;
 use super::bfq::BfqLite;
 use super::cfq::{Cfq1, Cfq2, Cfq3};
@@ -10,6 +9,7 @@ use super::deadline::{Deadline, Generation, MqDeadline};
 use super::fifo::{Fifo, Search};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
+use super::{AnyElevator, Elevator as _};
 use crate::tunable::{self, TunableError};
 
 /// An elevator cannot be had.

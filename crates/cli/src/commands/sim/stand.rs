@@ -117,7 +117,8 @@ pub fn is_value(setting: &str) -> bool {
 /// Refuses values of a host that a replay, which has no calls, makes no use of.
 pub fn check_for_replay(set: &[String]) -> Result<(), Usage> {
     let set = changes(set)?;
-    let unused = set.iter().find(|(owner, key, _)| owner == "host" && !Host::OF_QUEUE.contains(&key.as_str()));
+    let unused =
+        set.iter().find(|(owner, key, _)| owner == "host" && !Host::OF_QUEUE.contains(&key.as_str()));
     match unused {
         None => Ok(()),
         Some((_, key, _)) => Err(Usage(format!(

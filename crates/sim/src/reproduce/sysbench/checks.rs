@@ -78,10 +78,7 @@ fn held_out(table: &Table, t: &Tolerances) -> Check {
         format!(", worst {:+.1} % ({}, {})", r.error_percent, r.kernel, r.setting)
     });
     Check {
-        stated: format!(
-            "root mean square over the held-out figures of the thread at most {} %",
-            t.held_out_rms_percent
-        ),
+        stated: format!("RMS over the held-out figures of the thread at most {} %", t.held_out_rms_percent),
         found: format!("{:.1} % over {}{worst}", table.held_out_rms_percent, rows.len()),
         holds: !rows.is_empty() && table.held_out_rms_percent <= t.held_out_rms_percent,
     }
@@ -224,8 +221,7 @@ mod tests {
     fn what_is_held_out_is_judged_apart() {
         let check = |rows: Vec<super::super::HeldOut>| {
             let held_out_rms_percent = rms_percent(&rows);
-            let table =
-                Table { held_out: rows, held_out_rms_percent, ..table(|at| CELLS[at].published_s) };
+            let table = Table { held_out: rows, held_out_rms_percent, ..table(|at| CELLS[at].published_s) };
             all(&table, &Tolerances::default())
         };
         let checks = check(published_times(|_| 0.95));

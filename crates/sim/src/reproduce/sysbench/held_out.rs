@@ -250,7 +250,10 @@ pub(super) mod tests {
         assert_eq!(rows[0].error_percent, 0.0);
         // Of a range the middle: 81.9.
         assert!((rows[1].error_percent + 3.297).abs() < 0.001, "{:?}", rows[1]);
-        assert_eq!((rows[1].published_text().as_str(), rows[3].published_text().as_str()), ("81.2-82.6", "0.81"));
+        assert_eq!(
+            (rows[1].published_text().as_str(), rows[3].published_text().as_str()),
+            ("81.2-82.6", "0.81")
+        );
     }
 
     #[test]

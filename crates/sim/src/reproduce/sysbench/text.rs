@@ -83,11 +83,7 @@ fn held_out(t: &Table, f: &mut Formatter<'_>) -> Result {
         )?;
     }
     let counted = t.held_out.iter().filter(|r| r.held_out).count();
-    writeln!(
-        f,
-        "Root mean square of the {counted} that are held out: {:.2} %.\n",
-        t.held_out_rms_percent
-    )
+    writeln!(f, "Root mean square of the {counted} that are held out: {:.2} %.\n", t.held_out_rms_percent)
 }
 
 fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {

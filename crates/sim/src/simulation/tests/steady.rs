@@ -21,7 +21,8 @@ fn a_steady_state_ends_the_phase_behind_its_window() {
 #[test]
 fn a_steady_state_that_does_not_come_is_given_up() {
     // Every second what is read is in memory a little more often.
-    let growing = "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\namount = \"endless\"";
+    let growing =
+        "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\namount = \"endless\"";
     let rule = "cache = \"cold\"\nstop = { steady = { round = \"1s\", window = 3, most_rounds = 5, range_percent = 0.1, slope_percent = 0.1 } }";
     let out = run(&workload(1, 1, rule, growing), setup("today"));
     let state = only(&out).steady.clone().unwrap();

@@ -65,10 +65,7 @@ impl What {
             ),
             (o.run.seed.is_some(), "--seed: a replay draws nothing"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
-            (
-                o.run.readahead.is_some(),
-                "--readahead: a trace has what read-ahead made of the calls",
-            ),
+            (o.run.readahead.is_some(), "--readahead: a trace has what read-ahead made of the calls"),
             (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
         ];
         if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
