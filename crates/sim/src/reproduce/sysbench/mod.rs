@@ -10,7 +10,7 @@ pub mod held_out;
 pub mod published;
 mod text;
 
-pub use ablation::{Ablation, VARIANTS, heads as ablation_heads};
+pub use ablation::{Ablation, VARIANTS, ablated, heads as ablation_heads, published_seconds};
 pub use checks::Tolerances;
 pub use held_out::HeldOut;
 
