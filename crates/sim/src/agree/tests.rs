@@ -190,6 +190,19 @@ fn a_device_without_arrivals_cannot_be_followed_and_says_so() {
 }
 
 #[test]
+fn a_second_end_without_data_frees_no_place() {
+    let most = |text: &str| {
+        let mut look = Look::default();
+        events(text).iter().for_each(|e| look.event(e));
+        look.devices()[0].most_in_device
+    };
+    let writes = "D W 0 8 1\n D W 80 8 1\n C W 0 8 0\n C W 8 0 0\n D W 160 8 1\n D W 240 8 1";
+    assert_eq!(most(writes), 3);
+    let flush = "D FF 0 0 1\n D W 0 8 1\n C FF 0 0 0\n D W 80 8 1\n C W 0 8 0\n C FF 0 0 0\n D W 160 8 1";
+    assert_eq!(most(flush), 2);
+}
+
+#[test]
 fn the_table_names_what_differs() {
     let text = "Q R 8 8 1\n G R 8 8 1\n Q R 800 8 2\n G R 800 8 2\n D R 800 8 2\n D R 8 8 1\n C R 800 8 0\n C R 8 8 0";
     let told = followed("mq-deadline", text).to_string();

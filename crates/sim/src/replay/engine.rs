@@ -13,6 +13,7 @@ use super::{Counts, ReplayError, Replayed, Setup};
 use crate::depths::Level;
 use crate::devices::{AnyDevice, Command, Counters, Device as _};
 use crate::drawn::Drawn;
+use crate::idle_waits::habits;
 use fathom_iopath::{Elevator as _, Nanos, Next, Queue, RequestId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
@@ -203,7 +204,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     fn finish(mut self) -> Replayed {
         let mut block = self.watch.analysis.finish(self.now);
         block.source = "sim".into();
-        Replayed {
+        let habits = habits(&self.queue, |task| self.tasks.told(task));
+        let mut replayed = Replayed {
             block,
             counts: self.counts,
             served: self.served.stats(),
@@ -214,7 +216,9 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             depth_ns: self.watch.depth_ns,
             response_ns: self.watch.response_ns,
             inside: self.drawn.take(self.now, 0, self.device.counters(self.now)),
-        }
+        };
+        replayed.inside.idle_waits.habits = habits;
+        replayed
     }
 }
 

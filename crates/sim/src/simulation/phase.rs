@@ -5,6 +5,7 @@ use super::between::{between, sets_of};
 use crate::block::Who;
 use crate::flows::{self, Flights, Stage};
 use crate::host::Threads;
+use crate::idle_waits::habits;
 use crate::machine::{Executor, Machine};
 use crate::outcome::{self, Inside};
 use crate::threads::{self, Setting, Slots, Together, Worked};
@@ -101,7 +102,8 @@ pub(super) fn one_phase<'m>(
     };
     done.block = Some(layer);
     let counters = machine.block.device_counters(end_ns);
-    let drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
+    let mut drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
+    drawn.idle_waits.habits = habits(&machine.block.queue(), |task| Who(task.0).told());
     inside.phases.retain(|phase| phase.phase != drawn.phase);
     inside.phases.push(drawn);
     inside.add_readahead(machine);

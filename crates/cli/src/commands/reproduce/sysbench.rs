@@ -159,3 +159,29 @@ fn other_figures(t: &table::Table) -> Part {
         ..Part::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::typed::assert_said;
+    use super::*;
+
+    #[test]
+    fn figures_in_the_degrees_of_freedom_are_those_of_the_ablation() {
+        let workload = workload(table::COMMAND).unwrap();
+        let of = |variant, head: &str| table::ablated(&workload, table::SEEDS, variant, head).unwrap();
+        let gain = (1.0 - of("CFQ keyed by thread", "CFQ") / of("base", "CFQ")) * 100.0;
+        assert_said(&table::FREEDOM, "keyed by thread it is ", gain);
+        // The disk's profile says why its cache does not sort.
+        let sorted = "write cache that sorts (32 commands, shortest first)";
+        let too_fast: Vec<f64> = table::ablation_heads()
+            .iter()
+            .zip(table::published_seconds())
+            .map(|(head, published)| (1.0 - of(sorted, head) / published) * 100.0)
+            .collect();
+        let note = fathom_sim::devices::text("deskstar-60gxp").unwrap();
+        let (least, most) = too_fast.iter().fold((100.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
+        assert_said(&[note], "shortest-first is ", least);
+        assert_said(&[note], &format!("shortest-first is {least:.0} to "), most);
+        assert!(table::ablated(&workload, 1, "nothing", "CFQ").is_err());
+    }
+}

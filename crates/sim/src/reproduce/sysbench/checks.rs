@@ -78,7 +78,7 @@ fn held_out(table: &Table, t: &Tolerances) -> Check {
         format!(", worst {:+.1} % ({}, {})", r.error_percent, r.kernel, r.setting)
     });
     Check {
-        stated: format!("RMS over the held-out figures of the thread at most {} %", t.held_out_rms_percent),
+        stated: format!("RMS over the held-out figures at most {} %", t.held_out_rms_percent),
         found: format!("{:.1} % over {}{worst}", table.held_out_rms_percent, rows.len()),
         holds: !rows.is_empty() && table.held_out_rms_percent <= t.held_out_rms_percent,
     }
