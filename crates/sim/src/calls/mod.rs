@@ -1,11 +1,14 @@
 //! The system calls of the simulated kernel: what happens between a thread that reads, writes or syncs and the block queue.
 
 mod direct;
+mod mapped;
 mod metadata;
 mod names;
 mod read;
 mod sync;
 mod write;
+
+pub(crate) use mapped::{Ahead, Table};
 
 use crate::block::Who;
 use crate::files::FileNumber;
