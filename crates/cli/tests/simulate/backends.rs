@@ -1,5 +1,5 @@
-//! What IOzone, sysbench and fio do by other means than a call for each operation: it is simulated, with the operations and bytes of a
-//! real run, and what is not is refused in words of whoever asked.
+//! What IOzone, sysbench and fio do by other means than a call for each operation: it is simulated, with the operations and bytes that
+//! were asked for, and what is not is refused in words of whoever asked.
 
 use fathom_testkit::Fathom;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn iozones_standard_run_is_simulated_with_all_its_phases() {
     let fathom = Fathom::new();
     let run = record(&fathom, "sim run --json --no-store -- iozone -a -s 256k -r 64k");
     let done = done(&run);
-    for phase in ["fwrite", "re-fwrite", "fread", "re-fread"] {
+    for phase in ["fwrite", "frewrite", "fread", "freread"] {
         let found = done.iter().find(|(name, ..)| name == phase);
         assert_eq!(found.map(|&(_, ops, bytes)| (ops, bytes)), Some((4, 262_144)), "{phase}: {done:?}");
     }

@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::calls::{Ahead, Handle, Short, Table};
 use crate::copying::Way;
 use crate::machine::Machine;
+use crate::stack::Stack;
 use fathom_workload::{Backend, Direction, MapFlush};
 
 /// Advices of madvise, by Linux' numbers.
@@ -60,7 +61,7 @@ impl Mapping {
             machine.lengthen(handle, end);
         }
         machine.compute(machine.costs.call_ns).await;
-        if let Some(way) = self.populate {
+        if let Some(way) = self.populate.filter(|_| machine.stack == Stack::Full) {
             machine.populate(handle, &mut self.table, way, end).await;
         }
     }
