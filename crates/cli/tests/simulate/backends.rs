@@ -13,7 +13,7 @@ fn record(fathom: &Fathom, line: &str) -> Value {
 fn done(run: &Value) -> Vec<(String, u64, u64)> {
     let of = |phase: &Value| {
         let workers = phase["repetitions"][0]["workers"].as_array().expect("workers");
-        let sum = |key: &str| workers.iter().map(|w| w[key].as_u64().expect("a number")).sum();
+        let sum = |key: &str| workers.iter().map(|w| w[key].as_u64().expect("a number")).sum::<u64>();
         (phase["name"].as_str().expect("a name").to_owned(), sum("ops"), sum("bytes"))
     };
     run["phases"].as_array().expect("phases").iter().map(of).collect()

@@ -54,7 +54,7 @@ impl Table {
     }
 
     fn has(bits: &[u64], page: u32) -> bool {
-        bits.get(page as usize / 64).is_some_and(|word| word >> (page % 64) & 1 == 1)
+        bits.get(page as usize / 64).is_some_and(|word| (word >> (page % 64)) & 1 == 1)
     }
 
     fn put(bits: &mut Vec<u64>, page: u32) {
