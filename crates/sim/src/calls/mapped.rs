@@ -200,35 +200,12 @@ impl Machine {
             self.policy.end_call(&mut self.opens.borrow_mut()[handle.open as usize], reading);
             return wanted;
         }
-        let files = self.files.borrow();
-        let file = files.get(handle.file);
-        let mut cache = self.cache.borrow_mut();
-        let flags = cache.flags(file.page(page));
-        {
-            let mut counts = self.counts.borrow_mut();
-            counts.pages_asked += 1;
-            match flags {
-                None => {}
-                Some(flags) if flags.has(Flags::READY) => counts.pages_cached += 1,
-                Some(_) => counts.pages_in_flight += 1,
-            }
-        }
+        let is_there = self.is_asked_for(handle, page);
         let never = table.ahead == Ahead::Never || self.policy.name() == "none";
-        let window = table.window(page, flags.is_some(), never);
-        let mut wanted: Vec<(u32, u32)> = Vec::new();
+        let window = table.window(page, is_there, never);
         // The page itself is read also where the file, as the cache knows it, has ended before.
-        let end = window.end.min(file.pages_of_data().max(page + 1));
-        for page in window.start.min(end)..end {
-            if cache.flags(file.page(page)).is_some() {
-                continue;
-            }
-            cache.insert(file.page(page), Flags::default(), self.cpu());
-            match wanted.last_mut() {
-                Some((first, pages)) if *first + *pages == page => *pages += 1,
-                _ => wanted.push((page, 1)),
-            }
-        }
-        wanted
+        let end = self.files.borrow().get(handle.file).pages_of_data().max(page + 1).min(window.end);
+        self.missing_of(handle, window.start.min(end)..end)
     }
 }
 

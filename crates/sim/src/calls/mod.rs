@@ -3,6 +3,7 @@
 mod direct;
 mod mapped;
 mod metadata;
+mod missing;
 mod names;
 mod read;
 mod sync;
@@ -27,6 +28,8 @@ pub(crate) struct Handle {
     pub direct: bool,
     /// Reads look after the time of the last access: opened without O_NOATIME.
     pub access_time: bool,
+    /// Read-ahead is off on it.
+    pub no_readahead: bool,
     /// Of the file when it was opened, if it may go since; see [`Machine::forget`].
     pub generation: Option<u32>,
 }

@@ -76,7 +76,11 @@ impl Machine {
             let mut copying_ns = 0;
             for page in call.pages() {
                 let page = page as u32;
-                let wanted = self.touch(handle, &mut reading, page);
+                let wanted = if handle.no_readahead {
+                    self.touch_alone(handle, page..call.pages().end as u32)
+                } else {
+                    self.touch(handle, &mut reading, page)
+                };
                 let number = self.files.borrow().get(handle.file).page(page);
                 if !wanted.is_empty() || !self.is_ready(number) {
                     self.compute(std::mem::take(&mut copying_ns)).await;
