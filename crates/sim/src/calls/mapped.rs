@@ -72,6 +72,17 @@ impl Table {
         }
     }
 
+    /// Pages that were not in memory are not in the page table, whatever was there before.
+    fn forget(&mut self, pages: Range<u32>) {
+        for page in pages {
+            for bits in [&mut self.readable, &mut self.writable] {
+                if let Some(word) = bits.get_mut(page as usize / 64) {
+                    *word &= !(1 << (page % 64));
+                }
+            }
+        }
+    }
+
     /// Pages to be read at a fault as far as they are not there: none for one that is in memory, unless it is marked.
     fn window(&mut self, page: u32, is_there: bool, never: bool) -> Range<u32> {
         if is_there {
@@ -172,6 +183,7 @@ impl Machine {
             self.know_place(handle.who, handle.file, page).await;
         }
         for (first, pages) in self.wanted_at(handle, table, page) {
+            table.forget(first..first + pages);
             self.drawn.borrow_mut().is_read_ahead(self.now(), pages);
             self.read_in(handle.who, handle.file, first, pages).await;
         }
@@ -221,6 +233,9 @@ mod tests {
         let readable: Vec<u32> = (0..200).filter(|&p| Table::has(&table.readable, p)).collect();
         assert_eq!(readable, [3, 70]);
         assert!(Table::has(&table.writable, 3) && !Table::has(&table.writable, 70));
+        table.forget(3..300);
+        assert!(!Table::has(&table.readable, 3) && !Table::has(&table.writable, 3));
+        assert!(!Table::has(&table.readable, 70));
     }
 
     #[test]

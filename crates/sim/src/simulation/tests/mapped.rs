@@ -60,11 +60,13 @@ fn what_is_in_the_page_table_costs_no_fault() {
 
 #[test]
 fn memory_takes_pages_out_of_the_page_table() {
-    let mut s = setup("today");
-    s.host.memory.cache_mib.value = 4;
-    let out = run(&workload(1, 1, "cache = \"cold\"", &stream("read", "", "amount = { passes = 2 }")), s);
-    // Twice as many pages as there is room for, in their order: the second pass faults again.
-    assert!(faults(&out).0 > 2048 + 1024, "{:?}", faults(&out));
+    for readahead in ["none", "modern"] {
+        let mut s = Setup { readahead: readahead.into(), ..setup("today") };
+        s.host.memory.cache_mib.value = 4;
+        let out = run(&workload(1, 1, "cache = \"cold\"", &stream("read", "", "amount = { passes = 2 }")), s);
+        // Twice as many pages as there is room for, in their order: the second pass faults again.
+        assert!(faults(&out).0 > 2048 + 1024, "{readahead}: {:?}", faults(&out));
+    }
 }
 
 #[test]
