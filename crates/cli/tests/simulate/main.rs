@@ -2,6 +2,7 @@
 //! was simulated for measured.
 
 mod agree;
+mod backends;
 mod both;
 mod calibrate;
 mod disc;

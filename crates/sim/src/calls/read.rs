@@ -76,7 +76,11 @@ impl Machine {
             let mut copying_ns = 0;
             for page in call.pages() {
                 let page = page as u32;
-                let wanted = self.touch(handle, &mut reading, page);
+                let wanted = if handle.no_readahead {
+                    self.touch_alone(handle, page..call.pages().end as u32)
+                } else {
+                    self.touch(handle, &mut reading, page)
+                };
                 let number = self.files.borrow().get(handle.file).page(page);
                 if !wanted.is_empty() || !self.is_ready(number) {
                     self.compute(std::mem::take(&mut copying_ns)).await;
@@ -117,7 +121,7 @@ impl Machine {
     }
 
     /// A page of a call of so many is copied to the caller. What that costs by where it is and becomes, ns.
-    fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
+    pub(super) fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
         let activated = self.cache.borrow_mut().touch(page);
         let activation_ns = if activated { self.copies.activation_ns() } else { 0 };
         activation_ns + self.page_ns(Way::Read, page, pages)
@@ -134,7 +138,7 @@ impl Machine {
     }
 
     /// Tells read-ahead of a page. Returns what it wants read.
-    fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
+    pub(super) fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
         let mut cache = self.cache.borrow_mut();
         let mut marks = self.marks.borrow_mut();
         let mut counts = self.counts.borrow_mut();

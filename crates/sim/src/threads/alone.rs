@@ -61,7 +61,7 @@ impl Hot<'_, '_> {
 
     /// What is to make an operation harder: a walk through other memory, so that its buffer is in no cache of the CPU, and reads at the
     /// beginning of the file, which read-ahead and an arm come back from. As with the engine it is in no latency.
-    async fn unsettle(&mut self, op: &Op) -> Result<(), Short> {
+    async fn unsettle(&self, op: &Op) -> Result<(), Short> {
         let (machine, stream) = (self.machine, self.plan.stream);
         let pages = stream.purge.0.div_ceil(PAGE);
         if pages > 0 {

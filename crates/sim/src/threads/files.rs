@@ -1,10 +1,12 @@
 //! A worker's files through its back-end: a call of the kernel for each operation, or something between the two that the engine has,
-//! too: the C library's streams.
+//! too: the C library's streams, or a mapping.
 
 use super::buffered::Buffered;
+use super::mapping::Mapping;
 use super::plan::Plan;
 use crate::calls::Short;
 use crate::machine::Machine;
+use crate::stack::Stack;
 use fathom_workload::{Access, Backend, Stream};
 use std::cell::RefCell;
 
@@ -14,6 +16,8 @@ pub(super) enum Between {
     Nothing,
     /// Streams of the C library.
     Streams(RefCell<Vec<Buffered>>),
+    /// Mappings; none of them matters where there is no page cache.
+    Mappings(RefCell<Vec<Mapping>>),
 }
 
 impl Between {
@@ -23,6 +27,9 @@ impl Between {
             Backend::Stdio { buffer } => {
                 let size = if buffer.0 > 0 { buffer.0 } else { largest(stream) };
                 Self::Streams(RefCell::new(vec![Buffered::new(size); files.max(1)]))
+            }
+            Backend::Mmap { .. } => {
+                Self::Mappings(RefCell::new(vec![Mapping::of(&stream.backend); files.max(1)]))
             }
             _ => Self::Nothing,
         }
@@ -65,6 +72,13 @@ impl Plan<'_> {
                 back_into(all, file, stream);
                 done
             }
+            Between::Mappings(_) if machine.stack != Stack::Full => machine.read(handle, offset, bytes).await,
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                let done = mapping.read(machine, handle, offset, bytes).await;
+                back_into(all, file, mapping);
+                done
+            }
         }
     }
 
@@ -82,33 +96,68 @@ impl Plan<'_> {
                 back_into(all, file, stream);
                 handed
             }
+            Between::Mappings(_) if machine.stack != Stack::Full => {
+                machine.write(handle, offset, bytes).await;
+                false
+            }
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                mapping.write(machine, handle, offset, bytes).await;
+                back_into(all, file, mapping);
+                false
+            }
         }
     }
 
     /// Makes what was written durable.
     pub async fn fsync(&self, machine: &Machine, file: u32, data_only: bool) {
-        if let Between::Streams(all) = &self.between {
-            let mut stream = out_of(all, file);
-            stream.sync(machine, self.handle(file)).await;
-            back_into(all, file, stream);
+        let handle = self.handle(file);
+        match &self.between {
+            Between::Nothing => machine.fsync(handle, data_only).await,
+            Between::Streams(all) => {
+                let mut stream = out_of(all, file);
+                stream.sync(machine, handle).await;
+                back_into(all, file, stream);
+                machine.fsync(handle, data_only).await;
+            }
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                mapping.sync(machine, handle).await;
+                back_into(all, file, mapping);
+            }
         }
-        machine.fsync(self.handle(file), data_only).await;
     }
 
-    /// The files are opened.
-    pub fn begin(&self) {
-        if let Between::Streams(all) = &self.between {
-            all.borrow_mut().iter_mut().for_each(|stream| *stream = stream.again());
+    /// The files are open: what comes between begins.
+    pub async fn begin(&self, machine: &Machine) {
+        match &self.between {
+            Between::Nothing => {}
+            Between::Streams(all) => all.borrow_mut().iter_mut().for_each(|stream| *stream = stream.again()),
+            Between::Mappings(all) => {
+                for file in 0..self.files.len() as u32 {
+                    let mut mapping = Mapping::of(&self.stream.backend);
+                    mapping.begin(machine, self, file).await;
+                    back_into(all, file, mapping);
+                }
+            }
         }
     }
 
     /// What comes before the files are closed.
     pub async fn end(&self, machine: &Machine) {
-        if let Between::Streams(all) = &self.between {
-            for file in 0..self.files.len() as u32 {
-                let mut stream = out_of(all, file);
-                stream.sync(machine, self.handle(file)).await;
-                back_into(all, file, stream);
+        for file in 0..self.files.len() as u32 {
+            match &self.between {
+                Between::Nothing => return,
+                Between::Streams(all) => {
+                    let mut stream = out_of(all, file);
+                    stream.sync(machine, self.handle(file)).await;
+                    back_into(all, file, stream);
+                }
+                Between::Mappings(all) => {
+                    let mut mapping = out_of(all, file);
+                    mapping.end(machine, self.handle(file)).await;
+                    back_into(all, file, mapping);
+                }
             }
         }
     }

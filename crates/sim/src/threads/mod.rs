@@ -4,7 +4,7 @@
 //! * `plan`: who runs in a phase and on which files
 //! * `refused`: what the simulator cannot execute
 //! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
-//! * `files`: its files through its back-end; `buffered`: the C library's streams
+//! * `files`: its files through its back-end; `buffered`: the C library's streams; `mapping`: mapped files
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
 //! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
@@ -14,6 +14,7 @@ mod buffered;
 mod files;
 mod hot;
 mod life;
+mod mapping;
 mod open;
 mod pace;
 mod plan;

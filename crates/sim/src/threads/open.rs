@@ -10,7 +10,7 @@ pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
             machine.make_empty(file).await;
         }
     }
-    plan.begin();
+    plan.begin(machine).await;
 }
 
 /// What comes before the start and is in no clock.

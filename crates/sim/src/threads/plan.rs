@@ -72,6 +72,7 @@ impl<'a> Plan<'a> {
             who: self.who,
             direct: self.stream.open.direct,
             access_time: !self.stream.open.no_access_time,
+            no_readahead: false,
             generation: None,
         }
     }

@@ -1,6 +1,7 @@
 //! What the simulator cannot execute, said before anything starts, in words that tell what to do. What has no cost worth simulating
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
+use super::mapping::is_known;
 use fathom_workload::{Access, Action, Backend, Lock, Phase, Program, Stream, Workload};
 
 /// The first thing that it cannot execute.
@@ -51,11 +52,12 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "leave queue_depth out",
         );
     }
-    if matches!(stream.backend, Backend::Mmap { .. }) {
+    if let Backend::Mmap { advice: Some(advice), .. } = stream.backend
+        && !is_known(advice)
+    {
         return no(
-            "a mapped file (page faults)",
-            "read and write it by calls (IOzone: without -B; sysbench: --file-io-mode=sync; fio: ioengine=psync; a workload: \
-             backend = { psync = \"pread\" })",
+            &format!("madvise advice {advice} of a mapped file"),
+            "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
         );
     }
     if let Backend::Pvsync2(flags) = stream.backend
@@ -114,12 +116,15 @@ mod tests {
         assert!(null.contains("the back-end null") && null.contains("fio: any other ioengine"), "{null}");
         let deep = refused("backend = { stdio = {} }\nqueue_depth = 2").unwrap();
         assert!(deep.contains("one operation after the other"), "{deep}");
+        let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
+        assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
     }
 
     #[test]
     fn what_the_engine_does_without_o_direct_is_done() {
         for stream in [
             "backend = { stdio = {} }",
+            "backend = { mmap = { flush = \"sync\", populate = true, advice = 1 } }",
             "backend = { aio = {} }\nqueue_depth = 8",
             "backend = { uring = {} }\nqueue_depth = 8",
             "purge = \"1MiB\"",

@@ -72,9 +72,8 @@ impl Rounds {
     /// Judges the rounds that are over. Whether the phase is.
     pub fn look(&mut self, now: u64) -> bool {
         let round_ns = self.rule.round.0.max(1);
-        while let Some(began_ns) =
-            self.began_ns.filter(|&began| !self.over && now - began.min(now) > round_ns)
-        {
+        let is_behind = |began_ns: u64| now.saturating_sub(began_ns) > round_ns;
+        while let Some(began_ns) = self.began_ns.filter(|&began_ns| !self.over && is_behind(began_ns)) {
             self.began_ns = Some(began_ns + round_ns);
             self.judge(round_ns);
         }

@@ -44,8 +44,8 @@ fn a_read_of_the_c_library_fills_its_buffer_and_no_more() {
 
 #[test]
 fn what_an_fsync_finds_in_the_c_librarys_buffer_is_written_too() {
-    let (_, _, requests, bytes) =
-        calls(&stdio("64KiB", 6, "direction = \"write\"\nsync_every = { writes = 2 }"));
+    let stream = stdio("64KiB", 6, "direction = \"write\"\nsync_every = { writes = 2 }");
+    let (_, _, requests, bytes) = calls(&stream);
     assert_eq!((requests, bytes), (3, 6 * 4096));
 }
 
@@ -100,8 +100,8 @@ fn aio_without_o_direct_waits_in_the_call_that_hands_operations_in() {
     assert_eq!(only(&aio).workers[0].elapsed_ns, only(&one).workers[0].elapsed_ns);
     assert!(only(&aio).latency(OpKind::Read).min_ns() >= 8 * MS);
     let small = buffered("backend = { aio = { batch = 2 } }\nqueue_depth = 8", "cold");
-    let (least, most) =
-        (only(&small).latency(OpKind::Read).min_ns(), only(&small).latency(OpKind::Read).max_ns());
+    let latency = only(&small).latency(OpKind::Read);
+    let (least, most) = (latency.min_ns(), latency.max_ns());
     assert!(least >= 2 * MS && most < 3 * MS, "{least} {most}");
 }
 
@@ -136,8 +136,9 @@ fn an_amount_is_exact_and_a_sync_goes_alone_with_aio_without_o_direct() {
 #[test]
 fn disturbing_reads_and_a_purged_cache_cost_time_and_are_in_no_latency() {
     let read = |rest: &str| {
-        let stream =
-            format!("direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\nlength = \"256KiB\"\n{rest}");
+        let stream = format!(
+            "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\nlength = \"256KiB\"\n{rest}"
+        );
         run(&workload(1, 1, "cache = \"warm\"", &stream), setup("ncsa-2005-linux-2.4"))
     };
     let (plain, disturbed) = (read(""), read("disturb_every = 16"));

@@ -9,6 +9,7 @@ use fathom_record::{Ending, OpKind, Repetition};
 mod backends;
 mod flows;
 mod limits;
+mod mapped;
 mod rates;
 mod steady;
 mod syncs;
