@@ -25,7 +25,10 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         missing.push(format!("rustup target add {TARGET}"));
     }
     if !missing.is_empty() {
-        bail!("`aarch64` compiles for another architecture and emulates it; it needs: {}", missing.join("; "));
+        bail!(
+            "`aarch64` compiles for another architecture and emulates it; it needs: {}",
+            missing.join("; ")
+        );
     }
     let mut good = true;
     for (package, test) in TESTS {

@@ -59,7 +59,7 @@ fn other_programs_ways_are_simulated_too() {
 fn a_run_that_ends_when_it_is_steady_is_simulated() {
     let fathom = Fathom::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/steady-state-pts.toml");
-    let outcome = fathom.run(&["sim", "run", "--json", "--no-store", file]).expect_code(0);
+    let outcome = fathom.run(["sim", "run", "--json", "--no-store", file]).expect_code(0);
     let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     let steady = &run["phases"][1]["repetitions"][0]["steady"];
     let rounds = steady["rounds"].as_array().expect("rounds");

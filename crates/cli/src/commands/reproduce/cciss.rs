@@ -158,8 +158,10 @@ mod tests {
     fn figures_in_the_degrees_of_freedom_are_those_of_the_ablation() {
         let workloads: Vec<Workload> =
             table::published::TESTS.iter().map(|test| workload(test.command).unwrap()).collect();
-        let (joined, turns) =
-            ("commands past the cache: joined up to 8 MiB", "files laid out by turns of 1027 blocks (windows of ext2)");
+        let (joined, turns) = (
+            "commands past the cache: joined up to 8 MiB",
+            "files laid out by turns of 1027 blocks (windows of ext2)",
+        );
         let figures = [
             ("base", "H1", "2x rc8"),
             ("base", "H2", "2x rc8*"),
@@ -175,7 +177,8 @@ mod tests {
         let mb_s = side_by_side(&figures, |&(variant, hypothesis, head)| {
             table::ablated(&workloads, variant, hypothesis, head).unwrap() / 1000.0
         });
-        let [base, base_star, one, two, three, two_star, by_turns, by_turns_star, small, large] = mb_s[..] else {
+        let [base, base_star, one, two, three, two_star, by_turns, by_turns_star, small, large] = mb_s[..]
+        else {
             panic!("{mb_s:?}")
         };
         for (before, found) in [

@@ -20,7 +20,9 @@ fn a_figure_is_held_to_its_last_place() {
     let sentences = ["with 32 KiB 7.4, with 128 KiB 12.1 MB/s", "the end is 24."];
     assert_said(&sentences, "with 32 KiB ", 7.4499);
     assert_said(&sentences, "the end is ", 23.51);
-    for (before, found) in [("with 128 KiB ", 12.04), ("the end is ", 24.6), ("with ", 32.0), ("nowhere ", 1.0)] {
+    for (before, found) in
+        [("with 128 KiB ", 12.04), ("the end is ", 24.6), ("with ", 32.0), ("nowhere ", 1.0)]
+    {
         let held = std::panic::catch_unwind(|| assert_said(&sentences, before, found));
         assert!(held.is_err(), "{before}{found}");
     }

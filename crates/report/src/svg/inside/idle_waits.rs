@@ -140,7 +140,8 @@ mod tests {
                  next came during the wait), 1.00 ms on average; 1 in vain, 6.00 ms on average; 75 % paid."
             )
         );
-        let habit = |n: u64| Habits { task: format!("worker {n}"), think_ns: n * 1_000_000, seek_sectors: 12_000 };
+        let habit =
+            |n: u64| Habits { task: format!("worker {n}"), think_ns: n * 1_000_000, seek_sectors: 12_000 };
         let told = idle_words(&IdleWaits { habits: vec![habit(0)], ..waits.clone() }).unwrap();
         let end = "75 % paid. Its means of processes in the end: worker 0 thinks 0 ns, its requests lie 12 000 sectors apart.";
         assert!(told.ends_with(end), "{told}");

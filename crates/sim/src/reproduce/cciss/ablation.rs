@@ -95,12 +95,7 @@ pub fn heads() -> Vec<String> {
 ///
 /// # Errors
 /// There is no such row or column, or a workload cannot be simulated.
-pub fn ablated(
-    workloads: &[Workload],
-    variant: &str,
-    hypothesis: &str,
-    head: &str,
-) -> Result<f64, SimError> {
+pub fn ablated(workloads: &[Workload], variant: &str, hypothesis: &str, head: &str) -> Result<f64, SimError> {
     let variant_at = VARIANTS.iter().position(|v| *v == variant);
     let hypothesis_at = HYPOTHESES.iter().position(|h| h.name == hypothesis);
     let column_at = heads().iter().position(|h| h == head);

@@ -99,11 +99,10 @@ pub fn ablated(workload: &Workload, seeds: u32, variant: &str, head: &str) -> Re
     };
     let jobs: Vec<u32> = (1..=seeds.max(1)).collect();
     let change = change(variant);
-    let seconds: Vec<f64> = side_by_side(&jobs, |&seed| {
-        one(workload, &CELLS[COLUMNS[column]], seed, &change).map(|o| o.seconds)
-    })
-    .into_iter()
-    .collect::<Result<_, _>>()?;
+    let seconds: Vec<f64> =
+        side_by_side(&jobs, |&seed| one(workload, &CELLS[COLUMNS[column]], seed, &change).map(|o| o.seconds))
+            .into_iter()
+            .collect::<Result<_, _>>()?;
     Ok(mean(&seconds))
 }
 

@@ -136,9 +136,8 @@ fn an_amount_is_exact_and_a_sync_goes_alone_with_aio_without_o_direct() {
 #[test]
 fn disturbing_reads_and_a_purged_cache_cost_time_and_are_in_no_latency() {
     let read = |rest: &str| {
-        let stream = format!(
-            "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\nlength = \"256KiB\"\n{rest}"
-        );
+        let stream =
+            format!("direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\nlength = \"256KiB\"\n{rest}");
         run(&workload(1, 1, "cache = \"warm\"", &stream), setup("ncsa-2005-linux-2.4"))
     };
     let (plain, disturbed) = (read(""), read("disturb_every = 16"));
