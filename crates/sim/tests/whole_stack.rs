@@ -26,6 +26,15 @@ const DEVICES: [&str; 8] = [
 ];
 const DIRECTIONS: [&str; 3] = ["\"read\"", "\"write\"", "{ mix = { read-percent = 60 } }"];
 const SYNCS: [&str; 3] = ["", "sync_every = { writes = 7, data_only = true }", "timed = { fsync = true }"];
+/// Back-ends, and whether they may go past the cache.
+const BACKENDS: [(&str, bool); 6] = [
+    ("", true),
+    ("backend = { mmap = {} }", false),
+    ("backend = { mmap = { advice = 1 } }", false),
+    ("backend = { stdio = { buffer = \"12KiB\" } }", false),
+    ("backend = { aio = {} }\nqueue_depth = 4", true),
+    ("backend = { uring = {} }\nqueue_depth = 3", true),
+];
 /// How many operations each thread does.
 const OPERATIONS: u64 = 40;
 
@@ -46,6 +55,7 @@ struct Case {
     sync: &'static str,
     seed: u64,
     cache_mib: u32,
+    backend: &'static str,
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -67,10 +77,10 @@ fn case() -> impl Strategy<Value = Case> {
         any::<bool>(),
         prop::sample::select(&SYNCS[..]),
         any::<u64>(),
-        prop::sample::select(vec![1_u32, 2, 8]),
+        (prop::sample::select(vec![1_u32, 2, 8]), prop::sample::select(&BACKENDS[..])),
     );
     (parts, load).prop_map(|((host, device, scheduler, readahead, stack), load)| {
-        let (threads, files, record_kib, direction, random, direct, sync, seed, cache_mib) = load;
+        let (threads, files, record_kib, direction, random, direct, sync, seed, (cache_mib, (backend, past))) = load;
         Case {
             host,
             device,
@@ -82,23 +92,24 @@ fn case() -> impl Strategy<Value = Case> {
             record_kib,
             direction,
             random,
-            direct,
+            direct: direct && past,
             sync,
             seed,
             cache_mib,
+            backend,
         }
     })
 }
 
 fn workload(case: &Case) -> Workload {
-    let Case { threads, files, record_kib, direction, random, direct, sync, seed, .. } = case;
+    let Case { threads, files, record_kib, direction, random, direct, sync, seed, backend, .. } = case;
     let access = if *random { "permuted" } else { "sequential" };
     let text = format!(
         "name = \"t\"\nseed = \"{seed:#x}\"\n[[fileset]]\nname = \"f\"\n[fileset.files.numbered]\nprefix = \"f\"\ncount = {files}\n\
          [fileset.size]\nfixed = \"4MiB\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
          instances = {threads}\n[phase.group.thread.program.stream]\nfileset = \"f\"\npick = \"by-worker\"\ndirection = {direction}\n\
          access = \"{access}\"\nrecord = {{ fixed = \"{record_kib}KiB\" }}\namount = {{ operations = {OPERATIONS} }}\n\
-         open = {{ direct = {direct} }}\n{sync}"
+         open = {{ direct = {direct} }}\n{sync}\n{backend}"
     );
     Workload::from_toml(&text).expect("a workload")
 }
