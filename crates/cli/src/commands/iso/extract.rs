@@ -35,7 +35,7 @@ struct Unpacking<'a> {
 }
 
 pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let reader = reader(open(&options.source)?, &policy)?;
     let image: &Opened = reader.image();
     let from = find(image, &options.source, &options.from)?;

@@ -191,7 +191,7 @@ fn file(image: &Opened, node: &Node) -> serde_json::Value {
 }
 
 pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let reader = reader(open(&options.source)?, &policy)?;
     let done = cat_all(options, &reader);
     if options.counters {

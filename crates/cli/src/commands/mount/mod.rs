@@ -30,10 +30,11 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if options.daemon && !background {
         return daemon::start();
     }
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let image = open(&options.source)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
     let on = point::ready(&options.on)?;
+    point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
     let how = Mounting {
         name: source.display().to_string(),
