@@ -13,6 +13,7 @@ const MOST_MIB: i64 = 100;
 const LIMIT: &str = "60";
 
 /// Seconds of CPU and MiB of memory that a command took at most; it may fail, but not hang or die.
+#[expect(clippy::zombie_processes, reason = "wait4 waits for it, and says what it cost")]
 fn cost(args: &[&str], inside: &Path) -> (f64, i64) {
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", LIMIT, env!("CARGO_BIN_EXE_fathom")]).args(args).current_dir(inside);

@@ -173,7 +173,9 @@ fn version((program, option): (&str, &str)) -> Option<String> {
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find(|line| line.chars().any(|c| c.is_ascii_digit()))?;
-    let words = line.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let words = line
+        .split_whitespace()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(char::is_alphabetic))?;
     Some(format!("{program} {}", words.trim_end_matches([':', ','])))
 }
 

@@ -66,7 +66,8 @@ fn a_thousand_changed_bytes_in_each_harm_nobody() {
     for valid in all {
         // Descriptors, path tables, directories and continuations; behind them are data. Every tenth change is anywhere.
         let structures = (32_768, valid.bytes.len().min(32_768 + 24 * 2352));
-        let mut state = valid.name.bytes().fold(7u64, |sum, byte| sum * 31 + u64::from(byte));
+        let mut state =
+            valid.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut draw = |below: usize| {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
             (state >> 33) as usize % below

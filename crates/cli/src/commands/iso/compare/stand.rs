@@ -59,7 +59,7 @@ impl Below {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Device => {
-                "What the reader's own cache did not have came from the device, past the page cache: of each row, \"from cache\" is memory's and the rest the device's."
+                "What the reader's own cache did not have came from the device, past the page cache: of each row the share \"cached\" came from memory and the rest from the device."
             }
             Self::PageCache => {
                 "The page cache stands below the reader: it was emptied before each run, but what the kernel read ahead into it came from memory. Requests are those of the reader; speeds are not the device's alone."
