@@ -13,11 +13,16 @@ use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_isofs::mount::{Cache, Mounting, mount};
-use fathom_isofs::reader::{Counters, Policy, Reader};
+use fathom_isofs::reader::{Counters, Medium, Policy, Reader};
 use options::Mount;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// What the kernel reads ahead where it caches. Of an image in memory 256 KiB came out fastest; from a disc in a drive a move of the head costs
+/// as much as half a megabyte.
+const READ_AHEAD_KIB: u32 = 256;
+const READ_AHEAD_DISC_KIB: u32 = 512;
 
 pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let background = daemon::is_background();
@@ -53,6 +58,10 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
     let shown = options.on.display();
     let ours = point::which(&on);
+    if let Some(ours) = ours.filter(|_| how.cache == Cache::Kernel) {
+        let optical = reading::medium_of(&options.source.image) == Medium::Optical;
+        point::read_ahead(ours, if optical { READ_AHEAD_DISC_KIB } else { READ_AHEAD_KIB });
+    }
     let watching =
         ours.context("the kernel's table does not show the mount").and_then(|ours| guard.watch(ours));
     let watching = match watching {

@@ -74,6 +74,13 @@ pub fn which(on: &Path) -> Option<Which> {
     mount_on(on).map(|mount| Which { mount: mount.id, device: mount.device })
 }
 
+/// Has the kernel ask for so many KiB at once when it reads ahead: 128 is all that a file system may ask for itself. Only root may, and
+/// without it everything is as before.
+pub fn read_ahead(ours: Which, kib: u32) {
+    let (major, minor) = ours.device;
+    let _ = fs::write(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), kib.to_string());
+}
+
 /// Takes a mount out of the tree, if it is the one that stands there: what somebody has mounted over it since is not ours.
 pub fn unmount_this(on: &Path, ours: Option<Which>) -> io::Result<()> {
     if ours.is_none() || which(on) != ours {
