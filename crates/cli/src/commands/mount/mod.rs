@@ -41,11 +41,13 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let on = point::ready(&options.on)?;
     point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
+    let optical = reading::medium_of(&options.source.image) == Medium::Optical;
     let how = Mounting {
         name: source.display().to_string(),
         cache: if options.reading.is_asked() { Cache::Own } else { Cache::Kernel },
         workers: options.workers.into(),
         others: options.allow_other,
+        look: !optical,
     };
     // From here on the order matters; see above.
     if background {
@@ -59,7 +61,6 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let shown = options.on.display();
     let ours = point::which(&on);
     if let Some(ours) = ours.filter(|_| how.cache == Cache::Kernel) {
-        let optical = reading::medium_of(&options.source.image) == Medium::Optical;
         point::read_ahead(ours, if optical { READ_AHEAD_DISC_KIB } else { READ_AHEAD_KIB });
     }
     let watching =
