@@ -33,13 +33,14 @@ The chores of the house.
   cargo xtask bench sim-replay    requests per second of the simulator, its memory for 100 million; a quarter of an hour
   cargo xtask bench agree         whether the simulator's schedulers choose as this kernel's do, on loop devices (root)
   cargo xtask bench calibrate     how far a fitted device profile is from the loop device it was fitted to (root)
+  cargo xtask bench isofs         fathom mount and fathom iso beside fuseiso, bsdtar, 7z and cp (root)
   cargo xtask bench observe-read-ahead  request sizes of a cold read by read_ahead_kb, counted three ways (root)
 
   test:  --no-install             install nothing; say what is missing and which tests skip
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
-         --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004 5, rate 3, agree 2,
+         --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
                                   calibrate 3)
                                   for false-alarms: quads of a session (3)
          --sessions N             comparisons of each kind (false-alarms 40)

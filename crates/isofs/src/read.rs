@@ -2,16 +2,18 @@
 //! it ends, an error says so, never zeros and never a silent end.
 
 use crate::error::{Error, Place, Result};
+use crate::format::codec::Codec;
 use crate::format::section::Extents;
 use crate::format::zisofs::{self, Claim, Header};
 use crate::image::Image;
 use crate::node::{Data, Node};
 use crate::source::ReadAt;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Decompressed blocks kept: enough for a few sequential readers, 1 MiB at most.
-const KEPT: usize = 8;
+/// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
+const KEPT: usize = 16;
 
 /// Which block of which file.
 type Key = (u64, u64);
@@ -189,12 +191,21 @@ impl<F: Fetch> Packed<'_, F> {
     fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize> {
         let header = self.header()?;
         let mut done = 0;
+        let end = offset.saturating_add(buf.len() as u64).min(header.size);
+        let first = offset / header.block();
+        let ready = if offset < end {
+            self.unpack_at_once(&header, first..end.div_ceil(header.block()))
+        } else {
+            Vec::new()
+        };
         while done < buf.len() {
             let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
             if at >= header.size {
                 break;
             }
-            let block = match self.block(&header, at / header.block()) {
+            let index = at / header.block();
+            let known = usize::try_from(index - first).ok().and_then(|n| ready.get(n)?.clone());
+            let block = match known.map_or_else(|| self.block(&header, index), Ok) {
                 Ok(block) => block,
                 Err(error) => return partial(done, || error),
             };
@@ -239,6 +250,35 @@ impl<F: Fetch> Packed<'_, F> {
         Ok((pair.0, length))
     }
 
+    /// Blocks that a read needs several of, decompressed side by side. What is wrong with one leaves it out: who asks for it alone is told.
+    fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Arc<[u8]>>> {
+        let Some(codec) = header.codec.filter(|codec| codec.is_built()) else { return Vec::new() };
+        if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
+            return Vec::new();
+        }
+        let key = |index| (self.extents.first_block().unwrap_or(0), index);
+        let mut ready: Vec<Option<Arc<[u8]>>> =
+            indices.clone().map(|index| self.cache.get(key(index))).collect();
+        let mut jobs: Vec<Job> = Vec::new();
+        for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
+            let Ok((start, length)) = self.pointers(header, index) else { break };
+            let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
+            let got = self.fetch.stored(self.extents, start, &mut packed, self.node.record);
+            let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
+            if length > 0 && got.is_ok_and(|n| n == packed.len()) {
+                jobs.push(Job { place, index, packed, bytes, unpacked: None });
+            }
+        }
+        side_by_side(&mut jobs, codec);
+        for job in jobs {
+            let Some(unpacked) = job.unpacked else { continue };
+            let block: Arc<[u8]> = unpacked.into();
+            self.cache.put(key(job.index), &block);
+            ready[job.place] = Some(block);
+        }
+        ready
+    }
+
     /// A block decompressed.
     fn block(&self, header: &Header, index: u64) -> Result<Arc<[u8]>> {
         let key = (self.extents.first_block().unwrap_or(0), index);
@@ -270,4 +310,35 @@ impl<F: Fetch> Packed<'_, F> {
         }
         codec.unpack(&packed, bytes).map_err(|what| self.damaged(format!("{what} (zisofs block {index})")))
     }
+}
+
+/// Most blocks of one read that are decompressed side by side: a mebibyte of the smallest.
+const MOST_AT_ONCE: u64 = 32;
+
+/// A block to be decompressed.
+struct Job {
+    place: usize,
+    index: u64,
+    packed: Vec<u8>,
+    bytes: usize,
+    unpacked: Option<Vec<u8>>,
+}
+
+/// Decompresses blocks on as many processors as there are; the caller's own is one of them.
+fn side_by_side(jobs: &mut [Job], codec: Codec) {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let unpack = move |jobs: &mut [Job]| {
+        for job in jobs {
+            job.unpacked = codec.unpack(&job.packed, job.bytes).ok();
+        }
+    };
+    let share = jobs.len().div_ceil(processors.max(1)).max(1);
+    let (own, others) = jobs.split_at_mut(share.min(jobs.len()));
+    std::thread::scope(|scope| {
+        for some in others.chunks_mut(share) {
+            scope.spawn(move || unpack(some));
+        }
+        unpack(own);
+    });
 }

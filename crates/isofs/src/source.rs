@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt as _};
 use std::sync::Arc;
 
 /// Positioned reads; shared between threads.
@@ -105,7 +105,7 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 /// Most buffers of one vectored read (IOV_MAX).
 const MOST_PARTS: usize = 1024;
 
-/// What O_DIRECT wants addresses, offsets and lengths to be multiples of: no device has larger sectors.
+/// What O_DIRECT wants addresses of memory to be multiples of, and offsets and lengths in files: no device has larger sectors.
 const ALIGNMENT: usize = 4096;
 
 /// A file or a block device. One that was opened with O_DIRECT is read in aligned pieces through a buffer in between, so that any bytes can
@@ -115,6 +115,9 @@ pub struct FileSource {
     file: File,
     size: u64,
     direct: bool,
+    /// What offsets and lengths are multiples of if it is direct: of a block device, one of its sectors and no more, because what is asked
+    /// of it is to be what a policy asked for.
+    unit: usize,
 }
 
 impl FileSource {
@@ -125,7 +128,12 @@ impl FileSource {
     pub fn new(mut file: File) -> io::Result<Self> {
         let size = file.seek(SeekFrom::End(0))?;
         let direct = rustix::fs::fcntl_getfl(&file)?.contains(rustix::fs::OFlags::DIRECT);
-        Ok(Self { file, size, direct })
+        let sector = match file.metadata()?.file_type().is_block_device() {
+            true => rustix::fs::ioctl_blksszget(&file).ok().and_then(|bytes| usize::try_from(bytes).ok()),
+            false => None,
+        };
+        let unit = sector.filter(|&bytes| bytes.is_power_of_two()).unwrap_or(ALIGNMENT);
+        Ok(Self { file, size, direct, unit })
     }
 
     /// Fills a buffer as far as the file goes; how far it came, and the error that kept it from more.
@@ -142,7 +150,7 @@ impl FileSource {
                 Err(e) => return (done, Some(e)),
             }
             // Past the end of a file that is no multiple of the alignment there is nothing, and it may not be asked for.
-            if self.direct && !done.is_multiple_of(ALIGNMENT) {
+            if self.direct && !done.is_multiple_of(self.unit) {
                 break;
             }
         }
@@ -156,8 +164,8 @@ impl FileSource {
         bytes: usize,
         take: impl FnOnce(&[u8]),
     ) -> (usize, Option<io::Error>) {
-        let before = usize::try_from(offset % ALIGNMENT as u64).unwrap_or(0);
-        let length = (before + bytes).next_multiple_of(ALIGNMENT);
+        let before = usize::try_from(offset % self.unit as u64).unwrap_or(0);
+        let length = (before + bytes).next_multiple_of(self.unit);
         let mut buffer = vec![0; length + ALIGNMENT];
         let start = buffer.as_ptr().align_offset(ALIGNMENT);
         let Some(aligned) = buffer.get_mut(start..start + length) else {

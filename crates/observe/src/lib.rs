@@ -13,6 +13,8 @@
 //! * [`findings`]: sentences that the figures prove, a rule a file.
 //! * [`join`]: our own calls beside the requests that reached the device.
 //! * [`knobs`]: what can be turned, turning it, and putting it back after any end.
+//! * [`loop_device`]: files as block devices, gone when nobody uses them.
+//! * [`throttle`]: a device held to so many requests a second, for this process.
 //! * [`written`]: how much of what was written can have reached the device in time.
 //! * [`compressible`]: how far a sample of what is written can be compressed.
 //! * [`trust`]: every check of a run with its figures. Pure: figures in, sentences out.
@@ -36,8 +38,10 @@ pub mod findings;
 pub mod foreign;
 pub mod join;
 pub mod knobs;
+pub mod loop_device;
 pub mod residency;
 mod sha256;
+pub mod throttle;
 pub mod trust;
 mod words;
 pub mod written;

@@ -12,6 +12,7 @@ mod histogram;
 mod instructions;
 mod interrupt;
 mod iozone;
+mod isofs;
 mod loop_device;
 mod loop_disk;
 mod machine;
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate and false-alarms";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate, isofs and false-alarms";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -63,6 +64,7 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         "sim-replay" => sim_replay::run(root, &options),
         "agree" => scheduling::agree(root, &options),
         "calibrate" => scheduling::calibrate(root, &options),
+        "isofs" => isofs::run(root, &options),
         "false-alarms" => false_alarms::run(root, &options),
         other => bail!(Usage(format!("There is no bench named {other:?}; there are {NAMES}."))),
     }

@@ -127,7 +127,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("trace summary", &["<FILE>...", "--from", "--device", "--json", "--store"]),
     ("trace export", &["<FILE>...", "--from", "--format", "--output", "--force", "--store"]),
-    ("iso", &["ls", "stat", "cat", "check", "extract", "Examples:", "Exit code:", "--store"]),
+    ("iso", &["ls", "stat", "cat", "check", "extract", "compare", "Examples:", "Exit code:", "--store"]),
     (
         "iso ls",
         &[
@@ -148,6 +148,24 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("iso cat", &["<IMAGE>", "<PATHS>...", "--counters", "--session", "--policy", "--scheduler", "--store"]),
     ("iso check", &["<IMAGE>", "--json", "--session", "--store"]),
     ("iso extract", &["<IMAGE>", "<INTO>", "--from", "--counters", "--session", "--policy", "--store"]),
+    (
+        "iso compare",
+        &[
+            "<IMAGE>",
+            "--policies",
+            "--loads",
+            "--rounds",
+            "--record",
+            "--amount",
+            "--iops",
+            "--no-loop",
+            "--json",
+            "--session",
+            "Examples:",
+            "Exit code:",
+            "--store",
+        ],
+    ),
     (
         "mount",
         &[

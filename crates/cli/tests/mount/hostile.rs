@@ -15,6 +15,23 @@ const ENOUGH: usize = 300;
 /// Bytes read of a file that claims more.
 const PIECE: u64 = 1 << 20;
 
+/// What serving one of these may cost: seconds of CPU, MiB of memory.
+const MOST_SECONDS: f64 = 1.0;
+const MOST_MIB: u64 = 100;
+
+/// What a process has cost so far.
+fn cost(pid: u32) -> (f64, u64) {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap();
+    // Behind the name, which may hold anything, user and system time are the 12th and 13th field, in hundredths.
+    let stat = read("stat");
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+    let status = read("status");
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    (ticks as f64 / 100.0, kib / 1024)
+}
+
 /// Walks what there is, reads a piece of everything, and says what was found.
 fn look_around(on: &Path) -> usize {
     let mut seen = 0;
@@ -66,6 +83,13 @@ fn hostile_images_are_mounted_without_harm() {
         if has_good {
             assert_eq!(fs::read(mount.on.join("good")).unwrap(), GOOD, "{}", case.name);
         }
+        let mut mount = mount;
+        let (seconds, mib) = cost(mount.running().pid());
+        assert!(
+            seconds <= MOST_SECONDS && mib <= MOST_MIB,
+            "{}: {seconds:.2} s of CPU, {mib} MiB",
+            case.name
+        );
         drop(mount.end());
         mounted += 1;
     }

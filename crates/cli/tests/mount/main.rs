@@ -6,3 +6,4 @@ mod ends;
 mod hostile;
 mod support;
 mod tree;
+mod used;

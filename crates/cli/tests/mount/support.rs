@@ -81,6 +81,12 @@ impl Mounted {
         outcome
     }
 
+    /// The directory with "disc.iso", for another mount; this one has ended.
+    pub fn into_directory(mut self) -> Fathom {
+        assert!(self.running.is_none() && !is_mounted(&self.on));
+        std::mem::take(&mut self.fathom)
+    }
+
     fn disarm(&mut self) {
         if let Some((tell, thread)) = self.watchdog.take() {
             drop(tell);

@@ -1,6 +1,7 @@
 //! The compressors of zisofs. One block in, one block of known size out: nothing is allocated beyond that size, and a stream that holds
 //! more or less is an error. zlib is always there; xz, LZ4, Zstandard and bzip2 are features of the crate.
 
+use std::cell::RefCell;
 use std::io::Read;
 
 /// How the blocks of a file are compressed.
@@ -66,7 +67,7 @@ impl Codec {
     /// A damaged stream, one of another size, or a codec this build has not got.
     pub fn unpack(self, packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
         let unpacked = match self {
-            Self::Zlib => drain(flate2::bufread::ZlibDecoder::new(packed), bytes),
+            Self::Zlib => zlib(packed, bytes),
             #[cfg(feature = "xz")]
             Self::Xz => drain(lzma_rust2::XzReader::new_mem_limit(packed, false, XZ_KIB), bytes),
             #[cfg(feature = "lz4")]
@@ -84,6 +85,27 @@ impl Codec {
         let much = if unpacked.len() > bytes { "more" } else { "less" };
         Err(format!("the block decompresses to {much} than its {bytes} bytes"))
     }
+}
+
+thread_local! {
+    /// A decoder's tables and window are made once in each thread, not for each block.
+    static INFLATE: RefCell<flate2::Decompress> = RefCell::new(flate2::Decompress::new(true));
+}
+
+/// In one call into a buffer of the right size, so that nothing goes through the decoder's window; one byte more shows that there is more.
+fn zlib(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
+    INFLATE.with_borrow_mut(|decoder| {
+        decoder.reset(true);
+        let mut unpacked = Vec::with_capacity(bytes.saturating_add(1));
+        let status = decoder
+            .decompress_vec(packed, &mut unpacked, flate2::FlushDecompress::Finish)
+            .map_err(|e| format!("the block does not decompress: {e}"))?;
+        // A stream without its end has no checksum either.
+        if status != flate2::Status::StreamEnd && unpacked.len() <= bytes {
+            return Err("the block does not decompress: its stream has no end".into());
+        }
+        Ok(unpacked)
+    })
 }
 
 /// All a reader gives, and one byte more than expected at most, by which the caller sees that there is more.

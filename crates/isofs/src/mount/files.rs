@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +42,10 @@ pub(super) struct Files<S: ReadAt + 'static> {
     table: Table,
     open: Mutex<HashMap<u64, Arc<Open<S>>>>,
     next: AtomicU64,
+    /// Whether it is known that the image has all of every file: then nothing need be remembered of an open one.
+    whole: Arc<AtomicBool>,
+    /// Whether the kernel can do without being asked to open files.
+    may_skip_open: bool,
 }
 
 thread_local! {
@@ -52,7 +56,23 @@ thread_local! {
 impl<S: ReadAt + 'static> Files<S> {
     pub(super) fn new(reader: Reader<S>, own_cache: bool) -> Self {
         let table = Table::new(reader.image().root());
-        Self { reader, own_cache, table, open: Mutex::default(), next: AtomicU64::new(1) }
+        let whole = Arc::default();
+        let (open, next) = (Mutex::default(), AtomicU64::new(1));
+        Self { reader, own_cache, table, open, next, whole, may_skip_open: false }
+    }
+
+    /// Where it is to be said that the image has all of every file.
+    pub(super) fn whole(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.whole)
+    }
+
+    /// What a read is of: an open file, or one that the kernel opened without asking.
+    fn of_read(&self, file: FileHandle, number: u64) -> std::result::Result<Arc<Open<S>>, Errno> {
+        if file.0 == 0 && !self.own_cache {
+            let node = self.table.node(number).ok_or(Errno::EBADF)?;
+            return Ok(Arc::new(Open { node, handle: None, in_part: false }));
+        }
+        self.opened().get(&file.0).cloned().ok_or(Errno::EBADF)
     }
 
     fn opened(&self) -> MutexGuard<'_, HashMap<u64, Arc<Open<S>>>> {
@@ -130,6 +150,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
             let _ = config.add_capabilities(flag);
         }
         let _ = config.set_max_background(64);
+        self.may_skip_open = config.capabilities().contains(InitFlags::FUSE_NO_OPEN_SUPPORT);
         Ok(())
     }
 
@@ -166,6 +187,10 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         if flags.acc_mode() != OpenAccMode::O_RDONLY {
             return reply.error(Errno::EROFS);
         }
+        if self.may_skip_open && !self.own_cache && self.whole.load(Ordering::Acquire) {
+            // From now on the kernel opens and closes by itself: of three calls for a small file one is left.
+            return reply.error(Errno::ENOSYS);
+        }
         let Some(node) = self.table.node(number.0) else { return reply.error(Errno::ENOENT) };
         if node.kind() != Kind::File {
             return reply.error(Errno::EINVAL);
@@ -182,7 +207,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
     fn read(
         &self,
         _: &Request,
-        _: INodeNo,
+        number: INodeNo,
         file: FileHandle,
         offset: u64,
         size: u32,
@@ -190,8 +215,10 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         caller: Option<fuser::LockOwner>,
         reply: ReplyData,
     ) {
-        let open = self.opened().get(&file.0).cloned();
-        let Some(open) = open else { return reply.error(Errno::EBADF) };
+        let open = match self.of_read(file, number.0) {
+            Ok(open) => open,
+            Err(errno) => return reply.error(errno),
+        };
         ANSWER.with_borrow_mut(|answer| {
             let left = open.node.size().saturating_sub(offset).min(size.into());
             let wanted = usize::try_from(left).unwrap_or(0);
@@ -286,6 +313,10 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
     }
 
     fn listxattr(&self, _: &Request, _: INodeNo, _: u32, reply: fuser::ReplyXattr) {
+        reply.error(Errno::ENOSYS);
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: fuser::LockOwner, reply: ReplyEmpty) {
         reply.error(Errno::ENOSYS);
     }
 

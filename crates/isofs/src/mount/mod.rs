@@ -10,6 +10,7 @@
 
 mod attributes;
 mod files;
+mod look;
 mod table;
 
 use crate::reader::Reader;
@@ -18,6 +19,8 @@ use files::Files;
 use fuser::{Config, MountOption, Session, SessionACL};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 /// What the name of the source begins with in the kernel's table; the type there is `fuse`, and `fuse.fathom` if a helper mounted.
@@ -43,6 +46,9 @@ pub struct Mounting {
     pub workers: usize,
     /// Whether other users than the one who mounts may look.
     pub others: bool,
+    /// Whether all directories are looked through meanwhile, so that the kernel can open files without asking if none is cut short. Not for
+    /// media whose head that would move.
+    pub look: bool,
 }
 
 /// A mounted image.
@@ -79,8 +85,15 @@ pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: &Path, how: &Mounting) 
     config.acl = if how.others { SessionACL::All } else { SessionACL::Owner };
     config.n_threads = Some(how.workers.max(1));
     config.clone_fd = true;
+    let image = Arc::clone(reader.image());
     let files = Files::new(reader, how.cache == Cache::Own);
+    let whole = files.whole();
     let session = Session::new(files, on, &config)?;
+    if how.look && how.cache == Cache::Kernel {
+        let look = move || whole.store(look::has_all(&image), Ordering::Release);
+        // Without it every file is asked for, as before.
+        let _ = std::thread::Builder::new().name("look".into()).spawn(look);
+    }
     let session = std::thread::Builder::new().name("mount".into()).spawn(move || session.run())?;
     Ok(Mounted { session })
 }

@@ -32,7 +32,7 @@ pub use self::core::{Call, Core, Stream};
 pub use counters::{Counters, DISTANCES};
 pub use device::{Job, Work};
 pub use look::{Look, Standing, View};
-pub use policy::{BUNDLES, Chunk, MOST_TRANSFER, Policy, PolicyError};
+pub use policy::{BUNDLES, Chunk, MOST_TRANSFER, Medium, Policy, PolicyError};
 
 use crate::error::{Error, Place, Result};
 use crate::format::section::Extents;

@@ -62,6 +62,11 @@ impl OwnGroup {
         Some(Self { version, dir, name: name.into() })
     }
 
+    /// Its directory, and the version of control groups it is of.
+    pub(crate) fn place(&self) -> (&Path, u8) {
+        (&self.dir, self.version)
+    }
+
     /// Where the figures come from: "io.stat of the cgroup /user.slice".
     #[must_use]
     pub fn source(&self) -> String {

@@ -6,10 +6,11 @@ use super::error::KnobError;
 use super::journal::{Fact, Identity, Journal};
 use crate::device::mount;
 use crate::files::c_string;
+use crate::loop_device::{Access, attach, detach};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -70,13 +71,14 @@ impl Disk {
             .open(&image)
             .map_err(|e| trouble(&image, "could not be made", e))?;
         allocate(&file, plan.bytes).map_err(|e| trouble(&image, "could not be given its size", e))?;
-        let (device, past_the_cache) = attach(&file).map_err(|e| KnobError::Disk {
+        let attached = attach(&file, Access::Written).map_err(|e| KnobError::Disk {
             what: format!(
                 "no loop device could be had for {}: it needs root and /dev/loop-control",
                 image.display()
             ),
             error: e,
         })?;
+        let (device, past_the_cache) = (attached.path, attached.past_the_cache);
         Ok(Self { directory, device, past_the_cache })
     }
 
@@ -214,79 +216,6 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4c82;
-const LOOP_CONFIGURE: libc::c_ulong = 0x4c0a;
-const LOOP_CLR_FD: libc::c_ulong = 0x4c01;
-const LO_FLAGS_DIRECT_IO: u32 = 16;
-
-/// `struct loop_info64` of the kernel.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct LoopInfo {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
-    offset: u64,
-    size_limit: u64,
-    number: u32,
-    encrypt_type: u32,
-    encrypt_key_size: u32,
-    flags: u32,
-    file_name: [u8; 64],
-    crypt_name: [u8; 64],
-    encrypt_key: [u8; 32],
-    init: [u64; 2],
-}
-
-/// `struct loop_config` of the kernel.
-#[repr(C)]
-struct LoopConfig {
-    fd: u32,
-    block_size: u32,
-    info: LoopInfo,
-    reserved: [u64; 8],
-}
-
-/// Attaches an image to a free loop device; past the page cache below if that can be had. Another program may take the free device
-/// first: then the next one is tried.
-fn attach(image: &File) -> io::Result<(PathBuf, bool)> {
-    let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
-    let mut last = io::Error::from_raw_os_error(libc::EBUSY);
-    for _ in 0..16 {
-        // SAFETY: this ioctl takes no argument.
-        let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let path = PathBuf::from(format!("/dev/loop{number}"));
-        let device = OpenOptions::new().read(true).write(true).open(&path)?;
-        for flags in [LO_FLAGS_DIRECT_IO, 0] {
-            match configure(&device, image, flags) {
-                Ok(()) => return Ok((path, flags != 0)),
-                Err(e) if e.raw_os_error() == Some(libc::EINVAL) && flags != 0 => {}
-                Err(e) if e.raw_os_error() == Some(libc::EBUSY) => {
-                    last = e;
-                    break;
-                }
-                Err(e) => return Err(e),
-            }
-        }
-    }
-    Err(last)
-}
-
-fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
-    // SAFETY: a structure of integers, for which zeros are a value.
-    let mut config: LoopConfig = unsafe { std::mem::zeroed() };
-    config.fd = image.as_raw_fd().cast_unsigned();
-    config.info.flags = flags;
-    // SAFETY: `config` is the structure that this ioctl reads, and lives through the call.
-    if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) } == 0 {
-        return Ok(());
-    }
-    Err(io::Error::last_os_error())
-}
-
 fn loops_over(image: &Path) -> Vec<PathBuf> {
     let over = |block: &Path| {
         let text = fs::read_to_string(block.join("loop/backing_file")).unwrap_or_default();
@@ -294,18 +223,6 @@ fn loops_over(image: &Path) -> Vec<PathBuf> {
     };
     let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     blocks.filter(|b| over(&b.path())).map(|b| Path::new("/dev").join(b.file_name())).collect()
-}
-
-fn detach(device: &Path) -> io::Result<()> {
-    let file = File::open(device)?;
-    if !file.metadata()?.file_type().is_block_device() {
-        return Err(io::Error::other("it is no block device"));
-    }
-    // SAFETY: this ioctl takes no argument.
-    let done = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_CLR_FD) };
-    let error = io::Error::last_os_error();
-    // Another may have detached it.
-    if done == 0 || error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(error) }
 }
 
 /// Unmounts everything at a point. Who still has a file open there is waited for a second; then the mount leaves the tree, and the kernel

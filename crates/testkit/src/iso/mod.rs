@@ -10,6 +10,7 @@ mod layout;
 pub mod raw;
 mod records;
 pub mod susp;
+pub mod valid;
 
 use std::collections::BTreeMap;
 

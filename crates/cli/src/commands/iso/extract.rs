@@ -19,11 +19,13 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 /// Bytes read and written at a time.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 256 << 10;
 
 /// What was done, and what waits for the end.
 struct Unpacking<'a> {
     reader: &'a Reader<FileSource>,
+    /// Whether contents go through the reader's cache: every byte is wanted once, so only for those who ask how that goes.
+    cached: bool,
     into: &'a Path,
     links: Vec<(PathBuf, Vec<u8>)>,
     directories: Vec<(PathBuf, Node)>,
@@ -35,7 +37,7 @@ struct Unpacking<'a> {
 }
 
 pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let reader = reader(open(&options.source)?, &policy)?;
     let image: &Opened = reader.image();
     let from = find(image, &options.source, &options.from)?;
@@ -52,6 +54,7 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
     })?;
     let mut unpacking = Unpacking {
         reader: &reader,
+        cached: options.reading.is_asked() || options.counters,
         into,
         links: Vec::new(),
         directories: vec![(into.clone(), from.clone())],
@@ -133,10 +136,18 @@ impl Unpacking<'_> {
 
     /// Copies the content; the inner error is the image's, the outer one the disk's.
     fn copy(&mut self, file: &mut File, node: &Node) -> std::io::Result<Option<fathom_isofs::Error>> {
-        let content = self.reader.open(node);
+        let content = self.cached.then(|| self.reader.open(node));
         let mut offset = 0;
         loop {
-            match content.read_at(offset, &mut self.piece) {
+            // The end need not be found by a read that gives nothing.
+            if offset > 0 && offset >= node.size() {
+                return Ok(None);
+            }
+            let read = match &content {
+                Some(content) => content.read_at(offset, &mut self.piece),
+                None => self.reader.image().read_at(node, offset, &mut self.piece),
+            };
+            match read {
                 Err(error) => return Ok(Some(error)),
                 Ok(0) => return Ok(None),
                 Ok(n) => {

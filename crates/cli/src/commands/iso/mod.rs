@@ -2,6 +2,7 @@
 //! it is the crate isofs.
 
 mod check;
+mod compare;
 mod extract;
 pub mod options;
 pub mod reading;
@@ -30,6 +31,7 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
         What::Cat(o) => show::cat(o),
         What::Check(o) => check::run(o),
         What::Extract(o) => extract::run(o),
+        What::Compare(o) => compare::run(o),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The options of `fathom iso`, one definition each.
 
+use super::compare::options::Compare;
 use super::reading::Reading;
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_isofs::{Namespace, Session};
@@ -14,6 +15,7 @@ use std::str::FromStr;
   fathom iso cat --policy seed --counters disc.iso /a   the same as in 2007, and what the device got
   fathom iso check disc.iso                what is wrong with it, with block and byte
   fathom iso extract disc.iso out          the whole tree into a new directory
+  sudo fathom iso compare disc.iso         how it reads under the rules of before 2007, of 2007 and of today
 
 Exit code: 0 done, 1 the check found something, 2 no such image or path, 3 not everything could be
 read. docs/iso.md says more.")]
@@ -34,10 +36,12 @@ pub enum What {
     Check(Check),
     /// Unpack the tree, or a directory of it, into a new directory
     Extract(Extract),
+    /// The policies for real, by turns, on a loop device, with the block events beside
+    Compare(Box<Compare>),
 }
 
 /// Which image, and how it is to be read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Source {
     /// The image: a file or a block device; raw sectors (.bin) are recognised
     pub image: PathBuf,

@@ -2,9 +2,11 @@
 
 use crate::exit::Usage;
 use clap::{Args, ValueEnum};
-use fathom_isofs::reader::{BUNDLES, Chunk, Counters, Policy};
+use fathom_isofs::reader::{BUNDLES, Chunk, Counters, Medium, Policy};
 use fathom_workload::Bytes;
 use serde_json::json;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
 
 /// How contents are read.
 #[derive(Clone, Debug, Args)]
@@ -58,6 +60,42 @@ pub enum Bundle {
     Modern,
 }
 
+impl Bundle {
+    /// As the library names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => BUNDLES[0].0,
+            Self::Seed => BUNDLES[1].0,
+            Self::Modern => BUNDLES[2].0,
+        }
+    }
+
+    /// What it stands for on a medium; the older ones know only discs.
+    pub fn on(self, medium: Medium) -> Policy {
+        match self {
+            Self::Baseline => Policy::baseline(),
+            Self::Seed => Policy::seed(),
+            Self::Modern => Policy::modern_on(medium),
+        }
+    }
+}
+
+/// Whether an image is a disc in a drive.
+pub fn medium_of(image: &Path) -> Medium {
+    let number = std::fs::metadata(image).ok().filter(|about| about.file_type().is_block_device());
+    let Some(number) = number.map(|about| about.rdev()) else { return Medium::Other };
+    let sys = format!("/sys/dev/block/{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    medium_by(Path::new(&sys))
+}
+
+/// By the device's directory in sysfs: the SCSI type of drives for discs is 5, and other drivers call them "sr" too.
+fn medium_by(sys: &Path) -> Medium {
+    let scsi = std::fs::read_to_string(sys.join("device/type")).is_ok_and(|kind| kind.trim() == "5");
+    let name = std::fs::canonicalize(sys).ok().and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned()));
+    let named = name.and_then(|name| name.strip_prefix("sr")?.parse::<u32>().ok()).is_some();
+    if scsi || named { Medium::Optical } else { Medium::Other }
+}
+
 /// `--chunk`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Unit {
@@ -91,14 +129,9 @@ impl Reading {
             || switches.iter().any(Option::is_some)
     }
 
-    /// The policy with its switches.
-    pub fn wished(&self) -> Result<Policy, Usage> {
-        let name = match self.policy {
-            Some(Bundle::Baseline) => BUNDLES[0].0,
-            Some(Bundle::Seed) => BUNDLES[1].0,
-            Some(Bundle::Modern) | None => BUNDLES[2].0,
-        };
-        let mut policy = Policy::by_name(name).map_err(|e| Usage(format!("--policy: {e}")))?;
+    /// The policy with its switches, for an image.
+    pub fn wished(&self, image: &Path) -> Result<Policy, Usage> {
+        let mut policy = self.policy.unwrap_or(Bundle::Modern).on(medium_of(image));
         let is_on = |switch: Switch| switch == Switch::On;
         let set = |to: &mut bool, wish: Option<Switch>| *to = wish.map_or(*to, is_on);
         set(&mut policy.coalesce, self.coalesce);
@@ -157,4 +190,32 @@ pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
         "in_flight_most": counters.deepest,
         "deadlines_expired": counters.expired,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_drive_for_discs_is_known_by_its_type_or_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let device = |name: &str, kind: Option<&str>| {
+            let sys = dir.path().join(name);
+            fs::create_dir_all(sys.join("device")).unwrap();
+            if let Some(kind) = kind {
+                fs::write(sys.join("device/type"), kind).unwrap();
+            }
+            medium_by(&sys)
+        };
+        assert_eq!((device("sda", Some("0\n")), device("vda", None)), (Medium::Other, Medium::Other));
+        assert_eq!((device("cd", Some("5\n")), device("sr0", None)), (Medium::Optical, Medium::Optical));
+        assert_eq!(medium_of(Path::new("/no/such/image")), Medium::Other);
+    }
+
+    #[test]
+    fn only_the_policy_of_today_asks_what_it_reads_from() {
+        assert_eq!(Bundle::Modern.on(Medium::Optical).depth, 1);
+        assert_eq!(Bundle::Seed.on(Medium::Optical), Policy::seed());
+    }
 }

@@ -10,7 +10,9 @@ use fathom_isofs::reader::Reader;
 use fathom_isofs::{Entry, FileSource, Kind, Node, Step, Walk};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{ErrorKind, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
@@ -18,7 +20,7 @@ use std::process::ExitCode;
 const SCHEMA: &str = "fathom-iso/1";
 
 /// Bytes read and written at a time.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 256 << 10;
 
 pub fn list(options: &Ls) -> anyhow::Result<ExitCode> {
     let image = open(&options.source)?;
@@ -191,7 +193,7 @@ fn file(image: &Opened, node: &Node) -> serde_json::Value {
 }
 
 pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let reader = reader(open(&options.source)?, &policy)?;
     let done = cat_all(options, &reader);
     if options.counters {
@@ -201,14 +203,22 @@ pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
 }
 
 fn cat_all(options: &Cat, reader: &Reader<FileSource>) -> anyhow::Result<ExitCode> {
-    let mut stdout = std::io::stdout().lock();
+    // Not the standard library's stdout, which looks for ends of lines in what may be anything.
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().context("stdout cannot be written")?;
+    widen(&stdout);
+    let mut stdout = File::from(stdout);
     let mut piece = vec![0; PIECE];
     for path in &options.paths {
         let node = find(reader.image(), &options.source, path)?;
-        let file = reader.open(&node);
+        // Without a policy nothing is kept: every byte is wanted once.
+        let file = (options.reading.is_asked() || options.counters).then(|| reader.open(&node));
         let mut offset = 0;
         loop {
-            let n = file.read_at(offset, &mut piece).with_context(|| path.display().to_string())?;
+            let read = match &file {
+                Some(file) => file.read_at(offset, &mut piece),
+                None => reader.image().read_at(&node, offset, &mut piece),
+            };
+            let n = read.with_context(|| path.display().to_string())?;
             if n == 0 {
                 break;
             }
@@ -220,6 +230,12 @@ fn cat_all(options: &Cat, reader: &Reader<FileSource>) -> anyhow::Result<ExitCod
             }
         }
     }
-    stdout.flush().context("stdout cannot be written")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a pipe as wide as what is written at once, so that its reader is woken less often. What is no pipe stays as it is.
+fn widen(stdout: &OwnedFd) {
+    let bytes = libc::c_int::try_from(PIECE).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the descriptor is open, and the call takes a number.
+    let _ = unsafe { libc::fcntl(stdout.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) };
 }

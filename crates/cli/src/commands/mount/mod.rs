@@ -13,11 +13,16 @@ use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_isofs::mount::{Cache, Mounting, mount};
-use fathom_isofs::reader::{Counters, Policy, Reader};
+use fathom_isofs::reader::{Counters, Medium, Policy, Reader};
 use options::Mount;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// What the kernel reads ahead where it caches. Of an image in memory 256 KiB came out fastest; from a disc in a drive a move of the head costs
+/// as much as half a megabyte.
+const READ_AHEAD_KIB: u32 = 256;
+const READ_AHEAD_DISC_KIB: u32 = 512;
 
 pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let background = daemon::is_background();
@@ -30,16 +35,19 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if options.daemon && !background {
         return daemon::start();
     }
-    let policy = options.reading.wished()?;
+    let policy = options.reading.wished(&options.source.image)?;
     let image = open(&options.source)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
     let on = point::ready(&options.on)?;
+    point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
+    let optical = reading::medium_of(&options.source.image) == Medium::Optical;
     let how = Mounting {
         name: source.display().to_string(),
         cache: if options.reading.is_asked() { Cache::Own } else { Cache::Kernel },
         workers: options.workers.into(),
         others: options.allow_other,
+        look: !optical,
     };
     // From here on the order matters; see above.
     if background {
@@ -52,6 +60,9 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let mounted = mount(reader.clone(), &on, &how).with_context(|| cannot(&options.on))?;
     let shown = options.on.display();
     let ours = point::which(&on);
+    if let Some(ours) = ours.filter(|_| how.cache == Cache::Kernel) {
+        point::read_ahead(ours, if optical { READ_AHEAD_DISC_KIB } else { READ_AHEAD_KIB });
+    }
     let watching =
         ours.context("the kernel's table does not show the mount").and_then(|ours| guard.watch(ours));
     let watching = match watching {

@@ -4,7 +4,7 @@
 use crate::exit::Usage;
 use fathom_isofs::mount::SOURCE;
 use fathom_observe::device::mount::{Mount, parse};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,6 +12,24 @@ use std::{fs, io};
 
 /// The programs that unmount for an ordinary user, newest first.
 const HELPERS: [&str; 2] = ["fusermount3", "fusermount"];
+
+/// That an ordinary user has the program that mounts for him: it is asked for before there is anything to take down again.
+pub fn helper_there() -> Result<(), Usage> {
+    if rustix::process::geteuid().is_root() || std::env::var_os("FUSERMOUNT_PATH").is_some() {
+        return Ok(());
+    }
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(":/sbin:/bin");
+    find_helper(&path).map(drop).ok_or_else(|| {
+        Usage("an ordinary user needs the program fusermount3 (package fuse3) to mount, and it is not installed".into())
+    })
+}
+
+fn find_helper(path: &OsStr) -> Option<PathBuf> {
+    HELPERS
+        .iter()
+        .find_map(|helper| std::env::split_paths(path).map(|dir| dir.join(helper)).find(|at| at.is_file()))
+}
 
 /// The directory by its full name, free to be mounted on. What a killed `fathom mount` left on it is taken down.
 pub fn ready(on: &Path) -> Result<PathBuf, Usage> {
@@ -56,6 +74,13 @@ pub fn which(on: &Path) -> Option<Which> {
     mount_on(on).map(|mount| Which { mount: mount.id, device: mount.device })
 }
 
+/// Has the kernel ask for so many KiB at once when it reads ahead: 128 is all that a file system may ask for itself. Only root may, and
+/// without it everything is as before.
+pub fn read_ahead(ours: Which, kib: u32) {
+    let (major, minor) = ours.device;
+    let _ = fs::write(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), kib.to_string());
+}
+
 /// Takes a mount out of the tree, if it is the one that stands there: what somebody has mounted over it since is not ours.
 pub fn unmount_this(on: &Path, ours: Option<Which>) -> io::Result<()> {
     if ours.is_none() || which(on) != ours {
@@ -98,6 +123,16 @@ mod tests {
         assert!(ready(&file).unwrap_err().0.contains("not a directory"));
         assert!(ready(&dir.path().join("none")).unwrap_err().0.contains("a directory that exists"));
         assert_eq!(ready(&dir.path().join(".")).unwrap(), dir.path().canonicalize().unwrap());
+    }
+
+    #[test]
+    fn the_program_that_mounts_for_ordinary_users_is_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(find_helper(dir.path().as_os_str()), None);
+        for helper in ["fusermount", "fusermount3"] {
+            fs::write(dir.path().join(helper), "").unwrap();
+            assert_eq!(find_helper(dir.path().as_os_str()), Some(dir.path().join(helper)), "the newest");
+        }
     }
 
     #[test]

@@ -1,0 +1,91 @@
+//! Block events of one run, as the device got them: how many requests of which size, and how many began elsewhere than the one before ended.
+
+use fathom_observe::block::{Detail, Instance, Sink, Taken, Watch, Watched, Who};
+use fathom_record::BlockEvent;
+use fathom_record::block::{BlockAction, RequestFlags};
+use std::collections::BTreeMap;
+
+/// No rate is known beforehand.
+const EXPECTED_IOPS: u64 = 100_000;
+
+/// What reached the device.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    pub requests: u64,
+    pub bytes: u64,
+    /// Requests that did not begin where the one before ended.
+    pub apart: u64,
+    /// Sum of these distances.
+    pub distance_bytes: u64,
+    /// Requests by their size.
+    pub sizes: BTreeMap<u64, u64>,
+    /// Events that found no room: then nothing of this is a total.
+    pub lost: u64,
+    /// CPU time that watching took.
+    pub observer_cpu_ns: u64,
+    end: Option<u64>,
+}
+
+impl Sink for Blocks {
+    fn event(&mut self, event: &BlockEvent, _: &Who) {
+        if event.action != BlockAction::Issue || !event.flags.has(RequestFlags::READ) || event.sectors == 0 {
+            return;
+        }
+        self.requests += 1;
+        self.bytes += event.bytes();
+        *self.sizes.entry(event.bytes()).or_default() += 1;
+        let distance = self.end.map_or(0, |end| end.abs_diff(event.sector));
+        self.apart += u64::from(distance > 0);
+        self.distance_bytes = self.distance_bytes.saturating_add(distance.saturating_mul(512));
+        self.end = Some(event.sector + u64::from(event.sectors));
+    }
+}
+
+/// Watches while something is done.
+pub fn during<T>(
+    watch: Option<&(Instance, Watched)>,
+    what: impl FnOnce() -> T,
+) -> anyhow::Result<(T, Option<Blocks>)> {
+    let Some((instance, device)) = watch else { return Ok((what(), None)) };
+    let devices = std::slice::from_ref(device);
+    let watch = Watch::start(instance, devices, Detail::Requests, EXPECTED_IOPS, Blocks::default())?;
+    let done = what();
+    let Taken { sink, lost, observer_cpu_ns, .. } = watch.stop()?;
+    Ok((done, Some(Blocks { lost, observer_cpu_ns, ..sink })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::block::DeviceNumber;
+
+    #[test]
+    fn reads_are_counted_where_they_are_issued() {
+        let event = |action, sector, sectors, flags| BlockEvent {
+            time_ns: 0,
+            device: DeviceNumber::default(),
+            action,
+            flags,
+            sector,
+            sectors,
+            pid: 0,
+            cpu: 0,
+            error: 0,
+            task: [0; 16],
+        };
+        let mut blocks = Blocks::default();
+        let who = Who::default();
+        let read = RequestFlags::READ;
+        for (action, sector, sectors, flags) in [
+            (BlockAction::Issue, 8, 8, read),
+            (BlockAction::Complete, 8, 8, read),
+            (BlockAction::Issue, 16, 4, read),
+            (BlockAction::Issue, 100, 4, read.with(RequestFlags::AHEAD)),
+            (BlockAction::Issue, 4, 4, RequestFlags::WRITE),
+        ] {
+            blocks.event(&event(action, sector, sectors, flags), &who);
+        }
+        assert_eq!((blocks.requests, blocks.bytes, blocks.apart), (3, 8192, 1));
+        assert_eq!((blocks.distance_bytes, blocks.sizes[&2048]), (80 * 512, 2));
+    }
+}

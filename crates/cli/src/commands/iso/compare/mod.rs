@@ -1,0 +1,132 @@
+//! `fathom iso compare`: the policies for real, by turns, on an image as a block device, with the block events beside. This file runs the rounds
+//! and keeps what they came to; what is read is [`load`]'s, what it stands on [`stand`]'s, the text [`print`]'s.
+
+mod blocks;
+mod load;
+pub mod options;
+mod print;
+mod stand;
+
+use super::reading::Bundle;
+use crate::console;
+use crate::exit::{self, Usage};
+use anyhow::Context as _;
+use blocks::Blocks;
+use fathom_isofs::reader::{Counters, Reader};
+use load::{Done, Plan};
+use options::{Compare, Load};
+use rustix::time::{ClockId, clock_gettime};
+use stand::Stand;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Longest read that a program makes at once.
+const MOST_RECORD: u64 = 64 << 20;
+
+/// One run.
+pub struct Run {
+    pub round: u32,
+    pub done: Done,
+    pub counters: Counters,
+    pub blocks: Option<Blocks>,
+    /// CPU time of this process, the observer's not.
+    pub cpu_ns: u64,
+}
+
+/// All runs of a load under a policy.
+pub struct Row {
+    pub load: Load,
+    pub policy: Bundle,
+    pub runs: Vec<Run>,
+}
+
+/// Everything that is told.
+pub struct Compared<'o> {
+    pub options: &'o Compare,
+    pub stand: &'o Stand,
+    pub plan: &'o Plan,
+    pub rows: Vec<Row>,
+}
+
+pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
+    check(options)?;
+    fathom_engine::watch_signals();
+    let mut stand = Stand::made(options)?;
+    let image = stand.cold()?;
+    let plan = Plan::of(&image, options.record.0, options.amount.0).ok_or_else(|| {
+        Usage(format!("{}: no file with content is in it that could be read", options.source.image.display()))
+    })?;
+    drop(image);
+    let mut rows = rows(options);
+    let runs = u64::from(options.rounds) * rows.len() as u64;
+    let bar = console::progress(runs);
+    for round in 0..options.rounds {
+        for row in &mut rows {
+            bar.set_message(format!("{} {}", row.load.name(), row.policy.name()));
+            let one = one(&mut stand, &plan, row, round);
+            if let Some(signal) = fathom_engine::interrupted_by() {
+                bar.finish_and_clear();
+                return Ok(ExitCode::from(exit::of_signal(signal)));
+            }
+            row.runs.push(one.with_context(|| format!("{} under {}", row.load.name(), row.policy.name()))?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    let compared = Compared { options, stand: &stand, plan: &plan, rows };
+    if options.json {
+        console::out_raw(&(serde_json::to_string_pretty(&print::json(&compared))? + "\n"));
+    } else {
+        console::out(&print::text(&compared));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What can be said against the options before anything is set up.
+fn check(options: &Compare) -> Result<(), Usage> {
+    if options.source.direct {
+        return Err(Usage(
+            "compare always reads past the page cache where that can be had; leave --direct out".into(),
+        ));
+    }
+    if !(512..=MOST_RECORD).contains(&options.record.0) {
+        return Err(Usage(format!("--record {}: from 512B to 64MiB are possible", options.record)));
+    }
+    if options.amount.0 < options.record.0 {
+        return Err(Usage(format!(
+            "--amount {}: less than one --record of {}",
+            options.amount, options.record
+        )));
+    }
+    Ok(())
+}
+
+/// Loads by policies, each of them once.
+fn rows(options: &Compare) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for &load in &options.loads {
+        for &policy in &options.policies {
+            if !rows.iter().any(|row| row.load == load && row.policy == policy) {
+                rows.push(Row { load, policy, runs: Vec::new() });
+            }
+        }
+    }
+    rows
+}
+
+/// A run with a new reader: nothing of the one before is in any cache.
+fn one(stand: &mut Stand, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<Run> {
+    let image = stand.cold()?;
+    let policy = stand.policy(row.policy);
+    let reader = Reader::new(Arc::new(image), &policy)?;
+    let before = cpu_ns();
+    let (done, blocks) = blocks::during(stand.watch.as_ref(), || load::run(row.load, plan, &reader))?;
+    let observer = blocks.as_ref().map_or(0, |blocks| blocks.observer_cpu_ns);
+    let cpu_ns = cpu_ns().saturating_sub(before).saturating_sub(observer);
+    Ok(Run { round, done: done?, counters: reader.counters(), blocks, cpu_ns })
+}
+
+fn cpu_ns() -> u64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}

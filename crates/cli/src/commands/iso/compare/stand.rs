@@ -1,0 +1,184 @@
+//! What the runs of `fathom iso compare` stand on: the image as a block device of its own, read past every cache, perhaps held to so many
+//! reads a second, and watched. What of that cannot be had here is said once, in a sentence each; without a loop device the file
+//! itself is read.
+
+use super::options::Compare;
+use crate::commands::iso::options::Source;
+use crate::commands::iso::reading::{Bundle, medium_of};
+use crate::commands::iso::{Opened, open};
+use crate::exit::Usage;
+use fathom_isofs::reader::{Medium, Policy};
+use fathom_observe::block::{Instance, Watched, availability};
+use fathom_observe::loop_device::ReadOnlyLoop;
+use fathom_observe::residency;
+use fathom_observe::throttle::Throttle;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// File systems that are memory, by the number that statfs gives.
+const IN_MEMORY: [rustix::fs::FsWord; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Everything that has to be taken down again; fields go in this order.
+pub struct Stand {
+    _throttle: Option<Throttle>,
+    pub watch: Option<(Instance, Watched)>,
+    _device: Option<ReadOnlyLoop>,
+    /// What is opened for each run.
+    source: Source,
+    /// The file that a device of ours is over, or that is read itself.
+    file: Option<PathBuf>,
+    /// What is read, in a few words.
+    pub about: String,
+    /// Whether what is not in the reader's cache comes from a disk or from memory below.
+    pub below: Below,
+    medium: Medium,
+    /// Sentences about what is missing or makes figures doubtful.
+    pub notes: Vec<String>,
+}
+
+/// What answers the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// Whatever the file lies on, past the page cache.
+    Device,
+    /// The page cache, emptied before each run and filled with what the kernel reads ahead.
+    PageCache,
+    /// A file system that is memory.
+    Memory,
+}
+
+impl Below {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::PageCache => "page cache",
+            Self::Memory => "memory",
+        }
+    }
+
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Device => {
+                "What the reader's own cache did not have came from the device, past the page cache: of each row the share \"cached\" came from memory and the rest from the device."
+            }
+            Self::PageCache => {
+                "The page cache stands below the reader: it was emptied before each run, but what the kernel read ahead into it came from memory. Requests are those of the reader; speeds are not the device's alone."
+            }
+            Self::Memory => {
+                "The image lies in memory: speeds are those of memory and of the layers between. Requests are those that a disk would have got."
+            }
+        }
+    }
+}
+
+impl Stand {
+    /// Sets everything up that can be had.
+    pub fn made(options: &Compare) -> Result<Self, Usage> {
+        let image = &options.source.image;
+        let shown = image.display();
+        let about = std::fs::metadata(image).map_err(|e| Usage(format!("{shown}: cannot be opened: {e}")))?;
+        let itself = about.file_type().is_block_device();
+        let mut notes = Vec::new();
+        let device = match itself || options.no_loop {
+            true => None,
+            false => match ReadOnlyLoop::over(image) {
+                Ok(device) => Some(device),
+                Err(e) => {
+                    notes.push(format!("no loop device ({e}; it takes root): the image file itself is read, and nothing is known of requests below the reader"));
+                    None
+                }
+            },
+        };
+        let path = device.as_ref().map_or(image.as_path(), ReadOnlyLoop::path).to_owned();
+        let block = if itself || device.is_some() { watched(&path) } else { None };
+        let throttle = throttle(options, block.as_ref())?;
+        let memory = !itself && in_memory(image);
+        let passes = device.as_ref().is_none_or(ReadOnlyLoop::goes_past_the_cache);
+        let source = Source { image: path.clone(), direct: true, ..options.source.clone() };
+        let (source, direct) = match open(&source) {
+            Ok(_) => (source, true),
+            Err(_) if device.is_none() => (Source { direct: false, ..source }, false),
+            Err(e) => return Err(Usage(format!("{e:#}"))),
+        };
+        let below = match (memory, passes && direct) {
+            (true, _) => Below::Memory,
+            (false, true) => Below::Device,
+            (false, false) => Below::PageCache,
+        };
+        let watch = block.and_then(|device| match watch() {
+            Ok(instance) => Some((instance, device)),
+            Err(why) => {
+                notes.push(format!("no block events: {why}"));
+                None
+            }
+        });
+        let what = match (&device, itself) {
+            (Some(device), _) => format!("{shown} on {}", device.path().display()),
+            (None, true) => format!("the device {shown}"),
+            (None, false) => format!("the file {shown}"),
+        };
+        let held = options.iops.map_or(String::new(), |n| format!(", held to {n} reads a second"));
+        let file = (!itself).then(|| image.clone());
+        Ok(Self {
+            _throttle: throttle,
+            watch,
+            _device: device,
+            source,
+            file,
+            about: what + &held,
+            below,
+            medium: medium_of(image),
+            notes,
+        })
+    }
+
+    /// What a policy is here.
+    pub fn policy(&self, bundle: Bundle) -> Policy {
+        bundle.on(self.medium)
+    }
+
+    /// The image, opened anew with nothing of it in the page cache.
+    pub fn cold(&mut self) -> anyhow::Result<Opened> {
+        if let Some(file) = self.file.as_deref().filter(|_| self.below != Below::Memory) {
+            let left = residency::evict(file);
+            let why = match left {
+                Ok(left) if left.cached_pages == 0 => None,
+                Ok(left) => Some(format!(
+                    "{} pages of the image stayed in the page cache: somebody maps them",
+                    left.cached_pages
+                )),
+                Err(e) => Some(e.to_string()),
+            };
+            if let Some(why) = why.filter(|why| !self.notes.contains(why)) {
+                self.notes.push(why);
+            }
+        }
+        open(&self.source)
+    }
+}
+
+fn throttle(options: &Compare, device: Option<&Watched>) -> Result<Option<Throttle>, Usage> {
+    let Some(reads) = options.iops else { return Ok(None) };
+    let Some(device) = device else {
+        return Err(Usage("--iops: there is no block device to hold back; a loop device takes root".into()));
+    };
+    let made = Throttle::this_process(device.number, reads);
+    made.map(Some).map_err(|why| Usage(format!("--iops: {why}")))
+}
+
+fn watch() -> Result<Instance, String> {
+    availability().events?;
+    Instance::new().map_err(|e| e.to_string())
+}
+
+fn watched(path: &Path) -> Option<Watched> {
+    let number = std::fs::metadata(path).ok()?.rdev();
+    let sys = format!("/sys/dev/block/{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    let name = std::fs::canonicalize(sys).ok()?;
+    Some(Watched::of_name(name.file_name()?.to_str()?)?.for_a_bystander())
+}
+
+fn in_memory(path: &Path) -> bool {
+    let about = rustix::fs::statfs(path);
+    about.is_ok_and(|about| IN_MEMORY.contains(&about.f_type))
+}

@@ -1,0 +1,191 @@
+//! Loop devices over files of ours: attached past the page cache of the file system below where that can be had, and detached again. One that
+//! is only read goes by itself when its last user is gone, whatever became of the program.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+/// What a loop device is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// A disk; it stays until it is detached.
+    Written,
+    /// Something to read; it stays as long as somebody has it open.
+    Read,
+}
+
+/// A file attached to a device.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub(crate) path: PathBuf,
+    /// The device, open: that keeps one that goes with its last user.
+    _open: File,
+    /// Whether what it moves passes the page cache of the file system below.
+    pub(crate) past_the_cache: bool,
+}
+
+/// A file as a block device that is only read. It goes with this value, and with the process.
+#[derive(Debug)]
+pub struct ReadOnlyLoop {
+    attached: Attached,
+}
+
+impl ReadOnlyLoop {
+    /// Attaches a file.
+    ///
+    /// # Errors
+    /// No loop device can be had: that takes root and /dev/loop-control; or the file cannot be opened.
+    pub fn over(file: &Path) -> io::Result<Self> {
+        Ok(Self { attached: attach(&File::open(file)?, Access::Read)? })
+    }
+
+    /// "/dev/loop3".
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.attached.path
+    }
+
+    /// "loop3".
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.attached.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
+    /// Whether the file is read past the page cache: otherwise what was read once comes from memory, whoever asks.
+    #[must_use]
+    pub fn goes_past_the_cache(&self) -> bool {
+        self.attached.past_the_cache
+    }
+}
+
+const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4c82;
+const LOOP_CONFIGURE: libc::c_ulong = 0x4c0a;
+const LOOP_CLR_FD: libc::c_ulong = 0x4c01;
+const LO_FLAGS_READ_ONLY: u32 = 1;
+const LO_FLAGS_AUTOCLEAR: u32 = 4;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
+
+/// `struct loop_info64` of the kernel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LoopInfo {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config` of the kernel.
+#[repr(C)]
+struct LoopConfig {
+    fd: u32,
+    block_size: u32,
+    info: LoopInfo,
+    reserved: [u64; 8],
+}
+
+/// Attaches a file to a free loop device; past the page cache below if that can be had. Another program may take the free device
+/// first: then the next one is tried.
+pub(crate) fn attach(image: &File, access: Access) -> io::Result<Attached> {
+    let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
+    let always = if access == Access::Read { LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR } else { 0 };
+    let mut last = io::Error::from_raw_os_error(libc::EBUSY);
+    for _ in 0..16 {
+        // SAFETY: this ioctl takes no argument.
+        let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+        if number < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let path = PathBuf::from(format!("/dev/loop{number}"));
+        let file = OpenOptions::new().read(true).write(access == Access::Written).open(&path)?;
+        for flags in [LO_FLAGS_DIRECT_IO, 0] {
+            match configure(&file, image, always | flags) {
+                Ok(()) => {
+                    // The kernel may take the flag and not do it.
+                    let told = format!("/sys/block/loop{number}/loop/dio");
+                    let direct = std::fs::read_to_string(told).map_or(flags != 0, |dio| dio.trim() == "1");
+                    return Ok(Attached { path, _open: file, past_the_cache: direct });
+                }
+                Err(e) if e.raw_os_error() == Some(libc::EINVAL) && flags != 0 => {}
+                Err(e) if e.raw_os_error() == Some(libc::EBUSY) => {
+                    last = e;
+                    break;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    Err(last)
+}
+
+fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
+    // SAFETY: a structure of integers, for which zeros are a value.
+    let mut config: LoopConfig = unsafe { std::mem::zeroed() };
+    config.fd = image.as_raw_fd().cast_unsigned();
+    config.info.flags = flags;
+    // SAFETY: `config` is the structure that this ioctl reads, and lives through the call.
+    if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) } == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}
+
+/// Takes a device from its file. One that another has detached is no error.
+pub(crate) fn detach(device: &Path) -> io::Result<()> {
+    let file = File::open(device)?;
+    if !file.metadata()?.file_type().is_block_device() {
+        return Err(io::Error::other("it is no block device"));
+    }
+    // SAFETY: this ioctl takes no argument.
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_CLR_FD) };
+    let error = io::Error::last_os_error();
+    if done == 0 || error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt as _;
+
+    #[test]
+    fn a_device_that_is_only_read_goes_with_its_last_user() {
+        let test = "a_device_that_is_only_read_goes_with_its_last_user";
+        if !fathom_testkit::need_root(test) {
+            return;
+        }
+        let dir = fathom_testkit::TestDir::new();
+        let path = dir.path().join("image");
+        std::fs::write(&path, vec![7; 1 << 20]).expect("a file");
+        let Ok(device) = ReadOnlyLoop::over(&path) else {
+            return fathom_testkit::skip(test, "no loop device can be had");
+        };
+        let name = device.name().to_owned();
+        let mut first = [0; 4];
+        device.attached._open.read_exact_at(&mut first, 4096).expect("readable");
+        assert_eq!(first, [7; 4]);
+        let backing = format!("/sys/block/{name}/loop/backing_file");
+        let ours = || {
+            let text = std::fs::read_to_string(&backing).unwrap_or_default();
+            Path::new(text.trim()) == path
+        };
+        assert!(ours() && OpenOptions::new().write(true).open(device.path()).is_err());
+        drop(device);
+        // udev may look at it a moment longer.
+        let begun = std::time::Instant::now();
+        while ours() && begun.elapsed() < std::time::Duration::from_secs(20) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(!ours(), "{name}");
+    }
+}

@@ -1,0 +1,103 @@
+//! A device held to so many reads a second for this process, by a control group of its own (controller blkio of version 1, io of version 2):
+//! requests then wait as on a slow device, and everybody else's do not. When it is dropped the process is back where it was and the
+//! group is gone. After a SIGKILL an empty group stays, which limits nobody.
+
+use crate::block::cgroup::OwnGroup;
+use crate::files::Live;
+use fathom_record::block::DeviceNumber;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long requests that are under way may keep the group.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A limit that is in force.
+#[derive(Debug)]
+pub struct Throttle {
+    group: PathBuf,
+    back: PathBuf,
+    /// Where the controller was switched on for it.
+    switched_on: Option<PathBuf>,
+}
+
+impl Throttle {
+    /// Holds this process to so many reads a second of a device.
+    ///
+    /// # Errors
+    /// A sentence: no control group limits I/O here, or this user may not make one.
+    pub fn this_process(device: DeviceNumber, reads_per_s: u32) -> Result<Self, String> {
+        let own = OwnGroup::find(&Live)?;
+        let (dir, version) = own.place();
+        let above = above(dir, version, own.is_root());
+        let group = above.join(format!("fathom-{}", std::process::id()));
+        let failed = |what: &Path, e: io::Error| format!("{}: {e}; a limit takes root", what.display());
+        let control = above.join("cgroup.subtree_control");
+        let on = version != 2
+            || fs::read_to_string(&control).unwrap_or_default().split_whitespace().any(|c| c == "io");
+        if !on {
+            fs::write(&control, "+io").map_err(|e| failed(&control, e))?;
+        }
+        fs::create_dir(&group).map_err(|e| failed(&group, e))?;
+        let throttle = Self { group, back: dir.join("cgroup.procs"), switched_on: (!on).then_some(control) };
+        let (file, limit) = limit(version, device, reads_per_s);
+        for (file, text) in [(file, limit), ("cgroup.procs", std::process::id().to_string())] {
+            let path = throttle.group.join(file);
+            fs::write(&path, text).map_err(|e| failed(&path, e))?;
+        }
+        Ok(throttle)
+    }
+}
+
+/// The group a new one is made in: in version 2 a group with processes has no children, so it is a sibling there.
+fn above(own: &Path, version: u8, root: bool) -> PathBuf {
+    match own.parent() {
+        Some(parent) if version == 2 && !root => parent.to_path_buf(),
+        _ => own.to_path_buf(),
+    }
+}
+
+/// The file of a limit and what it is told.
+fn limit(version: u8, device: DeviceNumber, reads_per_s: u32) -> (&'static str, String) {
+    let DeviceNumber { major, minor } = device;
+    match version {
+        2 => ("io.max", format!("{major}:{minor} riops={reads_per_s}")),
+        _ => ("blkio.throttle.read_iops_device", format!("{major}:{minor} {reads_per_s}")),
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        // Nothing of this can be mended here; what stays is empty and limits nobody.
+        let _ = fs::write(&self.back, std::process::id().to_string());
+        let begun = Instant::now();
+        while fs::remove_dir(&self.group).is_err() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if let Some(control) = self.switched_on.take() {
+            let _ = fs::write(control, "-io");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOP: DeviceNumber = DeviceNumber { major: 7, minor: 1 };
+
+    #[test]
+    fn a_limit_is_in_the_words_of_its_version() {
+        assert_eq!(limit(1, LOOP, 90), ("blkio.throttle.read_iops_device", "7:1 90".into()));
+        assert_eq!(limit(2, LOOP, 90), ("io.max", "7:1 riops=90".into()));
+    }
+
+    #[test]
+    fn a_group_is_made_where_groups_may_be() {
+        let own = Path::new("/cg/user/a");
+        assert_eq!(above(own, 1, false), own);
+        assert_eq!(above(own, 2, false), Path::new("/cg/user"));
+        assert_eq!(above(Path::new("/cg"), 2, true), Path::new("/cg"));
+    }
+}
