@@ -8,8 +8,16 @@ fn variable(name: &str) -> Option<String> {
     (name == "SZ").then(|| "2m".into())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    Ok(match path.to_str().unwrap_or_default() {
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let name = path.to_str().unwrap_or_default();
+    for (kind, times) in [("twice-", 2), ("deep-", 1)] {
+        if let Some(number) = name.strip_prefix(kind).and_then(|rest| rest.strip_suffix(".inc")) {
+            let next = number.parse::<u32>().map_err(|e| e.to_string())? + 1;
+            let line = format!("include {kind}{next}.inc\n");
+            return Ok(if times == 2 && next == 15 { Vec::new() } else { line.repeat(times).into() });
+        }
+    }
+    Ok(match name {
         "dir/more.inc" => "iodepth=4\n",
         "section.inc" => "[b]\n",
         "self.inc" => "include self.inc\n",
@@ -80,7 +88,7 @@ pub(super) fn planned(args: &str) -> Plan {
     }
 }
 
-fn refused(args: &str) -> String {
+pub(super) fn refused(args: &str) -> String {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     plan(&args, &world()).err().map_or_else(|| panic!("{args:?} is accepted"), |w| w.to_string())
 }
@@ -131,7 +139,60 @@ fn files_of_clones() {
         ["q1/nm.0.0 q1/nm.0.1", "q2/nm.1.0 q2/nm.1.1", "q1/nm.2.0 q1/nm.2.1"]
     );
     assert_eq!(of("--name=x --filename=there --numjobs=2"), ["there", "there"]);
-    assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a_b-0"]);
+    assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a/b-0"]);
+    // fio joins a directory with whatever name is listed after it, in the first of several.
+    assert_eq!(of("--name=x --directory=q1:q2 --filename=f --numjobs=2 --size=1m"), ["q1/f", "q1/f"]);
+    assert_eq!(of("--name=x --directory=q1 --filename=/abs/f --size=1m"), ["q1/abs/f"]);
+    assert_eq!(of("--name=x --filename=f --directory=q1 --size=1m"), ["f"]);
+    assert!(planned("--name=x --filename=f --directory=q1 --size=1m").notes[0].contains("put it before"));
+    assert_eq!(of("--name=/dev/disk --rw=read"), ["/dev/disk"]);
+    assert_eq!(of("--name=there --size=1m"), ["there.0.0"]);
+    assert_eq!(of("--name=/dev/disk --directory=q1 --size=1m"), ["q1/dev/disk.0.0"]);
+}
+
+#[test]
+fn an_engine_has_its_own_options() {
+    for (args, what) in [
+        ("--name=a --size=1m --hipri", "Bad option <hipri>"),
+        (
+            "--name=a --size=1m --ioengine=libaio --fixedbufs",
+            "fixedbufs is an option of io_uring, and the engine is libaio",
+        ),
+        ("--name=a --size=1m --ioengine=null --userspace_reap", "an option of libaio"),
+        ("--hipri --name=a --size=1m --ioengine=io_uring", "the engine is psync"),
+        ("--name=a --size=1m --ioengine=libaio --nowait=1", "nowait is done by pvsync2"),
+    ] {
+        let wrong = refused(args);
+        assert!(wrong.contains(what), "{args}: {wrong}");
+    }
+    // What holds for all jobs is none of those with another engine, as in fio.
+    let plan =
+        planned("--ioengine=io_uring --fixedbufs --name=a --size=1m --ioengine=psync --name=b --size=1m");
+    assert!(
+        plan.notes.iter().any(|note| note.contains("job a: fixedbufs is an option of io_uring")),
+        "{:?}",
+        plan.notes
+    );
+}
+
+#[test]
+fn the_kernel_is_told_the_order() {
+    use fathom_workload::Advice;
+    let advice =
+        |args: &str| stream(&planned(&format!("--name=a --size=1m {args}")).workload, 0, 0).open.advice;
+    assert_eq!(advice("--rw=read"), Advice::Sequential);
+    assert_eq!(advice("--rw=randrw"), Advice::Random);
+    assert_eq!(advice("--rw=randread --fadvise_hint=0"), Advice::No);
+    assert_eq!(advice("--rw=read --fadvise_hint=random"), Advice::Random);
+}
+
+#[test]
+fn an_error_ends_its_own_job() {
+    use fathom_workload::Failed;
+    let failed = |args: &str| planned(&format!("--size=1m --name=a {args}")).workload.phases[0].stop.failed;
+    assert_eq!(failed("--name=b"), Failed::Worker);
+    assert_eq!(failed("--name=b --exitall_on_error"), Failed::Phase);
+    assert_eq!(failed("--rw=write --verify=crc32c"), Failed::Run);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::super::plan::{Job, Plan};
 use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, Worker};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is reported under one name.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,15 @@ pub struct Entry {
     pub system_ns: u64,
     /// What ended it, if it failed.
     pub error: Option<OpError>,
+    /// What its workers did in windows, by phase and end.
+    windows: BTreeMap<(u32, u64), Window>,
+}
+
+/// A piece of the time: bytes and operations of reads and of writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    width_ns: u64,
+    sides: [(u64, u64); 2],
 }
 
 /// One direction of an entry.
@@ -98,6 +108,9 @@ pub fn milliseconds(ns: u64) -> u64 {
     if ns == 0 { 0 } else { (ns / 1_000_000).max(1) }
 }
 
+/// Shorter pieces of time say nothing of a rate.
+const LEAST_WINDOW_NS: u64 = 450_000_000;
+
 /// The entries of a run.
 #[must_use]
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
@@ -123,11 +136,7 @@ pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
             }
         }
     }
-    let workers: Vec<(u32, usize)> =
-        run.phases.iter().map(|p| (p.seq, p.repetitions.first().map_or(0, |r| r.workers.len()))).collect();
-    for entry in &mut entries {
-        entry.take_windows(plan, run, &workers);
-    }
+    entries.iter_mut().for_each(Entry::take_windows);
     entries
 }
 
@@ -152,6 +161,7 @@ impl Entry {
                 self.sync.merge(&stat.latency);
                 self.syncs_at_end += u64::from(job.stream.timed.fsync);
             }
+            self.add_windows(place.phase, worker);
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
             self.user_ns += worker.cpu_user_ns;
@@ -162,32 +172,36 @@ impl Entry {
         }
     }
 
-    /// The series of a phase is that of all its workers: it belongs to an entry that has them all.
-    fn take_windows(&mut self, plan: &Plan, run: &Run, workers: &[(u32, usize)]) {
-        let job = &plan.jobs[self.job];
-        for (turn, place) in job.places.iter().enumerate() {
-            let all = workers.iter().find(|w| w.0 == place.phase).map_or(0, |w| w.1);
-            if all != self.clones as usize {
-                continue;
-            }
-            let Some(repetition) = repetition(run, place.phase) else { continue };
-            // The last interval is as long as what was left.
-            for interval in repetition.intervals.iter().filter(|i| i.width_ns >= 450_000_000) {
-                let of = |kind: OpKind| {
-                    let bytes = interval.moved.iter().filter(|m| m.0 == kind).map(|m| m.1).sum::<u64>();
-                    let ops =
-                        interval.latencies.iter().filter(|l| l.0 == kind).map(|l| l.1.count()).sum::<u64>();
-                    let per_s = |n: u64| (n as f64 * 1e9 / interval.width_ns as f64) as u64;
-                    (per_s(bytes), per_s(ops))
+    fn add_windows(&mut self, phase: u32, worker: &Worker) {
+        // The last interval is as long as what was left.
+        for interval in worker.intervals.iter().filter(|i| i.width_ns >= LEAST_WINDOW_NS) {
+            let window = self.windows.entry((phase, interval.end_ns)).or_default();
+            window.width_ns = interval.width_ns;
+            for moved in &interval.moved {
+                let side = match moved.op {
+                    OpKind::Read => &mut window.sides[0],
+                    OpKind::Write => &mut window.sides[1],
+                    _ => continue,
                 };
-                let (read, write) = (of(OpKind::Read), of(OpKind::Write));
-                if self.read.ios > 0 && (turn > 0 || job.rw.reads() || job.only_reads_back) {
-                    self.read.bandwidth.push(read.0);
-                    self.read.operations.push(read.1);
-                }
-                if self.write.ios > 0 && turn == 0 {
-                    self.write.bandwidth.push(write.0);
-                    self.write.operations.push(write.1);
+                side.0 += moved.bytes;
+                side.1 += moved.ops;
+            }
+        }
+    }
+
+    /// Windows without I/O count as 0, in phases that have some of that direction.
+    fn take_windows(&mut self) {
+        let windows = std::mem::take(&mut self.windows);
+        let active: BTreeSet<(u32, usize)> = windows
+            .iter()
+            .flat_map(|((phase, _), w)| (0..2).filter(|side| w.sides[*side].1 > 0).map(|side| (*phase, side)))
+            .collect();
+        for ((phase, _), window) in windows {
+            for (number, side) in [&mut self.read, &mut self.write].into_iter().enumerate() {
+                if active.contains(&(phase, number)) {
+                    let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
+                    side.bandwidth.push(per_s(window.sides[number].0));
+                    side.operations.push(per_s(window.sides[number].1));
                 }
             }
         }

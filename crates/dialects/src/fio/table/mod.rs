@@ -11,6 +11,8 @@ mod process;
 mod report;
 mod what;
 
+pub use engine::engines_of;
+
 use super::number;
 use std::fmt::Write as _;
 
