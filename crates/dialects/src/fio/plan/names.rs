@@ -83,7 +83,7 @@ fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
         if from_the_left { *place < at } else { of <= level }
     };
     let of_directories = || list.iter().enumerate().filter(|(_, (_, of))| of.row.name == "directory");
-    let found = of_directories().filter(holds).next_back().and_then(|(_, (_, of))| of.value.as_deref());
+    let found = of_directories().rfind(holds).and_then(|(_, (_, of))| of.value.as_deref());
     if found.is_none() && of_directories().next().is_some() {
         notes.say(format!(
             "job {}: directory is given after filename, and does not hold for it, as in fio: put it before",
