@@ -298,6 +298,8 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --rw=read",
         "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
         "--name=a --size=1m --write_bw_log=x",
+        "--name=a --size=1m --write_bw_log=x --log_avg_msec=15",
+        "--name=a --size=1m --write_hist_log=x",
         "--name=a --size=1k --bs=4k",
         "--name=a --size=1m --cpus_allowed=0-3",
         "--name=a --size=1m --thinktime=5 --thinktime_blocks=4",
@@ -405,5 +407,52 @@ proptest! {
     #[test]
     fn no_words_panic(args in prop::collection::vec(prop_oneof![option(), ".*", "--?[a-z_]{1,9}(=[0-9a-z:,/%-]{0,9})?"], 0..6)) {
         let _ = plan(&args, &world());
+    }
+}
+
+/// A word of an option out of some, or none.
+fn some_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::option::of(prop::sample::select(words))
+        .prop_map(|word| word.map_or_else(String::new, str::to_owned))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// What a job comes to is a text that means the same.
+    #[test]
+    fn jobs_survive_the_native_format(
+        words in (
+            some_of(&["--rw=read", "--rw=randread", "--rw=write", "--rw=randrw", "--rw=rw"]),
+            some_of(&["--bs=4k", "--bsrange=1k-16k", "--bssplit=4k/10:64k/50:32k/40", "--bs=512"]),
+            some_of(&["--size=1m", "--size=50%", "--filesize=2m", "--size=64k --io_size=1m"]),
+            some_of(&["--ioengine=null", "--ioengine=libaio --iodepth=8", "--ioengine=io_uring --fixedbufs", "--ioengine=mmap", "--ioengine=sync"]),
+            some_of(&["--filename=there", "--filename=a:b --file_service_type=sequential", "--directory=d --numjobs=3"]),
+            some_of(&["--offset=33%", "--offset_increment=10% --numjobs=2", "--offset=4k"]),
+            some_of(&["--buffer_pattern=0xdead\"ab\"-12", "--zero_buffers", "--buffer_compress_percentage=40", "--verify=crc32c"]),
+        ),
+        more in (
+            some_of(&["--rate_iops=100", "--thinktime=1ms", "--rate=1m --rate_process=poisson"]),
+            some_of(&["--runtime=5 --time_based", "--runtime=5", "--loops=3", "--number_ios=7"]),
+            some_of(&["--norandommap", "--random_distribution=zipf:1.2", "--random_distribution=zoned:60/10:30/20:8/30:2/40"]),
+            some_of(&["--direct=1", "--sync=dsync", "--fsync=4 --end_fsync=1", "--invalidate=0", "--pre_read=1"]),
+            some_of(&["--exitall", "--exitall_on_error", "--ramp_time=1", "--startdelay=1", "--name=b --stonewall --size=1m"]),
+            some_of(&["--write_bw_log --log_avg_msec=100", "--write_lat_log=x --log_avg_msec=700"]),
+        ),
+    ) {
+        let (a, b, c, d, e, f, g) = words;
+        let (h, i, j, k, l, m) = more;
+        let line = ["--name=a".to_owned(), a, b, c, d, e, f, g, h, i, j, k, m, l].join(" ");
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        match plan(&args, &world()) {
+            Ok(Asked::Jobs(plan)) => {
+                let text = plan.workload.to_toml().map_err(|e| TestCaseError::fail(format!("{line}: {e}")))?;
+                let again = Workload::from_toml(&text).map_err(|e| TestCaseError::fail(format!("{line}: {e}\n{text}")))?;
+                prop_assert_eq!(again, plan.workload);
+            }
+            Ok(Asked::Help(help)) => prop_assert!(false, "{:?}", help),
+            // Not every combination makes sense; what is wrong with it has words.
+            Err(wrong) => prop_assert!(!wrong.message.is_empty()),
+        }
     }
 }

@@ -170,6 +170,13 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     if !(finished.run.phases.is_empty() && finished.failure.is_some()) {
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
+    let mut unwritten = false;
+    for (path, text) in output::logs::of(plan, &finished.run) {
+        if let Err(error) = std::fs::write(&path, text) {
+            console::error(&format!("{} cannot be written: {error}", path.display()));
+            unwritten = true;
+        }
+    }
     epilogue::say(finished, REMEDY);
     if let Err(error) = sink.finish() {
         console::error(&error);
@@ -178,6 +185,7 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     match (finished.signal, &finished.failure) {
         (Some(_), _) => ExitCode::from(SIGNALLED),
         (None, Some(_)) => ExitCode::from(ERROR),
+        (None, None) if unwritten => ExitCode::from(ERROR),
         (None, None) => ExitCode::SUCCESS,
     }
 }

@@ -1,6 +1,7 @@
 //! From the record to what fio reports: an entry for each job, or for each group of jobs with group_reporting.
 
 use super::super::plan::{Job, Plan};
+use super::windows::{self, Window};
 use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, Worker};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,15 +30,8 @@ pub struct Entry {
     pub system_ns: u64,
     /// What ended it, if it failed.
     pub error: Option<OpError>,
-    /// What its workers did in windows, by phase and end.
+    /// What its workers did in windows, by phase and number.
     windows: BTreeMap<(u32, u64), Window>,
-}
-
-/// A piece of the time: bytes and operations of reads and of writes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    width_ns: u64,
-    sides: [(u64, u64); 2],
 }
 
 /// One direction of an entry.
@@ -108,6 +102,8 @@ pub fn milliseconds(ns: u64) -> u64 {
     if ns == 0 { 0 } else { (ns / 1_000_000).max(1) }
 }
 
+/// Windows of bandwidth over time.
+const WINDOW_NS: u64 = 500_000_000;
 /// Shorter pieces of time say nothing of a rate.
 const LEAST_WINDOW_NS: u64 = 450_000_000;
 
@@ -173,35 +169,29 @@ impl Entry {
     }
 
     fn add_windows(&mut self, phase: u32, worker: &Worker) {
-        // The last interval is as long as what was left.
-        for interval in worker.intervals.iter().filter(|i| i.width_ns >= LEAST_WINDOW_NS) {
-            let window = self.windows.entry((phase, interval.end_ns)).or_default();
-            window.width_ns = interval.width_ns;
-            for moved in &interval.moved {
-                let side = match moved.op {
-                    OpKind::Read => &mut window.sides[0],
-                    OpKind::Write => &mut window.sides[1],
-                    _ => continue,
-                };
-                side.0 += moved.bytes;
-                side.1 += moved.ops;
-            }
+        for (number, window) in windows::of(worker, WINDOW_NS) {
+            self.windows.entry((phase, number)).or_default().join(&window);
         }
     }
 
     /// Windows without I/O count as 0, in phases that have some of that direction.
     fn take_windows(&mut self) {
-        let windows = std::mem::take(&mut self.windows);
-        let active: BTreeSet<(u32, usize)> = windows
+        const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
+        let mut windows = std::mem::take(&mut self.windows);
+        // The last one is as long as what was left.
+        windows.retain(|_, window| window.width_ns >= LEAST_WINDOW_NS);
+        let active: BTreeSet<(u32, OpKind)> = windows
             .iter()
-            .flat_map(|((phase, _), w)| (0..2).filter(|side| w.sides[*side].1 > 0).map(|side| (*phase, side)))
+            .flat_map(|((phase, _), w)| KINDS.map(|kind| (*phase, kind, w.of(kind)[0])))
+            .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
             .collect();
         for ((phase, _), window) in windows {
-            for (number, side) in [&mut self.read, &mut self.write].into_iter().enumerate() {
-                if active.contains(&(phase, number)) {
+            for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write]) {
+                if active.contains(&(phase, kind)) {
                     let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
-                    side.bandwidth.push(per_s(window.sides[number].0));
-                    side.operations.push(per_s(window.sides[number].1));
+                    let [ops, bytes, _] = window.of(kind);
+                    side.bandwidth.push(per_s(bytes));
+                    side.operations.push(per_s(ops));
                 }
             }
         }

@@ -94,6 +94,7 @@ fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Note
         .checked_mul(u64::from(clone))
         .and_then(|steps| steps.checked_add(bytes(offset)))
         .ok_or_else(too_far)?;
+    let align = s.number("offset_align")?.unwrap_or(0);
     let shares = [offset, step].into_iter().flatten().any(|size| matches!(size, Size::Percent(_)));
     if !shares {
         return Ok(sum);
@@ -104,7 +105,7 @@ fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Note
             s.job
         ));
     }
-    let unit = match s.number("offset_align")?.unwrap_or(0) {
+    let unit = match align {
         0 => stream.record.unit().0.max(1),
         given => given,
     };

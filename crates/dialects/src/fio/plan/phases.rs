@@ -70,6 +70,9 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let mut worker = 0;
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
+    // As fine as the finest log, and so that the windows of all come out whole.
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What was not written whole cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
     phase.stop.failed = match which.iter().any(|j| jobs[*j].error_ends_all) {
@@ -127,6 +130,11 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     phase.name = names.join(" + ") + if back { ", reading back" } else { "" };
     phase.axes = Axes { streams: (worker > 1).then_some(worker), ..Axes::default() };
     workload.phases.push(phase);
+}
+
+/// The largest width that both are multiples of.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
 }
 
 fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
