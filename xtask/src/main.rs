@@ -1,6 +1,7 @@
 //! The chores, in Rust: `cargo xtask test`, `tidy`, `fresh`, `bench`. This file reads the command line and calls
 //! the chore; it knows nothing of fathom itself and uses none of its crates, so it builds in seconds and works when they do not.
 
+mod aarch64;
 mod bench;
 mod fresh;
 mod steps;
@@ -17,6 +18,7 @@ The chores of the house.
   cargo xtask test                run everything: prerequisites, fmt, clippy, tidy, build, every test
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
+  cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
   cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
@@ -86,6 +88,10 @@ fn run(args: &[String]) -> Result<bool> {
         "tidy" => {
             no_arguments(chore, rest)?;
             tidy::run(&root)
+        }
+        "aarch64" => {
+            no_arguments(chore, rest)?;
+            aarch64::run(&root)
         }
         "fresh" => match rest {
             [] => fresh::run(&root, false),

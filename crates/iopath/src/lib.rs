@@ -48,7 +48,7 @@ pub mod tunable;
 
 pub use bio::{Bio, Op, PageSpan};
 pub use elevator::{AnyElevator, Elevator};
-pub use limits::Limits;
+pub use limits::{Limits, LimitsError};
 pub use merge::{MergeCounts, MergeKind};
 pub use queue::{Next, Queue, Rules, Submitted};
 pub use request::{Request, RequestId, Requests, Slot};

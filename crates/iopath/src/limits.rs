@@ -1,5 +1,8 @@
 //! What a device takes in one request: length, segments, the size of a segment and the addresses that a segment may not cross.
-//! Constants with their sources; the merge rules hold every request to them.
+//! Constants with their sources; the merge rules hold every request to them. A name may be followed by numbers of one's own, as in
+//! `cciss,max_segments=64`.
+
+use crate::tunable::{Tunable, TunableError, Unit, check, once, words};
 
 /// The limits of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +75,29 @@ impl Limits {
         ("unknown", Self::UNKNOWN, "guess"),
     ];
 
-    /// A preset by its name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
+    /// `NAME[,LIMIT=NUMBER]...`: a preset, with some of its numbers replaced.
+    ///
+    /// # Errors
+    /// No such preset or limit, no number, one outside its range, a limit given twice.
+    pub fn by_name(text: &str) -> Result<Self, LimitsError> {
+        let (name, settings) = words(text);
+        let Some(&(name, mut limits, _)) = Self::PRESETS.iter().find(|preset| preset.0 == name) else {
+            return Err(LimitsError::Unknown { name: name.to_string() });
+        };
+        let mut given = Vec::new();
+        for setting in settings {
+            let (key, value) = setting.map_err(|word| LimitsError::Setting { text: word.to_string() })?;
+            let row = check(name, &TABLE, key, value)?;
+            once(name, &mut given, key)?;
+            // The ranges of the table fit.
+            match row {
+                SECTORS => limits.max_sectors = value as u32,
+                SEGMENTS => limits.max_segments = value as u16,
+                _ if value.is_multiple_of(512) => limits.max_segment_sectors = (value / 512) as u32,
+                _ => return Err(LimitsError::Size { bytes: value }),
+            }
+        }
+        Ok(limits)
     }
 
     /// Whether a request of these is within the limits.
@@ -96,17 +119,112 @@ impl Limits {
     }
 }
 
+/// Rows of the table.
+const SECTORS: usize = 0;
+const SEGMENTS: usize = 1;
+
+/// What may stand behind a name. A bio of a page must fit, and so must a program's page that does not begin where a page of memory does,
+/// which is two segments. The defaults stand for none: each preset has its own.
+static TABLE: [Tunable; 3] = [
+    Tunable {
+        name: "max_sectors",
+        unit: Unit::Sectors,
+        default: 256,
+        min: 8,
+        max: 1 << 20,
+        doc: "longest request",
+    },
+    Tunable {
+        name: "max_segments",
+        unit: Unit::Number,
+        default: 128,
+        min: 2,
+        max: u16::MAX as u64,
+        doc: "most segments of a request",
+    },
+    Tunable {
+        name: "max_segment_size",
+        unit: Unit::Bytes,
+        default: 65_536,
+        min: 4096,
+        max: u16::MAX as u64 * 512,
+        doc: "longest segment, a multiple of 512",
+    },
+];
+
+/// A text names no limits.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitsError {
+    /// There is no such preset.
+    #[error("there are {}; behind a name may stand {}", presets(), rows())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// Not `name=number`.
+    #[error("{text:?} is not a limit and a whole number; there are {}", rows())]
+    Setting {
+        /// What stands there.
+        text: String,
+    },
+    /// A segment is counted in units of 512 bytes.
+    #[error("max_segment_size={bytes} is no multiple of 512 bytes")]
+    Size {
+        /// What was asked for.
+        bytes: u64,
+    },
+    /// No such limit, or a value that it refuses.
+    #[error(transparent)]
+    Row(#[from] TunableError),
+}
+
+fn presets() -> String {
+    Limits::PRESETS.map(|preset| preset.0).join(", ")
+}
+
+fn rows() -> String {
+    TABLE.map(|row| format!("{}=N", row.name)).join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn presets_are_found_by_name() {
-        assert_eq!(Limits::by_name("cciss"), Some(Limits::CCISS));
-        assert_eq!(Limits::by_name("floppy"), None);
+        assert_eq!(Limits::by_name("cciss"), Ok(Limits::CCISS));
         assert!(
             Limits::PRESETS.iter().all(|(_, limits, source)| limits.max_sectors >= 8 && !source.is_empty())
         );
+    }
+
+    #[test]
+    fn a_preset_can_have_other_numbers() {
+        let other = Limits::by_name("cciss, max_segments=64,max_sectors=1024 , max_segment_size=4096");
+        let expected =
+            Limits { max_segments: 64, max_sectors: 1024, max_segment_sectors: 8, ..Limits::CCISS };
+        assert_eq!(other, Ok(expected));
+        for (text, told) in [
+            (
+                "floppy",
+                "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; behind a name may stand",
+            ),
+            ("floppy", "max_sectors=N, max_segments=N, max_segment_size=N"),
+            ("cciss,max_segment=1", "cciss has no tunable \"max_segment\"; it has max_sectors, max_segments"),
+            ("cciss,max_segments=1", "max_segments=1 is outside 2 to 65535"),
+            ("cciss,max_segments=65536", "is outside 2 to 65535"),
+            ("cciss,max_sectors=7", "is outside 8 to 1048576 (sectors)"),
+            ("cciss,max_segment_size=4100", "no multiple of 512"),
+            (
+                "cciss,max_segments",
+                "\"max_segments\" is not a limit and a whole number; there are max_sectors=N",
+            ),
+            ("cciss,max_segments=x", "is not a limit and a whole number"),
+            ("cciss,max_segments=8,max_segments=9", "max_segments is given twice"),
+        ] {
+            let error = Limits::by_name(text).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Unit {
     Sectors,
     /// KiB.
     KiB,
+    /// Bytes.
+    Bytes,
     /// 0 or 1.
     Switch,
     /// A plain number.
@@ -36,6 +38,7 @@ impl fmt::Display for Unit {
             Self::Pages => "pages",
             Self::Sectors => "sectors",
             Self::KiB => "KiB",
+            Self::Bytes => "bytes",
             Self::Switch => "0 or 1",
             Self::Number => "number",
         })
@@ -119,6 +122,14 @@ pub enum TunableError {
         /// What it counts.
         unit: Unit,
     },
+    /// It was given before.
+    #[error("{elevator}: {name} is given twice; once is enough")]
+    Twice {
+        /// Whose table.
+        elevator: &'static str,
+        /// The tunable.
+        name: String,
+    },
 }
 
 fn known_list(known: &[&str]) -> String {
@@ -184,6 +195,19 @@ pub(crate) fn words(text: &str) -> (&str, impl Iterator<Item = Result<(&str, u64
         Ok((name.trim(), value.trim().parse().map_err(|_| word)?))
     };
     (name, words.map(setting))
+}
+
+/// Takes down that a name is given; an error if it was before, as one of the two values would be forgotten.
+pub(crate) fn once<'t>(
+    elevator: &'static str,
+    given: &mut Vec<&'t str>,
+    name: &'t str,
+) -> Result<(), TunableError> {
+    if given.contains(&name) {
+        return Err(TunableError::Twice { elevator, name: name.to_string() });
+    }
+    given.push(name);
+    Ok(())
 }
 
 /// The row of a name, if the value is within its range.

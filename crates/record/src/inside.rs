@@ -58,6 +58,21 @@ pub struct IdleWaits {
     pub in_vain: Histogram,
     /// Some of them, evenly thinned out.
     pub kept: Thinned<IdleWait>,
+    /// What the scheduler kept of processes when the phase was over: by this it waits for them, or does not. Empty where it keeps nothing
+    /// that it tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub habits: Vec<Habits>,
+}
+
+/// What a scheduler keeps of a process, as decaying means.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Habits {
+    /// Who it is.
+    pub task: String,
+    /// Between the end of a request and the next one, ns.
+    pub think_ns: u64,
+    /// From the end of a request to the beginning of the next one, sectors.
+    pub seek_sectors: u64,
 }
 
 /// One wait of an idle device.

@@ -19,6 +19,8 @@ pub(crate) struct Copies {
     activate_ns: u64,
     /// Pages of files copied so far: the clock by which ages are told.
     clock: Cell<u32>,
+    /// Pages of other memory that the program has walked through since the last call.
+    walked: Cell<u64>,
 }
 
 struct Level {
@@ -50,6 +52,7 @@ impl Copies {
             levels: levels.collect(),
             activate_ns: (profile.activate_us.get() * 1000.0) as u64,
             clock: Cell::new(0),
+            walked: Cell::new(0),
         }
     }
 
@@ -69,9 +72,17 @@ impl Copies {
         self.clock.get()
     }
 
+    /// The program walks through so many pages of other memory: what was copied before is so much older, the buffer of the next call
+    /// included.
+    pub fn walk(&self, pages: u64) {
+        let ticks = u32::try_from(pages).unwrap_or(u32::MAX);
+        self.clock.set(self.clock.get().wrapping_add(ticks).max(1));
+        self.walked.set(self.walked.get().saturating_add(pages));
+    }
+
     /// What each page of a call of so many pages costs more because of the caller's buffer, ns.
     pub fn buffer_ns(&self, way: Way, pages: u64) -> u64 {
-        let others = (2 * pages).saturating_sub(1);
+        let others = (2 * pages).saturating_sub(1).saturating_add(self.walked.take());
         self.missed_ns(way == Way::Read, Some(others))
     }
 
@@ -152,5 +163,11 @@ mod tests {
         let now = (0..10).map(|_| copies.tick()).last().unwrap();
         assert_eq!((now, copies.page_ns(Way::Read, now, Some(now - 3), 2)), (10, 0));
         assert_eq!(copies.buffer_ns(Way::Read, 1), 0);
+        // Who walks through other memory finds neither the buffer nor the page, and the buffer again after that call.
+        let before = copies.tick();
+        copies.walk(4096);
+        assert_eq!(copies.buffer_ns(Way::Read, 1), target);
+        assert_eq!(copies.buffer_ns(Way::Read, 1), 0);
+        assert_eq!(copies.page_ns(Way::Read, copies.tick(), Some(before), 1), source);
     }
 }

@@ -2,11 +2,14 @@
 //! tells: a request that had come meanwhile, or one that had been there all the time.
 
 use crate::thin::Thin;
+use fathom_iopath::{Elevator as _, Queue, TaskId};
 use fathom_record::Histogram;
-use fathom_record::inside::{IdleWait, IdleWaits};
+use fathom_record::inside::{Habits, IdleWait, IdleWaits};
 
 /// Lengths that are gathered before they become part of a histogram.
 const GATHERED: usize = 1024;
+/// Tasks of which it is told what the scheduler keeps of them: a trace may have thousands.
+const MOST_HABITS: usize = 64;
 
 /// Lengths of waits.
 #[derive(Debug, Default)]
@@ -73,8 +76,20 @@ impl Waits {
 
     /// All of them.
     pub fn take(mut self) -> IdleWaits {
-        IdleWaits { paid: self.paid.take(), in_vain: self.in_vain.take(), kept: self.kept.take() }
+        let (paid, in_vain) = (self.paid.take(), self.in_vain.take());
+        IdleWaits { paid, in_vain, kept: self.kept.take(), habits: Vec::new() }
     }
+}
+
+/// What the scheduler keeps of those for whom it may wait; `name` says who a task is.
+pub(crate) fn habits(queue: &Queue, name: impl Fn(TaskId) -> String) -> Vec<Habits> {
+    let mut all = Vec::new();
+    queue.elevator().habits(&mut |task, think, seek_sectors| {
+        if all.len() < MOST_HABITS {
+            all.push(Habits { task: name(task), think_ns: think.0, seek_sectors });
+        }
+    });
+    all
 }
 
 #[cfg(test)]

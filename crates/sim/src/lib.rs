@@ -32,6 +32,7 @@ mod machine;
 mod names;
 mod noted;
 pub mod outcome;
+mod place;
 pub mod random;
 mod regions;
 pub mod replay;

@@ -21,6 +21,13 @@ pub(crate) struct Background {
     waiting: RefCell<Vec<TaskNumber>>,
 }
 
+impl Background {
+    /// Whether somebody waits for anything that is written back.
+    pub fn is_awaited(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+}
+
 impl Machine {
     /// Writes back what is old, for ever.
     pub(crate) async fn flush_old_data(&self) {

@@ -41,7 +41,7 @@ const REPLAYS: [(&str, &str, u32, Option<f64>); 8] = [
 const STACKS: [(&str, &str, Option<f64>); 3] = [
     ("full stack: random reads", "direction = \"read\"\naccess = \"uniform\"", Some(3e5)),
     ("full stack: sequential reads", "direction = \"read\"", None),
-    ("full stack: random mix", "direction = { mix = { read-percent = 60 } }\naccess = \"uniform\"", None),
+    ("full stack: random mix", "direction = { mix = { read-percent = 60 } }\naccess = \"uniform\"", Some(3e5)),
 ];
 const STACK_OPERATIONS: u64 = 40_000;
 

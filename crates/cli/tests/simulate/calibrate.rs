@@ -44,6 +44,48 @@ fn what_went_in_comes_out_and_is_taken_by_a_replay() {
 }
 
 #[test]
+fn a_distribution_keeps_what_a_mean_does_not() {
+    let fathom = Fathom::new();
+    // From 50 to 1000 us, the more the rarer; four are served at once.
+    let times: Vec<String> = (1..=20).map(|n| format!("{:.1}", 1000.0 / f64::from(n))).collect();
+    let lists = format!("{{ value = [{}], src = \"guess\" }}", times.join(", "));
+    let known = format!(
+        "kind = \"distribution\"\nabout = \"known\"\n[service]\ncapacity_gb = {{ value = 2.0, src = \"guess\" }}\n\
+         queue_depth = {{ value = 8, src = \"guess\" }}\nchannels = {{ value = 4, src = \"guess\" }}\n\
+         mb_s = {{ value = 0.0, src = \"guess\" }}\nread_us = {lists}\nwrite_us = {lists}\n"
+    );
+    std::fs::write(fathom.work().join("known.toml"), known).expect("a file of a test");
+    let line =
+        "sim replay --synthetic 6000 --device known.toml --scheduler none --depth 8 --log a.fbl --no-store";
+    let _ = fathom.run_line(line).expect_code(0);
+    let told = |kind: &str| -> Value {
+        let line = format!("sim calibrate a.fbl -o {kind}.toml --kind {kind} --json");
+        serde_json::from_str(&fathom.run_line(&line).expect_code(0).stdout).expect("JSON")
+    };
+    let demerit = |told: &Value| told["held_out"]["demerit_percent"].as_f64().expect("a number");
+    let (constant, distribution) = (told("constant"), told("distribution"));
+    assert_eq!(distribution["kind"], "distribution");
+    assert_eq!(distribution["values"][0]["key"], "service.channels");
+    assert!(demerit(&distribution) < 15.0, "{}", distribution["held_out"]);
+    assert!(
+        demerit(&constant) > 4.0 * demerit(&distribution),
+        "{} {}",
+        constant["held_out"],
+        distribution["held_out"]
+    );
+    // What stands beside it is of the device alone.
+    let halves = |told: &Value| told["held_out"]["halves_percent"].as_f64().expect("a number");
+    assert_eq!(halves(&constant), halves(&distribution));
+    let line = "sim replay a.fbl --device distribution.toml --no-store";
+    let again = fathom.run_line(line).expect_code(0).stdout;
+    assert!(again.contains("Error bar: the device's model was ") && again.contains("4 fitted"), "{again}");
+    let text = fathom
+        .run_line("sim calibrate a.fbl -o distribution.toml --kind distribution --force")
+        .expect_code(0);
+    assert!(text.stdout.contains("its two halves lie"), "{}", text.stdout);
+}
+
+#[test]
 fn a_disks_arm_is_fitted_and_the_rest_is_a_guess() {
     let fathom = traced("deskstar-60gxp", 1);
     let line = "sim calibrate a.fbl -o fitted.toml --kind disk --like deskstar-60gxp --json";

@@ -134,7 +134,6 @@ fn what_a_simulation_cannot_know_or_print_is_refused() {
         ("--name=a --filename=there --size=50%", "a simulation begins without files, and looks for none"),
         ("--name=a --filename=there", "a simulation begins without files, and looks for none"),
         ("--name=a --size=1m --rw=raed", "raed"),
-        ("--name=a --size=1m --ioengine=mmap", "a mapped file (page faults) cannot be simulated"),
         ("--name=a --size=1m --ioengine=null", "the back-end null"),
         ("--name=a --size=1m --output-format=json", "nothing is printed here as fio prints it"),
         ("--help", "a job is expected"),

@@ -2,12 +2,14 @@
 //! was simulated for measured.
 
 mod agree;
+mod backends;
 mod both;
 mod calibrate;
 mod disc;
 mod fio;
 mod flows;
 mod marked;
+mod refused;
 mod replay;
 mod reproduce;
 mod same_bytes;

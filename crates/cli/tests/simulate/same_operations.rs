@@ -50,6 +50,14 @@ fn the_same_workload_and_seed_give_the_same_operations() {
             "direction = { mix = { reads-per-write = 1.5 } }\naccess = { zipf = { theta = 0.9 } }\nrecord = { fixed = \"16KiB\" }\namount = { operations = 60 }\nsync_every = { writes = 5 }",
         ),
         (
+            1,
+            "direction = { mix = { read-percent = 50 } }\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\namount = { operations = 40 }\nbackend = { stdio = { buffer = \"16KiB\" } }\nsync_every = { writes = 4 }",
+        ),
+        (
+            2,
+            "direction = { mix = { read-percent = 50 } }\naccess = \"permuted\"\nrecord = { fixed = \"4KiB\" }\nbackend = { mmap = { flush = \"sync\", flush_every = 10 } }",
+        ),
+        (
             2,
             "direction = \"write\"\nrecord = { between = { min = \"4KiB\", max = \"64KiB\" } }\namount = { operations = 30 }",
         ),

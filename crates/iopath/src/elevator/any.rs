@@ -197,6 +197,10 @@ impl Elevator for AnyElevator {
         each!(self, one => one.each_waiting(requests, each));
     }
 
+    fn habits(&self, each: &mut dyn FnMut(TaskId, Nanos, u64)) {
+        each!(self, one => one.habits(each));
+    }
+
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
         each!(self, one => one.counters(each));
     }

@@ -23,7 +23,7 @@ pub mod kyber;
 pub mod linus24;
 
 pub use any::AnyElevator;
-pub use names::{NameError, by_name, kernels, known};
+pub use names::{NameError, by_name, kernels, known, on_device};
 
 use crate::bio::Bio;
 use crate::limits::Limits;
@@ -201,6 +201,10 @@ pub trait Elevator {
 
     /// The requests that wait, roughly in the order in which they would go; for plots.
     fn each_waiting(&self, requests: &Requests, each: &mut dyn FnMut(Slot));
+
+    /// What it keeps of tasks to know whether to wait for them: the mean time that a task thinks between requests, and how many sectors
+    /// its requests lie apart in the mean. Only tasks of which it has both.
+    fn habits(&self, _each: &mut dyn FnMut(TaskId, Nanos, u64)) {}
 
     /// What it counted (batches, expired deadlines, hits of anticipation ...), by name.
     fn counters(&self, _each: &mut dyn FnMut(&'static str, u64)) {}

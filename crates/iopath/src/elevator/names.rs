@@ -1,7 +1,6 @@
 //! Elevators by name: `NAME[@VERSION][,tunable=value...]`, as in `deadline@2.6.0,fifo_batch=8`. A kernel's version selects the rules
 //! that this kernel had under that name; without one the newest rules are taken. Errors say what exists.
 
-use super::AnyElevator;
 use super::anticipatory::Anticipatory;
 use super::bfq::BfqLite;
 use super::cfq::{Cfq1, Cfq2, Cfq3};
@@ -10,6 +9,7 @@ use super::deadline::{Deadline, Generation, MqDeadline};
 use super::fifo::{Fifo, Search};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
+use super::{AnyElevator, Elevator as _};
 use crate::tunable::{self, TunableError};
 
 /// An elevator cannot be had.
@@ -113,11 +113,25 @@ pub fn kernels(full: &str) -> Option<String> {
 pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
     let (name, settings) = tunable::words(text);
     let mut elevator = (entry_of(name)?.make)();
+    let mut given = Vec::new();
     for setting in settings {
         let (name, value) = setting.map_err(|word| NameError::Setting { text: word.to_string() })?;
         elevator.set(name, value)?;
+        tunable::once(elevator.name(), &mut given, name)?;
     }
     Ok(elevator)
+}
+
+/// A name together with what the elevator of that name asks of its device, and the name itself does not say: whether it rotates.
+///
+/// # Errors
+/// As [`by_name`].
+pub fn on_device(text: &str, rotates: bool) -> Result<String, NameError> {
+    const ROTATES: &str = "rotational";
+    let asks = by_name(text)?.get(ROTATES).is_some_and(|taken| taken != u64::from(rotates));
+    let said = tunable::words(text).1.flatten().any(|(name, _)| name == ROTATES);
+    let more = if asks && !said { format!(",{ROTATES}={}", u8::from(rotates)) } else { String::new() };
+    Ok(format!("{text}{more}"))
 }
 
 fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
@@ -186,7 +200,6 @@ fn version_of(text: &str) -> Option<Version> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elevator::Elevator;
 
     #[test]
     fn every_full_name_makes_the_elevator_of_that_name() {
@@ -217,6 +230,24 @@ mod tests {
         let elevator = by_name("deadline@2.6.0, fifo_batch=8,read_expire = 100").unwrap();
         assert_eq!((elevator.get("fifo_batch"), elevator.get("read_expire")), (Some(8), Some(100)));
         assert!(by_name("deadline,fifo_batch=0").unwrap_err().to_string().contains("outside 1 to"));
+    }
+
+    #[test]
+    fn a_tunable_is_given_once() {
+        let twice = by_name("deadline,fifo_batch=8,fifo_batch=9").unwrap_err().to_string();
+        assert_eq!(twice, "deadline@2.6.24: fifo_batch is given twice; once is enough");
+        assert!(by_name("deadline,fifo_batch=8,read_expire=9").is_ok());
+    }
+
+    #[test]
+    fn who_asks_whether_the_device_rotates_is_told() {
+        let on = |text: &str, rotates| on_device(text, rotates).unwrap();
+        assert_eq!(on("bfq-lite", true), "bfq-lite");
+        assert_eq!(on("bfq-lite@6.18,slice_idle=4", false), "bfq-lite@6.18,slice_idle=4,rotational=0");
+        assert_eq!(on("bfq-lite, rotational = 1", false), "bfq-lite, rotational = 1");
+        assert_eq!(on("mq-deadline", false), "mq-deadline");
+        assert_eq!(by_name(&on("bfq-lite", false)).unwrap().get("rotational"), Some(0));
+        assert!(on_device("sstf", false).is_err());
     }
 
     #[test]

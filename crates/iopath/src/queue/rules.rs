@@ -139,6 +139,12 @@ impl Rules {
         self
     }
 
+    /// Whether a plug never opens by itself: somebody has to say that he waits.
+    #[must_use]
+    pub const fn waits_to_be_opened(&self) -> bool {
+        matches!(self.plug, PlugRule::Queue { requests: 0, after: Nanos::NEVER })
+    }
+
     /// Places that the table of requests needs.
     pub(crate) const fn capacity(&self) -> usize {
         match self.pool {

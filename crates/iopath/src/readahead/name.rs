@@ -8,7 +8,7 @@ use super::policy::{Inner, Policy};
 use super::ra24::{self, Ra24};
 use super::ra26::{self, Ra26, Variant};
 use super::simplified::{self, Simplified};
-use crate::tunable::{Tunable, TunableError, Tunables, check, words};
+use crate::tunable::{Tunable, TunableError, Tunables, check, once, words};
 
 /// Every name and the kernel it is of, which may be written in its place.
 pub const NAMES: &[(&str, &str)] = &[
@@ -89,9 +89,10 @@ impl Settings<'_> {
         rows: &'static [Tunable],
         table: &'static [Tunable; N],
     ) -> Result<Tunables<N>, TunableError> {
-        let mut tunables = Tunables::new(table);
+        let (mut tunables, mut given) = (Tunables::new(table), Vec::new());
         for &(name, value) in self.settings {
             tunables.set(check(self.policy, rows, name, value)?, value);
+            once(self.policy, &mut given, name)?;
         }
         Ok(tunables)
     }
@@ -130,6 +131,7 @@ mod tests {
             error("ra24,31"),
             "ra24: \"31\" is no tunable; expected NAME=NUMBER, as in \"ra24,max=32\""
         );
+        assert_eq!(error("ra24,max=8,max=9"), "ra24: max is given twice; once is enough");
         assert!(error("none,max=1").contains("it has none"));
         assert!(error("ra26-private,count_run=1").ends_with("it has max, min"));
         assert_eq!(by_name("ra26-seeky,count_run=1").unwrap().tunables().get("count_run"), Some(1));

@@ -871,6 +871,7 @@ pub fn simulated_run() -> Run {
                         })
                         .collect(),
                 },
+                ..IdleWaits::default()
             },
         }],
         ..Simulation::default()

@@ -25,6 +25,8 @@ pub struct Traced {
     pub most_outstanding: u32,
     in_device: u32,
     outstanding: u32,
+    /// Of those that the driver has, without data.
+    flushes: u32,
 }
 
 impl Traced {
@@ -72,13 +74,18 @@ impl Look {
             BlockAction::Issue => {
                 d.issued += 1;
                 d.in_device += 1;
+                d.flushes += u32::from(event.sectors == 0);
                 d.most_in_device = d.most_in_device.max(d.in_device);
             }
             BlockAction::Requeue => {
                 d.in_device = d.in_device.saturating_sub(1);
                 d.issued = d.issued.saturating_sub(1);
+                d.flushes = d.flushes.saturating_sub(u32::from(event.sectors == 0));
             }
+            // A write that came with a flush ends twice: with its data, and, when the flush behind it is done, without.
+            BlockAction::Complete if event.sectors == 0 && d.flushes == 0 => {}
             BlockAction::Complete => {
+                d.flushes = d.flushes.saturating_sub(u32::from(event.sectors == 0));
                 d.in_device = d.in_device.saturating_sub(1);
                 d.outstanding = d.outstanding.saturating_sub(1);
             }

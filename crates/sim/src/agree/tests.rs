@@ -85,6 +85,30 @@ fn flushes_and_what_comes_with_them_pass_the_scheduler_by() {
 }
 
 #[test]
+fn a_flush_among_writes_is_nobodys_choice() {
+    // The flush lies at sector 0 where a write waits, and so do the two of a write that came with one. Some recorders tell a flush as a
+    // write of nothing, and a second completion of a request that had none of its data left.
+    for flush in ["FF", "FWS", "WS", "W", "FN"] {
+        let text = format!(
+            "Q W 0 8 1\n G W 0 8 1\n I W 0 8 1\n Q {flush} 0 0 2\n G {flush} 0 0 2\n D {flush} 0 0 2\n Q W 80 8 1\n G W 80 8 1\n\
+             I W 80 8 1\n D W 0 8 1\n C {flush} 0 0 0\n D W 80 8 1\n C W 0 8 0\n C W 8 0 0\n C W 80 8 0"
+        );
+        let agreed = followed("mq-deadline", &text);
+        let row = &agreed.rows[0];
+        assert_eq!((row.issued, row.same, row.contested, row.not_followed), (2, 2, 1, 0), "{flush}: {row:?}");
+        assert_eq!((agreed.passed_by, row.merges_differ), (1, 0), "{flush}: {agreed:?}");
+        let text = format!(
+            "Q FWFS 0 8 1\n G FWFS 0 8 1\n D {flush} 0 0 1\n C {flush} 0 0 0\n D WS 0 8 1\n C WS 0 8 0\n D {flush} 0 0 1\n\
+             C {flush} 0 0 0\n Q W 8 8 1\n G W 8 8 1\n I W 8 8 1\n D W 8 8 1\n C W 8 8 0"
+        );
+        let agreed = followed("mq-deadline", &text);
+        let row = &agreed.rows[0];
+        let found = (agreed.passed_by, row.issued, row.same, row.not_followed);
+        assert_eq!(found, (3, 1, 1, 0), "{flush}: {agreed:?}");
+    }
+}
+
+#[test]
 fn of_two_that_begin_alike_the_older_is_meant() {
     let text = "Q W 8 8 1\n G W 8 8 1\n Q W 80 8 1\n G W 80 8 1\n Q W 8 8 1\n G W 8 8 1\n D W 8 8 1\n D W 80 8 1\n D W 8 8 1\n\
                 C W 8 8 0\n C W 80 8 0\n C W 8 8 0";
@@ -163,6 +187,19 @@ fn a_device_without_arrivals_cannot_be_followed_and_says_so() {
     events("D R 900 8 1\n C R 900 8 1").iter().for_each(|e| look.event(e));
     assert!(look.busiest().unwrap().missing().unwrap().contains("--full"));
     assert_eq!(Look::default().busiest(), None);
+}
+
+#[test]
+fn a_second_end_without_data_frees_no_place() {
+    let most = |text: &str| {
+        let mut look = Look::default();
+        events(text).iter().for_each(|e| look.event(e));
+        look.devices()[0].most_in_device
+    };
+    let writes = "D W 0 8 1\n D W 80 8 1\n C W 0 8 0\n C W 8 0 0\n D W 160 8 1\n D W 240 8 1";
+    assert_eq!(most(writes), 3);
+    let flush = "D FF 0 0 1\n D W 0 8 1\n C FF 0 0 0\n D W 80 8 1\n C W 0 8 0\n C FF 0 0 0\n D W 160 8 1";
+    assert_eq!(most(flush), 2);
 }
 
 #[test]

@@ -70,9 +70,14 @@ impl Translate {
 
     /// What is done, if a scheduler is asked about it.
     fn operation(&mut self, event: &BlockEvent) -> Option<Op> {
+        // A flush, or the end of a request that has no data left. It is no scheduler's, whatever its flags are, and the sector that
+        // stands there (0 as a rule) says nothing of a write at that place.
+        if event.sectors == 0 {
+            return None;
+        }
         let flags = event.flags;
         let flushes = flags.has(RequestFlags::PREFLUSH) || flags.has(RequestFlags::FUA);
-        if flushes && event.sectors > 0 && event.action == BlockAction::Queue {
+        if flushes && event.action == BlockAction::Queue {
             if self.aside.len() == MOST_ASIDE {
                 self.aside.remove(0);
             }

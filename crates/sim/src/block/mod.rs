@@ -42,6 +42,8 @@ pub(crate) struct Block {
     depth: u32,
     /// Whether the end of a task's bios opens the queue's plug.
     gathers: bool,
+    /// Whether nothing but somebody who waits opens it.
+    waits_to_be_opened: bool,
     /// What each tag of the device is in use for.
     tags: RefCell<Vec<Option<Outstanding>>>,
     in_flight: Cell<u32>,
@@ -63,6 +65,7 @@ impl Block {
     pub fn new(queue: Queue, device: Box<dyn Device>, name: &str, gathers: bool) -> Self {
         let depth = device.depth();
         Self {
+            waits_to_be_opened: queue.rules().waits_to_be_opened(),
             queue: RefCell::new(queue),
             device: RefCell::new(device),
             depth,
@@ -103,9 +106,9 @@ impl Block {
         self.watch.borrow_mut()
     }
 
-    /// What the device did so far.
-    pub fn device_counters(&self) -> crate::devices::Counters {
-        self.device.borrow().counters()
+    /// What the device did up to `now`.
+    pub fn device_counters(&self, now: u64) -> crate::devices::Counters {
+        self.device.borrow().counters(now)
     }
 
     /// What the device has written since [`Block::restart`].

@@ -41,6 +41,30 @@ impl Purposes {
 }
 
 impl Machine {
+    /// Whether somebody waits already for what a bio is for.
+    pub(super) fn is_awaited(&self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Read { page, pages } => self.is_page_awaited(page..page + pages),
+            Purpose::Write { file, page, pages } => {
+                self.background.is_awaited()
+                    || !self.files.borrow().get(file).waiters.is_empty()
+                    || self.is_page_awaited(page..page + pages)
+            }
+            Purpose::Indirect { file, number } => {
+                let files = self.files.borrow();
+                let block = &files.get(file).indirect[number as usize];
+                matches!(block, Metadata::InFlight(waiting) if !waiting.is_empty())
+            }
+            // Who hands parts in waits for them himself.
+            Purpose::Part(_) => false,
+        }
+    }
+
+    fn is_page_awaited(&self, mut pages: std::ops::Range<PageNumber>) -> bool {
+        let cache = self.cache.borrow();
+        pages.any(|page| cache.is_awaited(page))
+    }
+
     /// What a bio was for is done.
     pub(super) fn is_done(&self, purpose: Purpose) {
         match purpose {

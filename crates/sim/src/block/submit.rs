@@ -67,6 +67,10 @@ impl Machine {
             block.watch().tell(self.now(), action, piece.write, piece.sector, piece.sectors, who);
             break;
         }
+        // Who came to wait for this before it was in the queue has said so in vain, and who hands it in may never wait.
+        if block.waits_to_be_opened && self.is_awaited(piece.purpose) {
+            block.queue.borrow_mut().unplug(Nanos(self.now()));
+        }
         block.let_one_in(self, 0);
         block.drive(self);
     }

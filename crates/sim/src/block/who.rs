@@ -19,6 +19,16 @@ impl Who {
         Self(u16::try_from(index + 3).unwrap_or(u16::MAX))
     }
 
+    /// For people.
+    pub fn told(self) -> String {
+        match self {
+            Self::JOURNAL => "the journal".into(),
+            Self::FLUSHER => "the flusher".into(),
+            Self::BETWEEN => "what is done between phases".into(),
+            Self(number) => format!("worker {}", number - 3),
+        }
+    }
+
     /// What kind of task that is in the analysis of block events.
     pub(super) fn kind(self) -> IssuerKind {
         match self {

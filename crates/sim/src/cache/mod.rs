@@ -313,6 +313,11 @@ impl Cache {
         true
     }
 
+    /// Whether somebody waits for what is under way with a page.
+    pub fn is_awaited(&self, page: PageNumber) -> bool {
+        self.frame(page).is_some_and(|frame| self.frames[frame as usize].waiter != NONE)
+    }
+
     /// What was under way with a page is over: hands over those who wait, first come first.
     pub fn waiters(&mut self, page: PageNumber, mut each: impl FnMut(TaskNumber)) {
         let Some(frame) = self.frame(page) else { return };

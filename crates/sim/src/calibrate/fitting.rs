@@ -3,9 +3,11 @@
 use super::constant::Line;
 use super::disk::Curve;
 use super::points::{Course, Point};
-use super::service::Service;
+use super::service::{Service, Services};
+use super::spread::Spread;
 use super::{Unfit, Value};
 use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR_BYTES};
+use fathom_record::block::DeviceNumber;
 use std::fmt::Write as _;
 
 /// A fit under way.
@@ -13,6 +15,8 @@ use std::fmt::Write as _;
 pub enum Fitting {
     /// A time for each command and one for each byte.
     Constant(Line),
+    /// A distribution of times for each command, with the line through times over sizes.
+    Distribution(Line, Spread),
     /// The seek curve of a known disk.
     Disk(Box<Known>),
 }
@@ -58,6 +62,22 @@ impl Fitting {
         Self::Constant(Line::default())
     }
 
+    /// For a device of which nothing but its times is known, taken to serve so many commands at once; a byte takes as long as this line says.
+    #[must_use]
+    pub fn distribution(line: &Line, channels: usize) -> Self {
+        let ns_per_byte = line.course().map_or(0.0, |course| course.linear_ns);
+        Self::Distribution(line.clone(), Spread::new(channels, ns_per_byte))
+    }
+
+    /// What makes services of events for it.
+    #[must_use]
+    pub fn services(&self, device: DeviceNumber) -> Services {
+        match self {
+            Self::Distribution(_, spread) => Services::with_channels(device, spread.channels()),
+            Self::Constant(_) | Self::Disk(_) => Services::new(device),
+        }
+    }
+
     /// For a disk whose surfaces are like those of this profile.
     ///
     /// # Errors
@@ -82,6 +102,7 @@ impl Fitting {
     pub fn add(&mut self, service: &Service) {
         match self {
             Self::Constant(line) => line.add(service),
+            Self::Distribution(_, spread) => spread.add(service),
             Self::Disk(known) => known.curve.add(service),
         }
     }
@@ -90,7 +111,7 @@ impl Fitting {
     #[must_use]
     pub fn point(&self, service: &Service) -> Option<Point> {
         match self {
-            Self::Constant(_) => Some(Line::point(service)),
+            Self::Constant(_) | Self::Distribution(..) => Some(Line::point(service)),
             Self::Disk(known) => known.curve.point(service),
         }
     }
@@ -99,7 +120,7 @@ impl Fitting {
     #[must_use]
     pub fn course(&self) -> Option<Course> {
         match self {
-            Self::Constant(line) => line.course(),
+            Self::Constant(line) | Self::Distribution(line, _) => line.course(),
             Self::Disk(known) => known.curve.course(),
         }
     }
@@ -111,6 +132,7 @@ impl Fitting {
     pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
         Ok(match self {
             Self::Constant(line) => line.fit()?.to_vec(),
+            Self::Distribution(_, spread) => spread.fit()?,
             Self::Disk(known) => known.curve.fit()?.to_vec(),
         })
     }
@@ -119,7 +141,7 @@ impl Fitting {
     #[must_use]
     pub fn capacity_sectors(&self) -> Option<u64> {
         match self {
-            Self::Constant(_) => None,
+            Self::Constant(_) | Self::Distribution(..) => None,
             Self::Disk(known) => Some(known.capacity_sectors),
         }
     }
@@ -129,7 +151,17 @@ impl Fitting {
     pub fn profile(&self, about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
         let about: String = about.chars().map(plain).collect();
         match self {
-            Self::Constant(_) => constant(&about, values, end_sector, depth),
+            Self::Constant(_) => {
+                let values: String = values.iter().map(Value::line).collect();
+                flat("constant", &about, &values, end_sector, depth)
+            }
+            Self::Distribution(_, spread) => {
+                let [channels, rate, ..] = values else { return String::new() };
+                let (number, note) = (channels.value as u64, &channels.note);
+                let channels =
+                    format!("channels = {{ value = {number}, src = \"fit\", note = \"{note}\" }}\n");
+                flat("distribution", &about, &(channels + &rate.line() + &spread.lines()), end_sector, depth)
+            }
             Self::Disk(known) => known.profile(&about, values),
         }
     }
@@ -140,10 +172,10 @@ fn plain(c: char) -> char {
     if c == '"' || c == '\\' || c.is_control() { '\'' } else { c }
 }
 
-fn constant(about: &str, values: &[Value], end_sector: u64, depth: usize) -> String {
+fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) -> String {
     // Rounded up, so that the last sector is on it.
     let capacity_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
-    let mut text = format!("kind = \"constant\"\nabout = \"{about}\"\n\n[service]\n");
+    let mut text = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
     let _ = writeln!(
         text,
         "capacity_gb = {{ value = {capacity_gb:.3}, src = \"measured\", note = \"the farthest sector of the trace\" }}"
@@ -153,8 +185,7 @@ fn constant(about: &str, values: &[Value], end_sector: u64, depth: usize) -> Str
         text,
         "queue_depth = {{ value = {depth}, src = \"measured\", note = \"most requests in the device in the trace\" }}"
     );
-    text.extend(values.iter().map(Value::line));
-    text
+    text + values
 }
 
 impl Known {

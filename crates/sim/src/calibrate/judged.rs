@@ -18,17 +18,21 @@ pub struct Judged {
     pub model_mean_ns: f64,
     /// See [`demerit_percent`].
     pub demerit_percent: f64,
+    /// How far the response times of the device's own first half are from those of its second, the same way: nothing that is fitted to
+    /// the first can be expected to be nearer.
+    pub halves_percent: f64,
 }
 
 impl Judged {
-    /// Both distributions; `None` if one is empty.
+    /// Both distributions of the second half, and that of the device's first; `None` if one is empty.
     #[must_use]
-    pub fn of(device: &Histogram, model: &Histogram) -> Option<Self> {
+    pub fn of(device: &Histogram, model: &Histogram, first: &Histogram) -> Option<Self> {
         Some(Self {
             requests: device.count(),
             device_mean_ns: device.mean_ns()?,
             model_mean_ns: model.mean_ns()?,
             demerit_percent: demerit_percent(device, model)?,
+            halves_percent: demerit_percent(device, first)?,
         })
     }
 }

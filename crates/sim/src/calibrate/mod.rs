@@ -6,8 +6,8 @@
 //!                                                                     └▶ judged (second half): demerit
 //! ```
 //!
-//! Two kinds: `constant` (a time for each command and one for each byte), which suits flash, loop devices and whatever has no arm; and
-//! `disk`, where the seek curve of a known disk is set anew and everything else of it is kept. What cannot be told from such a trace
+//! Three kinds: `constant` (a time for each command and one for each byte), which suits what has no arm and serves one command after the
+//! other; `distribution` (so many commands at once, each for one of the times that were seen), which keeps long tails; and `disk`, where the seek curve of a known disk is set anew and everything else of it is kept. What cannot be told from such a trace
 //! (zones, buffers, write caches, what goes on at the same time inside) is not fitted, and the profile says where each value is from.
 //! Memory does not grow with the trace.
 
@@ -18,6 +18,7 @@ mod judged;
 mod least_squares;
 mod points;
 mod service;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ pub use fitting::{Fitting, Known, LikeError, with_demerit};
 pub use judged::{Judged, demerit_percent};
 pub use points::{Course, Over, Point, Points};
 pub use service::{LAST_SECTOR, Service, Services};
+pub use spread::Spread;
 
 use serde::Serialize;
 

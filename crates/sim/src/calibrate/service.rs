@@ -14,6 +14,8 @@ pub const LAST_SECTOR: u64 = 1 << 54;
 pub struct Service {
     /// Its own time, ns.
     pub ns: u64,
+    /// The time of one that waited until the device had a channel for it ([`Services::with_channels`]), ns.
+    pub channel_ns: u64,
     /// From its issue to its completion, ns.
     pub response_ns: u64,
     /// First sector.
@@ -32,12 +34,15 @@ struct Open {
     sector: u64,
     sectors: u32,
     write: bool,
+    /// When a channel was free for it.
+    began: Option<u64>,
 }
 
 /// Makes services of the events of one device.
 #[derive(Clone, Debug)]
 pub struct Services {
     device: DeviceNumber,
+    channels: usize,
     open: Vec<Open>,
     last_done: u64,
     head: Option<u64>,
@@ -50,8 +55,15 @@ impl Services {
     /// Of this device.
     #[must_use]
     pub fn new(device: DeviceNumber) -> Self {
+        Self::with_channels(device, 1)
+    }
+
+    /// Of this device, taken to serve so many requests at the same time in the order in which they were issued.
+    #[must_use]
+    pub fn with_channels(device: DeviceNumber, channels: usize) -> Self {
         Self {
             device,
+            channels,
             open: Vec::new(),
             last_done: 0,
             head: None,
@@ -98,7 +110,8 @@ impl Services {
                     self.open.remove(0);
                 }
                 let BlockEvent { time_ns: issued, sector, sectors, .. } = *event;
-                self.open.push(Open { issued, sector, sectors, write });
+                let began = (self.open.len() < self.channels).then_some(issued);
+                self.open.push(Open { issued, sector, sectors, write, began });
                 self.most_open = self.most_open.max(self.open.len());
                 self.end_sector = self.end_sector.max(sector.saturating_add(u64::from(sectors)));
                 None
@@ -117,12 +130,20 @@ impl Services {
         let open = self.open.remove(at);
         let began = open.issued.max(self.last_done);
         let now = event.time_ns.max(self.last_done);
+        // The oldest that waits has a channel now, if this one had one.
+        if at < self.channels
+            && let Some(next) = self.channels.checked_sub(1).and_then(|last| self.open.get_mut(last))
+        {
+            next.began.get_or_insert(now);
+        }
+        let channel_began = open.began.unwrap_or(began);
         self.last_done = now;
         let head = self.head.replace(open.sector + u64::from(open.sectors));
         // Of the first nobody knows where the heads were; a failure says nothing of time.
         let head = head.filter(|_| event.error == 0)?;
         Some(Service {
             ns: now - began.min(now),
+            channel_ns: event.time_ns.saturating_sub(channel_began),
             response_ns: event.time_ns.saturating_sub(open.issued),
             sector: open.sector,
             sectors: open.sectors,

@@ -50,7 +50,15 @@ fn a_line_is_found_again_at_any_depth() {
 fn sizes_that_are_all_one_give_the_mean() {
     let mut line = Line::default();
     for n in 0..40 {
-        line.add(&Service { ns: 1000 + n % 2, response_ns: 0, sector: 0, sectors: 8, head: 0, write: false });
+        line.add(&Service {
+            ns: 1000 + n % 2,
+            channel_ns: 0,
+            response_ns: 0,
+            sector: 0,
+            sectors: 8,
+            head: 0,
+            write: false,
+        });
     }
     let [command, rate] = line.fit().unwrap();
     assert!((command.value - 1.0005).abs() < 1e-9 && rate.value == 0.0, "{command:?} {rate:?}");
@@ -132,6 +140,7 @@ fn a_name_with_letters_of_control_makes_a_profile_that_can_be_read() {
     for n in 0..40 {
         fitting.add(&Service {
             ns: 1000 + n,
+            channel_ns: 0,
             response_ns: 1000,
             sector: n * 8,
             sectors: 8,
@@ -147,4 +156,35 @@ fn a_name_with_letters_of_control_makes_a_profile_that_can_be_read() {
     assert_eq!((judged.demerit_percent, judged.uncertain.fitted.len()), (Some(7.26), 2));
     let wrong = crate::devices::DeviceProfile::parse("mine", &with_demerit(&text, -1.0)).unwrap_err();
     assert!(wrong.to_string().contains("demerit_percent"), "{wrong}");
+}
+
+#[test]
+fn channels_and_tails_are_found_again() {
+    use crate::devices::distribution::{Distribution, DistributionRules};
+    // One in twenty takes forty times as long.
+    let read_ns: Vec<u64> = (0..100).map(|n| if n < 95 { 50_000 + n * 100 } else { 2_000_000 }).collect();
+    let mean_us = read_ns.iter().sum::<u64>() as f64 / 1e5;
+    let (capacity_sectors, depth) = (1 << 20, 16);
+    let rules = |channels| DistributionRules {
+        capacity_sectors,
+        depth,
+        channels,
+        bytes_per_s: 0,
+        read_ns: read_ns.clone(),
+        write_ns: read_ns.clone(),
+    };
+    let fitted = |events: &[BlockEvent], channels: usize| {
+        let (mut seen, mut spread) = (Services::with_channels(DEVICE, channels), Spread::new(channels, 0.0));
+        events.iter().filter_map(|e| seen.take(e)).for_each(|s| spread.add(&s));
+        let values = spread.fit().unwrap();
+        values.iter().find(|v| v.key == "service.read_us").unwrap().value
+    };
+    for channels in [1, 4] {
+        let device = AnyDevice::Distribution(Box::new(Distribution::new(rules(channels))));
+        let events = traced(device, 6000, 16);
+        let found = fitted(&events, channels as usize);
+        assert!((found / mean_us - 1.0).abs() < 0.1, "{channels}: {found} {mean_us}");
+        let waits = fitted(&events, 16);
+        assert!(waits > 2.0 * mean_us, "with too many channels it is waiting that is seen: {waits}");
+    }
 }

@@ -1,11 +1,15 @@
 //! The system calls of the simulated kernel: what happens between a thread that reads, writes or syncs and the block queue.
 
 mod direct;
+mod mapped;
 mod metadata;
+mod missing;
 mod names;
 mod read;
 mod sync;
 mod write;
+
+pub(crate) use mapped::{Ahead, Table};
 
 use crate::block::Who;
 use crate::files::FileNumber;
@@ -24,6 +28,8 @@ pub(crate) struct Handle {
     pub direct: bool,
     /// Reads look after the time of the last access: opened without O_NOATIME.
     pub access_time: bool,
+    /// Read-ahead is off on it.
+    pub no_readahead: bool,
     /// Of the file when it was opened, if it may go since; see [`Machine::forget`].
     pub generation: Option<u32>,
 }

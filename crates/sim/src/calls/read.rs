@@ -76,7 +76,11 @@ impl Machine {
             let mut copying_ns = 0;
             for page in call.pages() {
                 let page = page as u32;
-                let wanted = self.touch(handle, &mut reading, page);
+                let wanted = if handle.no_readahead {
+                    self.touch_alone(handle, page..call.pages().end as u32)
+                } else {
+                    self.touch(handle, &mut reading, page)
+                };
                 let number = self.files.borrow().get(handle.file).page(page);
                 if !wanted.is_empty() || !self.is_ready(number) {
                     self.compute(std::mem::take(&mut copying_ns)).await;
@@ -103,13 +107,21 @@ impl Machine {
         if moved < bytes { Err(Short { moved }) } else { Ok(()) }
     }
 
+    /// Whether a read through the page cache would find all its pages: it has nothing to wait for.
+    pub(crate) fn finds_all(&self, handle: Handle, offset: u64, bytes: u64) -> bool {
+        let files = self.files.borrow();
+        let file = files.get(handle.file);
+        let call = Call { offset, bytes, file_bytes: file.bytes };
+        call.pages().all(|page| self.is_ready(file.page(page as u32)))
+    }
+
     /// Whether a page is there with its data.
     fn is_ready(&self, page: PageNumber) -> bool {
         self.cache.borrow().flags(page).is_some_and(|f| f.has(Flags::READY))
     }
 
     /// A page of a call of so many is copied to the caller. What that costs by where it is and becomes, ns.
-    fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
+    pub(super) fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
         let activated = self.cache.borrow_mut().touch(page);
         let activation_ns = if activated { self.copies.activation_ns() } else { 0 };
         activation_ns + self.page_ns(Way::Read, page, pages)
@@ -126,7 +138,7 @@ impl Machine {
     }
 
     /// Tells read-ahead of a page. Returns what it wants read.
-    fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
+    pub(super) fn touch(&self, handle: Handle, reading: &mut Reading, page: u32) -> Vec<(u32, u32)> {
         let mut cache = self.cache.borrow_mut();
         let mut marks = self.marks.borrow_mut();
         let mut counts = self.counts.borrow_mut();

@@ -2,7 +2,7 @@
 //! himself before he goes on.
 
 use super::Handle;
-use crate::cache::Flags;
+use crate::cache::{Flags, PageNumber};
 use crate::copying::Way;
 use crate::files::{FileNumber, PAGE};
 use crate::host::JournalRule;
@@ -104,6 +104,12 @@ impl Machine {
 
     /// A page of a call of so many is copied in and dirty. What that costs by where it is, ns.
     fn copy_in(&self, handle: Handle, page: u32, pages: u64) -> u64 {
+        let number = self.make_dirty(handle, page);
+        self.page_ns(Way::Write, number, pages)
+    }
+
+    /// A page is dirty from now on. Returns its number.
+    pub(super) fn make_dirty(&self, handle: Handle, page: u32) -> PageNumber {
         let number = {
             let mut files = self.files.borrow_mut();
             let file = files.get_mut(handle.file);
@@ -121,7 +127,7 @@ impl Machine {
             cache.touch_to_write(number);
         }
         self.note(|journal| journal.note_data(handle.file, page));
-        self.page_ns(Way::Write, number, pages)
+        number
     }
 
     /// Takes the lock of an inode.

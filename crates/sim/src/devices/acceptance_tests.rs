@@ -35,7 +35,7 @@ fn the_wait_of_a_queue_is_that_of_queueing_theory() {
     let waits: f64 = arrivals.iter().zip(&done).map(|((at, c), done)| (done - at - served(c)) as f64).sum();
     let (seen, theory) = (waits / 600_000.0 / 1000.0, pollaczek_khinchine(rate, mean, second));
     assert!((seen / theory - 1.0).abs() < 0.02, "mean wait {seen} us, theory {theory} us");
-    assert!(device.counters().busy_ns <= *done.iter().max().unwrap());
+    assert!(device.counters(u64::MAX).busy_ns <= *done.iter().max().unwrap());
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn random_accesses_cost_the_seek_integral_and_half_a_turn() {
             integral += wa * wb * seek.ns(a.abs_diff(b) as u64) as f64;
         }
     }
-    let transfer = disk.counters().transfer_ns as f64 / 200_000.0;
+    let transfer = disk.counters(u64::MAX).transfer_ns as f64 / 200_000.0;
     let theory = 500_000.0 + integral + 3_000_000.0 + transfer;
     let seen = end as f64 / 200_000.0;
     assert!((seen / theory - 1.0).abs() < 0.01, "{seen} ns, theory {theory} ns");
@@ -105,7 +105,7 @@ fn a_full_stripe_costs_no_reads() {
     let mut array = Array::new(rules_of, layout, &disk, 4);
     closed(&mut array, &[write(0, 0, 384)], 1);
     // Four units of 128 sectors, each of 60 us, and one head switch with its slack on each disk. A read would be as much again.
-    assert_eq!(array.counters().transfer_ns, 4 * (128 * 60_000 + 601_000));
+    assert_eq!(array.counters(u64::MAX).transfer_ns, 4 * (128 * 60_000 + 601_000));
 }
 
 /// MB/s of so many writers of 256 KiB commands past the cache of the array of 2008, their streams alternating command by command;
@@ -169,8 +169,8 @@ fn parts_of_the_time_are_shares_of_that_of_all_members() {
             _ => read(0, sector, 8),
         };
         let commands: Vec<_> = numbers(sectors, 3000, 5).iter().enumerate().map(command).collect();
-        let end = *closed(&mut device, &commands, 64).last().unwrap();
-        let c = device.counters();
+        let end = *closed(&mut device, &commands, 64).iter().max().unwrap();
+        let c = device.counters(end);
         assert!(c.busy_ns <= end, "{name}: {c:?}");
         for part in [c.seek_ns, c.rotation_ns, c.transfer_ns] {
             assert!(part / u64::from(c.side_by_side()) <= end, "{name}: {c:?} in {end} ns");

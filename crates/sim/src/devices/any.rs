@@ -2,6 +2,7 @@
 
 use super::array::Array;
 use super::disk::Disk;
+use super::distribution::Distribution;
 use super::optical::Optical;
 use super::ssd::Ssd;
 use super::{Command, Constant, Counters, Device};
@@ -10,6 +11,8 @@ use super::{Command, Constant, Counters, Device};
 pub enum AnyDevice {
     /// A constant time for each command.
     Constant(Constant),
+    /// A time drawn from a distribution for each command.
+    Distribution(Box<Distribution>),
     /// A single disk.
     Disk(Box<Disk>),
     /// Disks behind a controller.
@@ -24,6 +27,7 @@ macro_rules! each {
     ($self:expr, $device:ident => $body:expr) => {
         match $self {
             AnyDevice::Constant($device) => $body,
+            AnyDevice::Distribution($device) => $body,
             AnyDevice::Disk($device) => $body,
             AnyDevice::Array($device) => $body,
             AnyDevice::Optical($device) => $body,
@@ -53,7 +57,7 @@ impl Device for AnyDevice {
         each!(self, device => device.advance(now, done));
     }
 
-    fn counters(&self) -> Counters {
-        each!(self, device => device.counters())
+    fn counters(&self, now: u64) -> Counters {
+        each!(self, device => device.counters(now))
     }
 }

@@ -13,6 +13,8 @@ pub struct Constant {
     waiting: VecDeque<Command>,
     /// The command being served and when it is done.
     serving: Option<(u32, u64)>,
+    /// What of its time is for its bytes.
+    transfer_ns: u64,
     counters: Counters,
 }
 
@@ -29,6 +31,7 @@ impl Constant {
             bytes_per_s,
             waiting: VecDeque::with_capacity(depth as usize),
             serving: None,
+            transfer_ns: 0,
             counters: Counters::default(),
         }
     }
@@ -40,6 +43,7 @@ impl Constant {
         self.counters.overhead_ns += self.command_ns;
         self.counters.transfer_ns += transfer_ns;
         self.counters.busy_ns += self.command_ns + transfer_ns;
+        self.transfer_ns = transfer_ns;
         self.serving = Some((command.tag, now + self.command_ns + transfer_ns));
     }
 }
@@ -72,8 +76,14 @@ impl Device for Constant {
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self, now: u64) -> Counters {
+        let beyond = self.serving.map_or(0, |(_, at)| at.saturating_sub(now));
+        let mut done = self.counters;
+        done.busy_ns -= beyond;
+        let transfer = beyond.min(self.transfer_ns);
+        done.transfer_ns -= transfer;
+        done.overhead_ns -= beyond - transfer;
+        done
     }
 }
 
@@ -94,6 +104,6 @@ mod tests {
         assert_eq!((done.as_slice(), device.next_event()), (&[0][..], Some(18_000)));
         device.advance(18_000, &mut done);
         assert_eq!((done.as_slice(), device.next_event()), (&[0, 1][..], None));
-        assert_eq!(device.counters().busy_ns, 18_000);
+        assert_eq!(device.counters(18_000).busy_ns, 18_000);
     }
 }

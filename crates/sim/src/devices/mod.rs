@@ -6,6 +6,7 @@ pub mod array;
 mod constant;
 mod curve;
 pub mod disk;
+pub mod distribution;
 pub mod optical;
 pub mod profile;
 pub mod ssd;
@@ -76,8 +77,8 @@ pub trait Device {
     /// order of their completion.
     fn advance(&mut self, now: u64, done: &mut Vec<u32>);
 
-    /// What it did so far.
-    fn counters(&self) -> Counters;
+    /// What it did up to `now`, which is not before the last event: what has begun and lies beyond is not in it.
+    fn counters(&self, now: u64) -> Counters;
 }
 
 /// What a device did.
@@ -85,7 +86,8 @@ pub trait Device {
 pub struct Counters {
     /// Time during which it worked on something (a command, or what it does of itself for one), ns. Never more than passed.
     pub busy_ns: u64,
-    /// Parts of that, ns: overhead of commands and bus, seeking, waiting for the sector, transfer from or to the medium.
+    /// Parts of that, ns: overhead of commands and bus, seeking, waiting for the sector, transfer from or to the medium. An SSD and an
+    /// optical drive count the parts of a command when it begins, whole.
     pub overhead_ns: u64,
     /// Seeking and settling.
     pub seek_ns: u64,

@@ -9,7 +9,7 @@ use crate::calls::Handle;
 use crate::files::Full;
 use crate::machine::Machine;
 use crate::noted::Noted;
-use crate::threads::{Together, Worked};
+use crate::threads::{LEAST_NS, Together, Worked};
 use fathom_record::OpKind;
 use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
 use std::cell::RefCell;
@@ -92,7 +92,7 @@ impl<'s> Hand<'s, '_> {
     /// Counts an operation that began at a moment and is done now. Time must go on even on a host on which nothing costs anything.
     pub async fn done(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
         if self.machine.now() == from_ns {
-            self.machine.sleep_until(from_ns + 1).await;
+            self.machine.sleep_until(from_ns + LEAST_NS).await;
         }
         self.count(op, from_ns, bytes)
     }

@@ -26,7 +26,15 @@ impl<'a> Hand<'_, 'a> {
         let open = self.machine.begin_reading();
         let file = self.file(of);
         let generation = Some(self.machine.files.borrow().get(file).generation);
-        let handle = Handle { file, open, who: self.who, direct: op.direct, access_time: true, generation };
+        let handle = Handle {
+            file,
+            open,
+            who: self.who,
+            direct: op.direct,
+            access_time: true,
+            no_readahead: op.no_readahead,
+            generation,
+        };
         Opened { handle, sync: op.sync }
     }
 

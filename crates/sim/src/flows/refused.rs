@@ -1,6 +1,6 @@
 //! What of flows the simulator cannot execute, and what has no effect in it.
 
-use fathom_workload::flow::{flows, named_ops};
+use fathom_workload::flow::flows;
 use fathom_workload::{Flow, Phase, Thread, Workload};
 
 /// Workers of a phase that can be told apart.
@@ -20,12 +20,7 @@ pub(crate) fn refusal(workload: &Workload, phase: &Phase, thread: &Thread, flow:
             "the phase has {workers} threads; the simulator executes at most {MOST_WORKERS} at once"
         ));
     }
-    named_ops(&flow.ops, "").into_iter().find(|(_, op)| op.no_readahead).map(|(name, _)| {
-        format!(
-            "operation {name}: a file on which read-ahead is off (no_readahead, noreadahead) cannot be simulated, because one policy holds for \
-             all files; take it out, or choose --readahead none for all of them"
-        )
-    })
+    None
 }
 
 /// What flows of a workload ask for that has no effect in the simulator, in sentences.

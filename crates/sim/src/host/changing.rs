@@ -13,12 +13,18 @@ impl Host {
         if changes.is_empty() {
             return Self::parse(name, text);
         }
-        let failed = |message: String| ProfileError::Text { name: name.into(), message };
+        let failed = |message: String| ProfileError::Text { place: name.into(), message };
         let all = NAMES.iter().filter_map(|name| text_of(name)?.parse().ok());
         let mut others: Vec<String> = all.flat_map(|table: toml::Table| changed::keys(&table)).collect();
         others.push("pages.recycled_permille".into());
         let changed = changed::apply(text, changes, &others).map_err(|e| failed(e.to_string()))?;
-        Self::parse(&format!("{name}, as changed"), &changed)
+        // Lines of a text that was made here say nothing to anybody.
+        Self::parse(name, &changed).map_err(|error| match error {
+            ProfileError::Text { message, .. } => {
+                ProfileError::Text { place: format!("{name}, as changed"), message }
+            }
+            other @ ProfileError::Unknown { .. } => other,
+        })
     }
 }
 

@@ -31,21 +31,22 @@ pub struct CacheLevel {
 
 impl Copying {
     /// Whether the values can be; if not: which, what it is and what it may be.
-    pub(super) fn check(&self) -> Result<(), (&'static str, String, &'static str)> {
-        let time = |key, us: f64| {
+    pub(super) fn check(&self) -> Result<(), (String, String, &'static str)> {
+        let time = |key: String, us: f64| {
             if (0.0..=1e6).contains(&us) { Ok(()) } else { Err((key, us.to_string(), "0 to 1000000 us")) }
         };
-        time("copying.activate_us", self.activate_us.get())?;
-        for level in &self.cache {
+        time("copying.activate_us".into(), self.activate_us.get())?;
+        for (number, level) in self.cache.iter().enumerate() {
+            let of = |key: &str| format!("copying.cache.{number}.{key}");
             let (kib, ways) = (level.kib.get(), level.ways.get());
             if !(1..=1 << 20).contains(&kib) {
-                return Err(("copying.cache.kib", kib.to_string(), "1 to 1048576 KiB"));
+                return Err((of("kib"), kib.to_string(), "1 to 1048576 KiB"));
             }
             if !(1..=64).contains(&ways) {
-                return Err(("copying.cache.ways", ways.to_string(), "1 to 64"));
+                return Err((of("ways"), ways.to_string(), "1 to 64"));
             }
-            time("copying.cache.source_miss_us", level.source_miss_us.get())?;
-            time("copying.cache.target_miss_us", level.target_miss_us.get())?;
+            time(of("source_miss_us"), level.source_miss_us.get())?;
+            time(of("target_miss_us"), level.target_miss_us.get())?;
         }
         Ok(())
     }

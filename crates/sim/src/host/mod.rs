@@ -11,6 +11,7 @@ pub use copying::{CacheLevel, Copying};
 pub use rules::{BatchOrder, JournalRule, Layout, QueueRules, Replacement, Start, Threads};
 pub use shipped::{NAMES, shipped, text};
 
+use crate::place::{of_key, place};
 use crate::sources::{Sourced, Tally, Uncertain};
 use serde::Deserialize;
 
@@ -23,25 +24,13 @@ pub enum ProfileError {
         /// What was asked for.
         name: String,
     },
-    /// The text is not one.
-    #[error("{name}: {message}")]
+    /// The text is not one, or a value cannot be.
+    #[error("{place}: {message}")]
     Text {
-        /// Name or file.
-        name: String,
-        /// What is wrong, with line and column.
+        /// Name or file, with line and column where they are known.
+        place: String,
+        /// What is wrong.
         message: String,
-    },
-    /// A value that cannot be.
-    #[error("{name}: {key} is {value}; expected {expected}")]
-    Value {
-        /// Name or file.
-        name: String,
-        /// Which value.
-        key: &'static str,
-        /// What it is.
-        value: String,
-        /// What it may be.
-        expected: &'static str,
     },
 }
 
@@ -181,20 +170,27 @@ impl Host {
     /// # Errors
     /// The text is not TOML, lacks a value or has one that cannot be.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
-        let failed = |e: toml::de::Error| ProfileError::Text { name: name.into(), message: e.to_string() };
+        let failed = |e: toml::de::Error| {
+            let message = e.message().to_string();
+            ProfileError::Text { place: place(name, text, e.span()), message }
+        };
         let table: toml::Table = text.parse().map_err(failed)?;
         let mut host: Self = toml::from_str(text).map_err(failed)?;
         host.tally = Tally::of(&table);
         host.uncertain = Uncertain::of(&table);
-        host.check(name)?;
+        host.check(name, text)?;
         Ok(host)
     }
 
-    fn check(&self, name: &str) -> Result<(), ProfileError> {
-        let within = |key, ok: bool, value: String, expected| {
-            if ok { Ok(()) } else { Err(ProfileError::Value { name: name.into(), key, value, expected }) }
+    fn check(&self, name: &str, text: &str) -> Result<(), ProfileError> {
+        let wrong = |key: &str, value: &str, expected: &str| ProfileError::Text {
+            place: place(name, text, of_key(text, key)),
+            message: format!("{key} is {value}; expected {expected}"),
         };
-        let count = |key, value: u32, range: std::ops::RangeInclusive<u32>, expected| {
+        let within = |key: &str, ok: bool, value: String, expected: &str| {
+            if ok { Ok(()) } else { Err(wrong(key, &value, expected)) }
+        };
+        let count = |key: &str, value: u32, range: std::ops::RangeInclusive<u32>, expected: &str| {
             within(key, range.contains(&value), value.to_string(), expected)
         };
         count("cpu.cpus", self.cpu.cpus.get(), 1..=4096, "1 to 4096")?;
@@ -231,12 +227,7 @@ impl Host {
             within("memory.demotion", (0.0..=100.0).contains(&demotion), demotion.to_string(), "0 to 100")?;
         }
         if let Some(copying) = &self.copying {
-            copying.check().map_err(|(key, value, expected)| ProfileError::Value {
-                name: name.into(),
-                key,
-                value,
-                expected,
-            })?;
+            copying.check().map_err(|(key, value, expected)| wrong(&key, &value, expected))?;
         }
         let pool = !matches!(self.block.queue.get(), QueueRules::Gathered | QueueRules::Bare);
         let (most, expected) = if pool { (1 << 16, "0 to 65536") } else { (0, "0: this queue has no pool") };
@@ -247,6 +238,13 @@ impl Host {
         count("writeback.background_percent", w.background_percent.get(), 0..=100, "0 to 100 %")?;
         // At 100 % nothing could leave the cache any more for what is needed next.
         count("writeback.limit_percent", w.limit_percent.get(), 1..=99, "1 to 99 %")?;
+        // Above the limit writers write for themselves: the flusher would never begin before them.
+        count(
+            "writeback.background_percent",
+            w.background_percent.get(),
+            0..=w.limit_percent.get(),
+            "0 to writeback.limit_percent",
+        )?;
         count("writeback.interval_s", w.interval_s.get(), 1..=86_400, "1 to 86400 s")?;
         count("writeback.expire_s", w.expire_s.get(), 0..=86_400, "0 to 86400 s")?;
         let fs = &self.filesystem;
@@ -284,9 +282,11 @@ mod tests {
         let text = shipped::text("athlon-2004-linux-2.6").unwrap();
         let wrong = text.replacen("hz = { value = 1000", "hz = { value = 0", 1);
         let error = Host::parse("mine.toml", &wrong).unwrap_err().to_string();
-        assert_eq!(error, "mine.toml: cpu.hz is 0; expected 1 to 10000");
+        let line = 1 + wrong.lines().position(|l| l.starts_with("hz = ")).unwrap();
+        assert_eq!(error, format!("mine.toml:{line}:1: cpu.hz is 0; expected 1 to 10000"));
         for (key, wrong, expected) in [
             ("limit_percent", "100", "1 to 99 %"),
+            ("background_percent", "41", "0 to writeback.limit_percent"),
             ("data_mib", "4294967297", "0 to 4294967296 MiB"),
             ("journal_mib", "72057594037927936", "0 to 4294967296 MiB"),
         ] {
@@ -298,7 +298,7 @@ mod tests {
         }
         let text = shipped::text("ncsa-2005-linux-2.4").unwrap();
         for (from, to, words) in [
-            ("ways = { value = 8", "ways = { value = 0", "copying.cache.ways is 0; expected 1 to 64"),
+            ("ways = { value = 8", "ways = { value = 0", "copying.cache.0.ways is 0; expected 1 to 64"),
             ("others_mib = { value = ", "others_mib = { value = 9", "memory.others_mib is 9"),
             ("demotion = { value = ", "demotion = { value = -", "memory.demotion is -"),
         ] {
@@ -307,7 +307,7 @@ mod tests {
             assert!(error.contains(words), "{error}");
         }
         let error = Host::parse("mine.toml", "about = 1").unwrap_err().to_string();
-        assert!(error.contains("mine.toml") && error.contains("line 1"), "{error}");
+        assert!(error.starts_with("mine.toml:1:"), "{error}");
         let error = shipped("atari").unwrap_err().to_string();
         assert!(error.contains("athlon-2004-linux-2.4"), "{error}");
     }

@@ -5,6 +5,9 @@ use crate::sources::{Tally, Uncertain};
 use fathom_iopath::{Hz, Limits, Rules};
 
 impl Host {
+    /// The values that its queue follows from: all that a replay takes of a host.
+    pub const OF_QUEUE: [&'static str; 3] = ["block.queue", "block.requests", "cpu.hz"];
+
     /// Pools, plugs and clock tick of its kernel, before a device that takes `depth` commands at once.
     #[must_use]
     pub fn queue_rules(&self, limits: Limits, depth: u32) -> Rules {
@@ -27,12 +30,8 @@ impl Host {
     #[must_use]
     pub fn queue_sources(&self) -> (Tally, Uncertain) {
         let (mut tally, mut uncertain) = (Tally::default(), Uncertain::default());
-        let values = [
-            ("block.queue", self.block.queue.src),
-            ("block.requests", self.block.requests.src),
-            ("cpu.hz", self.cpu.hz.src),
-        ];
-        for (name, src) in values {
+        let sources = [self.block.queue.src, self.block.requests.src, self.cpu.hz.src];
+        for (name, src) in Self::OF_QUEUE.into_iter().zip(sources) {
             tally.count(src);
             uncertain.note(name, src);
         }

@@ -13,6 +13,7 @@ use super::{Counts, ReplayError, Replayed, Setup};
 use crate::depths::Level;
 use crate::devices::{AnyDevice, Command, Counters, Device as _};
 use crate::drawn::Drawn;
+use crate::idle_waits::habits;
 use fathom_iopath::{Elevator as _, Nanos, Next, Queue, RequestId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
@@ -48,7 +49,6 @@ pub fn replay<E>(
         counts: Counts::default(),
         under_way: 0,
         now: 0,
-        last_done: 0,
         done: Vec::new(),
         drawn: Drawn::default(),
     };
@@ -86,7 +86,6 @@ pub(super) struct Engine<S, O> {
     pub(super) counts: Counts,
     pub(super) under_way: u32,
     pub(super) now: u64,
-    pub(super) last_done: u64,
     pub(super) done: Vec<u32>,
     pub(super) drawn: Drawn,
 }
@@ -141,7 +140,6 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.free.push(tag);
         self.watch.response_ns += u128::from(now - outstanding.since);
         self.watch.tell(now, BlockAction::Complete, &outstanding.about);
-        self.last_done = now;
         let Some(id) = outstanding.request else { return self.flush_done(outstanding.whole) };
         let Self { queue, wholes, counts, again, .. } = self;
         queue.completed(Nanos(now), id, |bio| {
@@ -204,20 +202,23 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     }
 
     fn finish(mut self) -> Replayed {
-        let mut block = self.watch.analysis.finish(self.last_done);
+        let mut block = self.watch.analysis.finish(self.now);
         block.source = "sim".into();
-        Replayed {
+        let habits = habits(&self.queue, |task| self.tasks.told(task));
+        let mut replayed = Replayed {
             block,
             counts: self.counts,
             served: self.served.stats(),
             scheduler: counted(&self.queue),
             merges: *self.queue.merges(),
-            device: self.device.counters(),
-            elapsed_ns: self.last_done,
+            device: self.device.counters(self.now),
+            elapsed_ns: self.now,
             depth_ns: self.watch.depth_ns,
             response_ns: self.watch.response_ns,
-            inside: self.drawn.take(self.last_done, 0, self.device.counters()),
-        }
+            inside: self.drawn.take(self.now, 0, self.device.counters(self.now)),
+        };
+        replayed.inside.idle_waits.habits = habits;
+        replayed
     }
 }
 

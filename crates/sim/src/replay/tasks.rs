@@ -39,6 +39,14 @@ impl Tasks {
         TaskId(number)
     }
 
+    /// A number for people: "postgres (4711)", or "process 4711" where nobody told a name.
+    pub fn told(&self, task: TaskId) -> String {
+        let (pid, name) = self.who(task);
+        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+        let name = String::from_utf8_lossy(&name[..end]);
+        if name.is_empty() { format!("process {pid}") } else { format!("{name} ({pid})") }
+    }
+
     /// PID and name of a number.
     pub fn who(&self, task: TaskId) -> (u32, [u8; TASK_NAME_BYTES]) {
         self.who.get(usize::from(task.0)).copied().unwrap_or_default()

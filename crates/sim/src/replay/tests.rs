@@ -105,6 +105,12 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
     assert!(anticipatory.paid.max_ns() < 2 * MS, "{anticipatory:?}");
     let mine = |w: &&fathom_record::inside::IdleWait| w.paid;
     assert!(anticipatory.kept.kept.iter().filter(mine).all(|w| w.sector < 1_000_000), "{anticipatory:?}");
+    // Why it waits for the one and not for the other: the one thinks for a tick, and reads where it has read before.
+    let [reader, random] = &anticipatory.habits[..] else { panic!("{:?}", anticipatory.habits) };
+    assert_eq!((reader.task.as_str(), random.task.as_str()), ("process 1", "process 2"));
+    assert!(reader.think_ns <= 3 * MS && reader.seek_sectors < 1000, "{reader:?}");
+    assert!(random.seek_sectors > 500_000, "{random:?}");
+    assert!(none.habits.is_empty());
     let never = waits("as,antic_expire=0");
     assert_eq!((never.paid.count(), never.in_vain.count()), (0, 0));
 }

@@ -111,7 +111,7 @@ impl Inside {
         self.counts = *machine.counts.borrow();
         self.counts.pages_evicted = machine.cache.borrow().evicted();
         self.merges = machine.block.merges();
-        self.device = machine.block.device_counters();
+        self.device = machine.block.device_counters(machine.now());
         machine.block.queue().elevator().counters(&mut |name, n| self.elevator.push((name, n)));
         let watch = machine.block.watch();
         (self.depth_ns, self.response_ns) = (watch.depth_ns, watch.response_ns);

@@ -5,6 +5,7 @@ use super::between::{between, sets_of};
 use crate::block::Who;
 use crate::flows::{self, Flights, Stage};
 use crate::host::Threads;
+use crate::idle_waits::habits;
 use crate::machine::{Executor, Machine};
 use crate::outcome::{self, Inside};
 use crate::threads::{self, Setting, Slots, Together, Worked};
@@ -39,13 +40,17 @@ pub(super) fn one_phase<'m>(
     let resident_before = outcome::residency(machine, of_phase.iter().copied());
     let first_ns = machine.now();
     machine.block.restart(first_ns);
-    machine.drawn.borrow_mut().begin(first_ns, machine.block.device_counters(), workload.phases.len());
+    machine.drawn.borrow_mut().begin(
+        first_ns,
+        machine.block.device_counters(first_ns),
+        workload.phases.len(),
+    );
     machine.block.look(machine, false);
-    let together = Rc::new(Together::new(phase.interval.0));
     let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
     let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
     let count = plans.len() + actors.len();
+    let together = Rc::new(Together::new(phase.interval.0, phase.stop.steady, count));
     together.alive.set(count);
     for plan in &plans {
         let (plan, together, worked) = (Rc::clone(plan), Rc::clone(&together), Rc::clone(&worked));
@@ -87,6 +92,7 @@ pub(super) fn one_phase<'m>(
         start_skew_ns: skew,
         intervals: together.intervals(first_ns, clock_end.unwrap_or(end_ns)),
         ramp_ns: phase.ramp.0,
+        steady: together.steadiness(),
         cache: outcome::intent(phase.cache),
         physical: outcome::physical(&layer, together.written_bytes.get(), "simulated"),
         resident_before: Some(resident_before),
@@ -95,8 +101,9 @@ pub(super) fn one_phase<'m>(
         ..Repetition::default()
     };
     done.block = Some(layer);
-    let counters = machine.block.device_counters();
-    let drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
+    let counters = machine.block.device_counters(end_ns);
+    let mut drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
+    drawn.idle_waits.habits = habits(&machine.block.queue(), |task| Who(task.0).told());
     inside.phases.retain(|phase| phase.phase != drawn.phase);
     inside.phases.push(drawn);
     inside.add_readahead(machine);

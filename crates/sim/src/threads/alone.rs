@@ -2,14 +2,16 @@
 
 use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped, take};
-use fathom_workload::ops::{Op, Source};
+use crate::calls::Short;
+use crate::files::PAGE;
+use fathom_workload::ops::{Op, OpKind, Source};
 
 impl Hot<'_, '_> {
     /// Until the warm-up is over and counting has begun; `Some`: it ended before.
     pub async fn warm_up(&mut self, source: &mut dyn Source) -> Option<Outcome> {
         self.deadline_ns = self.machine.now().saturating_add(self.plan.ramp_ns);
         while self.machine.now() < self.deadline_ns {
-            if is_stopped(self.plan, self.together) {
+            if is_stopped(self.machine, self.plan, self.together) {
                 return Some(Outcome::Stopped);
             }
             let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
@@ -44,6 +46,9 @@ impl Hot<'_, '_> {
         if counts {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);
         }
+        if let Err(short) = self.unsettle(&op).await {
+            return Some(self.fail(&op, short));
+        }
         let began = machine.now();
         if let Err((op, short)) = perform(machine, plan, &op).await {
             return Some(self.fail(&op, short));
@@ -54,10 +59,29 @@ impl Hot<'_, '_> {
         None
     }
 
+    /// What is to make an operation harder: a walk through other memory, so that its buffer is in no cache of the CPU, and reads at the
+    /// beginning of the file, which read-ahead and an arm come back from. As with the engine it is in no latency.
+    async fn unsettle(&self, op: &Op) -> Result<(), Short> {
+        let (machine, stream) = (self.machine, self.plan.stream);
+        let pages = stream.purge.0.div_ceil(PAGE);
+        if pages > 0 {
+            machine.compute(machine.costs.page_ns.saturating_mul(pages)).await;
+            machine.copies.walk(pages);
+        }
+        let disturbs = stream.disturb_every > 0 && op.kind == OpKind::Read;
+        if disturbs && self.done.reads.is_multiple_of(stream.disturb_every) {
+            // With O_DIRECT a byte cannot be read alone.
+            let bytes = if stream.open.direct { PAGE } else { 1 };
+            self.plan.read(machine, op.file, 0, bytes).await?;
+            self.plan.read(machine, op.file, PAGE.min(op.offset / PAGE * PAGE), bytes).await?;
+        }
+        Ok(())
+    }
+
     /// The part that counts.
     pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
         loop {
-            if is_stopped(self.plan, self.together) {
+            if is_stopped(self.machine, self.plan, self.together) {
                 return Outcome::Stopped;
             }
             if self.last_ns >= self.deadline_ns {

@@ -10,6 +10,9 @@ use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
 use fathom_workload::{Backend, OpenSync, Stream};
 
+/// What an operation takes at least: about what a system call that does nothing takes on machines of today.
+pub(crate) const LEAST_NS: u64 = 100;
+
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -38,22 +41,28 @@ pub(super) struct Hot<'a, 'p> {
 
 /// Does one operation.
 pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Result<(), (Op, Short)> {
-    let handle = plan.handle(op.file);
     let began = machine.now();
     let stream = plan.stream;
     match op.kind {
-        Kind::Read => machine.read(handle, op.offset, op.bytes.into()).await.map_err(|short| (*op, short))?,
+        Kind::Read => {
+            let done = plan.read(machine, op.file, op.offset, op.bytes.into()).await;
+            done.map_err(|short| (*op, short))?;
+        }
         Kind::Write => {
-            machine.write(handle, op.offset, op.bytes.into()).await;
-            if let Some(data_only) = synced_with(stream) {
-                machine.fsync(handle, data_only).await;
+            let handed = plan.write(machine, op.file, op.offset, op.bytes.into()).await;
+            let inside = stream.sync_every.is_some_and(|every| every.inside);
+            match synced_with(stream) {
+                Some(data_only) if inside => plan.fsync(machine, op.file, data_only).await,
+                // How the file was opened concerns what the kernel was given.
+                Some(data_only) if handed => machine.fsync(plan.handle(op.file), data_only).await,
+                _ => {}
             }
         }
-        Kind::Sync { data_only } => machine.fsync(handle, data_only).await,
+        Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
     }
     if machine.now() == began {
-        // With a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
-        machine.sleep_until(began + 1).await;
+        // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
+        machine.sleep_until(began + LEAST_NS).await;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ impl Hot<'_, '_> {
         let data_only = series.is_some_and(|s| s.data_only);
         for file in 0..self.plan.files.len() as u32 {
             let from = self.machine.now();
-            self.machine.fsync(self.plan.handle(file), data_only).await;
+            self.plan.fsync(self.machine, file, data_only).await;
             self.worked.record(kind, self.machine.now() - from, 0);
             self.worked.fsync_ns = self.machine.now() - self.worked.start_ns;
         }
@@ -42,6 +42,7 @@ impl Hot<'_, '_> {
 
     async fn close_and_mark(&mut self) {
         let from = self.machine.now();
+        self.plan.end(self.machine).await;
         self.machine.compute(self.machine.costs.call_ns).await;
         self.worked.record(OpKind::Close, self.machine.now() - from, 0);
         self.worked.close_ns = self.machine.now() - self.worked.start_ns;

@@ -3,22 +3,28 @@
 //!
 //! * `plan`: who runs in a phase and on which files
 //! * `refused`: what the simulator cannot execute
-//! * `life`: one worker from its release to its end; `open`: its files; `hot`: what it counts
+//! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
+//! * `files`: its files through its back-end; `buffered`: the C library's streams; `mapping`: mapped files
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
-//! * `stop`: what the workers of a phase share
+//! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
 
 mod alone;
+mod buffered;
+mod files;
 mod hot;
 mod life;
+mod mapping;
 mod open;
 mod pace;
 mod plan;
 mod refused;
 mod several;
+mod steady;
 mod stop;
 mod worked;
 
+pub(crate) use hot::LEAST_NS;
 pub(crate) use life::live;
 pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};

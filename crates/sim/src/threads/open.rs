@@ -10,6 +10,7 @@ pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
             machine.make_empty(file).await;
         }
     }
+    plan.begin(machine).await;
 }
 
 /// What comes before the start and is in no clock.
@@ -19,11 +20,11 @@ pub(crate) async fn prologue(machine: &Machine, plan: &Plan<'_>) {
     }
     if plan.stream.sync_before {
         for file in 0..plan.files.len() as u32 {
-            machine.fsync(plan.handle(file), false).await;
+            plan.fsync(machine, file, false).await;
         }
     }
     if plan.stream.warm_first_record {
         // What cannot be read here will be missed by the first operation, which says so.
-        let _ = machine.read(plan.handle(0), plan.region.start, plan.stream.record.largest().0).await;
+        let _ = plan.read(machine, 0, plan.region.start, plan.stream.record.largest().0).await;
     }
 }

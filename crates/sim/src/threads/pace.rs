@@ -145,7 +145,7 @@ impl<'a> Pace<'a> {
             if !self.think_counted {
                 paused.ns += machine.now() - from;
             }
-            if think_ns > left_ns || is_stopped(plan, together) {
+            if think_ns > left_ns || is_stopped(machine, plan, together) {
                 return Waited::Cut;
             }
         }
@@ -164,7 +164,7 @@ impl<'a> Pace<'a> {
             return;
         }
         self.burst_left = self.burst_bytes;
-        machine.fsync(plan.handle(op.file), false).await;
+        plan.fsync(machine, op.file, false).await;
         let from = machine.now();
         machine.sleep_until(from.saturating_add(self.burst_pause_ns)).await;
         paused.ns += machine.now() - from;
@@ -172,7 +172,8 @@ impl<'a> Pace<'a> {
 }
 
 /// Whether a stop concerns this worker.
-pub(super) fn is_stopped(plan: &Plan<'_>, together: &Together) -> bool {
+pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together) -> bool {
+    together.look(machine.now());
     together.failed.get()
         || together.rule.get()
         || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
@@ -188,7 +189,7 @@ pub(super) async fn wait_until(
 ) -> Waited {
     loop {
         let now = machine.now();
-        if is_stopped(plan, together) || now >= deadline_ns {
+        if is_stopped(machine, plan, together) || now >= deadline_ns {
             return Waited::Cut;
         }
         if now >= at_ns {

@@ -3,6 +3,7 @@
 //! Threads of one process that draw from one sequence over all files of a set share their open files, as the programs do that work so
 //! (SysBench opens its files once). Everybody else has opened his own.
 
+use super::files::Between;
 use crate::block::Who;
 use crate::calls::Handle;
 use crate::files::FileNumber;
@@ -37,6 +38,8 @@ pub(crate) struct Plan<'a> {
     pub bytes: Option<u64>,
     pub raise: Option<Raise>,
     pub pool: Option<Member<'a>>,
+    /// What lies between its operations and calls of the kernel.
+    pub(super) between: Between,
 }
 
 /// A worker's view of its pool.
@@ -69,6 +72,7 @@ impl<'a> Plan<'a> {
             who: self.who,
             direct: self.stream.open.direct,
             access_time: !self.stream.open.no_access_time,
+            no_readahead: false,
             generation: None,
         }
     }
@@ -238,6 +242,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     bytes: phase.stop.bytes.map(|b| b.0),
                     raise: phase.stop.first_done.map(|s| s.raise),
                     pool,
+                    between: Between::of(stream, files.len()),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! What the simulator cannot execute, said before anything starts, in words that tell what to do. What has no cost worth simulating
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
+use super::mapping::is_known;
 use fathom_workload::{Access, Action, Backend, Lock, Phase, Program, Stream, Workload};
 
 /// The first thing that it cannot execute.
@@ -17,11 +18,6 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     let mut refused = Vec::new();
     if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Command(_))) {
         refused.push(format!("{place}: a command cannot be run in virtual time; take the action out"));
-    }
-    if phase.stop.steady.is_some() {
-        refused.push(format!(
-            "{place}: the simulator knows no stop rule \"steady\"; give it a time or an amount"
-        ));
     }
     for group in &phase.groups {
         for thread in &group.threads {
@@ -41,46 +37,55 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
 }
 
 fn of_stream(stream: &Stream) -> Option<String> {
+    // What to do instead is said in the words of whoever can ask for it.
     let no = |what: &str, instead: &str| Some(format!("{what} cannot be simulated; {instead}"));
     if stream.backend == Backend::Null {
         return no(
             "the back-end null (it calls nothing, so there is nothing to simulate)",
-            "use the back-end psync",
+            "take another one (fio: any other ioengine)",
         );
     }
-    if matches!(stream.backend, Backend::Mmap { .. }) {
-        return no("a mapped file (page faults)", "use the back-end psync");
+    let one_by_one = matches!(stream.backend, Backend::Mmap { .. } | Backend::Stdio { .. });
+    if one_by_one && stream.queue_depth > 1 {
+        return no(
+            "a queue_depth above 1 with the back-ends stdio and mmap, which do one operation after the other,",
+            "leave queue_depth out",
+        );
     }
-    if matches!(stream.backend, Backend::Stdio { .. }) {
-        return no("the C library's buffer", "use the back-end psync");
-    }
-    if matches!(stream.backend, Backend::Aio { .. }) && !stream.open.direct && stream.queue_depth > 1 {
-        return no("aio without O_DIRECT (its calls wait)", "open with O_DIRECT, or use the back-end uring");
+    if let Backend::Mmap { advice: Some(advice), .. } = stream.backend
+        && !is_known(advice)
+    {
+        return no(
+            &format!("madvise advice {advice} of a mapped file"),
+            "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
+        );
     }
     if let Backend::Pvsync2(flags) = stream.backend
         && (flags.uncached || flags.nowait || flags.high_priority || flags.atomic)
     {
-        return no("a flag of preadv2 other than dsync and sync", "leave it out");
+        return no(
+            "a flag of preadv2 other than dsync and sync",
+            "leave it out (fio: hipri, nowait, uncached; a workload: high_priority, nowait, uncached, atomic)",
+        );
     }
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
     }
     let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));
-    if stream.queue_depth > 1 && (stream.pace.think.is_some() || stream.pace.burst.is_some() || listed_think)
-    {
+    let alone = stream.pace.think.is_some()
+        || stream.pace.burst.is_some()
+        || listed_think
+        || stream.purge.0 > 0
+        || stream.disturb_every > 0;
+    if stream.queue_depth > 1 && alone {
         return no(
-            "a pause between operations or a burst with a queue_depth above 1",
-            "they go one operation after the other: take queue_depth, think and burst apart",
+            "a pause between operations, a burst, a purged CPU cache or a disturbing read with a queue_depth above 1",
+            "they go one operation after the other: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
+             (IOzone: -k, -H; fio: iodepth)",
         );
     }
     if stream.lock != Lock::No {
-        return no("a file lock", "take lock out");
-    }
-    if stream.purge.0 > 0 {
-        return no("a CPU cache that is purged", "take purge out");
-    }
-    if stream.disturb_every > 0 {
-        return no("a disturbing read (disturb_every)", "take it out");
+        return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
     }
     None
 }
@@ -102,13 +107,31 @@ mod tests {
     fn what_is_refused_is_told_with_its_place() {
         assert_eq!(refused(""), None);
         assert_eq!(
-            refused("backend = { mmap = {} }").as_deref(),
+            refused("lock = \"file\"").as_deref(),
             Some(
-                "phase 0 (read), group g: a mapped file (page faults) cannot be simulated; use the back-end psync"
+                "phase 0 (read), group g: a file lock cannot be simulated; leave it out (IOzone: -W, -+l, -+L; a workload: lock)"
             )
         );
-        assert!(refused("backend = \"null\"").unwrap().contains("the back-end null"));
-        assert!(refused("lock = \"file\"").unwrap().contains("file lock"));
+        let null = refused("backend = \"null\"").unwrap();
+        assert!(null.contains("the back-end null") && null.contains("fio: any other ioengine"), "{null}");
+        let deep = refused("backend = { stdio = {} }\nqueue_depth = 2").unwrap();
+        assert!(deep.contains("one operation after the other"), "{deep}");
+        let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
+        assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
+    }
+
+    #[test]
+    fn what_the_engine_does_without_o_direct_is_done() {
+        for stream in [
+            "backend = { stdio = {} }",
+            "backend = { mmap = { flush = \"sync\", populate = true, advice = 1 } }",
+            "backend = { aio = {} }\nqueue_depth = 8",
+            "backend = { uring = {} }\nqueue_depth = 8",
+            "purge = \"1MiB\"",
+            "disturb_every = 15",
+        ] {
+            assert_eq!(refused(stream), None, "{stream}");
+        }
     }
 
     #[test]
@@ -120,6 +143,8 @@ mod tests {
             "pace = { burst = { bytes = \"1MiB\", pause = \"1ms\" } }",
             "pace = { think = { time = \"1ms\" }, rate = { operations_per_s = 10.0 } }",
             "pace = { think = { time = \"1ms\" } }",
+            "purge = \"1MiB\"",
+            "disturb_every = 15",
         ] {
             let why = refused(&format!("{deep}{pace}")).unwrap();
             assert!(why.contains("queue_depth above 1"), "{why}");

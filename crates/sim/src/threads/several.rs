@@ -1,6 +1,10 @@
 //! A stream with several operations in flight: each is done by a task of its own, which stands for what the kernel does with it; the
 //! worker draws, hands out, and sees what is done. An fsync goes alone, as in the engine: it waits for those in flight, and the next
 //! ones wait for it.
+//!
+//! Past the page cache that is how it is. Through it, the kernel does what it can while operations are handed in, one after the other on
+//! the worker's CPU: with aio every read and write, whether it has to wait or not; with io_uring reads that find their pages in memory.
+//! The worker sees what is done when that call returns. As many operations go into one call as with the engine.
 
 use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped, take, wait_until};
@@ -8,7 +12,9 @@ use super::plan::Plan;
 use crate::calls::Short;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
+use crate::stack::Stack;
 use fathom_record::OpKind;
+use fathom_workload::Backend;
 use fathom_workload::ops::{Op, OpKind as Kind, Source};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -18,9 +24,9 @@ use std::collections::VecDeque;
 pub(crate) struct Slots {
     /// Tasks that have nothing to do.
     idle: RefCell<Vec<TaskNumber>>,
-    /// Operations handed out and not yet taken up.
-    handed: RefCell<VecDeque<Op>>,
-    /// Operations that have ended, with when each was handed out.
+    /// Operations handed out and not yet taken up, with when they were drawn.
+    handed: RefCell<VecDeque<(Op, u64)>>,
+    /// Operations that have ended, with when each was drawn.
     ended: RefCell<VecDeque<(Op, u64, Option<Short>)>>,
     /// The worker, while it waits for one to end.
     waiting: Cell<Option<TaskNumber>>,
@@ -31,12 +37,11 @@ pub(crate) async fn serve(machine: &Machine, plan: &Plan<'_>, slots: &Slots) {
     machine.own_cpu(plan.who);
     loop {
         let next = slots.handed.borrow_mut().pop_front();
-        let Some(op) = next else {
+        let Some((op, began)) = next else {
             slots.idle.borrow_mut().push(machine.task());
             machine.park().await;
             continue;
         };
-        let began = machine.now();
         let short = perform(machine, plan, &op).await.err().map(|(_, short)| short);
         slots.ended.borrow_mut().push_back((op, began, short));
         if let Some(worker) = slots.waiting.take() {
@@ -46,8 +51,8 @@ pub(crate) async fn serve(machine: &Machine, plan: &Plan<'_>, slots: &Slots) {
 }
 
 impl Slots {
-    fn hand(&self, machine: &Machine, op: Op) {
-        self.handed.borrow_mut().push_back(op);
+    fn hand(&self, machine: &Machine, op: Op, began_ns: u64) {
+        self.handed.borrow_mut().push_back((op, began_ns));
         let idle = self.idle.borrow_mut().pop();
         if let Some(task) = idle {
             machine.wake(task);
@@ -66,6 +71,53 @@ impl Slots {
                     machine.park().await;
                 }
             }
+        }
+    }
+}
+
+/// Operations that one call carries while others are in flight, if the workload does not say: the engine's number.
+const WHILE_BUSY: u32 = 4;
+
+/// Whether operations go through the page cache, so that the kernel may do them while they are handed in.
+fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
+    let asynchronous = matches!(plan.stream.backend, Backend::Aio { .. } | Backend::Uring(_));
+    asynchronous && !plan.stream.open.direct && machine.stack == Stack::Full
+}
+
+/// Whether the kernel does an operation through the page cache while it is handed in.
+fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
+    match op.kind {
+        Kind::Sync { .. } => false,
+        _ if matches!(plan.stream.backend, Backend::Aio { .. }) => true,
+        Kind::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
+        Kind::Write => false,
+    }
+}
+
+/// Operations that one call carries when so many are in flight.
+fn carried(plan: &Plan<'_>, in_flight: u32, depth: u32) -> usize {
+    let asked = match plan.stream.backend {
+        Backend::Aio { batch } => batch,
+        Backend::Uring(how) => how.batch,
+        _ => 0,
+    };
+    let most = match asked {
+        0 if in_flight > 0 => WHILE_BUSY,
+        0 => depth,
+        asked => asked,
+    };
+    most as usize
+}
+
+/// Hands in what goes through the page cache: what the kernel does meanwhile has ended when this returns.
+async fn hand_in(hot: &Hot<'_, '_>, slots: &Slots, call: &mut Vec<(Op, u64)>) {
+    let (machine, plan) = (hot.machine, hot.plan);
+    for (op, began_ns) in call.drain(..) {
+        if is_done_at_once(machine, plan, &op) {
+            let short = perform(machine, plan, &op).await.err().map(|(_, short)| short);
+            slots.ended.borrow_mut().push_back((op, began_ns, short));
+        } else {
+            slots.hand(machine, op, began_ns);
         }
     }
 }
@@ -91,6 +143,9 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         hot.deadline_ns = ramp_end_ns;
     }
     let mut flights = Flights::default();
+    let through_the_cache = through_the_cache(machine, plan);
+    // What the next call is to carry.
+    let mut call = Vec::new();
     let mut outcome = None;
     loop {
         if !hot.counting && machine.now() >= ramp_end_ns {
@@ -98,12 +153,13 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             hot.begin_counting();
         }
         if outcome.is_none()
-            && (is_stopped(plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
+            && (is_stopped(machine, plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
         {
             outcome = Some(Outcome::Stopped);
         }
         let mut due_ns = None;
-        while outcome.is_none() && flights.count < depth && !flights.alone {
+        let carried = carried(plan, flights.count, depth);
+        while outcome.is_none() && flights.count < depth && !flights.alone && call.len() < carried {
             let Some(op) = draw(hot, source, &mut flights) else {
                 outcome = Some(Outcome::Completed);
                 break;
@@ -121,7 +177,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                     break;
                 }
                 // The warm-up is over.
-                Before::Cut if !hot.counting && !is_stopped(plan, together) => {
+                Before::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
                     due_ns = Some(machine.now());
                     flights.held = Some(op);
                     break;
@@ -134,8 +190,13 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             }
             flights.alone = syncs;
             flights.count += 1;
-            slots.hand(machine, op);
+            if through_the_cache {
+                call.push((op, machine.now()));
+            } else {
+                slots.hand(machine, op, machine.now());
+            }
         }
+        hand_in(hot, slots, &mut call).await;
         if flights.count == 0 && outcome.is_some() {
             break;
         }

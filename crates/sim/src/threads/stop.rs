@@ -1,6 +1,9 @@
-//! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, and the interval series.
+//! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, the interval series, and the
+//! rounds of a steady state.
 
-use fathom_record::{Histogram, Interval, OpKind};
+use super::steady::Rounds;
+use fathom_record::{Histogram, Interval, OpKind, SteadyState};
+use fathom_workload::Steady;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -10,7 +13,7 @@ pub(crate) struct Together {
     pub first_done: Cell<bool>,
     /// A worker failed: all leave.
     pub failed: Cell<bool>,
-    /// A flow has come to what ends the phase.
+    /// A flow has come to what ends the phase, or the phase has become steady.
     pub rule: Cell<bool>,
     /// Workers that have not ended.
     pub alive: Cell<usize>,
@@ -19,6 +22,7 @@ pub(crate) struct Together {
     /// What the device had written when the last clock so far stopped.
     pub written_bytes: Cell<u64>,
     series: Option<RefCell<Series>>,
+    rounds: Option<RefCell<Rounds>>,
 }
 
 struct Series {
@@ -48,8 +52,8 @@ impl Series {
 }
 
 impl Together {
-    /// For a phase with an interval series of this width (0: none).
-    pub fn new(interval_ns: u64) -> Self {
+    /// For a phase of so many workers with an interval series of this width (0: none), which ends when it is steady, if that is asked for.
+    pub fn new(interval_ns: u64, steady: Option<Steady>, workers: usize) -> Self {
         let series = Series { width_ns: interval_ns, begin_ns: 0, began: false, cells: Vec::new() };
         Self {
             first_done: Cell::new(false),
@@ -60,6 +64,7 @@ impl Together {
             bytes: Cell::new(0),
             written_bytes: Cell::new(0),
             series: (interval_ns > 0).then(|| RefCell::new(series)),
+            rounds: steady.map(|rule| RefCell::new(Rounds::new(rule, workers))),
         }
     }
 
@@ -68,8 +73,33 @@ impl Together {
         self.failed.get() || self.first_done.get() || self.rule.get()
     }
 
+    /// Ends the phase if it is steady by now, or was waited for long enough.
+    pub fn look(&self, now: u64) {
+        if let Some(rounds) = &self.rounds
+            && rounds.borrow_mut().look(now)
+        {
+            self.rule.set(true);
+        }
+    }
+
+    /// What came of waiting for a steady state.
+    pub fn steadiness(&self) -> Option<SteadyState> {
+        self.rounds.as_ref().map(|rounds| rounds.borrow().state())
+    }
+
+    /// An operation is counted in the round it ends in.
+    fn in_round(&self, now: u64, latency_ns: u64, bytes: u64) {
+        self.look(now);
+        if let Some(rounds) = &self.rounds {
+            rounds.borrow_mut().counted(now, latency_ns, bytes);
+        }
+    }
+
     /// A worker begins to count.
     pub fn counting(&self, now: u64) {
+        if let Some(rounds) = &self.rounds {
+            rounds.borrow_mut().counting(now);
+        }
         if let Some(series) = &self.series {
             let mut series = series.borrow_mut();
             if !std::mem::replace(&mut series.began, true) {
@@ -80,6 +110,9 @@ impl Together {
 
     /// An operation has ended and counts.
     pub fn counted(&self, now: u64, op: OpKind, latency_ns: u64, bytes: u64) {
+        if matches!(op, OpKind::Read | OpKind::Write) {
+            self.in_round(now, latency_ns, bytes);
+        }
         let Some(series) = &self.series else { return };
         let mut series = series.borrow_mut();
         let cell = series.cell(now);
@@ -94,6 +127,7 @@ impl Together {
 
     /// An I/O operation of a flow has ended that neither reads nor writes data, and counts.
     pub fn counted_other(&self, now: u64, bytes: u64) {
+        self.in_round(now, 0, bytes);
         let Some(series) = &self.series else { return };
         let mut series = series.borrow_mut();
         let cell = series.cell(now);
@@ -149,7 +183,7 @@ mod tests {
 
     #[test]
     fn intervals_add_up_and_a_short_end_belongs_to_the_last() {
-        let together = Together::new(100);
+        let together = Together::new(100, None, 1);
         together.counting(50);
         for end in [60, 150, 151, 340, 355] {
             together.counted(end, OpKind::Read, 7, 10);

@@ -147,3 +147,51 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
         freedom: t.freedom.iter().map(|f| (*f).to_string()).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::typed::assert_said;
+    use super::*;
+    use fathom_sim::reproduce::side_by_side;
+
+    #[test]
+    fn figures_in_the_degrees_of_freedom_are_those_of_the_ablation() {
+        let workloads: Vec<Workload> =
+            table::published::TESTS.iter().map(|test| workload(test.command).unwrap()).collect();
+        let (joined, turns) =
+            ("commands past the cache: joined up to 8 MiB", "files laid out by turns of 1027 blocks (windows of ext2)");
+        let figures = [
+            ("base", "H1", "2x rc8"),
+            ("base", "H2", "2x rc8*"),
+            (joined, "H1", "1x rc8"),
+            (joined, "H1", "2x rc8"),
+            (joined, "H1", "3x rc8"),
+            (joined, "H1", "2x rc8*"),
+            (turns, "H1", "2x rc8"),
+            (turns, "H2", "2x rc8*"),
+            ("stripe unit of 32 KiB", "H1", "2x rc8"),
+            ("stripe unit of 128 KiB", "H1", "2x rc8"),
+        ];
+        let mb_s = side_by_side(&figures, |&(variant, hypothesis, head)| {
+            table::ablated(&workloads, variant, hypothesis, head).unwrap() / 1000.0
+        });
+        let [base, base_star, one, two, three, two_star, by_turns, by_turns_star, small, large] = mb_s[..] else {
+            panic!("{mb_s:?}")
+        };
+        for (before, found) in [
+            ("with 32 KiB ", small),
+            ("with 128 KiB ", large),
+            ("1, 2 and 3 writers come to ", one),
+            ("1, 2 and 3 writers come to 24, ", two),
+            ("1, 2 and 3 writers come to 24, 20 and ", three),
+            ("the ratio of 2 writers is ", two_star / two),
+            ("makes 1x3GB a larger miss (", one),
+            ("would lay them, 2 writers are ", (by_turns / base - 1.0) * 100.0),
+            ("those of rc8* come to ", by_turns_star),
+            ("those of rc8* come to 57 MB/s and no longer to ", base_star),
+        ] {
+            assert_said(&table::FREEDOM, before, found);
+        }
+        assert!(table::ablated(&workloads, "base", "H3", "2x rc8").is_err());
+    }
+}

@@ -7,6 +7,8 @@ mod hsfs;
 mod ncsa;
 mod page;
 mod sysbench;
+#[cfg(test)]
+mod typed;
 
 use crate::exit::{self, Usage};
 use crate::{console, line};

@@ -2,7 +2,7 @@
 
 mod traces;
 
-pub use traces::{Agree, Calibrate, Handing, ProfileKind, Replay, ReplayMode};
+pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
 use super::stand::Wanted;
 use crate::exit::Usage;
@@ -124,11 +124,12 @@ pub struct RunSimulated {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// Read-ahead policy, with tunables if wanted: modern,max=32
-    #[arg(long, value_name = "NAME[,TUNABLE=N]", default_value = Self::READAHEAD)]
-    pub readahead: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown [default: by host and device]
-    #[arg(long, value_name = "NAME")]
+    /// Read-ahead policy, with tunables if wanted: modern,max=32; not without the cache [default: modern]
+    #[arg(long, value_name = "NAME[,TUNABLE=N]")]
+    pub readahead: Option<String>,
+    /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown; with numbers of its own if
+    /// wanted: cciss,max_segments=64 (max_sectors, max_segments, max_segment_size in bytes) [default: by host and device]
+    #[arg(long, value_name = "NAME[,LIMIT=N]")]
     pub limits: Option<String>,
     /// A value of a profile that is to be another: device.layout.unit_kib=128, host.cpu.cpus=2; may be given several times
     #[arg(long, value_name = "OWNER.KEY=VALUE")]
@@ -152,9 +153,14 @@ pub struct RunSimulated {
 
 impl RunSimulated {
     /// The read-ahead policy of those who name none.
-    pub const READAHEAD: &str = "modern";
+    const READAHEAD: &str = "modern";
     /// Their layers.
     pub const STACK: &str = "full";
+
+    /// The read-ahead policy.
+    pub fn readahead(&self) -> &str {
+        self.readahead.as_deref().unwrap_or(Self::READAHEAD)
+    }
 
     /// On what.
     pub fn wanted(&self) -> Wanted<'_> {

@@ -6,8 +6,10 @@
 mod agree;
 mod calibrate;
 pub mod line;
+mod only_read;
 mod record;
 mod replay;
+mod segments;
 mod stand;
 mod sweep;
 mod traced;
@@ -19,6 +21,7 @@ use crate::line::Common;
 use crate::{console, state};
 use fathom_iopath::{elevator, readahead};
 use fathom_record::{Doubt, Phase, Run, Simulation};
+use fathom_sim::shapes::Shapes;
 use fathom_sim::{Setup, SimError, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
@@ -59,11 +62,11 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         if let Some(seed) = o.seed {
             workload.seed = Seed(seed);
         }
-        let mut run = one(o, &subject, &workload, (&stand, stack))?;
+        let (mut run, shapes) = one(o, &subject, &workload, (&stand, stack))?;
         if common.no_store {
             forget_when(&mut run);
         }
-        conclude(o, common, &run)?;
+        conclude(o, common, &run, &shapes)?;
         runs.push(run);
         Ok(())
     };
@@ -86,7 +89,13 @@ fn forget_when(run: &mut Run) {
 
 fn stack_of(o: &RunSimulated) -> Result<Stack, Usage> {
     let known = Stack::by_word(&o.stack).filter(|s| *s != Stack::Replay);
-    known.ok_or_else(|| Usage(format!("--stack {:?}: there are full and nocache", o.stack)))
+    let stack = known.ok_or_else(|| Usage(format!("--stack {:?}: there are full and nocache", o.stack)))?;
+    match &o.readahead {
+        Some(policy) if stack == Stack::NoCache => Err(Usage(format!(
+            "--readahead {policy} with --stack nocache: without a cache nothing is read ahead; leave one of them out"
+        ))),
+        _ => Ok(stack),
+    }
 }
 
 fn one(
@@ -94,22 +103,28 @@ fn one(
     subject: &Subject,
     workload: &Workload,
     (stand, stack): (&Stand, Stack),
-) -> anyhow::Result<Run> {
+) -> anyhow::Result<(Run, Shapes)> {
+    let refused = |why: String| Usage(format!("{}: {why}", subject.words()));
+    only_read::check(workload, stand, &o.device).map_err(refused)?;
+    let scheduler = elevator::on_device(&o.scheduler, stand.device.rotational())
+        .map_err(|e| explained(&e.into(), &subject.words()))?;
     let setup = Setup {
         host: stand.host.clone(),
         device: Box::new(stand.device.build().map_err(|e| Usage(e.to_string()))?),
         device_name: o.device.clone(),
         limits: stand.limits,
-        scheduler: o.scheduler.clone(),
-        readahead: o.readahead.clone(),
+        scheduler,
+        readahead: o.readahead().into(),
         stack,
         indirect_in_memory: false,
         stop: || fathom_engine::interrupted_by().is_some(),
     };
     let started = jiff::Zoned::now();
-    let out = simulate(workload, setup).map_err(|e| explained(&e, &subject.words()))?;
+    let mut out = simulate(workload, setup).map_err(|e| explained(&e, &subject.words()))?;
+    only_read::check_after(&out, stand, &o.device).map_err(refused)?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
-    Ok(record::of(o, subject, workload, &started, stand.simulation(), out))
+    let shapes = std::mem::take(&mut out.inside.shapes);
+    Ok((record::of(o, subject, workload, &started, stand.simulation(), out), shapes))
 }
 
 /// What the user asked for is his to mend; what the model got stuck in is not.
@@ -121,7 +136,7 @@ fn explained(error: &SimError, words: &str) -> anyhow::Error {
     }
 }
 
-fn conclude(o: &RunSimulated, common: &Common, run: &Run) -> anyhow::Result<()> {
+fn conclude(o: &RunSimulated, common: &Common, run: &Run, shapes: &Shapes) -> anyhow::Result<()> {
     if !common.no_store {
         state::store(common.store.as_deref())?.save(run)?;
     }
@@ -134,6 +149,7 @@ fn conclude(o: &RunSimulated, common: &Common, run: &Run) -> anyhow::Result<()> 
         }
         text += &fathom_report::terminal::summary(run, console::width(), console::colour());
         text += &inside(run);
+        text += &segments::line(shapes);
         console::out(&text);
     }
     if let Some(error) = &run.error {

@@ -40,7 +40,7 @@ pub fn of(
     counts.extend(out.inside.elevator.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
     let simulation = Simulation {
         scheduler: o.scheduler.clone(),
-        readahead: o.readahead.clone(),
+        readahead: o.readahead().into(),
         stack: o.stack.clone(),
         counts,
         phases: out.inside.phases,

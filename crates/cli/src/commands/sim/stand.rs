@@ -114,6 +114,20 @@ pub fn is_value(setting: &str) -> bool {
     setting.split_once('.').is_some_and(|(owner, _)| OWNERS.contains(&owner))
 }
 
+/// Refuses values of a host that a replay, which has no calls, makes no use of.
+pub fn check_for_replay(set: &[String]) -> Result<(), Usage> {
+    let set = changes(set)?;
+    let unused =
+        set.iter().find(|(owner, key, _)| owner == "host" && !Host::OF_QUEUE.contains(&key.as_str()));
+    match unused {
+        None => Ok(()),
+        Some((_, key, _)) => Err(Usage(format!(
+            "host.{key}: a replay makes no use of it; of a host it takes the kernel's queue: {}",
+            Host::OF_QUEUE.map(|key| format!("host.{key}")).join(", ")
+        ))),
+    }
+}
+
 /// OWNER.KEY=VALUE, each key once: whose, which, what.
 fn changes(set: &[String]) -> Result<Vec<(String, String, String)>, Usage> {
     let mut all: Vec<(String, String, String)> = Vec::new();
@@ -155,11 +169,9 @@ fn keep(texts: &RefCell<Vec<ProfileText>>, of: &str, file: &str, text: &str) {
     texts.borrow_mut().push(ProfileText { of: of.into(), file: file.into(), text: text.into() });
 }
 
-/// A preset by its name.
+/// A preset by its name, with numbers of its own if there are.
 pub fn limits_by_name(name: &str) -> Result<Limits, Usage> {
-    let known: Vec<&str> = Limits::PRESETS.iter().map(|p| p.0).collect();
-    let unknown = || Usage(format!("--limits {name:?}: there are {}", known.join(", ")));
-    Limits::by_name(name).ok_or_else(unknown)
+    Limits::by_name(name).map_err(|e| Usage(format!("--limits {name}: {e}")))
 }
 
 fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
@@ -192,6 +204,18 @@ mod tests {
         let sentence = told(&["device.layout.unit_kib=128", "host.cpu.cpus=8"]);
         assert!(sentence.contains(", device.layout.unit_kib 128, host.cpu.cpus 8; values"), "{sentence}");
         assert!(told(&[]).contains(", limits loop-6.18; values"), "{}", told(&[]));
+    }
+
+    #[test]
+    fn limits_have_their_full_name() {
+        let with = |limits: &'static str| {
+            let limits = Some(limits);
+            let wanted = Wanted { host: "today", device: "smartarray-6i-h1", limits, set: &[] };
+            Stand::read(&wanted).map_or_else(|e| e.0, |stand| stand.simulation().sentence())
+        };
+        let sentence = with("cciss,max_segments=64");
+        assert!(sentence.contains(", limits cciss,max_segments=64; values"), "{sentence}");
+        assert!(with("cciss,max_segments=0").starts_with("--limits cciss,max_segments=0: cciss: "));
     }
 
     #[test]

@@ -107,7 +107,8 @@ fn turn_of(o: &SweepSimulated, what: &What, turn: &Turn) -> anyhow::Result<Vec<R
         return Ok(vec![replay::one(&o.replay_of(turn), &turn.stand)?]);
     };
     let place = (&*turn.stand, stack_of(&turn.options)?);
-    turn.workloads.iter().map(|workload| one(&turn.options, subject, workload, place)).collect()
+    let runs = turn.workloads.iter().map(|workload| one(&turn.options, subject, workload, place));
+    runs.map(|done| done.map(|(run, _)| run)).collect()
 }
 
 fn conclude(o: &SweepSimulated, common: &Common, sweep: &Sweep) -> anyhow::Result<ExitCode> {

@@ -2,13 +2,54 @@
 
 use super::super::trace::input::{self, Input};
 use super::super::trace::options::Source;
+use super::line::TraceFile;
 use crate::exit::Usage;
 use fathom_dialects::trace::About;
 use fathom_record::block::DeviceNumber;
+use std::path::PathBuf;
+
+/// What a command line says of its trace.
+pub trait Named {
+    /// Files and form.
+    fn source(&self) -> Source;
+    /// Whether the command reads it more than once.
+    const SEVERAL_TIMES: bool;
+}
+
+impl Named for Source {
+    fn source(&self) -> Source {
+        Source { files: self.files.clone(), from: self.from }
+    }
+
+    const SEVERAL_TIMES: bool = false;
+}
+
+impl Named for TraceFile {
+    fn source(&self) -> Source {
+        Source { files: self.files.clone(), from: self.from }
+    }
+
+    const SEVERAL_TIMES: bool = true;
+}
+
+/// Refuses what gives its content only once, or only to one reader.
+pub fn check_regular(files: &[PathBuf]) -> Result<(), Usage> {
+    match files.iter().find(|file| input::is_read_once(file)) {
+        None => Ok(()),
+        Some(file) => Err(Usage(format!(
+            "{}: the trace is read more than once, and this is no regular file; save the trace in one",
+            file.display()
+        ))),
+    }
+}
 
 /// The one trace that a command takes.
-pub fn one(source: &Source) -> anyhow::Result<Input> {
-    let mut inputs = input::inputs(source)?;
+pub fn one<N: Named>(named: &N) -> anyhow::Result<Input> {
+    let source = named.source();
+    if N::SEVERAL_TIMES {
+        check_regular(&source.files)?;
+    }
+    let mut inputs = input::inputs(&source)?;
     match (inputs.pop(), inputs.len()) {
         (Some(input), 0) => Ok(input),
         (_, more) => Err(Usage(format!("one trace at a time, and {} were named; name one", more + 1)).into()),

@@ -73,10 +73,15 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether it cannot be read from its beginning a second time: stdin, a pipe, a device.
+pub fn is_read_once(path: &Path) -> bool {
+    is_stdin(path) || std::fs::metadata(path).is_ok_and(|m| !m.is_file())
+}
+
 impl Input {
     /// Whether it can be read once only.
-    pub fn is_stdin(&self) -> bool {
-        self.files.iter().any(|path| is_stdin(path))
+    pub fn is_read_once(&self) -> bool {
+        self.files.iter().any(|path| is_read_once(path))
     }
 
     /// Opens it.
@@ -114,6 +119,15 @@ mod tests {
         let found = inputs(&Source { files, from: None }).unwrap();
         let told: Vec<(&str, usize)> = found.iter().map(|i| (i.name.as_str(), i.files.len())).collect();
         assert_eq!(told, [("a/x", 2), ("-", 1), ("y", 1)]);
+    }
+
+    #[test]
+    fn only_regular_files_are_read_again() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(!is_read_once(file.path()));
+        assert!(["-", "/dev/null"].iter().all(|name| is_read_once(Path::new(name))));
+        // What is not there may be the base of files that are.
+        assert!(!is_read_once(Path::new("/nowhere/x")));
     }
 
     #[test]

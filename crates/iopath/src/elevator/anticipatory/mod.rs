@@ -323,6 +323,14 @@ impl Elevator for Anticipatory {
         self.lanes.iter().for_each(|lane| lane.tree.iter(requests).for_each(&mut *each));
     }
 
+    fn habits(&self, each: &mut dyn FnMut(TaskId, Nanos, u64)) {
+        for (task, process) in self.processes.iter().enumerate() {
+            if let (Some(think), Some(seek)) = (process.think_mean(), process.seek_mean()) {
+                each(TaskId(task as u16), self.hz.moment(think), seek);
+            }
+        }
+    }
+
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
         each("batches", self.batches);
         each("expired", self.expired);

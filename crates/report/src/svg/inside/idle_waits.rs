@@ -3,7 +3,7 @@
 
 use super::super::{Picture, bars::Bars, chart::Frame};
 use crate::units;
-use fathom_record::inside::{IdleWaits, PhaseInside};
+use fathom_record::inside::{Habits, IdleWaits, PhaseInside};
 use fathom_record::{Histogram, Phase};
 
 /// The picture; none where no device was kept idle.
@@ -53,12 +53,33 @@ pub fn idle_words(waits: &IdleWaits) -> Option<String> {
     .flatten()
     .collect();
     Some(format!(
-        "The scheduler kept the idle device waiting {} times while requests were there, {} in all: {}; {} paid.",
+        "The scheduler kept the idle device waiting {} times while requests were there, {} in all: {}; {} paid.{}",
         units::count(all),
         units::time_ns(ns),
         told.join("; "),
-        units::percent(paid as f64 / all as f64)
+        units::percent(paid as f64 / all as f64),
+        habits(&waits.habits)
     ))
+}
+
+/// Processes that are told of in the sentence.
+const MOST_TOLD: usize = 4;
+
+/// What the scheduler kept of processes in the end; nothing where it kept nothing.
+fn habits(all: &[Habits]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let one = |of: &Habits| {
+        let (think, apart) = (units::time_ns(of.think_ns as f64), units::count(of.seek_sectors));
+        format!("{} thinks {think}, its requests lie {apart} sectors apart", of.task)
+    };
+    let told: Vec<String> = all.iter().take(MOST_TOLD).map(one).collect();
+    let more = match all.len().saturating_sub(MOST_TOLD) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!(" Its means of processes in the end: {}{more}.", told.join("; "))
 }
 
 /// Classes of 1, 2 and 5 times a power of ten, by number.
@@ -119,5 +140,11 @@ mod tests {
                  next came during the wait), 1.00 ms on average; 1 in vain, 6.00 ms on average; 75 % paid."
             )
         );
+        let habit = |n: u64| Habits { task: format!("worker {n}"), think_ns: n * 1_000_000, seek_sectors: 12_000 };
+        let told = idle_words(&IdleWaits { habits: vec![habit(0)], ..waits.clone() }).unwrap();
+        let end = "75 % paid. Its means of processes in the end: worker 0 thinks 0 ns, its requests lie 12 000 sectors apart.";
+        assert!(told.ends_with(end), "{told}");
+        let told = idle_words(&IdleWaits { habits: (0..6).map(habit).collect(), ..waits }).unwrap();
+        assert!(told.contains("worker 3 thinks 3.00 ms") && told.ends_with("apart; and 2 more."), "{told}");
     }
 }

@@ -132,9 +132,13 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
         ("seek", each(s.seek_ns)),
         ("rotation", each(s.rotation_ns)),
         ("transfer", each(s.transfer_ns)),
-        ("destage", s.destage_ns),
     ];
     let share = |ns: u64| ns as f64 / s.busy_ns.max(1) as f64;
+    // Writing the cache back seeks, turns and transfers: it is no part beside those.
+    let destage = match s.destage_ns {
+        0 => String::new(),
+        ns => format!("; of it, destage {} ({})", units::time_ns(ns as f64), units::percent(share(ns))),
+    };
     let side_by_side = match s.members {
         0 | 1 => String::new(),
         n => format!("; seek, rotation and transfer are the mean of {n} that work side by side"),
@@ -160,7 +164,7 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
         slug: format!("service {} {}", phase.seq, phase.name),
         title: "What the device's busy time was spent on, simulated".into(),
         words: format!(
-            "{}, of {} busy{side_by_side}{hits}.",
+            "{}, of {} busy{destage}{side_by_side}{hits}.",
             told.join(", "),
             units::time_ns(s.busy_ns as f64)
         ),
@@ -231,6 +235,18 @@ mod tests {
         assert!(pictures.iter().all(|p| p.title.contains("simulated")));
         let real = Run { simulation: None, ..run.clone() };
         assert!(inside(&real, &real.phases[0]).is_empty());
+    }
+
+    #[test]
+    fn destage_is_no_part_beside_the_others() {
+        let mut run = samples::simulated_run();
+        let found = run.simulation.as_mut().and_then(|s| s.phases.first_mut()).unwrap();
+        found.service.destage_ns = found.service.busy_ns / 2;
+        let pictures = inside(&run, &run.phases[0]);
+        let words = &pictures[4].description;
+        assert!(words.contains(" busy; of it, destage 5.00 ms (50 %)"), "{words}");
+        assert!(pictures[4].title.starts_with("What the device's busy time was spent on"));
+        assert!(!pictures[4].body.contains("destage"), "{}", pictures[4].body);
     }
 
     #[test]

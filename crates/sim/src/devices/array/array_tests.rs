@@ -41,11 +41,11 @@ fn a_full_stripe_costs_one_access_to_each_disk_and_a_part_two_to_some() {
     let mut full = array(Level::Raid5, PLAIN);
     let done = closed(&mut full, &[write(0, 384 * 10, 384)], 1);
     // Unit at the same place of each disk: they run alike, 128 sectors pass in 7.68 ms and a switch.
-    let transfer = full.counters().transfer_ns;
+    let transfer = full.counters(u64::MAX).transfer_ns;
     assert!((4 * 7_680_000..=4 * 9_300_000).contains(&transfer), "{transfer}");
     let mut part = array(Level::Raid5, PLAIN);
     let later = closed(&mut part, &[write(0, 384 * 10, 16)], 1);
-    assert_eq!(part.counters().transfer_ns, 4 * 960_000, "data and parity, read and written");
+    assert_eq!(part.counters(u64::MAX).transfer_ns, 4 * 960_000, "data and parity, read and written");
     assert!(later[0] > 6 * MS && done[0] > 8 * MS);
 }
 
@@ -56,17 +56,17 @@ fn a_cached_write_is_done_when_the_controller_has_it() {
     assert_eq!(done, [100_000 + 1_024_000]);
     let mut none = Vec::new();
     array.advance(10 * MS, &mut none);
-    assert_eq!(array.counters().transfer_ns, 0, "the part waits for the rest of its stripe");
+    assert_eq!(array.counters(u64::MAX).transfer_ns, 0, "the part waits for the rest of its stripe");
     array.advance(500 * MS, &mut none);
-    assert!(array.counters().transfer_ns > 0 && array.next_event().is_none());
+    assert!(array.counters(u64::MAX).transfer_ns > 0 && array.next_event().is_none());
 }
 
 #[test]
 fn without_battery_nothing_is_kept() {
     let mut array = array(Level::Raid5, ArrayRules { battery: false, ..cached() });
     closed(&mut array, &[write(0, 1000, 200)], 1);
-    assert_eq!(array.counters().cached_writes, 0);
-    assert!(array.counters().transfer_ns > 0);
+    assert_eq!(array.counters(u64::MAX).cached_writes, 0);
+    assert!(array.counters(u64::MAX).transfer_ns > 0);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn writes_go_past_the_cache_by_size_by_segments_and_when_it_is_overfull() {
         let commands: Vec<_> =
             (0..count).map(|n| Command { sector: u64::from(n) * 512, ..command }).collect();
         closed(&mut array, &commands, count as usize);
-        let counters = array.counters();
+        let counters = array.counters(u64::MAX);
         assert_eq!(counters.cached_writes + counters.bypassed_writes, u64::from(count));
         counters.cached_writes
     };
@@ -99,9 +99,9 @@ fn writes_in_order_leave_the_cache_as_full_stripes() {
     let mut none = Vec::new();
     array.advance(u64::MAX - 1, &mut none);
     // 300 units and a hundred of parity, nothing read. A unit passes in 7.68 ms, switches not counted.
-    let transfer = array.counters().transfer_ns;
+    let transfer = array.counters(u64::MAX).transfer_ns;
     assert!((400 * 7_680_000..400 * 8_800_000).contains(&transfer), "{transfer}");
-    let counters = array.counters();
+    let counters = array.counters(u64::MAX);
     // Four arms side by side, and the host's transfers are over long before.
     assert!((transfer / 4..=counters.busy_ns).contains(&counters.destage_ns), "{counters:?}");
 }
@@ -110,7 +110,7 @@ fn writes_in_order_leave_the_cache_as_full_stripes() {
 fn a_dirty_read_is_a_hit() {
     let mut array = array(Level::Raid5, cached());
     closed(&mut array, &[write(0, 1000, 200), read(1, 1100, 50)], 1);
-    assert_eq!(array.counters().read_hits, 1);
+    assert_eq!(array.counters(u64::MAX).read_hits, 1);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn without_a_member_reads_of_it_ask_all_others() {
     let transfer = |layout| {
         let mut array = Array::new(PLAIN, layout, &disk, 4);
         closed(&mut array, &[read(0, 0, 64)], 1);
-        array.counters().transfer_ns
+        array.counters(u64::MAX).transfer_ns
     };
     assert_eq!(transfer(layout.without(1).unwrap()), transfer(layout));
     assert_eq!(transfer(layout.without(0).unwrap()), 3 * transfer(layout));
@@ -187,7 +187,7 @@ proptest! {
             let done = closed(&mut array, &commands, depth);
             let mut none = Vec::new();
             array.advance(u64::MAX - 1, &mut none);
-            (done, array.counters(), array.next_event(), none)
+            (done, array.counters(u64::MAX), array.next_event(), none)
         };
         let (done, counters, event, none) = run();
         prop_assert!(done.iter().all(|&at| at > 0) && none.is_empty());

@@ -91,12 +91,12 @@ impl Members {
         }
     }
 
-    /// What all disks did together.
+    /// What all disks did together up to `now`.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self, now: u64) -> Counters {
         let members = u32::try_from(self.disks.len()).unwrap_or(u32::MAX);
         let mut all = Counters { members, ..Counters::default() };
-        for c in self.disks.iter().map(Disk::counters) {
+        for c in self.disks.iter().map(|disk| disk.counters(now)) {
             all.seek_ns += c.seek_ns;
             all.rotation_ns += c.rotation_ns;
             all.transfer_ns += c.transfer_ns;

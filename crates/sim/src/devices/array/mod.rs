@@ -309,9 +309,12 @@ impl Device for Array {
         }
     }
 
-    fn counters(&self) -> Counters {
-        let members = self.members.counters();
+    fn counters(&self, now: u64) -> Counters {
+        let members = self.members.counters(now);
+        let going_on = |since: Option<u64>| since.map_or(0, |since| now.saturating_sub(since));
         Counters {
+            busy_ns: self.counters.busy_ns + going_on(self.busy_since),
+            destage_ns: self.counters.destage_ns + going_on(self.destaging_since),
             seek_ns: members.seek_ns,
             rotation_ns: members.rotation_ns,
             transfer_ns: members.transfer_ns,

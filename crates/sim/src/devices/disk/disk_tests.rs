@@ -28,7 +28,7 @@ fn an_access_is_overhead_seek_rotation_and_transfer() {
     assert_eq!(closed(&mut small_disk(), &[read(0, 50, 10)], 1), [3 * MS + 600_000]);
     let mut disk = small_disk();
     closed(&mut disk, &[read(0, 150_000, 10), write(1, 3, 1)], 1);
-    let c = disk.counters();
+    let c = disk.counters(u64::MAX);
     assert_eq!(c.busy_ns, c.overhead_ns + c.seek_ns + c.rotation_ns + c.transfer_ns);
     assert_eq!((c.overhead_ns, c.transfer_ns), (MS, 660_000));
 }
@@ -48,7 +48,7 @@ fn reading_on_without_look_ahead_loses_a_turn_and_with_it_none() {
     let with = closed(&mut disk, &commands, 1);
     // Overhead is half a millisecond and ten sectors pass in 0.6, so the surface is all that is waited for: a turn, two and a switch.
     assert!(with[19] < 19 * MS, "{with:?}");
-    assert_eq!(disk.counters().read_hits, 19);
+    assert_eq!(disk.counters(u64::MAX).read_hits, 19);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn look_ahead_ends_when_another_command_arrives() {
     // The second command is there at once: during its overhead nothing more is read ahead, and what follows the first is not there.
     let mut disk = disk_of(rules(1), buffered());
     let done = closed(&mut disk, &[read(0, 0, 10), read(1, 150_000, 10), read(2, 10, 10)], 1);
-    assert_eq!(disk.counters().read_hits, 0);
+    assert_eq!(disk.counters(u64::MAX).read_hits, 0);
     assert!(done[2] - done[1] > 500_000 + 600_000, "{done:?}");
 }
 
@@ -96,7 +96,7 @@ fn a_write_makes_what_the_buffer_has_untrue() {
     let mut disk = disk_of(rules(1), buffered());
     let done = open(&mut disk, &[(0, read(0, 0, 10)), (50 * MS, write(1, 20, 1)), (90 * MS, read(2, 18, 4))]);
     assert!(done[2] - 90 * MS > 560_000);
-    assert_eq!(disk.counters().read_hits, 0);
+    assert_eq!(disk.counters(u64::MAX).read_hits, 0);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_write_cache_answers_at_once_and_writes_back_when_nothing_is_asked() {
     let mut none = Vec::new();
     disk.advance(MS * 100, &mut none);
     assert_eq!((none.len(), disk.next_event()), (0, None));
-    assert!(disk.counters().destage_ns > 6 * MS);
+    assert!(disk.counters(u64::MAX).destage_ns > 6 * MS);
 }
 
 #[test]
@@ -174,7 +174,7 @@ proptest! {
         let run = || {
             let mut disk = disk_of(rules(5), DiskRules { queue_depth: depth, ..base });
             let done = closed(&mut disk, &commands, depth as usize);
-            (done, disk.counters())
+            (done, disk.counters(u64::MAX))
         };
         let (done, counters) = run();
         prop_assert!(done.iter().all(|&at| at > 0));

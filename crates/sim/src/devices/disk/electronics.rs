@@ -1,7 +1,7 @@
 //! What a disk does with a command before its mechanism is asked: understands it, settles it from the read buffer or the write cache, or
 //! puts it on the list of what the mechanism has to do.
 
-use super::{Access, Disk, Flush, Found, Stage, Waiting};
+use super::{Access, Disk, Flush, Found, Parts, Stage, Waiting};
 use crate::devices::Command;
 
 impl Disk {
@@ -87,6 +87,7 @@ impl Disk {
         self.counters.read_hits += 1;
         let until = at.max(now + self.bus_ns(u64::from(command.sectors)));
         self.counters.transfer_ns += until - now;
+        self.under_way = Parts { transfer: until - now, ..Parts::default() };
         self.busy(now, until);
         self.access = Some((until, Access::Read(command, None)));
     }

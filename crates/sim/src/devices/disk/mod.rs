@@ -59,6 +59,30 @@ enum Access {
     Destage,
 }
 
+/// What an access takes, ns, in the order in which it comes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    seek: u64,
+    rotation: u64,
+    transfer: u64,
+}
+
+impl Parts {
+    /// Takes off what of them lies beyond: the last `ns`.
+    fn take_off(self, from: &mut Counters, mut ns: u64) {
+        let parts = [
+            (self.transfer, &mut from.transfer_ns),
+            (self.rotation, &mut from.rotation_ns),
+            (self.seek, &mut from.seek_ns),
+        ];
+        for (part, counted) in parts {
+            let off = part.min(ns);
+            *counted -= off;
+            ns -= off;
+        }
+    }
+}
+
 /// A disk.
 #[derive(Clone, Debug)]
 pub struct Disk {
@@ -77,6 +101,8 @@ pub struct Disk {
     /// When nothing was asked of the drive any more.
     quiet_since: u64,
     busy_until: u64,
+    /// Of the access that goes on.
+    under_way: Parts,
     counters: Counters,
 }
 
@@ -98,6 +124,7 @@ impl Disk {
             access: None,
             quiet_since: 0,
             busy_until: 0,
+            under_way: Parts::default(),
             counters: Counters::default(),
         }
     }
@@ -198,6 +225,7 @@ impl Disk {
         self.counters.seek_ns += way.seek_ns;
         self.counters.rotation_ns += way.rotation_ns;
         self.counters.transfer_ns += end - from;
+        self.under_way = Parts { seek: way.seek_ns, rotation: way.rotation_ns, transfer: end - from };
         self.busy(now, end);
         self.mechanism.stands_at((sector + sectors).saturating_sub(1));
         end
@@ -306,7 +334,19 @@ impl Device for Disk {
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self, now: u64) -> Counters {
+        let mut done = self.counters;
+        done.busy_ns -= self.busy_until.saturating_sub(now);
+        if let Some((until, ..)) = self.electronics {
+            done.overhead_ns -= until.saturating_sub(now);
+        }
+        if let Some((until, access)) = self.access {
+            let beyond = until.saturating_sub(now);
+            if matches!(access, Access::Destage) {
+                done.destage_ns -= beyond;
+            }
+            self.under_way.take_off(&mut done, beyond);
+        }
+        done
     }
 }

@@ -1,5 +1,6 @@
 //! A CD or DVD drive: one spiral read at zone rates (constant linear or constant angular velocity, or steps between), a slow sledge, a
-//! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing.
+//! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing;
+//! whoever simulates refuses what would write ([`super::DeviceProfile::is_only_read`]).
 
 mod spiral;
 
@@ -192,8 +193,9 @@ impl Device for Optical {
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self, now: u64) -> Counters {
+        let beyond = self.serving.map_or(0, |(until, ..)| until.saturating_sub(now));
+        Counters { busy_ns: self.counters.busy_ns - beyond, ..self.counters }
     }
 }
 
@@ -238,7 +240,7 @@ mod tests {
         );
         assert_eq!(done[1], 900 * MS + MS / 2 + MS);
         assert!(done[2] - 1000 * MS > 50 * MS, "far away");
-        assert_eq!(drive.counters().read_hits, 1);
+        assert_eq!(drive.counters(u64::MAX).read_hits, 1);
     }
 
     #[test]
@@ -255,7 +257,7 @@ mod tests {
         let done = closed(&mut drive, &commands, 1);
         let mean = done.last().unwrap() / 400;
         assert!(mean > 75 * MS && mean < 95 * MS, "{mean}");
-        let turn = drive.counters().rotation_ns / 400;
+        let turn = drive.counters(u64::MAX).rotation_ns / 400;
         assert!(turn > 4 * MS && turn < 6 * MS, "{turn}");
     }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with a profile, told with name, line and column.
 
 use super::shipped::NAMES;
-use fathom_workload::Diagnostic;
+use crate::place::{of_key, place};
 use serde::de::DeserializeOwned;
 
 /// A profile that cannot be used.
@@ -42,34 +42,12 @@ impl Reader<'_> {
     }
 
     fn at(&self, span: Option<std::ops::Range<usize>>, message: String) -> ProfileError {
-        let place = Diagnostic { span, message: String::new(), help: None }.line_column(self.text);
-        let place = match place {
-            Some((line, column)) => format!("{}:{line}:{column}", self.name),
-            None => self.name.to_string(),
-        };
-        ProfileError::Text { place, message }
+        ProfileError::Text { place: place(self.name, self.text, span), message }
     }
 
     /// A value that cannot be: `key` with its sections, as in `geometry.heads`.
     pub fn value(&self, key: &str, value: &str, expected: &str) -> ProfileError {
-        self.at(self.find(key), format!("{key} is {value}; expected {expected}"))
-    }
-
-    /// Where a key stands.
-    fn find(&self, key: &str) -> Option<std::ops::Range<usize>> {
-        let (section, key) = key.rsplit_once('.').unwrap_or(("", key));
-        let mut inside = "";
-        let mut at = 0;
-        for line in self.text.split_inclusive('\n') {
-            let words = line.trim();
-            if let Some(name) = words.strip_prefix('[') {
-                inside = name.trim_matches(|c| c == '[' || c == ']');
-            } else if inside == section && words.split(['=', ' ']).next() == Some(key) {
-                return Some(at..at + line.len());
-            }
-            at += line.len();
-        }
-        None
+        self.at(of_key(self.text, key), format!("{key} is {value}; expected {expected}"))
     }
 
     /// The value, if it lies in a range.

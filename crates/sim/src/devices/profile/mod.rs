@@ -4,7 +4,9 @@
 mod array;
 mod changing;
 mod disk;
+mod distribution;
 mod error;
+mod nature;
 mod optical;
 mod shipped;
 mod ssd;
@@ -12,6 +14,7 @@ mod ssd;
 pub use array::{ArrayProfile, Bypass};
 pub use changing::{ReadText, is_file};
 pub use disk::DiskProfile;
+pub use distribution::{DistributionProfile, MOST_TIMES};
 pub use error::ProfileError;
 pub use optical::OpticalProfile;
 pub use shipped::{NAMES, text};
@@ -44,6 +47,7 @@ pub struct DeviceProfile {
 #[derive(Clone, Debug)]
 enum Kind {
     Constant(ConstantProfile),
+    Distribution(Box<DistributionProfile>),
     Disk(DiskProfile),
     Array(ArrayProfile, Box<DiskProfile>),
     Optical(OpticalProfile),
@@ -58,7 +62,7 @@ struct Head {
     demerit_percent: Option<f64>,
 }
 
-const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\" or \"constant\"";
+const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
 
 /// A profile that is shipped.
 ///
@@ -93,6 +97,7 @@ impl DeviceProfile {
         let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {
             "constant" => Kind::Constant(ConstantProfile::parse(&reader)?),
+            "distribution" => Kind::Distribution(Box::new(DistributionProfile::parse(&reader)?)),
             "disk" => Kind::Disk(DiskProfile::parse(&reader)?),
             "optical" => Kind::Optical(OpticalProfile::parse(&reader)?),
             "ssd" => Kind::Ssd(SsdProfile::parse(&reader)?),
@@ -118,6 +123,7 @@ impl DeviceProfile {
     pub fn build(&self) -> Result<AnyDevice, ProfileError> {
         Ok(match &self.kind {
             Kind::Constant(profile) => AnyDevice::Constant(profile.build()),
+            Kind::Distribution(profile) => AnyDevice::Distribution(Box::new(profile.build())),
             Kind::Disk(profile) => AnyDevice::Disk(Box::new(profile.build(&self.reader())?)),
             Kind::Array(array, disk) => AnyDevice::Array(Box::new(array.build(&self.reader(), disk)?)),
             Kind::Optical(profile) => AnyDevice::Optical(Box::new(profile.build(&self.reader())?)),
@@ -130,6 +136,7 @@ impl DeviceProfile {
     pub fn limits(&self, kernel: QueueRules) -> Limits {
         let one_by_one = match &self.kind {
             Kind::Constant(profile) => profile.service.queue_depth.get() == 1,
+            Kind::Distribution(profile) => profile.service.queue_depth.get() == 1,
             Kind::Disk(profile) => profile.interface.queue_depth.get() == 1,
             Kind::Optical(_) => true,
             Kind::Array(..) | Kind::Ssd(_) => false,

@@ -231,9 +231,10 @@ impl Device for Ssd {
         }
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self, now: u64) -> Counters {
         let (transfer_ns, members) = (self.flash.moved_ns(), self.flash.channels());
-        Counters { transfer_ns, members, ..self.counters }
+        let busy_ns = self.counters.busy_ns - self.busy_until.saturating_sub(now);
+        Counters { busy_ns, transfer_ns, members, ..self.counters }
     }
 }
 

@@ -89,3 +89,23 @@ pub fn heads() -> Vec<String> {
     };
     COLUMNS.iter().map(head).collect()
 }
+
+/// One figure of it, KB/s: in the row of a variant and a hypothesis by their names, the column of a head. For those who hold sentences
+/// to what is simulated.
+///
+/// # Errors
+/// There is no such row or column, or a workload cannot be simulated.
+pub fn ablated(
+    workloads: &[Workload],
+    variant: &str,
+    hypothesis: &str,
+    head: &str,
+) -> Result<f64, SimError> {
+    let variant_at = VARIANTS.iter().position(|v| *v == variant);
+    let hypothesis_at = HYPOTHESES.iter().position(|h| h.name == hypothesis);
+    let column_at = heads().iter().position(|h| h == head);
+    let (Some(variant), Some(h), Some(column)) = (variant_at, hypothesis_at, column_at) else {
+        return Err(SimError::Unsupported(format!("no figure {variant}, {hypothesis}, {head}")));
+    };
+    one(workloads, COLUMNS[column], h, &change(variant)).map(|one| one.write_kb_s)
+}

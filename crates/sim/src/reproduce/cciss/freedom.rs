@@ -13,7 +13,7 @@ pub const FREEDOM: [&str; 11] = [
     "chosen after first results of the full stack were seen: past the cache each command is carried out alone. Before, commands that \
      directly follow each other were joined up to 8 MiB, a guess that a prototype could make because it let the writers alternate command by \
      command. The kernel's queue does not: some 7 commands of a file follow each other. Joined, under H1, 1, 2 and 3 writers come to 24, \
-     20 and 21 MB/s, and the ratio of 2 writers is 4.5: so the collapse is not a proof without a fitted value, and the tolerance that asks \
+     20 and 22 MB/s, and the ratio of 2 writers is 4.5: so the collapse is not a proof without a fitted value, and the tolerance that asks \
      for one is a miss",
     "that choice makes 1x3GB a larger miss (24 MB/s before): nothing here tells one writer from two. What the firmware does for one stream \
      is not known, and the two open cells are not tuned for",
@@ -30,6 +30,6 @@ pub const FREEDOM: [&str; 11] = [
     "a program's own pages (DIO) lie anywhere, a segment each: requests of 120 KiB. If they lay in one piece, H1 would send them past the \
      cache, and the logs say it was not so",
     "files lie one after the other; by turns of 1027 blocks, as windows of ext2 would lay them, 2 writers are 4 % faster under \
-     H1, and under H2 those of rc8* come to 57 MB/s and no longer to 87: if ext2 of that kernel laid them so, H2 is wrong. Not modelled: why the \
+     H1, and under H2 those of rc8* come to 57 MB/s and no longer to 90: if ext2 of that kernel laid them so, H2 is wrong. Not modelled: why the \
      two writers of 2x1.5GB-DIO under rc8 were unequal (32 and 47 MB/s)",
 ];

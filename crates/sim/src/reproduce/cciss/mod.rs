@@ -12,7 +12,7 @@ pub mod published;
 mod run;
 mod text;
 
-pub use ablation::{Ablation, VARIANTS, heads as ablation_heads};
+pub use ablation::{Ablation, VARIANTS, ablated, heads as ablation_heads};
 pub use checks::Tolerances;
 pub use freedom::FREEDOM;
 

@@ -86,3 +86,29 @@ pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimE
     let rows = cells.chunks(COLUMNS.len()).zip(VARIANTS);
     Ok(rows.map(|(seconds, variant)| Ablation { variant, seconds: seconds.to_vec() }).collect())
 }
+
+/// One figure of it, s: in the row of a variant by its name, the column of a head. For those who hold sentences to what is simulated.
+///
+/// # Errors
+/// There is no such row or column, or the workload cannot be simulated.
+pub fn ablated(workload: &Workload, seeds: u32, variant: &str, head: &str) -> Result<f64, SimError> {
+    let variant_at = VARIANTS.iter().position(|v| *v == variant);
+    let column_at = heads().iter().position(|h| h == head);
+    let (Some(variant), Some(column)) = (variant_at, column_at) else {
+        return Err(SimError::Unsupported(format!("no figure {variant}, {head}")));
+    };
+    let jobs: Vec<u32> = (1..=seeds.max(1)).collect();
+    let change = change(variant);
+    let seconds: Vec<f64> = side_by_side(&jobs, |&seed| {
+        one(workload, &CELLS[COLUMNS[column]], seed, &change).map(|o| o.seconds)
+    })
+    .into_iter()
+    .collect::<Result<_, _>>()?;
+    Ok(mean(&seconds))
+}
+
+/// What was published of the columns, s.
+#[must_use]
+pub fn published_seconds() -> Vec<f64> {
+    COLUMNS.iter().map(|at| CELLS[*at].published_s).collect()
+}

@@ -10,6 +10,8 @@ pub struct Tolerances {
     pub cell_percent: f64,
     /// Root mean square over the cells that no number was fitted to alone, %.
     pub rms_percent: f64,
+    /// The same over what is held out, %.
+    pub held_out_rms_percent: f64,
     /// Cells whose published times lie closer together than this may change places, %.
     pub tie_percent: f64,
     /// Unpatched over patched, for every scheduler.
@@ -23,6 +25,7 @@ impl Default for Tolerances {
         Self {
             cell_percent: 10.0,
             rms_percent: 6.0,
+            held_out_rms_percent: 6.0,
             tie_percent: 2.0,
             gain: (1.3, 1.8),
             counter_percent: 10.0,
@@ -38,6 +41,7 @@ pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
     }
     checks.push(gain(table, t));
     checks.push(counters(table, t));
+    checks.push(held_out(table, t));
     checks
 }
 
@@ -64,6 +68,19 @@ fn rms(table: &Table, t: &Tolerances) -> Check {
             table.rows.iter().filter(|r| r.distinct).count()
         ),
         holds: table.rows.iter().any(|r| r.distinct) && table.rms_percent <= t.rms_percent,
+    }
+}
+
+fn held_out(table: &Table, t: &Tolerances) -> Check {
+    let rows: Vec<_> = table.held_out.iter().filter(|r| r.held_out).collect();
+    let worst = rows.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()));
+    let worst = worst.map_or_else(String::new, |r| {
+        format!(", worst {:+.1} % ({}, {})", r.error_percent, r.kernel, r.setting)
+    });
+    Check {
+        stated: format!("RMS over the held-out figures at most {} %", t.held_out_rms_percent),
+        found: format!("{:.1} % over {}{worst}", table.held_out_rms_percent, rows.len()),
+        holds: !rows.is_empty() && table.held_out_rms_percent <= t.held_out_rms_percent,
     }
 }
 
@@ -136,6 +153,7 @@ fn counters(table: &Table, t: &Tolerances) -> Check {
 
 #[cfg(test)]
 mod tests {
+    use super::super::held_out::{rms_percent, tests::published_times};
     use super::super::{Counter, Row, published::CELLS};
     use super::*;
 
@@ -162,6 +180,8 @@ mod tests {
             seeds: 1,
             rows,
             rms_percent: 1.0,
+            held_out: published_times(|_| 1.0),
+            held_out_rms_percent: 0.0,
             counters: vec![counter(127, 120.0), counter(0, 0.1)],
             checks: Vec::new(),
             freedom: Vec::new(),
@@ -195,6 +215,22 @@ mod tests {
         let empty = Table { rows: Vec::new(), ..table(|at| CELLS[at].published_s) };
         let checks = all(&empty, &Tolerances::default());
         assert!(!checks[0].holds && !checks[1].holds, "{checks:?}");
+    }
+
+    #[test]
+    fn what_is_held_out_is_judged_apart() {
+        let check = |rows: Vec<super::super::HeldOut>| {
+            let held_out_rms_percent = rms_percent(&rows);
+            let table = Table { held_out: rows, held_out_rms_percent, ..table(|at| CELLS[at].published_s) };
+            all(&table, &Tolerances::default())
+        };
+        let checks = check(published_times(|_| 0.95));
+        assert!(checks.iter().all(|c| c.holds), "{checks:?}");
+        let checks = check(published_times(|at| if at == 5 { 1.3 } else { 1.0 }));
+        let (last, others) = checks.split_last().unwrap();
+        assert!(!last.holds && others.iter().all(|c| c.holds), "{checks:?}");
+        assert_eq!(last.found, "10.0 % over 9, worst +30.0 % (2.6 anticipatory, other disk: 2 GB)");
+        assert!(!check(Vec::new()).iter().all(|c| c.holds));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
         "Values of the profiles: {datasheet} from data sheets and sources, {measured} measured, {fitted} fitted, {guessed} guessed.\n"
     )?;
     rows(t, f)?;
+    held_out(t, f)?;
     counters(t, f)?;
     if !t.ablations.is_empty() {
         ablations(t, f)?;
@@ -60,6 +61,29 @@ fn rows(t: &Table, f: &mut Formatter<'_>) -> Result {
         "Means of {} seeds. Root mean square of the nine distinct cells: {:.2} %.\n",
         t.seeds, t.rms_percent
     )
+}
+
+fn held_out(t: &Table, f: &mut Formatter<'_>) -> Result {
+    writeln!(
+        f,
+        "{:<22} {:<26} {:>10} {:>9} {:>7} {:>9}",
+        "other figures", "", "published", "simulated", "", "error"
+    )?;
+    for r in &t.held_out {
+        writeln!(
+            f,
+            "{:<22} {:<26} {:>10} {:>9} {:<7} {:>+7.1} %  {}",
+            r.kernel,
+            r.setting,
+            r.published_text(),
+            r.shown(r.simulated),
+            r.unit,
+            r.error_percent,
+            r.standing()
+        )?;
+    }
+    let counted = t.held_out.iter().filter(|r| r.held_out).count();
+    writeln!(f, "Root mean square of the {counted} that are held out: {:.2} %.\n", t.held_out_rms_percent)
 }
 
 fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {

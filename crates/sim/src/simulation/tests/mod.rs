@@ -6,9 +6,12 @@ use crate::host::{self, JournalRule};
 use fathom_iopath::Limits;
 use fathom_record::{Ending, OpKind, Repetition};
 
+mod backends;
 mod flows;
 mod limits;
+mod mapped;
 mod rates;
+mod steady;
 mod syncs;
 
 const MS: u64 = 1_000_000;

@@ -36,7 +36,7 @@ impl Device for Parallel {
         });
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self, _now: u64) -> Counters {
         Counters::default()
     }
 }

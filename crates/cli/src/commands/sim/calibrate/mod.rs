@@ -1,6 +1,8 @@
-//! `fathom sim calibrate`: a device profile from the requests of a trace. Three readings: which device and how many requests; the first
-//! half, which is fitted; the second, which is replayed on the fitted device and judged by how far response times lie apart. `page` draws it.
+//! `fathom sim calibrate`: a device profile from the requests of a trace. Readings (`halves`): which device and how many requests; the first
+//! half, which is fitted, several times where a number is to be chosen; the second, which is replayed on the fitted device and judged by how
+//! far response times lie apart. `page` draws it.
 
+mod halves;
 mod page;
 
 use super::super::trace::input::{self, Input};
@@ -10,17 +12,13 @@ use crate::commands::write::must_be_free;
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
-use fathom_dialects::trace::TraceError;
-use fathom_iopath::queue::Rules;
-use fathom_iopath::{Limits, Queue, elevator};
-use fathom_record::Histogram;
 use fathom_record::block::DeviceNumber;
 use fathom_record::inside::Thinned;
 use fathom_report::units;
 use fathom_sim::agree::Look;
-use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Services, Value, with_demerit};
-use fathom_sim::devices::{self, Device as _, DeviceProfile, is_file};
-use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
+use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Value, with_demerit};
+use fathom_sim::devices::{self, is_file};
+use halves::{Times, Traced};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -29,8 +27,6 @@ use std::process::ExitCode;
 
 /// The published form of the JSON.
 const SCHEMA: &str = "fathom-sim-calibrate/1";
-/// Response times that are gathered before they become part of the histogram.
-const GATHERED: usize = 4096;
 
 /// What was found.
 #[derive(Serialize)]
@@ -60,21 +56,6 @@ struct Halves {
     held_out: Thinned<Point>,
 }
 
-/// Response times of the second half.
-struct Times {
-    device: Histogram,
-    model: Histogram,
-}
-
-/// What the first half came to.
-struct Half {
-    values: Vec<Value>,
-    text: String,
-    requests: u64,
-    /// When the last request of it was done.
-    until_ns: u64,
-}
-
 /// Runs the command.
 pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     if o.source.files.iter().any(|f| f.as_os_str() == "-") {
@@ -87,13 +68,18 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         page::check(page)?;
         must_be_free(page, o.force)?;
     }
-    let mut fitting = fitting(o)?;
+    let fitting = fitting(o)?;
     let input = traced::one(&o.source)?;
     let (number, issued, called) = which(o, &input)?;
+    let device = Traced { input: &input, number, issued, called: &called };
     let mut points = Points::default();
-    let half = first_half(&input, (number, issued), (&mut fitting, &mut points), &called)?;
-    let times = second_half(&input, number, &half, (&fitting, &mut points))?;
-    let held_out = Judged::of(&times.device, &times.model);
+    let half = match fitting {
+        Some(fitting) => device.first_half(fitting, Some(&mut points), false)?,
+        None => device.first_half_by_channels(&mut points)?,
+    };
+    let behind = half.until_ns.saturating_add(1)..=u64::MAX;
+    let times = device.replayed(&half.text, behind, Some((&half.fitting, &mut points)))?;
+    let held_out = Judged::of(&times.device, &times.model, &half.times);
     let holds = o.at_most.map(|limit| held_out.as_ref().is_some_and(|j| j.demerit_percent <= limit));
     let profile = match &held_out {
         Some(judged) => with_demerit(&half.text, judged.demerit_percent),
@@ -105,10 +91,14 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         schema: SCHEMA,
         file: input.name,
         device: called,
-        kind: if o.kind == ProfileKind::Disk { "disk" } else { "constant" },
+        kind: match o.kind {
+            ProfileKind::Constant => "constant",
+            ProfileKind::Distribution => "distribution",
+            ProfileKind::Disk => "disk",
+        },
         fitted_requests: half.requests,
         values: half.values,
-        curve: fitting.course(),
+        curve: half.fitting.course(),
         points: Halves { fitted, held_out: of_second },
         held_out,
         holds,
@@ -125,11 +115,13 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
 
-fn fitting(o: &Calibrate) -> anyhow::Result<Fitting> {
+/// How it is fitted; none of a distribution, which takes several fits.
+fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
     match (o.kind, &o.like) {
-        (ProfileKind::Constant, None) => Ok(Fitting::constant()),
-        (ProfileKind::Constant, Some(_)) => {
-            Err(Usage("--like belongs to --kind disk; a constant device is like no other".into()).into())
+        (ProfileKind::Constant, None) => Ok(Some(Fitting::constant())),
+        (ProfileKind::Distribution, None) => Ok(None),
+        (ProfileKind::Constant | ProfileKind::Distribution, Some(_)) => {
+            Err(Usage("--like belongs to --kind disk; a device without an arm is like no other".into()).into())
         }
         (ProfileKind::Disk, None) => Err(Usage(
             "--kind disk needs --like NAME|FILE: a disk whose surfaces and turn are those of the one that was traced".into(),
@@ -143,7 +135,7 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Fitting> {
                 devices::by_name(name).map_err(|e| Usage(e.to_string()))?;
                 devices::text(name).unwrap_or_default().to_owned()
             };
-            Ok(Fitting::disk(name, &text).map_err(|e| Usage(e.to_string()))?)
+            Ok(Some(Fitting::disk(name, &text).map_err(|e| Usage(e.to_string()))?))
         }
     }
 }
@@ -169,95 +161,6 @@ fn which(o: &Calibrate, input: &Input) -> anyhow::Result<(DeviceNumber, u64, Str
         ))
         .into()),
     }
-}
-
-fn first_half(
-    input: &Input,
-    (number, issued): (DeviceNumber, u64),
-    (fitting, points): (&mut Fitting, &mut Points),
-    called: &str,
-) -> anyhow::Result<Half> {
-    let mut services = Services::new(number);
-    let (mut requests, mut until_ns) = (0, 0);
-    for event in input.open()? {
-        let event = event.map_err(input::wrong)?;
-        // The whole trace tells how far it goes and how deep.
-        if let Some(service) = services.take(&event)
-            && requests < issued / 2
-        {
-            fitting.add(&service);
-            fitting.point(&service).into_iter().for_each(|point| points.add(point, false));
-            requests += 1;
-            until_ns = event.time_ns;
-        }
-    }
-    let file = &input.name;
-    if services.impossible() > 0 {
-        console::warning(&format!(
-            "{file}: {} events lie at sectors that no device has (above 2^54); they are left out",
-            services.impossible()
-        ));
-    }
-    if let Some(capacity) = fitting.capacity_sectors()
-        && services.end_sector() > capacity
-    {
-        let end = services.end_sector();
-        return Err(Usage(format!(
-            "{file}: the trace goes up to sector {end} and the disk of --like has {capacity}; name a larger one"
-        ))
-        .into());
-    }
-    let values = fitting.fit().map_err(|e| Usage(format!("{file}: {called}: {e}")))?;
-    let about = format!("fitted to {requests} requests of {called} in {file}");
-    let text = fitting.profile(&about, &values, services.end_sector(), services.most_open());
-    Ok(Half { values, text, requests, until_ns })
-}
-
-/// What was issued in the second half, on the fitted device, each as long after what its task saw done as in the trace.
-fn second_half(
-    input: &Input,
-    number: DeviceNumber,
-    half: &Half,
-    (fitting, points): (&Fitting, &mut Points),
-) -> anyhow::Result<Times> {
-    let profile = DeviceProfile::parse("the fitted profile", &half.text).map_err(|e| Usage(e.to_string()))?;
-    let device = profile.build().map_err(|e| Usage(e.to_string()))?;
-    // Requests are as they were issued: nothing is cut any more.
-    let limits = Limits { max_sectors: 1 << 20, max_segments: u16::MAX, ..Limits::LOOP_618 };
-    let rules = Rules::today(limits, device.depth());
-    let queue = Queue::new(elevator::by_name("none").map_err(|e| Usage(e.to_string()))?, rules);
-    let mut trace = input.open()?;
-    let mut services = Services::new(number);
-    let mut arrivals = Arrivals::new(Some(number), false, true);
-    let (mut measured, mut gathered) = (Histogram::default(), Vec::with_capacity(GATHERED));
-    let source = || -> Result<_, TraceError> {
-        for event in trace.by_ref() {
-            let event = event?;
-            if event.time_ns <= half.until_ns {
-                continue;
-            }
-            if let Some(service) = services.take(&event) {
-                fitting.point(&service).into_iter().for_each(|point| points.add(point, true));
-                gathered.push(service.response_ns);
-                if gathered.len() == GATHERED {
-                    measured.merge(&Histogram::from_values(gathered.drain(..)));
-                }
-            }
-            if let Some(arrival) = arrivals.take(&event) {
-                return Ok(Some(arrival));
-            }
-        }
-        Ok(None)
-    };
-    let mode = Mode::Dependent(Scale::ONE);
-    let setup = Setup { queue, device, device_name: "fitted".into(), mode };
-    let out = replay(setup, source, |_| {}).map_err(|e| Usage(e.to_string()))?;
-    measured.merge(&Histogram::from_values(gathered));
-    let mut model = Histogram::default();
-    for class in out.block.devices.iter().flat_map(|d| &d.requests) {
-        model.merge(&class.d2c);
-    }
-    Ok(Times { device: measured, model })
 }
 
 fn write(o: &Calibrate, text: &str) -> anyhow::Result<()> {
@@ -298,11 +201,13 @@ fn text(told: &Told) -> String {
             let _ = writeln!(
                 text,
                 "\nheld out: {} requests of the second half, replayed on the fitted device\n\
-                 mean response time {} in the trace, {} in the model; demerit {:.1} % of the mean",
+                 mean response time {} in the trace, {} in the model; demerit {:.1} % of the mean\n\
+                 the device itself: its two halves lie {:.1} % apart, so a model of the first can hardly be nearer to the second",
                 j.requests,
                 units::time_ns(j.device_mean_ns),
                 units::time_ns(j.model_mean_ns),
-                j.demerit_percent
+                j.demerit_percent,
+                j.halves_percent
             );
         }
     }

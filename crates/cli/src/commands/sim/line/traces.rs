@@ -1,8 +1,9 @@
 //! The options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
-use super::super::super::trace::options::{Form, Source, To};
+use super::super::super::trace::options::{Form, Source};
 use super::super::stand::Wanted;
 use clap::{Args, ValueEnum};
+use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -62,8 +63,9 @@ pub struct Replay {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown [default: by host and device]
-    #[arg(long, value_name = "NAME")]
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
+    /// wanted: cciss,max_sectors=256 [default: by host and device]
+    #[arg(long, value_name = "NAME[,LIMIT=N]")]
     pub limits: Option<String>,
     /// A value of a profile that is to be another: device.layout.unit_kib=128, host.block.requests=64; may be given several times
     #[arg(long, value_name = "OWNER.KEY=VALUE")]
@@ -71,9 +73,9 @@ pub struct Replay {
     /// Write every event of the simulated device into this file; a name that ends in .zst is compressed
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// The form of --log
-    #[arg(long, value_name = "FORM", default_value = "own")]
-    pub log_format: To,
+    /// The form of --log [default: own]
+    #[arg(long, value_name = "FORM")]
+    pub log_format: Option<LogForm>,
     /// Overwrite the file of --log if it exists
     #[arg(long)]
     pub force: bool,
@@ -94,6 +96,45 @@ impl Replay {
     }
 }
 
+/// A trace that is read more than once, which stdin cannot be.
+#[derive(Debug, Args)]
+pub struct TraceFile {
+    /// A trace in a file; it is read more than once. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The form, if its content does not tell
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+}
+
+/// A form of single events, which a log is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogForm {
+    /// fathom's event log: loses nothing
+    Own,
+    /// Text as the kernel's trace file has it
+    Tracefs,
+    /// Text as blkparse prints it
+    Blkparse,
+    /// A row per request
+    Csv,
+    /// fio's iolog version 3, for replay
+    Iolog,
+}
+
+impl LogForm {
+    /// The writer's form.
+    pub fn output(self) -> Output {
+        match self {
+            Self::Own => Output::Own,
+            Self::Tracefs => Output::Tracefs,
+            Self::Blkparse => Output::Blkparse,
+            Self::Csv => Output::Csv,
+            Self::Iolog => Output::Iolog,
+        }
+    }
+}
+
 /// When arrivals are handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReplayMode {
@@ -108,15 +149,16 @@ pub enum ReplayMode {
 #[derive(Debug, Args)]
 pub struct Agree {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceFile,
     /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
     /// A scheduler to hold beside the kernel; may be given several times [default: all of today]
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
     pub scheduler: Vec<String>,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown
-    #[arg(long, value_name = "NAME", default_value = "loop-6.18")]
+    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
+    /// wanted: loop-6.18,max_segments=64
+    #[arg(long, value_name = "NAME[,LIMIT=N]", default_value = "loop-6.18")]
     pub limits: String,
     /// Requests that the driver takes at once (its tags) [default: the most that the trace has in it]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16384))]
@@ -135,7 +177,7 @@ pub struct Agree {
 #[derive(Debug, Args)]
 pub struct Calibrate {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceFile,
     /// The profile that is written (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -167,6 +209,9 @@ pub struct Calibrate {
 pub enum ProfileKind {
     /// A time for each command and one for each byte
     Constant,
+    /// A time for each byte, and for each command one of those that the trace has, so many at once: keeps long tails and the waits
+    /// behind a rate limit
+    Distribution,
     /// A disk: its seek curve
     Disk,
 }

@@ -2,7 +2,7 @@
 //! those reads it too.
 
 use super::super::super::trace::writer;
-use super::super::line::Replay;
+use super::super::line::{LogForm, Replay};
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_dialects::trace::{self, About, EventWriter, Format};
@@ -25,18 +25,14 @@ impl Log {
     pub fn begin(o: &Replay) -> anyhow::Result<Self> {
         let about = about(o);
         let Some(path) = &o.log else {
-            if o.force {
-                return Err(Usage("--force belongs to --log".into()).into());
+            let alone = [("--force", o.force), ("--log-format", o.log_format.is_some())];
+            if let Some((option, _)) = alone.into_iter().find(|a| a.1) {
+                return Err(Usage(format!("{option} belongs to --log")).into());
             }
             return Ok(Self { writing: None, about, path: String::new(), failed: None });
         };
         let shown = path.display().to_string();
-        let Some(form) = o.log_format.output() else {
-            return Err(Usage(
-                "--log-format json: that is a summary; --json prints one, a log has single events".into(),
-            )
-            .into());
-        };
+        let form = o.log_format.unwrap_or(LogForm::Own).output();
         let out = match log::create(path, o.force) {
             Ok(file) => BufWriter::new(file),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {

@@ -8,7 +8,8 @@ mod source;
 mod told;
 
 use super::line::{Replay, ReplayMode};
-use super::stand::Stand;
+use super::only_read::{Gate, why};
+use super::stand::{Stand, check_for_replay};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
@@ -39,6 +40,7 @@ pub struct Done<'o> {
 
 /// Runs the command.
 pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
+    check_for_replay(&o.set)?;
     let stand = Stand::read(&o.wanted())?;
     let started = Instant::now();
     let done = simulated(o, &stand)?;
@@ -57,14 +59,25 @@ pub fn one(o: &Replay, stand: &Stand) -> anyhow::Result<Run> {
 fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
     let mode = mode(o)?;
     let built = stand.device.build().map_err(|e| Usage(e.to_string()))?;
-    let scheduler = elevator::by_name(&o.scheduler).map_err(|e| Usage(e.to_string()))?;
+    let scheduler = elevator::on_device(&o.scheduler, stand.device.rotational())
+        .and_then(|name| elevator::by_name(&name))
+        .map_err(|e| Usage(e.to_string()))?;
+    if o.synthetic.is_some() && stand.device.is_only_read() {
+        return Err(Usage(why("a quarter of what is made up", &o.device, "a trace that only reads")).into());
+    }
     let queue = Queue::new(scheduler, stand.host.queue_rules(stand.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
     let log = RefCell::new(log::Log::begin(o)?);
     let setup = Setup { queue, device: built, device_name: o.device.clone(), mode };
-    let next = || match log.borrow_mut().failed.take() {
-        Some(error) => Err(Broken::Log(error)),
-        None => interrupted_by().map_or_else(|| arriving.next(), |signal| Err(Broken::Signal(signal))),
+    let mut gate = Gate::before(&stand.device);
+    let next = || {
+        if let Some(error) = log.borrow_mut().failed.take() {
+            return Err(Broken::Log(error));
+        }
+        if let Some(signal) = interrupted_by() {
+            return Err(Broken::Signal(signal));
+        }
+        gate.pass(arriving.next()?).map_err(Broken::Writes)
     };
     let out = replay(setup, next, |event| log.borrow_mut().event(event)).map_err(|e| explained(o, e))?;
     log.into_inner().finish()?;
@@ -133,6 +146,10 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
         ReplayError::Trace(Broken::Log(e)) => {
             let path = o.log.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
             anyhow!("cannot write {path}: {e}; what was written before is kept")
+        }
+        ReplayError::Trace(Broken::Writes(number)) => {
+            let who = format!("arrival {number} of the trace");
+            Usage(why(&who, &o.device, "a trace that only reads")).into()
         }
         ReplayError::Trace(Broken::Signal(signal)) => {
             anyhow!("stopped by signal {signal}; nothing is kept of it")

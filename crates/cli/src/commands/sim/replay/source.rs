@@ -21,6 +21,8 @@ pub enum Broken {
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
     Log(io::Error),
+    /// This arrival, counted from 1, writes to a device that is only read.
+    Writes(u64),
     /// Somebody wants no more.
     Signal(i32),
 }
@@ -30,6 +32,7 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Trace(e) => e.fmt(f),
             Self::Log(e) => e.fmt(f),
+            Self::Writes(number) => write!(f, "arrival {number} writes"),
             Self::Signal(signal) => write!(f, "signal {signal}"),
         }
     }
@@ -120,7 +123,7 @@ impl Arriving {
         };
         let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
         let whole = ahead.len() < LOOK_AHEAD;
-        if !whole && !enough(&seen) && !input.is_stdin() {
+        if !whole && !enough(&seen) && !input.is_read_once() {
             // Who is meant, or whether anything arrives, shows later in it.
             for event in input.open()?.skip(LOOK_AHEAD) {
                 seen.add(&event.map_err(input::wrong)?);
@@ -132,9 +135,10 @@ impl Arriving {
         let device = named(&seen)?;
         let arrives = seen.arrives(device);
         let mut notes = Vec::new();
-        if !whole && !arrives && input.is_stdin() {
+        if !whole && !arrives && input.is_read_once() {
+            let read = if input.name == "-" { "stdin" } else { input.name.as_str() };
             notes.push(format!(
-                "of stdin the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
+                "of {read} the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
                  them"
             ));
         }

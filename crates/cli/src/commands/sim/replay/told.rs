@@ -2,10 +2,12 @@
 
 use super::Done;
 use super::source::Origin;
-use fathom_record::{OpKind, Simulation};
+use fathom_record::block::BlockLayer;
+use fathom_record::{OpKind, OpStat, Simulation};
 use fathom_report::svg::idle_words;
 use fathom_report::{text, units};
 use fathom_sim::replay::Mode;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -166,8 +168,8 @@ fn remarks(text: &mut String, done: &Done<'_>) {
     }
 }
 
-/// The JSON.
-pub fn json(done: &Done<'_>) -> Value {
+/// See [`Told`].
+pub fn json<'a>(done: &'a Done<'_>) -> Told<'a> {
     let (o, origin, out) = (done.options, &done.origin, &done.out);
     let (c, m, d, l) = (&out.counts, &out.merges, &out.device, &origin.left_out);
     let mode = match done.mode {
@@ -175,7 +177,7 @@ pub fn json(done: &Done<'_>) -> Value {
         Mode::Closed(depth) => json!({ "name": "closed", "depth": depth }),
         Mode::Dependent(scale) => json!({ "name": "dependent", "scale": scale.factor() }),
     };
-    json!({
+    let head = json!({
         "schema": SCHEMA,
         "simulated": sentence(done),
         "file": origin.file,
@@ -211,8 +213,34 @@ pub fn json(done: &Done<'_>) -> Value {
         },
         "device_counts": { "read_hits": d.read_hits, "cached_writes": d.cached_writes, "bypassed_writes": d.bypassed_writes },
         "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
-        "served": out.served,
-        "block": out.block,
         "notes": origin.notes,
-    })
+    });
+    Told { head, served: &out.served, block: &out.block }
+}
+
+/// The JSON. Sums in it reach 128 bits, which a [`Value`] does not hold, so what has them is written as it is.
+#[derive(Serialize)]
+pub struct Told<'a> {
+    #[serde(flatten)]
+    head: Value,
+    served: &'a [OpStat],
+    block: &'a BlockLayer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::block::{DeviceActivity, RequestStats, Seeks};
+
+    #[test]
+    fn seeks_of_a_hundred_million_requests_are_told_in_full() {
+        let seeks = Seeks { total_bytes: u128::from(u64::MAX) + 1, ..Seeks::default() };
+        let mut block = BlockLayer::default();
+        block.devices.push(DeviceActivity::default());
+        block.devices[0].requests.push(RequestStats { seeks, ..RequestStats::default() });
+        let told = Told { head: json!({ "schema": SCHEMA }), served: &[], block: &block };
+        let text = serde_json::to_string_pretty(&told).unwrap();
+        assert!(text.contains("\"total_bytes\": 18446744073709551616"), "{text}");
+        assert!(text.contains(SCHEMA), "{text}");
+    }
 }

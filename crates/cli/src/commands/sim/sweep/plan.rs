@@ -3,7 +3,7 @@
 
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
 use super::super::stand::{self, Stand};
-use super::super::{SEED, stack_of};
+use super::super::{SEED, only_read, stack_of, traced};
 use crate::commands::fio::Place;
 use crate::commands::sweep::stage::combinations;
 use crate::commands::sweep::subject::Subject;
@@ -65,16 +65,14 @@ impl What {
             ),
             (o.run.seed.is_some(), "--seed: a replay draws nothing"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
-            (
-                o.run.readahead != RunSimulated::READAHEAD,
-                "--readahead: a trace has what read-ahead made of the calls",
-            ),
+            (o.run.readahead.is_some(), "--readahead: a trace has what read-ahead made of the calls"),
             (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
         ];
-        match refused.into_iter().find(|r| r.0) {
-            Some((_, why)) => Err(Usage(why.into())),
-            None => Ok(Self::Trace),
+        if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
+            return Err(Usage(why.into()));
         }
+        traced::check_regular(&o.replay)?;
+        Ok(Self::Trace)
     }
 
     /// As it was typed.
@@ -169,6 +167,9 @@ impl Plan {
                 times[cell] += 1;
                 if round == 0 {
                     check(&options)?;
+                    if matches!(self.what, What::Trace) {
+                        stand::check_for_replay(&options.set)?;
+                    }
                 }
                 let seed = options.seed.unwrap_or(SEED).wrapping_add(round);
                 let key = (stand.place(), arguments, settings, seed);
@@ -180,6 +181,10 @@ impl Plan {
                         workloads
                     }
                 };
+                if round == 0 {
+                    let mut all = workloads.iter();
+                    all.try_for_each(|w| only_read::check(w, &stand, &options.device)).map_err(Usage)?;
+                }
                 self.turns.push(Turn { cell, block, options, stand, workloads });
             }
         }
@@ -223,7 +228,7 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
         "host" => options.host = value,
         "device" => options.device = value,
         "scheduler" => options.scheduler = value,
-        "readahead" => options.readahead = value,
+        "readahead" => options.readahead = Some(value),
         "limits" => options.limits = Some(value),
         "stack" => options.stack = value,
         _ => options.set.push(format!("{name}={value}")),
@@ -235,8 +240,8 @@ fn check(options: &RunSimulated) -> Result<(), Usage> {
     stack_of(options)?;
     elevator::by_name(&options.scheduler)
         .map_err(|e| Usage(format!("scheduler {}: {e}", options.scheduler)))?;
-    readahead::by_name(&options.readahead)
-        .map_err(|e| Usage(format!("readahead {}: {e}", options.readahead)))?;
+    let policy = options.readahead();
+    readahead::by_name(policy).map_err(|e| Usage(format!("readahead {policy}: {e}")))?;
     Ok(())
 }
 

@@ -134,3 +134,17 @@ fn a_hole_is_not_read() {
         }
     }
 }
+
+#[test]
+fn a_file_opened_without_read_ahead_is_read_as_far_as_it_is_asked_for() {
+    let read = |more: &str| {
+        let ops = [op("r", "read", &format!("{SLOT}, size = 65536{more}"))];
+        let s = Setup { readahead: "modern".into(), ..setup("today") };
+        let out = run(&flows(&files(1, 1024), "cache = \"cold\"", 1, &[(1, &flow(1, &ops))]), s);
+        let device = &first(&out).physical.devices[0];
+        (out.inside.counts.pages_asked, device.read_ios, device.read_bytes)
+    };
+    assert_eq!(read(", no_readahead = true"), (16, 1, 65_536));
+    let (asked, _, bytes) = read("");
+    assert!(asked == 16 && bytes > 65_536, "{bytes}");
+}

@@ -1,0 +1,42 @@
+//! The segments of requests that write, as a line of text: what the limits of a controller and the pages of a kernel come to.
+
+use fathom_report::units;
+use fathom_sim::shapes::Shapes;
+
+/// More numbers of segments than this make no line.
+const MOST: usize = 8;
+
+/// The line; empty if nothing was written.
+pub fn line(shapes: &Shapes) -> String {
+    let typical = shapes.typical();
+    // Flushes have no sectors, and where there is nothing else there is nothing to tell.
+    if typical.sectors == 0 {
+        return String::new();
+    }
+    let of_data = || shapes.all().filter(|shape| shape.0 > 0);
+    let requests: u64 = of_data().map(|(_, _, count)| count).sum();
+    let segments: u64 = of_data().map(|(_, segments, count)| u64::from(segments) * count).sum();
+    let mut shares = typical.segments;
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let more = if shares.len() > MOST { ", ..." } else { "" };
+    shares.truncate(MOST);
+    shares.sort_by_key(|share| share.0);
+    let told: Vec<String> =
+        shares.iter().map(|(segments, share)| format!("{segments}: {}", units::percent(*share))).collect();
+    format!(
+        "\nwrites: {:.1} segments per request; most bytes in requests of {}, segments of these with their share of the bytes: {}{more}\n",
+        segments as f64 / requests as f64,
+        units::bytes(u64::from(typical.sectors) * 512),
+        told.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_was_written_is_no_line() {
+        assert_eq!(line(&Shapes::default()), "");
+    }
+}

@@ -1,0 +1,153 @@
+//! The distribution of what commands take, beside a time for each byte: every time is one of so many equal shares of those that were
+//! seen, each share told by its mean. Memory does not grow with the trace.
+
+use super::service::Service;
+use super::{Unfit, Value};
+use crate::devices::SECTOR_BYTES;
+use fathom_record::histogram::{BUCKETS, bucket_of, bucket_value};
+
+/// Shares of a list.
+const SHARES: usize = 128;
+const LEAST: u64 = 20;
+
+/// Times that were seen, by their size.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// How many in each bucket of a histogram; made with the first one.
+    counts: Vec<u64>,
+    count: u64,
+    sum_ns: u128,
+}
+
+impl Seen {
+    fn add(&mut self, ns: u64) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; BUCKETS];
+        }
+        self.counts[bucket_of(ns)] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(ns);
+    }
+
+    fn mean_us(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e3)
+    }
+
+    /// Means of equal shares, ascending, us: at most [`SHARES`], and not more than there are times.
+    fn shares_us(&self) -> Vec<f64> {
+        let shares = (self.count.min(SHARES as u64)) as usize;
+        let size = self.count as f64 / shares.max(1) as f64;
+        let (mut means, mut sum, mut room) = (Vec::with_capacity(shares), 0.0, size);
+        for (bucket, &n) in self.counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
+            let (mut left, ns) = (n as f64, bucket_value(bucket) as f64);
+            while left > 0.0 && means.len() < shares {
+                let taken = left.min(room);
+                sum += taken * ns;
+                left -= taken;
+                room -= taken;
+                // What is left of a share by rounding is nobody's.
+                if room <= size * 1e-9 {
+                    means.push(sum / size / 1e3);
+                    (sum, room) = (0.0, size);
+                }
+            }
+        }
+        if means.len() < shares && room < size {
+            means.push(sum / (size - room) / 1e3);
+        }
+        means
+    }
+}
+
+/// Times of a device that serves so many commands at once, while they are gathered.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    channels: usize,
+    ns_per_byte: f64,
+    reads: Seen,
+    writes: Seen,
+}
+
+impl Spread {
+    /// Of a device with so many channels on which a byte takes so long.
+    #[must_use]
+    pub fn new(channels: usize, ns_per_byte: f64) -> Self {
+        Self { channels, ns_per_byte, reads: Seen::default(), writes: Seen::default() }
+    }
+
+    /// Commands that are served at once.
+    #[must_use]
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// One more request.
+    pub fn add(&mut self, service: &Service) {
+        let bytes = u64::from(service.sectors) * SECTOR_BYTES;
+        let for_bytes = (bytes as f64 * self.ns_per_byte + 0.5) as u64;
+        let seen = if service.write { &mut self.writes } else { &mut self.reads };
+        seen.add(service.channel_ns.saturating_sub(for_bytes));
+    }
+
+    /// What is told beside the lists.
+    ///
+    /// # Errors
+    /// Too few requests.
+    pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
+        let found = self.reads.count + self.writes.count;
+        if found < LEAST {
+            return Err(Unfit::TooFew { found, wanted: LEAST });
+        }
+        let value = |key, value, note: String| Value { key, value, standard_error: None, src: "fit", note };
+        let mb_s = if self.ns_per_byte > 0.0 { 1e3 / self.ns_per_byte } else { 0.0 };
+        let rate = if mb_s > 0.0 {
+            "least squares of times over sizes"
+        } else {
+            "times do not rise with sizes in this trace"
+        };
+        let channels = "the fewest that come about as near to the first half as any number does";
+        let mut values = vec![
+            value("service.channels", self.channels as f64, channels.into()),
+            value("service.mb_s", mb_s, rate.into()),
+        ];
+        for (key, seen) in [("service.read_us", &self.reads), ("service.write_us", &self.writes)] {
+            if let Some(mean) = seen.mean_us() {
+                values.push(value(key, mean, format!("mean of a list, of {} requests", seen.count)));
+            }
+        }
+        Ok(values)
+    }
+
+    /// The lists as lines of a profile. What was not seen is taken to be as the other.
+    pub(super) fn lines(&self) -> String {
+        let line = |key: &str, seen: &Seen, other: &Seen| {
+            let (of, src, note) = if seen.count > 0 {
+                (seen, "fit", format!("means of equal shares of {} requests", seen.count))
+            } else {
+                (other, "guess", "as the other direction, of which alone there were requests".into())
+            };
+            let times: Vec<String> = of.shares_us().iter().map(|us| format!("{us:.3}")).collect();
+            format!("{key} = {{ value = [{}], src = \"{src}\", note = \"{note}\" }}\n", times.join(", "))
+        };
+        line("read_us", &self.reads, &self.writes) + &line("write_us", &self.writes, &self.reads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_the_mean_of_what_was_seen() {
+        for count in [1_u64, 5, 127, 128, 129, 1000, 40_000] {
+            let mut seen = Seen::default();
+            (0..count).for_each(|n| seen.add(if n % 40 == 0 { 98_000_000 } else { 50_000 + n }));
+            let shares = seen.shares_us();
+            assert_eq!(shares.len(), count.min(128) as usize);
+            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+            let wanted = seen.mean_us().unwrap();
+            assert!((mean / wanted - 1.0).abs() < 0.01, "{count}: {mean} {wanted}");
+            assert!(shares.is_sorted());
+        }
+    }
+}

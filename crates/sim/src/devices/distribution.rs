@@ -1,0 +1,190 @@
+//! A device that serves so many commands at the same time, first come, first served, each for a time drawn from a distribution and a time
+//! for each byte: what is known of a loop device, a volume behind a network or a rate limit when nothing but its times was seen.
+
+use super::{Command, Counters, Device, SECTOR_BYTES};
+use crate::random::{Entity, Stream};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Times of commands are drawn from a stream of the device's own: runs with other seeds differ by their workload only.
+const SEED: u64 = 0;
+
+/// What the device is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DistributionRules {
+    /// Sectors.
+    pub capacity_sectors: u64,
+    /// Commands it takes at once.
+    pub depth: u32,
+    /// Commands it serves at the same time.
+    pub channels: u32,
+    /// For bytes; 0: they take no time.
+    pub bytes_per_s: u64,
+    /// Times of reads, each as likely as the others, ns.
+    pub read_ns: Vec<u64>,
+    /// Of writes and flushes.
+    pub write_ns: Vec<u64>,
+}
+
+/// A command that is being served; the earliest end first, then the first that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Serving {
+    until: u64,
+    number: u64,
+    tag: u32,
+    command_ns: u64,
+    transfer_ns: u64,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Distribution {
+    rules: DistributionRules,
+    chance: Stream,
+    waiting: VecDeque<Command>,
+    serving: BinaryHeap<Reverse<Serving>>,
+    number: u64,
+    busy_since: u64,
+    /// Of what is done.
+    counters: Counters,
+}
+
+impl Distribution {
+    /// At rest.
+    #[must_use]
+    pub fn new(rules: DistributionRules) -> Self {
+        Self {
+            rules,
+            chance: Stream::new(SEED, Entity::Device(0)),
+            waiting: VecDeque::new(),
+            serving: BinaryHeap::new(),
+            number: 0,
+            busy_since: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    fn drawn(&mut self, write: bool) -> u64 {
+        let times = if write { &self.rules.write_ns } else { &self.rules.read_ns };
+        let at = self.chance.below(times.len().max(1) as u64) as usize;
+        times.get(at).copied().unwrap_or(0)
+    }
+
+    fn start(&mut self, now: u64) {
+        while self.serving.len() < self.rules.channels.max(1) as usize
+            && let Some(command) = self.waiting.pop_front()
+        {
+            let command_ns = self.drawn(command.write);
+            let bytes = u128::from(command.sectors) * u128::from(SECTOR_BYTES) * 1_000_000_000;
+            let transfer_ns = bytes.checked_div(u128::from(self.rules.bytes_per_s)).unwrap_or(0) as u64;
+            if self.serving.is_empty() {
+                self.busy_since = now;
+            }
+            self.number += 1;
+            let until = now + command_ns + transfer_ns;
+            self.serving.push(Reverse(Serving {
+                until,
+                number: self.number,
+                tag: command.tag,
+                command_ns,
+                transfer_ns,
+            }));
+        }
+    }
+}
+
+impl Device for Distribution {
+    fn capacity_sectors(&self) -> u64 {
+        self.rules.capacity_sectors
+    }
+
+    fn depth(&self) -> u32 {
+        self.rules.depth.max(1)
+    }
+
+    fn submit(&mut self, now: u64, command: Command) {
+        self.waiting.push_back(command);
+        self.start(now);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.serving.peek().map(|Reverse(first)| first.until)
+    }
+
+    fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
+        while let Some(&Reverse(first)) = self.serving.peek().filter(|Reverse(first)| first.until <= now) {
+            self.serving.pop();
+            done.push(first.tag);
+            self.counters.overhead_ns += first.command_ns;
+            self.counters.transfer_ns += first.transfer_ns;
+            if self.serving.is_empty() {
+                self.counters.busy_ns += first.until - self.busy_since;
+            }
+            self.start(first.until);
+        }
+    }
+
+    fn counters(&self, now: u64) -> Counters {
+        let mut so_far = Counters { members: self.rules.channels.max(1), ..self.counters };
+        if !self.serving.is_empty() {
+            so_far.busy_ns += now.saturating_sub(self.busy_since);
+        }
+        for Reverse(serving) in &self.serving {
+            let left = serving.until.saturating_sub(now);
+            so_far.transfer_ns += serving.transfer_ns.saturating_sub(left);
+            so_far.overhead_ns += serving.command_ns - left.saturating_sub(serving.transfer_ns);
+        }
+        so_far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{closed, read, write};
+    use super::*;
+
+    fn rules(channels: u32) -> DistributionRules {
+        DistributionRules {
+            capacity_sectors: 1 << 20,
+            depth: 8,
+            channels,
+            bytes_per_s: 512_000_000,
+            read_ns: vec![1000, 3000],
+            write_ns: vec![50_000],
+        }
+    }
+
+    #[test]
+    fn channels_serve_at_the_same_time_and_each_command_has_a_time_of_the_list() {
+        let reads: Vec<_> = (0..4000).map(|n| read(n % 8, u64::from(n) * 8, 8)).collect();
+        let end = |channels, depth| {
+            let mut device = Distribution::new(rules(channels));
+            let done = closed(&mut device, &reads, depth);
+            let at = *done.iter().max().unwrap();
+            (at, device.counters(at))
+        };
+        // 2 us in the mean, and eight sectors at a microsecond each.
+        let (one, counters) = end(1, 1);
+        assert!((one as f64 / 4000.0 - 10_000.0).abs() < 100.0, "{one}");
+        assert_eq!((counters.busy_ns, counters.overhead_ns + counters.transfer_ns), (one, one));
+        let (four, counters) = end(4, 8);
+        assert!((four as f64 * 4.0 / one as f64 - 1.0).abs() < 0.02, "{four} {one}");
+        assert!(counters.busy_ns == four && counters.members == 4);
+        assert_eq!(end(1, 8).0, one, "one after the other however many wait");
+    }
+
+    #[test]
+    fn writes_have_times_of_their_own_and_what_goes_on_is_counted_up_to_now() {
+        let mut device = Distribution::new(rules(1));
+        device.submit(0, write(0, 0, 8));
+        assert_eq!(device.next_event(), Some(58_000));
+        let half = device.counters(29_000);
+        assert_eq!((half.busy_ns, half.overhead_ns, half.transfer_ns), (29_000, 29_000, 0));
+        let late = device.counters(54_000);
+        assert_eq!((late.busy_ns, late.overhead_ns, late.transfer_ns), (54_000, 50_000, 4000));
+        let mut done = Vec::new();
+        device.advance(60_000, &mut done);
+        let all = device.counters(60_000);
+        assert_eq!((all.busy_ns, all.overhead_ns, all.transfer_ns), (58_000, 50_000, 8000));
+    }
+}

@@ -1,0 +1,113 @@
+//! The profile of a device of which nothing but its times is known.
+
+use super::error::{ProfileError, Reader};
+use super::{bytes_of_mb, ns_of_us};
+use crate::devices::SECTOR_BYTES;
+use crate::devices::distribution::{Distribution, DistributionRules};
+use crate::sources::Sourced;
+use serde::Deserialize;
+
+/// Most times of a list.
+pub const MOST_TIMES: usize = 4096;
+
+/// A distribution device's numbers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DistributionProfile {
+    #[serde(rename = "kind")]
+    _kind: String,
+    #[serde(rename = "about")]
+    _about: String,
+    #[serde(rename = "demerit_percent")]
+    _demerit_percent: Option<f64>,
+    /// Its numbers.
+    pub service: Times,
+}
+
+/// The numbers of a distribution device.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// Capacity in 10^9 bytes.
+    pub capacity_gb: Sourced<f64>,
+    /// Commands at once.
+    pub queue_depth: Sourced<u32>,
+    /// Commands that are served at the same time; the others wait.
+    pub channels: Sourced<u32>,
+    /// For bytes, 10^6 bytes/s; 0: they take no time.
+    pub mb_s: Sourced<f64>,
+    /// What a read takes beside its bytes: each as likely as the others.
+    pub read_us: Sourced<Vec<f64>>,
+    /// The same of writes and flushes.
+    pub write_us: Sourced<Vec<f64>>,
+}
+
+impl DistributionProfile {
+    pub(super) fn parse(reader: &Reader<'_>) -> Result<Self, ProfileError> {
+        let profile: Self = reader.read(reader.text)?;
+        let s = &profile.service;
+        reader.within("service.capacity_gb", s.capacity_gb.get(), 0.001..=1e6, " GB")?;
+        reader.within("service.queue_depth", s.queue_depth.get(), 1..=65_536, " commands")?;
+        reader.within("service.channels", s.channels.get(), 1..=65_536, " commands")?;
+        reader.within("service.mb_s", s.mb_s.get(), 0.0..=1e6, " MB/s")?;
+        for (key, times) in [("service.read_us", &s.read_us.value), ("service.write_us", &s.write_us.value)] {
+            reader.within(key, times.len(), 1..=MOST_TIMES, " times")?;
+            for &us in times {
+                reader.within(key, us, 0.0..=1e9, " us each")?;
+            }
+        }
+        Ok(profile)
+    }
+
+    /// The device.
+    pub(super) fn build(&self) -> Distribution {
+        let s = &self.service;
+        let ns = |times: &[f64]| times.iter().map(|&us| ns_of_us(us)).collect();
+        Distribution::new(DistributionRules {
+            capacity_sectors: (s.capacity_gb.get() * 1e9 / SECTOR_BYTES as f64) as u64,
+            depth: s.queue_depth.get(),
+            channels: s.channels.get(),
+            bytes_per_s: bytes_of_mb(s.mb_s.get()),
+            read_ns: ns(&s.read_us.value),
+            write_ns: ns(&s.write_us.value),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DeviceProfile;
+    use crate::devices::Device as _;
+
+    const TEXT: &str = "kind = \"distribution\"\nabout = \"a volume\"\n\n[service]\n\
+        capacity_gb = { value = 1.0, src = \"guess\" }\nqueue_depth = { value = 4, src = \"guess\" }\n\
+        channels = { value = 2, src = \"fit\" }\nmb_s = { value = 0, src = \"guess\" }\n\
+        read_us = { value = [10, 20.5], src = \"fit\" }\nwrite_us = { value = [7.0], src = \"fit\" }\n";
+
+    #[test]
+    fn a_list_of_times_is_read_and_counts_as_one_value() {
+        let profile = DeviceProfile::parse("mine.toml", TEXT).unwrap();
+        assert_eq!((profile.tally.fitted, profile.tally.guessed), (3, 3));
+        let device = profile.build().unwrap();
+        assert_eq!((device.depth(), device.capacity_sectors()), (4, 1_953_125));
+    }
+
+    #[test]
+    fn lists_that_cannot_be_are_told_with_line_and_key() {
+        let error = |from: &str, to: &str| {
+            assert!(TEXT.contains(from));
+            DeviceProfile::parse("mine.toml", &TEXT.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        let message = error("[10, 20.5]", "[]");
+        assert!(
+            message.contains("mine.toml:9:1: service.read_us is 0; expected 1 to 4096 times"),
+            "{message}"
+        );
+        let message = error("[7.0]", "[7.0, -1.0]");
+        assert!(message.contains("service.write_us is -1; expected 0 to 1000000000 us each"), "{message}");
+        let message = error("channels = { value = 2", "channels = { value = 0");
+        assert!(message.contains("service.channels is 0"), "{message}");
+        let message = error("[10, 20.5]", "10");
+        assert!(message.contains("mine.toml:9:"), "{message}");
+    }
+}

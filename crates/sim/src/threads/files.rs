@@ -1,0 +1,164 @@
+//! A worker's files through its back-end: a call of the kernel for each operation, or something between the two that the engine has,
+//! too: the C library's streams, or a mapping.
+
+use super::buffered::Buffered;
+use super::mapping::Mapping;
+use super::plan::Plan;
+use crate::calls::Short;
+use crate::machine::Machine;
+use crate::stack::Stack;
+use fathom_workload::{Access, Backend, Stream};
+use std::cell::RefCell;
+
+/// What lies between operations and the kernel's calls, one for each file of a worker.
+pub(super) enum Between {
+    /// Nothing: an operation is a call.
+    Nothing,
+    /// Streams of the C library.
+    Streams(RefCell<Vec<Buffered>>),
+    /// Mappings; none of them matters where there is no page cache.
+    Mappings(RefCell<Vec<Mapping>>),
+}
+
+impl Between {
+    /// For a stream that has so many files open.
+    pub fn of(stream: &Stream, files: usize) -> Self {
+        match stream.backend {
+            Backend::Stdio { buffer } => {
+                let size = if buffer.0 > 0 { buffer.0 } else { largest(stream) };
+                Self::Streams(RefCell::new(vec![Buffered::new(size); files.max(1)]))
+            }
+            Backend::Mmap { .. } => {
+                Self::Mappings(RefCell::new(vec![Mapping::of(&stream.backend); files.max(1)]))
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// The largest operation of a stream.
+fn largest(stream: &Stream) -> u64 {
+    match &stream.access {
+        Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),
+        _ => stream.record.largest().0,
+    }
+}
+
+/// Takes what belongs to a file out of the list while it is worked with: a worker does one operation after the other with these.
+fn out_of<T: Default>(all: &RefCell<Vec<T>>, file: u32) -> T {
+    let mut all = all.borrow_mut();
+    let at = (file as usize).min(all.len().saturating_sub(1));
+    all.get_mut(at).map(std::mem::take).unwrap_or_default()
+}
+
+/// Puts it back.
+fn back_into<T>(all: &RefCell<Vec<T>>, file: u32, one: T) {
+    let mut all = all.borrow_mut();
+    let at = (file as usize).min(all.len().saturating_sub(1));
+    if let Some(place) = all.get_mut(at) {
+        *place = one;
+    }
+}
+
+impl Plan<'_> {
+    /// Fills a record from a file.
+    pub async fn read(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> Result<(), Short> {
+        let handle = self.handle(file);
+        match &self.between {
+            Between::Nothing => machine.read(handle, offset, bytes).await,
+            Between::Streams(all) => {
+                let mut stream = out_of(all, file);
+                let done = stream.read(machine, handle, offset, bytes).await;
+                back_into(all, file, stream);
+                done
+            }
+            Between::Mappings(_) if machine.stack != Stack::Full => machine.read(handle, offset, bytes).await,
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                let done = mapping.read(machine, handle, offset, bytes).await;
+                back_into(all, file, mapping);
+                done
+            }
+        }
+    }
+
+    /// Writes a record. Whether anything came to a call of the kernel that writes.
+    pub async fn write(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> bool {
+        let handle = self.handle(file);
+        match &self.between {
+            Between::Nothing => {
+                machine.write(handle, offset, bytes).await;
+                true
+            }
+            Between::Streams(all) => {
+                let mut stream = out_of(all, file);
+                let handed = stream.write(machine, handle, offset, bytes).await;
+                back_into(all, file, stream);
+                handed
+            }
+            Between::Mappings(_) if machine.stack != Stack::Full => {
+                machine.write(handle, offset, bytes).await;
+                false
+            }
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                mapping.write(machine, handle, offset, bytes).await;
+                back_into(all, file, mapping);
+                false
+            }
+        }
+    }
+
+    /// Makes what was written durable.
+    pub async fn fsync(&self, machine: &Machine, file: u32, data_only: bool) {
+        let handle = self.handle(file);
+        match &self.between {
+            Between::Nothing => machine.fsync(handle, data_only).await,
+            Between::Streams(all) => {
+                let mut stream = out_of(all, file);
+                stream.sync(machine, handle).await;
+                back_into(all, file, stream);
+                machine.fsync(handle, data_only).await;
+            }
+            Between::Mappings(all) => {
+                let mut mapping = out_of(all, file);
+                mapping.sync(machine, handle).await;
+                back_into(all, file, mapping);
+            }
+        }
+    }
+
+    /// The files are open: what comes between begins.
+    pub async fn begin(&self, machine: &Machine) {
+        match &self.between {
+            Between::Nothing => {}
+            Between::Streams(all) => all.borrow_mut().iter_mut().for_each(|stream| *stream = stream.again()),
+            Between::Mappings(all) => {
+                for file in 0..self.files.len() as u32 {
+                    let mut mapping = Mapping::of(&self.stream.backend);
+                    mapping.begin(machine, self, file).await;
+                    back_into(all, file, mapping);
+                }
+            }
+        }
+    }
+
+    /// What comes before the files are closed.
+    pub async fn end(&self, machine: &Machine) {
+        for file in 0..self.files.len() as u32 {
+            match &self.between {
+                Between::Nothing => return,
+                Between::Streams(all) => {
+                    let mut stream = out_of(all, file);
+                    stream.sync(machine, self.handle(file)).await;
+                    back_into(all, file, stream);
+                }
+                Between::Mappings(all) => {
+                    let mut mapping = out_of(all, file);
+                    mapping.end(machine, self.handle(file)).await;
+                    back_into(all, file, mapping);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A worker's file mapped into memory, as the engine's back-end has it: records are copied in or out, every so many written ones are
+//! flushed by msync, and what is left of them before the file is closed. What a page costs is in `calls::mapped`.
+
+use super::plan::Plan;
+use crate::calls::{Ahead, Handle, Short, Table};
+use crate::copying::Way;
+use crate::machine::Machine;
+use crate::stack::Stack;
+use fathom_workload::{Backend, Direction, MapFlush};
+
+/// Advices of madvise, by Linux' numbers.
+const RANDOM: u8 = 1;
+const SEQUENTIAL: u8 = 2;
+const POPULATE_READ: u8 = 22;
+const POPULATE_WRITE: u8 = 23;
+
+/// A mapping.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mapping {
+    table: Table,
+    flush: MapFlush,
+    flush_every: u64,
+    /// Records that were written since the last flush.
+    waiting: u64,
+    /// Pages are put into the page table from the start, to be read or written.
+    populate: Option<Way>,
+}
+
+/// Whether an advice has an effect that is simulated, or none on a mapping just made.
+pub(super) fn is_known(advice: u8) -> bool {
+    const NORMAL: u8 = 0;
+    const DONTNEED: u8 = 4;
+    matches!(advice, NORMAL | RANDOM | SEQUENTIAL | DONTNEED | POPULATE_READ | POPULATE_WRITE)
+}
+
+impl Mapping {
+    /// By a back-end that maps files.
+    pub fn of(backend: &Backend) -> Self {
+        let Backend::Mmap { flush, flush_every, populate, advice } = *backend else { return Self::default() };
+        let ahead = match advice {
+            Some(RANDOM) => Ahead::Never,
+            Some(SEQUENTIAL) => Ahead::Sequential,
+            _ => Ahead::Around,
+        };
+        let populate = match advice {
+            Some(POPULATE_WRITE) => Some(Way::Write),
+            Some(POPULATE_READ) => Some(Way::Read),
+            _ => populate.then_some(Way::Read),
+        };
+        Self { table: Table::new(ahead), flush, flush_every, waiting: 0, populate }
+    }
+
+    /// The file is open: it gets as long as the region that is to be written, and is mapped.
+    pub async fn begin(&mut self, machine: &Machine, plan: &Plan<'_>, file: u32) {
+        let handle = plan.handle(file);
+        let end = match &plan.pool {
+            Some(pool) => pool.files.file_bytes,
+            None => plan.region.start + plan.region.length,
+        };
+        if plan.stream.direction != Direction::Read {
+            machine.lengthen(handle, end);
+        }
+        machine.compute(machine.costs.call_ns).await;
+        if let Some(way) = self.populate.filter(|_| machine.stack == Stack::Full) {
+            machine.populate(handle, &mut self.table, way, end).await;
+        }
+    }
+
+    /// A record is copied out.
+    pub async fn read(
+        &mut self,
+        machine: &Machine,
+        handle: Handle,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(), Short> {
+        // The engine does not map a file that is too short.
+        let there = machine.files.borrow().get(handle.file).bytes.saturating_sub(offset);
+        if there < bytes {
+            return Err(Short { moved: there });
+        }
+        machine.copy_mapped(handle, &mut self.table, Way::Read, offset, bytes).await;
+        Ok(())
+    }
+
+    /// A record is copied in.
+    pub async fn write(&mut self, machine: &Machine, handle: Handle, offset: u64, bytes: u64) {
+        machine.copy_mapped(handle, &mut self.table, Way::Write, offset, bytes).await;
+        if self.flush != MapFlush::No {
+            self.waiting += 1;
+            if self.waiting >= self.flush_every {
+                self.flush(machine, handle).await;
+            }
+        }
+    }
+
+    /// msync of all of it, which the kernel does as fdatasync.
+    pub async fn sync(&mut self, machine: &Machine, handle: Handle) {
+        self.waiting = 0;
+        machine.fsync(handle, true).await;
+    }
+
+    /// What was written since the last flush is flushed, and the mapping is given up.
+    pub async fn end(&mut self, machine: &Machine, handle: Handle) {
+        self.flush(machine, handle).await;
+        machine.compute(machine.costs.call_ns).await;
+    }
+
+    async fn flush(&mut self, machine: &Machine, handle: Handle) {
+        if std::mem::take(&mut self.waiting) == 0 {
+            return;
+        }
+        match self.flush {
+            MapFlush::No => {}
+            // A call that begins nothing since linux 2.6.19.
+            MapFlush::Async => machine.compute(machine.costs.call_ns).await,
+            MapFlush::Sync => self.sync(machine, handle).await,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The stop rule "steady state" in virtual time: rounds of exactly their length, judged by the engine's arithmetic. The first one begins
+//! when every worker counts. Nobody watches: a round that is over is judged when the next operation ends or somebody asks whether to
+//! stop, before what comes after it is counted.
+
+use fathom_record::SteadyState;
+use fathom_record::steady::Steadiness;
+use fathom_workload::{Steady, SteadyFigure};
+
+/// The rounds of a phase.
+pub(super) struct Rounds {
+    rule: Steady,
+    /// Workers that do not count yet.
+    missing: usize,
+    /// When the round that goes on began.
+    began_ns: Option<u64>,
+    /// What has ended in it: operations, their bytes, and the sum of their latencies.
+    ops: u64,
+    bytes: u64,
+    latency_ns: u64,
+    /// Rounds without a figure.
+    empty: usize,
+    over: bool,
+    state: SteadyState,
+}
+
+impl Rounds {
+    /// For a phase with so many workers.
+    pub fn new(rule: Steady, workers: usize) -> Self {
+        let figure = match rule.of {
+            SteadyFigure::Operations => "operations",
+            SteadyFigure::Bytes => "bytes",
+            SteadyFigure::Latency => "latency",
+        };
+        let state = SteadyState {
+            asked: true,
+            figure: figure.into(),
+            round_ns: rule.round.0,
+            window: rule.window,
+            ..SteadyState::default()
+        };
+        Self {
+            rule,
+            missing: workers,
+            began_ns: None,
+            ops: 0,
+            bytes: 0,
+            latency_ns: 0,
+            empty: 0,
+            over: false,
+            state,
+        }
+    }
+
+    /// One more worker counts.
+    pub fn counting(&mut self, now: u64) {
+        self.missing = self.missing.saturating_sub(1);
+        if self.missing == 0 && self.began_ns.is_none() {
+            self.began_ns = Some(now);
+        }
+    }
+
+    /// An operation has ended. What ends with a round belongs to it.
+    pub fn counted(&mut self, now: u64, latency_ns: u64, bytes: u64) {
+        self.look(now);
+        if self.began_ns.is_some() {
+            self.ops += 1;
+            self.bytes += bytes;
+            self.latency_ns = self.latency_ns.saturating_add(latency_ns);
+        }
+    }
+
+    /// Judges the rounds that are over. Whether the phase is.
+    pub fn look(&mut self, now: u64) -> bool {
+        let round_ns = self.rule.round.0.max(1);
+        let is_behind = |began_ns: u64| now.saturating_sub(began_ns) > round_ns;
+        while let Some(began_ns) = self.began_ns.filter(|&began_ns| !self.over && is_behind(began_ns)) {
+            self.began_ns = Some(began_ns + round_ns);
+            self.judge(round_ns);
+        }
+        self.over
+    }
+
+    fn judge(&mut self, round_ns: u64) {
+        let (ops, bytes) = (std::mem::take(&mut self.ops), std::mem::take(&mut self.bytes));
+        let latency_ns = std::mem::take(&mut self.latency_ns);
+        let per_second = |gained: u64| Some(gained as f64 * 1e9 / round_ns as f64);
+        let figure = match self.rule.of {
+            SteadyFigure::Operations => per_second(ops),
+            SteadyFigure::Bytes => per_second(bytes),
+            SteadyFigure::Latency => (ops > 0).then(|| latency_ns as f64 / ops as f64),
+        };
+        match figure {
+            Some(figure) => self.state.rounds.push(figure),
+            None => self.empty += 1,
+        }
+        if let Some(steadiness) = Steadiness::of(&self.state.rounds, self.rule.window as usize) {
+            self.state.mean = steadiness.mean;
+            self.state.range_percent = steadiness.range_percent;
+            self.state.slope_percent = steadiness.slope_percent;
+            self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
+        }
+        let rounds = self.state.rounds.len() + self.empty;
+        self.over = self.state.reached || rounds >= self.rule.most_rounds as usize;
+    }
+
+    /// What came of it.
+    pub fn state(&self) -> SteadyState {
+        self.state.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::Duration;
+
+    fn rounds(of: SteadyFigure, workers: usize) -> Rounds {
+        let rule = Steady { of, round: Duration(1000), window: 3, most_rounds: 6, ..Steady::default() };
+        Rounds::new(rule, workers)
+    }
+
+    #[test]
+    fn rounds_begin_when_all_count_and_end_with_what_ends_with_them() {
+        let mut rounds = rounds(SteadyFigure::Bytes, 2);
+        rounds.counting(10);
+        rounds.counted(500, 7, 100);
+        rounds.counting(1000);
+        for (now, bytes) in [(2000, 10), (2001, 10), (4000, 10)] {
+            rounds.counted(now, 7, bytes);
+            assert!(!rounds.look(now));
+        }
+        assert!(rounds.look(4001));
+        let state = rounds.state();
+        assert_eq!(state.rounds, [1e7, 1e7, 1e7]);
+        assert!(state.reached && state.asked);
+    }
+
+    #[test]
+    fn what_does_not_become_steady_is_given_up() {
+        let mut rounds = rounds(SteadyFigure::Latency, 1);
+        rounds.counting(0);
+        for round in 0..4 {
+            rounds.counted(round * 1000 + 1, 100 << round, 1);
+        }
+        assert!(!rounds.look(6000));
+        assert!(rounds.look(6001));
+        let state = rounds.state();
+        assert_eq!((state.rounds.len(), state.reached), (4, false), "two of the six had no latency");
+    }
+}
