@@ -32,6 +32,12 @@ pub trait Listener {
     fn begins(&mut self, _phase: &fathom_workload::Phase, _repetition: u32) {}
     /// All workers of the phase are prepared: it starts now.
     fn starts(&mut self) {}
+    /// Whether [`Listener::state`] is to be told now.
+    fn wants_state(&mut self) -> bool {
+        false
+    }
+    /// What the phase that runs has counted so far.
+    fn state(&mut self, _so_far: Phase) {}
     /// An interval of the phase is over.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// Whether [`Listener::rows`] is to be told.
@@ -123,8 +129,11 @@ pub fn execute(
                 listener.ends(&run.phases[at]);
             }
             if let Err(f) = outcome {
-                failure = Some(f);
-                break 'rounds;
+                let goes_on = matches!(f, Failure::Operation(_)) && goes_on(&workload.phases[number]);
+                failure.get_or_insert(f);
+                if !goes_on {
+                    break 'rounds;
+                }
             }
         }
     }
@@ -235,15 +244,25 @@ fn one_phase(
     });
     measured.truth = CacheTruth::of(&run.phases[at], &measured);
     run.phases[at].repetitions.push(measured);
-    if let Some(e) = error {
-        return (Some(at), Err(Failure::Operation(Box::new(e))));
+    if error.is_some() && !goes_on(phase) {
+        return (Some(at), failed(error));
     }
     for action in &phase.after {
         if let Err(e) = engine.act(workload, action) {
             return (Some(at), Err(Failure::Engine(e)));
         }
     }
-    (Some(at), Ok(()))
+    (Some(at), failed(error))
+}
+
+/// What becomes of the first operation that failed in a phase.
+fn failed(error: Option<fathom_record::OpError>) -> Result<(), Failure> {
+    error.map_or(Ok(()), |e| Err(Failure::Operation(Box::new(e))))
+}
+
+/// Whether the phases after one whose operation failed are executed all the same.
+fn goes_on(phase: &fathom_workload::Phase) -> bool {
+    phase.stop.failed != fathom_workload::Failed::Run
 }
 
 /// Executes the phase between two readings of the kernel's counters.
@@ -262,8 +281,17 @@ fn measure(
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
     let course = Sampler::new(&stack);
     let watch = observer.phase(&stack);
-    let mut readings =
-        Readings { stack: &stack, paths: &paths, writes, start: None, stop: None, course, listener, watch };
+    let mut readings = Readings {
+        stack: &stack,
+        paths: &paths,
+        writes,
+        start: None,
+        stop: None,
+        course,
+        listener,
+        watch,
+        phase: (phase, number),
+    };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
@@ -302,6 +330,7 @@ struct Readings<'a> {
     course: Sampler,
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
+    phase: (&'a fathom_workload::Phase, usize),
 }
 
 impl Moments for Readings<'_> {
@@ -323,6 +352,15 @@ impl Moments for Readings<'_> {
         let resident = residency::of(self.paths);
         self.start = Some((Counters::read(self.stack), resident));
         self.course.start();
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.listener.wants_state()
+    }
+
+    fn state(&mut self, so_far: Repetition) {
+        let (phase, number) = self.phase;
+        self.listener.state(Phase { repetitions: vec![so_far], ..described(phase, number) });
     }
 
     fn interval(&mut self, interval: &fathom_record::Interval) {
@@ -360,7 +398,7 @@ fn compressed_share(workload: &Workload) -> Option<f64> {
 fn share_by_rule(data: &Data) -> f64 {
     match data {
         Data::Unique | Data::Positioned { .. } | Data::Checksummed { .. } => 1.0,
-        Data::Zero | Data::Byte(_) => 0.0,
+        Data::Zero | Data::Byte(_) | Data::Repeated { .. } => 0.0,
         Data::Marked { stride, length, .. } => length.0 as f64 / stride.0.max(1) as f64,
         Data::Reducible { compressible_percent, duplicate_percent, .. } => {
             f64::from(100 - compressible_percent) * f64::from(100 - duplicate_percent) / 1e4

@@ -118,6 +118,11 @@ impl Contents {
             }
             Data::Zero | Data::Positioned { .. } => pool.fill(0),
             Data::Byte(b) => pool.fill(b),
+            Data::Repeated { ref bytes } => {
+                for piece in pool.chunks_mut(bytes.len().max(1)) {
+                    piece.copy_from_slice(&bytes[..piece.len()]);
+                }
+            }
             Data::Marked { byte, stride, length } => {
                 let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
                 pool.fill(0);
@@ -165,6 +170,8 @@ impl Contents {
                 stamp_pages(record, position, tag, random_bytes_of_a_page(compressible_percent));
                 record
             }
+            // They begin anew with every record.
+            Data::Repeated { .. } => &mut self.pool.all_mut()[..bytes],
             _ => &mut self.pool.all_mut()[at..at + bytes],
         }
     }
@@ -186,24 +193,31 @@ impl Contents {
         if let Data::Checksummed { block } = self.data {
             return crate::checksum::check(record, block.0 as usize, offset % self.file_bytes);
         }
-        let wrong = match (self.verify, &self.data) {
-            (Verify::No, _) => None,
-            (Verify::Marks, Data::Marked { byte, stride, length }) => {
-                marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
-            }
-            (_, Data::Zero) => first_other(record, 0),
-            (_, Data::Byte(b)) => first_other(record, *b),
-            (_, Data::Marked { byte, stride, length }) => {
-                let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
-                record.iter().enumerate().find_map(|(i, &found)| {
-                    let expected = if i % stride < length { *byte } else { 0 };
-                    (found != expected).then_some((i, expected, found))
-                })
-            }
-            (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
-            // Refused by `check`: nothing but the stamps could be compared.
-            (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. }) => None,
-        };
+        let wrong =
+            match (self.verify, &self.data) {
+                (Verify::No, _) => None,
+                (Verify::Marks, Data::Marked { byte, stride, length }) => {
+                    marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
+                }
+                (_, Data::Zero) => first_other(record, 0),
+                (_, Data::Byte(b)) => first_other(record, *b),
+                (_, Data::Repeated { bytes }) => {
+                    let expected = bytes.iter().cycle();
+                    record.iter().zip(expected).enumerate().find_map(|(i, (&found, &expected))| {
+                        (found != expected).then_some((i, expected, found))
+                    })
+                }
+                (_, Data::Marked { byte, stride, length }) => {
+                    let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
+                    record.iter().enumerate().find_map(|(i, &found)| {
+                        let expected = if i % stride < length { *byte } else { 0 };
+                        (found != expected).then_some((i, expected, found))
+                    })
+                }
+                (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
+                // Refused by `check`: nothing but the stamps could be compared.
+                (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. }) => None,
+            };
         wrong.map_or(Ok(()), |(i, expected, found)| {
             Err(Fault {
                 expected: u64::from(expected),

@@ -62,6 +62,15 @@ impl Engine {
         check::check(workload, || self.sets(workload))
     }
 
+    /// Whether the files that its streams work on may be touched: asked before the first phase, it keeps the last one from being
+    /// refused when the others are done.
+    ///
+    /// # Errors
+    /// The first file that is not ours, or no file.
+    pub fn check_files(&self, workload: &Workload) -> Result<(), EngineError> {
+        action::check_all(workload, &*self.sets(workload)?, &self.ledger)
+    }
+
     /// The ledger, for directories that the caller wants to make and have removed.
     pub fn ledger(&mut self) -> &mut Ledger {
         &mut self.ledger

@@ -60,7 +60,23 @@ fn open_at(plan: &Plan, path: &std::path::Path) -> Result<OwnedFd, Fault> {
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
-    rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode)).map_err(|e| Fault::of(Call::Open, e, 0))
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(plan.mode))
+        .map_err(|e| Fault::of(Call::Open, e, 0))?;
+    advise(&file, stream.open.advice);
+    Ok(file)
+}
+
+/// Tells the kernel the order of what follows. A file system may ignore it, and so do we what it answers.
+fn advise(file: &OwnedFd, advice: fathom_workload::Advice) {
+    use fathom_workload::Advice::{No, NoReuse, Normal, Random, Sequential};
+    let advice = match advice {
+        No => return,
+        Normal => rustix::fs::Advice::Normal,
+        Sequential => rustix::fs::Advice::Sequential,
+        Random => rustix::fs::Advice::Random,
+        NoReuse => rustix::fs::Advice::NoReuse,
+    };
+    let _ = rustix::fs::fadvise(file, 0, None, advice);
 }
 
 /// fsync or fdatasync.

@@ -2,7 +2,7 @@
 //! measured is kept); a second one ends the program at once, for whoever cannot wait for a device that hangs. What comes right after
 //! the first is no second wish: timeout(1) signals the program and then its whole process group, and the program is in both.
 
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, Ordering};
 
 /// Nobody is impatient sooner than this.
 const SAME_WISH_NS: i64 = 200_000_000;
@@ -64,6 +64,30 @@ pub fn watch_signals() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
+/// A state was asked for and not told yet.
+static STATE_WANTED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn on_state_signal(_signal: libc::c_int) {
+    STATE_WANTED.store(true, Ordering::SeqCst);
+}
+
+/// From now on SIGUSR1 asks for what was done so far instead of ending the program.
+pub fn watch_state_signal() {
+    // SAFETY: the handler only touches an atomic; the struct is zeroed, which is a valid one.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_state_signal as *const () as usize;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// Whether a state was asked for since this was last called.
+#[must_use]
+pub fn state_wanted() -> bool {
+    STATE_WANTED.swap(false, Ordering::SeqCst)
+}
+
 /// The signal that asked to stop, if one did.
 #[must_use]
 pub fn interrupted_by() -> Option<i32> {
@@ -95,7 +119,7 @@ impl Drop for StopOnSignal {
 
 /// In a worker: signals are the parent's business. A process ignores them, a thread blocks them.
 pub(crate) fn leave_signals_to_the_parent(own_process: bool) {
-    const OURS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+    const OURS: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1];
     // SAFETY: plain signal set-up of the calling process or thread, with a set initialised by sigemptyset. SIGXFSZ is
     // ignored so that a file size limit is an error of the write instead of the end of the program.
     unsafe {

@@ -39,7 +39,7 @@ pub use clock::Clock;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use flow::Said;
-pub use interrupt::{interrupted_by, watch_signals};
+pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_signal};
 pub use ledger::Ledger;
 pub use phase::Moments;
 pub use sample::sample;

@@ -34,6 +34,8 @@ pub(crate) struct Control {
     pub event: AtomicU32,
     /// See the STOP_ constants.
     pub stop: AtomicU32,
+    /// 1: a worker that fails ends alone.
+    pub fail_alone: AtomicU32,
     /// Operations and bytes that workers have taken from the phase's common amount. On a line of their own: they are written by all,
     /// the words above are read by all.
     pub taken: Taken,

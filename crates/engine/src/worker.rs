@@ -162,8 +162,10 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
             slot.fault_file = fault.file;
             slot.fault_expected = fault.expected;
             slot.fault_found = fault.found;
-            // The others cannot give a result that means anything: they stop too.
-            shared.control().stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
+            // Unless the workload says so, the others cannot give a result that means anything: they stop too.
+            if shared.control().fail_alone.load(Ordering::Relaxed) == 0 {
+                shared.control().stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
+            }
             End::Failed
         }
     };

@@ -37,8 +37,8 @@ pub use histogram::Histogram;
 pub use imported::{Figure, Source};
 pub use origin::{Origin, Regime};
 pub use phase::{
-    Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,
-    Phase, Repetition, SteadyState, Worker,
+    Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, Moved, OpError, OpKind, OpLogEntry,
+    OpStat, Phase, Repetition, SteadyState, Worker, WorkerInterval,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};

@@ -151,6 +151,33 @@ pub struct Worker {
     /// Every single operation, if the workload asked for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub op_log: Vec<OpLogEntry>,
+    /// Its own interval series, if the workload asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<WorkerInterval>,
+}
+
+/// What one worker did in an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerInterval {
+    /// End of the interval, ns after the release of the first worker.
+    pub end_ns: u64,
+    /// Its length.
+    pub width_ns: u64,
+    /// By kind of operation; those of which there was none are left out.
+    pub moved: Vec<Moved>,
+}
+
+/// Operations of one kind in an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Kind.
+    pub op: OpKind,
+    /// How many finished in it.
+    pub ops: u64,
+    /// File data they moved.
+    pub bytes: u64,
+    /// Sum of their latencies, ns.
+    pub sum_ns: u64,
 }
 
 /// The three figures of a buffered write: to the last write, to the return of fsync, to the return of close. All in ns after the

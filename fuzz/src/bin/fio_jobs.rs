@@ -8,10 +8,10 @@ use fathom_workload::Workload;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
-fuzz_target!(|text: &str| {
+fuzz_target!(|text: &[u8]| {
     let read = |path: &Path| match path.to_str() {
-        Some("job.fio") => Ok(text.to_owned()),
-        Some("more.inc") => Ok("iodepth=4\ninclude more.inc\n".to_owned()),
+        Some("job.fio") => Ok(text.to_vec()),
+        Some("more.inc") => Ok(b"iodepth=4\ninclude more.inc\n".to_vec()),
         _ => Err("No such file or directory".to_owned()),
     };
     let find = |path: &Path| (path == Path::new("there")).then_some(Found { bytes: 1 << 20, device: false });

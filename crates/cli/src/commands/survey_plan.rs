@@ -75,6 +75,7 @@ impl Plan<'_> {
                 trust_sizes: false,
                 leave_dirty: false,
                 prepare_record: FileSet::PREPARE_RECORD,
+                make_directories: false,
                 foreign_writable: false,
                 name: name.into(),
                 files: Files::Numbered { prefix: self.scope.directory.join(format!("{name}.")), count },

@@ -5,6 +5,7 @@ mod beside_fio;
 mod documented;
 mod elsewhere;
 mod ends;
+mod jobs_beside;
 mod reports;
 mod safety;
 mod support;

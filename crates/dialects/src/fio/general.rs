@@ -12,6 +12,8 @@ pub struct General {
     pub formats: Vec<Format>,
     /// `--terse-version`; 3 without.
     pub terse_version: Option<u8>,
+    /// `--aux-path`: where logs are written.
+    pub aux_path: Option<PathBuf>,
     /// `--section`: only these jobs.
     pub sections: Vec<String>,
     /// `--parse-only`.
@@ -160,6 +162,7 @@ impl General {
                 }
             },
             "section" => self.sections.push(text),
+            "aux-path" => self.aux_path = Some(text.into()),
             "parse-only" => self.parse_only = true,
             "showcmd" => self.show_command = true,
             "readonly" => self.read_only = true,
@@ -205,9 +208,8 @@ fn reason(name: &str) -> &'static str {
         "idle-prof" => "the CPU that is left over is not measured",
         "inflate-log" => "logs are not compressed",
         "debug" => "fio's debugging output has no counterpart",
-        "latency-log" | "bandwidth-log" => "logs of fio's form are not written; the store keeps the series",
+        "latency-log" | "bandwidth-log" => "a job says which logs it writes: write_bw_log, write_lat_log",
         "status-interval" => "a result is printed once, when it is complete",
-        "aux-path" => "no files are written beside the jobs' own",
         "client" | "server" | "remote-config" | "daemonize" => "there are no clients and servers",
         "crctest" | "cpuclock-test" => "`cargo xtask bench engine` measures fathom itself",
         _ => "it is not part of this",

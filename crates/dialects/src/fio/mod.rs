@@ -37,8 +37,8 @@ pub struct Found {
 pub struct World<'a> {
     /// A variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The text of a file (`-`: stdin), or why it cannot be had.
-    pub read: &'a dyn Fn(&Path) -> Result<String, String>,
+    /// What a file (`-`: stdin) holds, or why it cannot be had.
+    pub read: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
     /// Bytes of a page of memory.

@@ -8,8 +8,16 @@ fn variable(name: &str) -> Option<String> {
     (name == "SZ").then(|| "2m".into())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    Ok(match path.to_str().unwrap_or_default() {
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let name = path.to_str().unwrap_or_default();
+    for (kind, times) in [("twice-", 2), ("deep-", 1)] {
+        if let Some(number) = name.strip_prefix(kind).and_then(|rest| rest.strip_suffix(".inc")) {
+            let next = number.parse::<u32>().map_err(|e| e.to_string())? + 1;
+            let line = format!("include {kind}{next}.inc\n");
+            return Ok(if times == 2 && next == 15 { Vec::new() } else { line.repeat(times).into() });
+        }
+    }
+    Ok(match name {
         "dir/more.inc" => "iodepth=4\n",
         "section.inc" => "[b]\n",
         "self.inc" => "include self.inc\n",
@@ -80,7 +88,7 @@ pub(super) fn planned(args: &str) -> Plan {
     }
 }
 
-fn refused(args: &str) -> String {
+pub(super) fn refused(args: &str) -> String {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     plan(&args, &world()).err().map_or_else(|| panic!("{args:?} is accepted"), |w| w.to_string())
 }
@@ -131,7 +139,60 @@ fn files_of_clones() {
         ["q1/nm.0.0 q1/nm.0.1", "q2/nm.1.0 q2/nm.1.1", "q1/nm.2.0 q1/nm.2.1"]
     );
     assert_eq!(of("--name=x --filename=there --numjobs=2"), ["there", "there"]);
-    assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a_b-0"]);
+    assert_eq!(of("--name=a/b --size=1m --filename_format=d/$jobname-$jobnum"), ["d/a/b-0"]);
+    // fio joins a directory with whatever name is listed after it, in the first of several.
+    assert_eq!(of("--name=x --directory=q1:q2 --filename=f --numjobs=2 --size=1m"), ["q1/f", "q1/f"]);
+    assert_eq!(of("--name=x --directory=q1 --filename=/abs/f --size=1m"), ["q1/abs/f"]);
+    assert_eq!(of("--name=x --filename=f --directory=q1 --size=1m"), ["f"]);
+    assert!(planned("--name=x --filename=f --directory=q1 --size=1m").notes[0].contains("put it before"));
+    assert_eq!(of("--name=/dev/disk --rw=read"), ["/dev/disk"]);
+    assert_eq!(of("--name=there --size=1m"), ["there.0.0"]);
+    assert_eq!(of("--name=/dev/disk --directory=q1 --size=1m"), ["q1/dev/disk.0.0"]);
+}
+
+#[test]
+fn an_engine_has_its_own_options() {
+    for (args, what) in [
+        ("--name=a --size=1m --hipri", "Bad option <hipri>"),
+        (
+            "--name=a --size=1m --ioengine=libaio --fixedbufs",
+            "fixedbufs is an option of io_uring, and the engine is libaio",
+        ),
+        ("--name=a --size=1m --ioengine=null --userspace_reap", "an option of libaio"),
+        ("--hipri --name=a --size=1m --ioengine=io_uring", "the engine is psync"),
+        ("--name=a --size=1m --ioengine=libaio --nowait=1", "nowait is done by pvsync2"),
+    ] {
+        let wrong = refused(args);
+        assert!(wrong.contains(what), "{args}: {wrong}");
+    }
+    // What holds for all jobs is none of those with another engine, as in fio.
+    let plan =
+        planned("--ioengine=io_uring --fixedbufs --name=a --size=1m --ioengine=psync --name=b --size=1m");
+    assert!(
+        plan.notes.iter().any(|note| note.contains("job a: fixedbufs is an option of io_uring")),
+        "{:?}",
+        plan.notes
+    );
+}
+
+#[test]
+fn the_kernel_is_told_the_order() {
+    use fathom_workload::Advice;
+    let advice =
+        |args: &str| stream(&planned(&format!("--name=a --size=1m {args}")).workload, 0, 0).open.advice;
+    assert_eq!(advice("--rw=read"), Advice::Sequential);
+    assert_eq!(advice("--rw=randrw"), Advice::Random);
+    assert_eq!(advice("--rw=randread --fadvise_hint=0"), Advice::No);
+    assert_eq!(advice("--rw=read --fadvise_hint=random"), Advice::Random);
+}
+
+#[test]
+fn an_error_ends_its_own_job() {
+    use fathom_workload::Failed;
+    let failed = |args: &str| planned(&format!("--size=1m --name=a {args}")).workload.phases[0].stop.failed;
+    assert_eq!(failed("--name=b"), Failed::Worker);
+    assert_eq!(failed("--name=b --exitall_on_error"), Failed::Phase);
+    assert_eq!(failed("--rw=write --verify=crc32c"), Failed::Run);
 }
 
 #[test]
@@ -237,6 +298,8 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --rw=read",
         "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
         "--name=a --size=1m --write_bw_log=x",
+        "--name=a --size=1m --write_bw_log=x --log_avg_msec=15",
+        "--name=a --size=1m --write_hist_log=x",
         "--name=a --size=1k --bs=4k",
         "--name=a --size=1m --cpus_allowed=0-3",
         "--name=a --size=1m --thinktime=5 --thinktime_blocks=4",
@@ -344,5 +407,52 @@ proptest! {
     #[test]
     fn no_words_panic(args in prop::collection::vec(prop_oneof![option(), ".*", "--?[a-z_]{1,9}(=[0-9a-z:,/%-]{0,9})?"], 0..6)) {
         let _ = plan(&args, &world());
+    }
+}
+
+/// A word of an option out of some, or none.
+fn some_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::option::of(prop::sample::select(words))
+        .prop_map(|word| word.map_or_else(String::new, str::to_owned))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// What a job comes to is a text that means the same.
+    #[test]
+    fn jobs_survive_the_native_format(
+        words in (
+            some_of(&["--rw=read", "--rw=randread", "--rw=write", "--rw=randrw", "--rw=rw"]),
+            some_of(&["--bs=4k", "--bsrange=1k-16k", "--bssplit=4k/10:64k/50:32k/40", "--bs=512"]),
+            some_of(&["--size=1m", "--size=50%", "--filesize=2m", "--size=64k --io_size=1m"]),
+            some_of(&["--ioengine=null", "--ioengine=libaio --iodepth=8", "--ioengine=io_uring --fixedbufs", "--ioengine=mmap", "--ioengine=sync"]),
+            some_of(&["--filename=there", "--filename=a:b --file_service_type=sequential", "--directory=d --numjobs=3"]),
+            some_of(&["--offset=33%", "--offset_increment=10% --numjobs=2", "--offset=4k"]),
+            some_of(&["--buffer_pattern=0xdead\"ab\"-12", "--zero_buffers", "--buffer_compress_percentage=40", "--verify=crc32c"]),
+        ),
+        more in (
+            some_of(&["--rate_iops=100", "--thinktime=1ms", "--rate=1m --rate_process=poisson"]),
+            some_of(&["--runtime=5 --time_based", "--runtime=5", "--loops=3", "--number_ios=7"]),
+            some_of(&["--norandommap", "--random_distribution=zipf:1.2", "--random_distribution=zoned:60/10:30/20:8/30:2/40"]),
+            some_of(&["--direct=1", "--sync=dsync", "--fsync=4 --end_fsync=1", "--invalidate=0", "--pre_read=1"]),
+            some_of(&["--exitall", "--exitall_on_error", "--ramp_time=1", "--startdelay=1", "--name=b --stonewall --size=1m"]),
+            some_of(&["--write_bw_log --log_avg_msec=100", "--write_lat_log=x --log_avg_msec=700"]),
+        ),
+    ) {
+        let (a, b, c, d, e, f, g) = words;
+        let (h, i, j, k, l, m) = more;
+        let line = ["--name=a".to_owned(), a, b, c, d, e, f, g, h, i, j, k, m, l].join(" ");
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        match plan(&args, &world()) {
+            Ok(Asked::Jobs(plan)) => {
+                let text = plan.workload.to_toml().map_err(|e| TestCaseError::fail(format!("{line}: {e}")))?;
+                let again = Workload::from_toml(&text).map_err(|e| TestCaseError::fail(format!("{line}: {e}\n{text}")))?;
+                prop_assert_eq!(again, plan.workload);
+            }
+            Ok(Asked::Help(help)) => prop_assert!(false, "{:?}", help),
+            // Not every combination makes sense; what is wrong with it has words.
+            Err(wrong) => prop_assert!(!wrong.message.is_empty()),
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::keywords;
 use super::table::{self, Row, State};
 use super::{Spot, World, Wrong};
 use crate::filebench::nearest;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -32,28 +33,45 @@ pub struct Section {
     pub settings: Vec<Setting>,
 }
 
-/// Files inside files; deeper ones are taken for a circle.
-const DEEPEST_INCLUDE: u32 = 16;
+/// Files inside files.
+const DEEPEST_INCLUDE: usize = 16;
+/// Files that one job file includes, each as often as it is named.
+const MOST_INCLUDES: usize = 1000;
+/// Bytes of a job file and what it includes.
+const MOST_BYTES: usize = 64 << 20;
 
 /// Reads a job file. `source` is what it is called in errors, `path` where it lies (for includes).
 ///
 /// # Errors
 /// The first line that cannot be read.
-pub fn sections(source: &str, path: &Path, text: &str, world: &World<'_>) -> Result<Vec<Section>, Wrong> {
-    let mut reader = Reader { world, sections: Vec::new() };
-    reader.file(source, path, text, 0)?;
+pub fn sections(source: &str, path: &Path, text: &[u8], world: &World<'_>) -> Result<Vec<Section>, Wrong> {
+    let mut reader = Reader { world, sections: Vec::new(), open: Vec::new(), included: 0, bytes: 0 };
+    reader.file(source, path, text)?;
     Ok(reader.sections)
 }
 
 struct Reader<'a, 'w> {
     world: &'a World<'w>,
     sections: Vec<Section>,
+    /// The file that is read, and those that include it, the first one first.
+    open: Vec<PathBuf>,
+    included: usize,
+    bytes: usize,
 }
 
 impl Reader<'_, '_> {
-    fn file(&mut self, source: &str, path: &Path, text: &str, depth: u32) -> Result<(), Wrong> {
+    fn file(&mut self, source: &str, path: &Path, text: &[u8]) -> Result<(), Wrong> {
+        self.bytes += text.len();
+        if self.bytes > MOST_BYTES {
+            return Err(Wrong::nowhere(format!(
+                "{source}: job files of more than {} MiB are not read",
+                MOST_BYTES >> 20
+            )));
+        }
+        self.open.push(path.into());
         let source: Rc<str> = source.into();
-        for (number, raw) in text.lines().enumerate() {
+        for (number, bytes) in text.split(|b| *b == b'\n').enumerate() {
+            let raw = &*decoded(bytes).map_err(|at| not_utf8(&source, number + 1, bytes, at))?;
             let content = raw.trim();
             if content.is_empty() || content.starts_with([';', '#']) {
                 continue;
@@ -61,7 +79,7 @@ impl Reader<'_, '_> {
             let at = raw.len() - raw.trim_start().len();
             let line = Line { source: &source, number: number + 1, raw: &raw.into(), at };
             match content.strip_prefix('[') {
-                Some(_) if depth > 0 => {
+                Some(_) if self.open.len() > 1 => {
                     return Err(Wrong::at(
                         &line.spot(0, content.len()),
                         "an included file cannot begin a section",
@@ -69,9 +87,10 @@ impl Reader<'_, '_> {
                     .hint("name the section in the file that includes it"));
                 }
                 Some(rest) => self.section(&line, rest)?,
-                None => self.option(&line, content, path, depth)?,
+                None => self.option(&line, content)?,
             }
         }
+        self.open.pop();
         Ok(())
     }
 
@@ -89,7 +108,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn option(&mut self, line: &Line<'_>, content: &str, path: &Path, depth: u32) -> Result<(), Wrong> {
+    fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), Wrong> {
         // There is no quoting: a comment begins wherever its sign stands.
         let content = content[..content.find([';', '#']).unwrap_or(content.len())].trim_end();
         let expanded = keywords::with_environment(content, self.world);
@@ -101,7 +120,10 @@ impl Reader<'_, '_> {
                 .hint("[global] or [NAME] comes first"));
         };
         if let Some(file) = expanded.strip_prefix("include").filter(|f| f.starts_with([' ', '\t'])) {
-            return self.include(&whole, file.trim(), path, depth);
+            return self.include(&whole, file.trim());
+        }
+        if expanded.contains(char::REPLACEMENT_CHARACTER) && !content.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(Wrong::at(&whole, "a variable of the environment that stands here is not UTF-8"));
         }
         if expanded.is_empty() {
             return Ok(());
@@ -114,22 +136,46 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn include(&mut self, spot: &Spot, file: &str, from: &Path, depth: u32) -> Result<(), Wrong> {
-        if depth >= DEEPEST_INCLUDE {
-            return Err(Wrong::at(spot, format!("more than {DEEPEST_INCLUDE} files include each other"))
-                .hint("a file that includes itself never ends"));
+    fn include(&mut self, spot: &Spot, file: &str) -> Result<(), Wrong> {
+        if self.open.len() > DEEPEST_INCLUDE {
+            return Err(Wrong::at(spot, format!("more than {DEEPEST_INCLUDE} files include each other")));
         }
-        let beside = from.parent().map(|directory| directory.join(file));
+        self.included += 1;
+        if self.included > MOST_INCLUDES {
+            return Err(Wrong::at(spot, format!("more than {MOST_INCLUDES} files are included")));
+        }
+        let beside = self.open.last().and_then(|from| from.parent()).map(|directory| directory.join(file));
         let mut failed = String::new();
         for path in [Some(PathBuf::from(file)), beside].into_iter().flatten() {
             match (self.world.read)(&path) {
-                Ok(text) => return self.file(&path.display().to_string(), &path, &text, depth + 1),
+                Ok(_) if self.open.contains(&path) => {
+                    return Err(Wrong::at(spot, format!("{} includes itself", path.display()))
+                        .hint("what it includes never ends"));
+                }
+                Ok(text) => return self.file(&path.display().to_string(), &path, &text),
                 Err(why) => failed = why,
             }
         }
         Err(Wrong::at(spot, format!("{file} cannot be included: {failed}"))
             .hint("it is looked for in the working directory, then beside the file that names it"))
     }
+}
+
+/// A line as text, or the first byte that is none. Comments may be in any character set.
+fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
+    let end = bytes.iter().position(|b| b";#".contains(b)).unwrap_or(bytes.len());
+    match (std::str::from_utf8(bytes), std::str::from_utf8(&bytes[..end])) {
+        (Ok(text), _) => Ok(text.into()),
+        (Err(_), Ok(_)) => Ok(String::from_utf8_lossy(bytes)),
+        (_, Err(wrong)) => Err(wrong.valid_up_to()),
+    }
+}
+
+fn not_utf8(source: &Rc<str>, number: usize, bytes: &[u8], at: usize) -> Wrong {
+    let shown: Rc<str> = String::from_utf8_lossy(bytes).into();
+    let length = char::REPLACEMENT_CHARACTER.len_utf8();
+    Wrong::at(&Spot::new(source, number, &shown, at, length), "this is not UTF-8")
+        .hint("names and values are UTF-8; comments may be anything")
 }
 
 /// A line as it stands, and where its content begins.
@@ -268,7 +314,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Vec<Section>, Wrong> {
-        sections("j.fio", Path::new("dir/j.fio"), text, &world())
+        sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world())
     }
 
     /// The settings of a section as text.
@@ -300,8 +346,29 @@ mod tests {
         assert_eq!(settings(&found[0]), ["iodepth=4", "bs=8k"]);
         let wrong = read("[a]\ninclude section.inc\n").unwrap_err().to_string();
         assert!(wrong.contains("section.inc:1:1: an included file cannot begin a section"), "{wrong}");
-        assert!(read("[a]\ninclude self.inc\n").unwrap_err().to_string().contains("include each other"));
+        assert!(
+            read("[a]\ninclude self.inc\n").unwrap_err().to_string().contains("self.inc includes itself")
+        );
         assert!(read("[a]\ninclude none.inc\n").unwrap_err().message.contains("none.inc"));
+    }
+
+    #[test]
+    fn files_that_include_others_without_end_are_refused() {
+        // Each names the next one twice: 2^15 files, of which none is its own.
+        let wrong = read("[a]\ninclude twice-0.inc\n").unwrap_err().to_string();
+        assert!(wrong.contains("more than 1000 files are included"), "{wrong}");
+        let wrong = read("[a]\ninclude deep-0.inc\n").unwrap_err().to_string();
+        assert!(wrong.contains("deep-15.inc:1:1: more than 16 files include each other"), "{wrong}");
+    }
+
+    #[test]
+    fn values_are_utf8_and_comments_need_not_be() {
+        let of = |text: &[u8]| sections("j.fio", Path::new("j.fio"), text, &world());
+        let found = of(b"[a] \n; gr\xfc\xdfe\nbs=4k # \xe4\n").unwrap();
+        assert_eq!(settings(&found[0]), ["bs=4k"]);
+        let wrong = of(b"[a]\nfilename=\xe4.dat\n").unwrap_err().to_string();
+        assert!(wrong.contains("j.fio:2:10: this is not UTF-8"), "{wrong}");
+        assert!(of(b"[\xe4]\n").is_err());
     }
 
     #[test]

@@ -273,6 +273,7 @@ fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing
         trust_sizes: false,
         leave_dirty: false,
         prepare_record: FileSet::PREPARE_RECORD,
+        make_directories: false,
         foreign_writable: false,
         name: name.into(),
         files,

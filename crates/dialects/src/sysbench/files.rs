@@ -63,6 +63,7 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
         trust_sizes: false,
         leave_dirty: false,
         prepare_record: prepare_record(o),
+        make_directories: false,
     };
     // Random bytes of one file are not those of another.
     let seed = Seed(seed.wrapping_add(step.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));

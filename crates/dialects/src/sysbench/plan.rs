@@ -43,6 +43,7 @@ fn files(o: &Options) -> FileSet {
         trust_sizes: false,
         leave_dirty: false,
         prepare_record: prepare_record(o),
+        make_directories: false,
     }
 }
 

@@ -17,7 +17,7 @@ use fathom_workload::{Action, FileSet, Files, Workload};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(crate) use owned::{ensure, keep, must_be_ours, must_be_readable};
+pub(crate) use owned::{check_all, ensure, keep, must_be_ours, must_be_readable};
 pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
 pub(crate) use sets::{Cache, Sets};

@@ -2,7 +2,7 @@
 
 use super::sets::Sets;
 use crate::{EngineError, Ledger};
-use fathom_workload::{Existing, FileSet, Files, Tree};
+use fathom_workload::{Action, Backend, Existing, FileSet, Files, Program, Tree, Workload};
 use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -49,6 +49,14 @@ pub(super) fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Resul
     }
 }
 
+/// Creates a file of a set.
+pub(super) fn create(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<File, EngineError> {
+    if set.make_directories {
+        ledger.create_above(path)?;
+    }
+    ledger.create(path, set.mode)
+}
+
 /// For streams that write: creates the files that are missing; those that are there must be ours, or given to us.
 pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
@@ -56,12 +64,53 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     }
     for path in sets.paths(set) {
         let Ok(found) = path.symlink_metadata() else {
-            ledger.create(&path, set.mode)?;
+            create(set, &path, ledger)?;
             continue;
         };
         must_be_a_file(&path, &found)?;
         if !may_change(set, &path, ledger) {
             return Err(EngineError::NotOurs(path));
+        }
+    }
+    Ok(())
+}
+
+/// Before anything is done: files that phases of streams will write are ours, given to us, or not there; those that they read are
+/// files, and large enough if they are not ours to extend.
+pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Result<(), EngineError> {
+    for phase in &workload.phases {
+        let made = phase.before.iter().filter_map(|action| match action {
+            Action::Prepare(name) | Action::Reserve(name) => workload.fileset(name),
+            _ => None,
+        });
+        made.filter(|set| set.existing == Existing::Reuse)
+            .try_for_each(|set| long_enough(sets, set, ledger))?;
+        for stream in phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
+            Program::Stream(stream) if stream.backend != Backend::Null => Some(stream),
+            _ => None,
+        }) {
+            let Some(set) = workload.fileset(&stream.fileset) else { continue };
+            if crate::files::writes(stream) || stream.open.read_write {
+                must_be_ours(sets, set, ledger)?;
+            } else {
+                must_be_readable(sets, set, ledger)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Files that are there, too short and not ours: they would have to be extended.
+fn long_enough(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
+    for (path, index) in sets.paths(set).zip(0..) {
+        let size = sets.size(set, index);
+        if let Ok(found) = path.metadata()
+            && found.is_file()
+            && found.len() < size
+            && !may_change(set, &path, ledger)
+        {
+            let what = format!("has {} bytes instead of {size}", found.len());
+            return Err(EngineError::WouldChange { path, what });
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Laying out listed and numbered files, one after the other: what is told about each is told in their order.
 
-use super::owned::{make_way, may_change, must_be_a_file, open_for_data};
+use super::owned::{create, make_way, may_change, must_be_a_file, open_for_data};
 use super::progress::{Prepared, Step};
 use super::sets::Sets;
 use super::writing::Writer;
@@ -54,7 +54,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
             continue;
         }
         let file = match done {
-            Prepared::Created { .. } => laying.ledger.create(&path, set.mode)?,
+            Prepared::Created { .. } => create(set, &path, laying.ledger)?,
             _ => open_for_data(&path).map_err(|e| EngineError::file("open", &path, e))?,
         };
         if size > from {
@@ -91,7 +91,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
 pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     for path in laying.sets.paths(laying.set) {
         make_way(laying.set, &path, laying.ledger)?;
-        laying.ledger.create(&path, laying.set.mode)?;
+        create(laying.set, &path, laying.ledger)?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result
         let Some(path) = sets.path(set, index) else { continue };
         let size = sets.size(set, index);
         let file = match path.symlink_metadata() {
-            Err(_) => ledger.create(&path, set.mode)?,
+            Err(_) => create(set, &path, ledger)?,
             Ok(found) => {
                 if found.is_file() && found.len() >= size {
                     continue;

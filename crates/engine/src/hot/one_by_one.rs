@@ -194,7 +194,9 @@ fn before<B: Backend>(
     when_stopped: WhenStopped,
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
-    let (think_ns, counted) = (rare.think_ns.saturating_add(op.think_ns), rare.think_counted);
+    // A sync belongs to the write before it.
+    let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.think_ns };
+    let (think_ns, counted) = (think_ns.saturating_add(op.think_ns), rare.think_counted);
     let busy = !rare.think_asleep;
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
     if think_ns > 0 {

@@ -156,6 +156,17 @@ impl Ledger {
         Ok(file)
     }
 
+    /// Creates the directories above a file that are missing.
+    ///
+    /// # Errors
+    /// As for [`Ledger::create`].
+    pub fn create_above(&mut self, path: &Path) -> Result<(), EngineError> {
+        let path = absolute(path);
+        let missing: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|above| above.symlink_metadata().is_err()).collect();
+        missing.into_iter().rev().try_for_each(|above| self.make_directory(above.to_path_buf(), false))
+    }
+
     /// Creates a directory that must not exist yet.
     ///
     /// # Errors
@@ -171,11 +182,7 @@ impl Ledger {
     /// As for [`Ledger::create`].
     pub fn create_tree(&mut self, root: &Path) -> Result<(), EngineError> {
         let root = absolute(root);
-        let missing: Vec<&Path> =
-            root.ancestors().skip(1).take_while(|above| above.symlink_metadata().is_err()).collect();
-        for above in missing.into_iter().rev() {
-            self.make_directory(above.to_path_buf(), false)?;
-        }
+        self.create_above(&root)?;
         self.make_directory(root, true)
     }
 

@@ -60,10 +60,32 @@ pub(super) fn collect(
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
             rows,
+            intervals: Vec::new(),
         });
     }
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
         out.start_skew_ns = clock.between(*min, *max);
+    }
+}
+
+/// What workers that go on have counted so far.
+pub(super) fn so_far(shared: &Shared, count: usize, clock: Clock, first: u64) -> Repetition {
+    let now = clock.now();
+    let one = |index: usize| {
+        let counting_at = shared.live(index).counting_at.load(Ordering::Acquire);
+        let counters = shared.stats(index);
+        let recorded = RECORDED.into_iter().map(|(kind, op)| (&counters[kind], op));
+        let stats: Vec<OpStat> = recorded
+            .filter(|(s, _)| counting_at > 0 && s.ops() > 0)
+            .map(|(s, op)| OpStat { op, ops: s.ops(), bytes: s.bytes(), latency: s.histogram() })
+            .collect();
+        let elapsed_ns = if counting_at == 0 { 0 } else { clock.between(counting_at, now) };
+        Worker { index: index as u32, elapsed_ns, stats, ..Worker::default() }
+    };
+    Repetition {
+        elapsed_ns: clock.between(first, now),
+        workers: (0..count).map(one).collect(),
+        ..Repetition::default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! One phase: workers are planned, started, released together, watched ([`watch`]), and their slots turned into a repetition
 //! ([`collect`]).
 
+mod by_worker;
 mod collect;
 mod jitter;
 mod watch;
@@ -63,6 +64,8 @@ pub(crate) fn run(
     let count = jobs.len();
     let parent = std::process::id();
     let shared = Shared::new(count, log_entries)?.with_calls(call_entries)?;
+    let alone = phase.stop.failed == fathom_workload::Failed::Worker;
+    shared.control().fail_alone.store(u32::from(alone), Ordering::Relaxed);
     let crews = crews_of(jobs);
     let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
@@ -98,9 +101,12 @@ pub(crate) fn run(
         wake_all(&shared.control().seen);
         watch.until_done(&mut children, moments);
         children.reap();
-        watch.tell(&mut repetition);
+        let by_worker = watch.tell(&mut repetition);
         repetition.elapsed_ns = clock.between(released.last, clock.now());
         collect::collect(&shared, flows, &children, &names, clock, released.first, &mut repetition);
+        if let Some(by_worker) = by_worker {
+            by_worker.tell(&mut repetition.workers);
+        }
         Ok(())
     })?;
     let path_of =
@@ -288,6 +294,12 @@ pub trait Moments {
     /// The parent has woken to look after its workers: it does so every 50 ms at least, from the start until the last worker is done.
     /// Whoever samples something slowly does it here, and needs no thread.
     fn look(&mut self) {}
+    /// Whether [`Moments::state`] is to be told now.
+    fn wants_state(&mut self) -> bool {
+        false
+    }
+    /// What every worker has counted so far, while they go on.
+    fn state(&mut self, _so_far: Repetition) {}
     /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// Whether [`Moments::rows`] is to be told.

@@ -1,7 +1,8 @@
 //! What the parent does while the workers work: it sleeps, takes the interval series, judges steady state, watches the machine's
 //! jitter, and looks for dead children.
 
-use super::collect::RECORDED;
+use super::by_worker::ByWorker;
+use super::collect::{self, RECORDED};
 use super::jitter::Probe;
 use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
@@ -26,6 +27,7 @@ pub(super) struct Watch<'a> {
     counted_from: u64,
     probe: Probe,
     series: Option<Series>,
+    by_worker: Option<ByWorker>,
     rounds: Option<Rounds>,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Watch<'a> {
             counted_from: 0,
             probe: Probe::new(clock, count),
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
+            by_worker: phase.interval_by_worker.then(|| ByWorker::new(count)),
             rounds: phase.stop.steady.map(Rounds::new),
         }
     }
@@ -61,6 +64,9 @@ impl<'a> Watch<'a> {
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
             moments.look();
+            if moments.wants_state() {
+                moments.state(collect::so_far(self.shared, self.count, self.clock, self.first));
+            }
             if let Some(flows) = self.flows {
                 flows.pass_on(|said| moments.said(said));
             }
@@ -78,6 +84,11 @@ impl<'a> Watch<'a> {
                     let told = series.intervals.len();
                     wait_ns =
                         wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
+                    if let Some(by_worker) = &mut self.by_worker
+                        && let Some(interval) = series.intervals.last()
+                    {
+                        by_worker.follow(self.shared, counting(self.shared, self.count), interval);
+                    }
                     if series.intervals.len() > told
                         && let Some(interval) = series.intervals.last()
                     {
@@ -142,11 +153,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Enters what was watched in the record.
-    pub fn tell(self, repetition: &mut Repetition) {
+    /// Enters what was watched in the record, and gives what belongs to the workers.
+    pub fn tell(self, repetition: &mut Repetition) -> Option<ByWorker> {
         repetition.intervals = self.series.map(|s| s.intervals).unwrap_or_default();
         repetition.steady = self.rounds.map(|r| r.state);
         repetition.jitter = self.probe.tell();
+        self.by_worker
     }
 }
 

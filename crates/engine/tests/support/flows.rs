@@ -114,6 +114,7 @@ impl Flows {
             trust_sizes: false,
             leave_dirty: false,
             prepare_record: FileSet::PREPARE_RECORD,
+            make_directories: false,
             foreign_writable: false,
             name: name.into(),
             files: Files::Numbered { prefix: self.dir.path().join(format!("{name}.")), count },
@@ -252,6 +253,7 @@ impl Flows {
             trust_sizes: false,
             leave_dirty: false,
             prepare_record: FileSet::PREPARE_RECORD,
+            make_directories: false,
             foreign_writable: false,
             name: name.into(),
             files: Files::Tree(Tree {

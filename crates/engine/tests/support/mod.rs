@@ -175,6 +175,7 @@ impl Bench {
                 trust_sizes: false,
                 leave_dirty: false,
                 prepare_record: FileSet::PREPARE_RECORD,
+                make_directories: false,
                 foreign_writable: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },

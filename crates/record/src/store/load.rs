@@ -5,6 +5,7 @@ use super::error::{StoreError, explain};
 use super::list::status;
 use super::{
     Store, block, cache as cache_rows, course, finding, flow_op, imported, latency, op_log, simulated,
+    worker_series,
 };
 use crate::{
     Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
@@ -252,6 +253,7 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
         worker.stats = stats(db, id)?;
         worker.rows = flow_op::load(db, id)?;
         worker.op_log = log(db, id)?;
+        worker.intervals = series(db, id)?;
         all.push(worker);
     }
     Ok(all)
@@ -330,6 +332,14 @@ pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
 pub(super) fn op_kind_of(word: &str) -> Result<OpKind, Failure> {
     let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
     op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))
+}
+
+fn series(db: &Connection, worker_id: i64) -> Result<Vec<crate::WorkerInterval>, Failure> {
+    let series: Option<Vec<u8>> = db
+        .prepare_cached("SELECT body FROM artifact WHERE worker_id = ?1 AND media_type = ?2")?
+        .query_row(rusqlite::params![worker_id, worker_series::MEDIA_TYPE], |r| r.get(0))
+        .optional()?;
+    series.map_or_else(|| Ok(Vec::new()), |body| worker_series::decode(&body).map_err(Failure::Content))
 }
 
 fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, Failure> {

@@ -30,6 +30,7 @@ mod place;
 mod process;
 mod schema;
 mod simulated;
+mod worker_series;
 mod write;
 mod write_phase;
 

@@ -4,7 +4,7 @@
 
 use super::bits::int;
 use super::write::Failure;
-use super::{block, cache, course, finding, flow_op, imported, latency, op_log};
+use super::{block, cache, course, finding, flow_op, imported, latency, op_log, worker_series};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
@@ -226,6 +226,16 @@ fn append_worker(
         append_stat(t, worker_id, stat)?;
     }
     flow_op::append(t, worker_id, &worker.rows)?;
+    if !worker.intervals.is_empty() {
+        let name =
+            format!("intervals of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);
+        let body = worker_series::encode(&worker.intervals)
+            .map_err(|e| Failure::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
+        t.execute(
+            "INSERT INTO artifact (run_id, worker_id, name, media_type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![run_id, worker_id, name, worker_series::MEDIA_TYPE, body],
+        )?;
+    }
     if !worker.op_log.is_empty() {
         let name =
             format!("op log of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);

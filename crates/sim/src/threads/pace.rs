@@ -136,7 +136,8 @@ impl<'a> Pace<'a> {
         paused: &mut Paused,
     ) -> Waited {
         let due_ns = self.schedule.as_mut().map(Schedule::due);
-        let think_ns = self.think_ns.saturating_add(op.think_ns);
+        let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { self.think_ns };
+        let think_ns = think_ns.saturating_add(op.think_ns);
         if think_ns > 0 {
             let from = machine.now();
             let left_ns = deadline_ns.saturating_sub(from);

@@ -137,6 +137,7 @@ impl Worked {
             rows: self.rows,
             ending: self.ending,
             op_log: self.log,
+            intervals: Vec::new(),
         }
     }
 }

@@ -253,7 +253,8 @@ fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
     }
     // These end a phase whatever its workers do: operations and bytes are counted over all of them, and waiting for a steady state is
     // given up after so many rounds.
-    let Stop { time, operations, bytes, steady, first_done: _, exhausted: _, finished: _ } = &phase.stop;
+    let Stop { time, operations, bytes, steady, first_done: _, failed: _, exhausted: _, finished: _ } =
+        &phase.stop;
     if time.is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
         return None;
     }

@@ -14,6 +14,11 @@ pub enum Data {
     Zero,
     /// One byte value everywhere.
     Byte(u8),
+    /// These bytes again and again, from the beginning of every record on. At least one.
+    Repeated {
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
     /// Zero except for the first `length` bytes of every `stride` bytes, which hold `byte`. IOzone's own data is
     /// {stride 4096, length 8}. One buffer is written again and again.
     Marked {

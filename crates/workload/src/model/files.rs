@@ -49,6 +49,9 @@ pub struct FileSet {
     /// lets it, and reads and writes of such pages cost something else than those of pages that came singly.
     #[serde(default = "default_prepare_record", skip_serializing_if = "is_default_prepare_record")]
     pub prepare_record: Bytes,
+    /// Directories above its listed and numbered files that are missing are made. They stay, or go, with the files.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub make_directories: bool,
 }
 
 impl FileSet {

@@ -16,13 +16,13 @@ pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Offsets, Value};
 pub use group::{Group, Isolation, Pinning, Program, Thread};
 pub use phase::{
-    Axes, CacheState, Exhausted, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
+    Axes, CacheState, Exhausted, Failed, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
 };
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
 pub use stream::{
-    Access, AdaptiveDepth, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp, Lock,
-    MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream,
-    SyncCall, SyncEvery, SyncSeries, Think, Timed, Uring, WhenStopped, Zone,
+    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp,
+    Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence,
+    Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

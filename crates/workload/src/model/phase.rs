@@ -38,6 +38,9 @@ pub struct Phase {
     /// Width of the interval series; 0 takes none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval: Duration,
+    /// The interval series of every worker is kept, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interval_by_worker: bool,
     /// Events a second that the phase's generator makes, for the limiting operations of flows; without it they do not limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_per_s: Option<f64>,
@@ -107,12 +110,28 @@ pub struct Stop {
     /// The first worker that is done ends the others' counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_done: Option<Stonewall>,
+    /// What an operation that fails ends.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub failed: Failed,
     /// What happens when an operation of a flow finds no file to work on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exhausted: Exhausted,
     /// What happens when a flow's own end (`finish-on-count`, `finish-on-bytes`) comes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub finished: Finished,
+}
+
+/// What an operation that fails ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failed {
+    /// The phase, and with it the run: what the others would do means nothing without it.
+    #[default]
+    Run,
+    /// The phase; those after it are executed.
+    Phase,
+    /// Its worker only. The others, and the phases after it, are executed.
+    Worker,
 }
 
 /// What happens when an operation of a flow finds no file to work on.

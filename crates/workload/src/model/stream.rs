@@ -559,6 +559,26 @@ pub struct Open {
     /// O_NOATIME: reads do not look after the time of the last access. For the owner of the file and root only.
     #[serde(skip_serializing_if = "is_default")]
     pub no_access_time: bool,
+    /// What the kernel is told of the order of the accesses right after opening: it changes how far it reads ahead.
+    #[serde(skip_serializing_if = "is_default")]
+    pub advice: Advice,
+}
+
+/// posix_fadvise of the whole file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// None.
+    #[default]
+    No,
+    /// POSIX_FADV_NORMAL: what somebody advised before is taken back.
+    Normal,
+    /// POSIX_FADV_SEQUENTIAL: Linux reads ahead twice as far.
+    Sequential,
+    /// POSIX_FADV_RANDOM: Linux reads what is asked for, and nothing ahead.
+    Random,
+    /// POSIX_FADV_NOREUSE: what is read is not kept in memory at the cost of other pages (Linux 6.3).
+    NoReuse,
 }
 
 /// Synchronous-write flags of open.
@@ -627,7 +647,7 @@ pub struct SyncSeries {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pace {
-    /// Computing, or sleeping, before each operation.
+    /// Computing, or sleeping, before each read and write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// Upper limit of operations per second.
@@ -638,7 +658,7 @@ pub struct Pace {
     pub burst: Option<Burst>,
 }
 
-/// Computing between operations, or sleeping.
+/// Computing between operations, or sleeping. There is none before a sync, which follows the write that it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {

@@ -211,6 +211,7 @@ mod tests {
             trust_sizes: false,
             leave_dirty: false,
             prepare_record: FileSet::PREPARE_RECORD,
+            make_directories: false,
         }
     }
 

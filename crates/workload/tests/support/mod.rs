@@ -134,6 +134,7 @@ fn fileset() -> BoxedStrategy<FileSet> {
             FileSet {
                 trust_sizes,
                 leave_dirty,
+                make_directories: trust_sizes,
                 prepare_record,
                 foreign_writable,
                 name,
@@ -366,9 +367,11 @@ fn backend() -> BoxedStrategy<Backend> {
 
 fn open() -> BoxedStrategy<Open> {
     let sync = prop::sample::select(vec![OpenSync::No, OpenSync::Sync, OpenSync::Dsync, OpenSync::Rsync]);
-    (any::<bool>(), any::<bool>(), any::<bool>(), sync, any::<bool>(), any::<bool>())
-        .prop_map(|(create, truncate, direct, sync, read_write, no_access_time)| Open {
+    let advice = prop::sample::select(vec![Advice::No, Advice::Sequential, Advice::Random, Advice::NoReuse]);
+    (any::<bool>(), any::<bool>(), any::<bool>(), sync, any::<bool>(), any::<bool>(), advice)
+        .prop_map(|(create, truncate, direct, sync, read_write, no_access_time, advice)| Open {
             no_access_time,
+            advice,
             create,
             truncate,
             direct,

@@ -28,7 +28,13 @@ const REMEDY: &str = "direct=1, invalidate=1, or larger files";
 
 /// Runs the drop-in. `program` is the name it was called by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
-    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = match args.iter().map(|a| a.to_str().map(str::to_owned).ok_or(a)).collect() {
+        Ok(args) => args,
+        Err(word) => {
+            console::error(&format!("{}: names and values on the command line are UTF-8", word.display()));
+            return ExitCode::from(ERROR);
+        }
+    };
     if args.is_empty() {
         console::out_raw(&help::usage(program));
         return ExitCode::from(ERROR);
@@ -41,6 +47,10 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
+    if let Some(wrong) = plan.jobs.iter().find_map(no_directory) {
+        console::error_raw(&wrong.to_string());
+        return ExitCode::from(ERROR);
+    }
     let asks_only = plan.general.check || plan.general.explain || plan.general.show_command;
     if !plan.general.explain {
         plan.notes.iter().for_each(|note| console::note(note));
@@ -53,6 +63,18 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         return show(&plan);
     }
     measure(program, &plan, common)
+}
+
+/// Directories below one that is given are made; it is not.
+fn no_directory(job: &fio::Job) -> Option<fio::Wrong> {
+    let missing = job.directories().into_iter().find(|path| !path.is_dir())?;
+    let name = missing.display();
+    Some(
+        job.settings
+            .wrong("directory", format!("{name} is not a directory"))
+            .fio(format!("fio: {name} is not a directory\nfio: failed parsing directory={name}\n"))
+            .hint("make it before"),
+    )
 }
 
 fn tell(program: &str, asked: &fio::Help) -> ExitCode {
@@ -92,6 +114,15 @@ fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(plan.arguments.iter().cloned());
     let head = head(plan, argv);
+    fathom_engine::watch_signals();
+    fathom_engine::watch_state_signal();
+    let mut engine = Engine::new(state::ledger());
+    // What cannot be done at all is found before an older result is lost.
+    let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
+    if let Err(error) = checked {
+        console::error(&words(&error));
+        return ExitCode::from(ERROR);
+    }
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
         Ok(sink) => sink,
         Err(error) => {
@@ -99,8 +130,6 @@ fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
-    fathom_engine::watch_signals();
-    let mut engine = Engine::new(state::ledger());
     if output::formats(plan).contains(&Format::Normal) {
         sink.write(&output::normal::head(plan));
     }
@@ -137,15 +166,16 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
         Some(failure) => console::error(&failure.to_string()),
         None => {}
     }
-    let now = jiff::Zoned::now();
-    let moment = Moment {
-        unix_ms: now.timestamp().as_millisecond(),
-        text: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
-        pid: std::process::id(),
-    };
     // A run of which nothing was measured has no results; the error is told.
     if !(finished.run.phases.is_empty() && finished.failure.is_some()) {
-        sink.write(&output::results(plan, &finished.run, &moment));
+        sink.write(&output::results(plan, &finished.run, &moment()));
+    }
+    let mut unwritten = false;
+    for (path, text) in output::logs::of(plan, &finished.run) {
+        if let Err(error) = std::fs::write(&path, text) {
+            console::error(&format!("{} cannot be written: {error}", path.display()));
+            unwritten = true;
+        }
     }
     epilogue::say(finished, REMEDY);
     if let Err(error) = sink.finish() {
@@ -155,7 +185,18 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     match (finished.signal, &finished.failure) {
         (Some(_), _) => ExitCode::from(SIGNALLED),
         (None, Some(_)) => ExitCode::from(ERROR),
+        (None, None) if unwritten => ExitCode::from(ERROR),
         (None, None) => ExitCode::SUCCESS,
+    }
+}
+
+/// Now, as it is printed.
+fn moment() -> Moment {
+    let now = jiff::Zoned::now();
+    Moment {
+        unix_ms: now.timestamp().as_millisecond(),
+        text: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        pid: std::process::id(),
     }
 }
 

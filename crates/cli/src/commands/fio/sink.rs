@@ -2,7 +2,7 @@
 
 use crate::console;
 use crate::run_loop::Listener;
-use fathom_dialects::fio::output::{formats, normal, status};
+use fathom_dialects::fio::output::{formats, normal, results, status};
 use fathom_dialects::fio::plan::Make;
 use fathom_dialects::fio::{Format, Plan};
 use fathom_record::Interval;
@@ -58,13 +58,15 @@ pub struct Live<'a> {
     status: bool,
     /// One stands there.
     shown: bool,
+    /// Phases that are over, for whoever asks in the middle.
+    over: Vec<fathom_record::Phase>,
 }
 
 impl<'a> Live<'a> {
     /// For the jobs of a plan.
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
-        Self { plan, sink, phase: 0, next: 0, status, shown: false }
+        Self { plan, sink, phase: 0, next: 0, status, shown: false, over: Vec::new() }
     }
 
     /// Takes the status line away.
@@ -99,7 +101,20 @@ impl Listener for Live<'_> {
         }
     }
 
-    fn ends(&mut self, _phase: &fathom_record::Phase) {
+    /// SIGUSR1 asks.
+    fn wants_state(&mut self) -> bool {
+        fathom_engine::state_wanted()
+    }
+
+    fn state(&mut self, so_far: fathom_record::Phase) {
         self.leave();
+        let phases = self.over.iter().cloned().chain([so_far]).collect();
+        let run = fathom_record::Run { phases, ..fathom_record::Run::default() };
+        self.sink.write(&results(self.plan, &run, &super::moment()));
+    }
+
+    fn ends(&mut self, phase: &fathom_record::Phase) {
+        self.leave();
+        self.over.push(phase.clone());
     }
 }

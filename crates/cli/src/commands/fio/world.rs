@@ -23,14 +23,20 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+/// A job file is text that somebody wrote: what goes on for longer (/dev/zero, a disk) is none.
+const LARGEST_JOB_FILE: u64 = 16 << 20;
+
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let all = if path == Path::new("-") {
+        std::io::stdin().take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::read(path)
+        File::open(path).and_then(|file| file.take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes))
     };
-    bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| e.to_string())
+    match all.map_err(|e| e.to_string())? as u64 {
+        0..=LARGEST_JOB_FILE => Ok(bytes),
+        _ => Err(format!("it is larger than {} MiB, and no job file", LARGEST_JOB_FILE >> 20)),
+    }
 }
 
 pub(super) fn find(path: &Path) -> Option<Found> {

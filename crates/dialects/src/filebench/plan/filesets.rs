@@ -147,6 +147,7 @@ impl SetDefinition {
             // The original measures with what it has just written still in memory.
             leave_dirty: true,
             prepare_record: FileSet::PREPARE_RECORD,
+            make_directories: false,
         };
         let evict = !scope.boolean(a, "cached")?.unwrap_or(options.wml == Wml::V1_5);
         Ok(CompiledSet { set, single: self.single, root, reuse, share, evict, notes })

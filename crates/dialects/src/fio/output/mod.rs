@@ -1,11 +1,14 @@
-//! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers, `units` prints numbers.
+//! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
+//! `logs` are files beside that.
 
 pub mod json;
+pub mod logs;
 pub mod normal;
 pub mod stats;
 pub mod status;
 pub mod terse;
 pub mod units;
+pub mod windows;
 
 use super::general::Format;
 use super::plan::{Job, Plan};

@@ -1,6 +1,6 @@
 //! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
 
-use super::super::plan::{Job, Plan};
+use super::super::plan::{Job, Part, Plan};
 use super::stats::{self, BUCKETS, Entry, Side};
 use super::units::{bytes, count, rate, short, time};
 use super::{Moment, VERSION, engine_batch};
@@ -48,9 +48,10 @@ pub fn head(plan: &Plan) -> String {
 #[must_use]
 pub fn laying_out(job: &Job) -> String {
     let files: u64 = job.files.iter().map(|f| f.len() as u64).sum();
-    let fathom_workload::Sizing::Fixed(Bytes(each)) = job.ready.file else { return String::new() };
     let noun = if files == 1 { "file" } else { "files" };
-    format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, each.saturating_mul(files) >> 20)
+    let of_clone = |(part, files): (&Part, &Vec<_>)| part.file.saturating_mul(files.len() as u64);
+    let bytes = job.parts.iter().zip(&job.files).map(of_clone).fold(0, u64::saturating_add);
+    format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, bytes >> 20)
 }
 
 /// What is printed after the run.

@@ -1,7 +1,9 @@
 //! From the record to what fio reports: an entry for each job, or for each group of jobs with group_reporting.
 
 use super::super::plan::{Job, Plan};
+use super::windows::{self, Window};
 use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, Worker};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is reported under one name.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,8 @@ pub struct Entry {
     pub system_ns: u64,
     /// What ended it, if it failed.
     pub error: Option<OpError>,
+    /// What its workers did in windows, by phase and number.
+    windows: BTreeMap<(u32, u64), Window>,
 }
 
 /// One direction of an entry.
@@ -98,6 +102,11 @@ pub fn milliseconds(ns: u64) -> u64 {
     if ns == 0 { 0 } else { (ns / 1_000_000).max(1) }
 }
 
+/// Windows of bandwidth over time.
+const WINDOW_NS: u64 = 500_000_000;
+/// Shorter pieces of time say nothing of a rate.
+const LEAST_WINDOW_NS: u64 = 450_000_000;
+
 /// The entries of a run.
 #[must_use]
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
@@ -123,11 +132,7 @@ pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
             }
         }
     }
-    let workers: Vec<(u32, usize)> =
-        run.phases.iter().map(|p| (p.seq, p.repetitions.first().map_or(0, |r| r.workers.len()))).collect();
-    for entry in &mut entries {
-        entry.take_windows(plan, run, &workers);
-    }
+    entries.iter_mut().for_each(Entry::take_windows);
     entries
 }
 
@@ -152,6 +157,7 @@ impl Entry {
                 self.sync.merge(&stat.latency);
                 self.syncs_at_end += u64::from(job.stream.timed.fsync);
             }
+            self.add_windows(place.phase, worker);
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
             self.user_ns += worker.cpu_user_ns;
@@ -162,32 +168,30 @@ impl Entry {
         }
     }
 
-    /// The series of a phase is that of all its workers: it belongs to an entry that has them all.
-    fn take_windows(&mut self, plan: &Plan, run: &Run, workers: &[(u32, usize)]) {
-        let job = &plan.jobs[self.job];
-        for (turn, place) in job.places.iter().enumerate() {
-            let all = workers.iter().find(|w| w.0 == place.phase).map_or(0, |w| w.1);
-            if all != self.clones as usize {
-                continue;
-            }
-            let Some(repetition) = repetition(run, place.phase) else { continue };
-            // The last interval is as long as what was left.
-            for interval in repetition.intervals.iter().filter(|i| i.width_ns >= 450_000_000) {
-                let of = |kind: OpKind| {
-                    let bytes = interval.moved.iter().filter(|m| m.0 == kind).map(|m| m.1).sum::<u64>();
-                    let ops =
-                        interval.latencies.iter().filter(|l| l.0 == kind).map(|l| l.1.count()).sum::<u64>();
-                    let per_s = |n: u64| (n as f64 * 1e9 / interval.width_ns as f64) as u64;
-                    (per_s(bytes), per_s(ops))
-                };
-                let (read, write) = (of(OpKind::Read), of(OpKind::Write));
-                if self.read.ios > 0 && (turn > 0 || job.rw.reads() || job.only_reads_back) {
-                    self.read.bandwidth.push(read.0);
-                    self.read.operations.push(read.1);
-                }
-                if self.write.ios > 0 && turn == 0 {
-                    self.write.bandwidth.push(write.0);
-                    self.write.operations.push(write.1);
+    fn add_windows(&mut self, phase: u32, worker: &Worker) {
+        for (number, window) in windows::of(worker, WINDOW_NS) {
+            self.windows.entry((phase, number)).or_default().join(&window);
+        }
+    }
+
+    /// Windows without I/O count as 0, in phases that have some of that direction.
+    fn take_windows(&mut self) {
+        const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
+        let mut windows = std::mem::take(&mut self.windows);
+        // The last one is as long as what was left.
+        windows.retain(|_, window| window.width_ns >= LEAST_WINDOW_NS);
+        let active: BTreeSet<(u32, OpKind)> = windows
+            .iter()
+            .flat_map(|((phase, _), w)| KINDS.map(|kind| (*phase, kind, w.of(kind)[0])))
+            .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
+            .collect();
+        for ((phase, _), window) in windows {
+            for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write]) {
+                if active.contains(&(phase, kind)) {
+                    let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
+                    let [ops, bytes, _] = window.of(kind);
+                    side.bandwidth.push(per_s(bytes));
+                    side.operations.push(per_s(ops));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::super::tests::planned;
 use super::*;
-use fathom_record::{DeviceDelta, Interval, OpStat, Repetition, Worker};
+use fathom_record::{DeviceDelta, Interval, Moved, OpStat, Repetition, Worker, WorkerInterval};
 
 /// A record of what `args` would do: every worker did some reads and writes of 4 KiB with latencies that spread.
 fn record(plan: &Plan) -> Run {
@@ -71,8 +71,16 @@ fn worker(plan: &Plan, index: u32) -> Worker {
         cpu_user_ns: 100_000_000,
         cpu_system_ns: 300_000_000,
         stats,
+        intervals: (1..=4).map(interval).collect(),
         ..Worker::default()
     }
+}
+
+/// Half a second, and 100 reads more in every further one.
+fn interval(number: u64) -> WorkerInterval {
+    let reads =
+        Moved { op: OpKind::Read, ops: number * 100, bytes: number * 409_600, sum_ns: number * 6_000_000 };
+    WorkerInterval { end_ns: number * 500_000_000, width_ns: 500_000_000, moved: vec![reads] }
 }
 
 fn moment() -> Moment {
@@ -89,7 +97,7 @@ fn the_text() {
 
 #[test]
 fn the_json() {
-    let plan = planned(&format!("--bs=4k --output-format=json {MIX} --fadvise_hint=1"));
+    let plan = planned(&format!("--bs=4k --output-format=json {MIX} --error_dump=1"));
     let text = results(&plan, &record(&plan), &moment());
     serde_json::from_str::<serde_json::Value>(&text).unwrap();
     insta::assert_snapshot!(text);
@@ -113,11 +121,37 @@ fn the_terse_line() {
 }
 
 #[test]
-fn windows_are_those_of_who_was_alone() {
-    let alone = planned("--name=a --size=1m");
-    assert_eq!(stats::entries(&alone, &record(&alone))[0].read.bandwidth.len(), 4);
-    let two = planned("--name=a --size=1m --numjobs=2");
-    assert!(stats::entries(&two, &record(&two)).iter().all(|e| e.read.bandwidth.is_empty()));
+fn windows_stand_with_every_job_and_add_up_in_a_group() {
+    let operations = |args: &str| -> Vec<Vec<u64>> {
+        let plan = planned(&format!("--name=a --size=1m {args}"));
+        stats::entries(&plan, &record(&plan)).into_iter().map(|e| e.read.operations).collect()
+    };
+    assert_eq!(operations(""), [[200, 400, 600, 800]]);
+    assert_eq!(operations("--numjobs=2"), [[200, 400, 600, 800]; 2]);
+    assert_eq!(operations("--numjobs=2 --group_reporting"), [[400, 800, 1200, 1600]]);
+    assert_eq!(operations("--disable_bw=1"), [[200, 400, 600, 800]]);
+}
+
+#[test]
+fn logs_have_a_line_for_each_window() {
+    let plan = planned(
+        "--name=a --size=1m --name=b --size=1m --write_bw_log=b --write_lat_log=l --log_avg_msec=1000 --write_iops_log=l --log_offset=1",
+    );
+    let logs = logs::of(&plan, &record(&plan));
+    let names: Vec<String> = logs.keys().map(|path| path.display().to_string()).collect();
+    assert_eq!(names, ["b_bw.2.log", "l_clat.2.log", "l_iops.2.log", "l_lat.2.log", "l_slat.2.log"]);
+    let text = |name: &str| logs[std::path::Path::new(name)].as_str();
+    assert_eq!(text("b_bw.2.log"), "1000, 1200, 0, 0, 0, 0\n2000, 2800, 0, 0, 0, 0\n");
+    assert_eq!(text("l_iops.2.log"), "1000, 300, 0, 0, 0, 0\n2000, 700, 0, 0, 0, 0\n");
+    assert_eq!(text("l_lat.2.log"), "1000, 60000, 0, 0, 0, 0\n2000, 60000, 0, 0, 0, 0\n");
+    assert_eq!(text("l_slat.2.log"), "");
+    let one = planned(
+        "--name=a --size=1m --numjobs=2 --write_bw_log=d --per_job_logs=0 --log_avg_msec=1000 --aux-path=x",
+    );
+    assert_eq!(
+        logs::of(&one, &record(&one)).keys().collect::<Vec<_>>(),
+        [std::path::Path::new("x/d_bw.log")]
+    );
 }
 
 #[test]

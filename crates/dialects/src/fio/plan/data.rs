@@ -1,11 +1,10 @@
 //! What a job writes, and what it checks: contents of buffers, and the families of verify.
 
-use super::super::Wrong;
-use super::super::number;
 use super::super::settings::Settings;
-use super::Notes;
+use super::super::{World, Wrong};
 use super::files::Laid;
 use super::what::Direction;
+use super::{Notes, pattern};
 use fathom_workload::{Access, Amount, Data, Record, Stream, Verify};
 
 /// What follows from the options of verification.
@@ -23,9 +22,10 @@ pub fn apply(
     stream: &mut Stream,
     rw: Direction,
     laid: &Laid,
+    world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
-    stream.data = data(s)?;
+    stream.data = data(s, world)?;
     let verify = s.word("verify").unwrap_or("0").to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     if matches!(verify.as_str(), "0" | "null") {
@@ -89,7 +89,7 @@ pub fn apply(
     Ok(Checks { reads_back: true, only })
 }
 
-fn data(s: &Settings) -> Result<Data, Wrong> {
+fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {
     let percent = |name: &'static str| -> Result<u8, Wrong> {
         let given = s.number(name)?.unwrap_or(0);
         match u8::try_from(given) {
@@ -102,13 +102,9 @@ fn data(s: &Settings) -> Result<Data, Wrong> {
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
     if let Some(text) = s.text("buffer_pattern") {
-        let value = number::bytes(text, 1024).ok().and_then(|n| u8::try_from(n).ok());
-        return match value {
-            Some(byte) => Ok(Data::Byte(byte)),
-            None => Err(s
-                .wrong("buffer_pattern", format!("buffer_pattern={text}: only one byte is supported"))
-                .hint("0x5a, for example")),
-        };
+        let bytes = pattern::bytes(text, world)
+            .map_err(|why| s.wrong("buffer_pattern", format!("buffer_pattern={text}: {why}")))?;
+        return Ok(if let [byte] = bytes.as_slice() { Data::Byte(*byte) } else { Data::Repeated { bytes } });
     }
     if s.on("zero_buffers", false) {
         return Ok(Data::Zero);

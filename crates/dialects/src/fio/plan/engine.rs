@@ -1,11 +1,13 @@
 //! By which calls a job works, how many are in flight, and what makes writes durable.
 
 use super::super::Wrong;
-use super::super::settings::Settings;
+use super::super::settings::{Level, Settings};
+use super::super::table;
+use super::super::text::Setting;
 use super::Notes;
 use super::what::Direction;
 use fathom_workload::{
-    Backend, Buffers, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
+    Advice, Backend, Buffers, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
 };
 
 /// Engine, depth, flags and syncs.
@@ -16,6 +18,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         n => n.min(depth),
     };
     let engine = s.word("ioengine").unwrap_or("psync").to_owned();
+    known_to(s, &engine, notes)?;
     let (hipri, nowait, uncached) = (s.on("hipri", false), s.on("nowait", false), s.on("uncached", false));
     let (fixed, registered, polling) =
         (s.on("fixedbufs", false), s.on("registerfiles", false), s.on("sqthread_poll", false));
@@ -35,7 +38,14 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
             submission_polling: polling,
             completion_polling: hipri,
         }),
-        "mmap" => Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None },
+        "mmap" => {
+            let advice = match advice(s, rw) {
+                Advice::Random => Some(1),
+                Advice::Sequential => Some(2),
+                _ => None,
+            };
+            Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice }
+        }
         "null" => Backend::Null,
         other => {
             return Err(s
@@ -52,11 +62,14 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
         }
         notes.say("ioengine=vsync: one preadv2 or pwritev2 for each block".into());
     }
-    if engine == "io_uring" && (nowait || uncached) {
+    if engine != "pvsync2" && (nowait || uncached) {
         let name = if nowait { "nowait" } else { "uncached" };
-        return Err(s
-            .wrong(name, format!("{name} is done by pvsync2, not by io_uring"))
-            .hint("instead: ioengine=pvsync2"));
+        // Of an engine that has it not, it was found to be without effect.
+        if table::engines_of(name).is_none_or(|engines| engines.contains(&engine.as_str())) {
+            return Err(s
+                .wrong(name, format!("{name} is done by pvsync2, not by {engine}"))
+                .hint("instead: ioengine=pvsync2"));
+        }
     }
     let asynchronous = matches!(engine.as_str(), "libaio" | "io_uring" | "null");
     if depth > 1 && !asynchronous {
@@ -68,7 +81,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     if offload {
         notes.say("io_submit_mode=offload: with a rate operations are due by the clock here in any case, and late ones are timed from then (response time); without one it changes nothing".into());
     }
-    open(s, stream);
+    open(s, stream, rw);
     syncs(s, stream, rw)?;
     stream.buffers = match s.word("mem") {
         Some("mmaphuge" | "shmhuge") => Buffers { pages: Pages::Huge, ..Buffers::default() },
@@ -84,7 +97,51 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     Ok(())
 }
 
-fn open(s: &Settings, stream: &mut Stream) {
+/// Options of an engine that the job does not use are none of the job; those that hold for several jobs are without effect for it.
+fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> {
+    for (level, setting) in s.all() {
+        let name = setting.row.name;
+        let Some(engines) = table::engines_of(name) else { continue };
+        let of_level = |(l, of): &&(Level, Setting)| *l <= *level && of.row.name == "ioengine";
+        let there =
+            s.all().filter(of_level).last().and_then(|(_, of)| of.value.as_deref()).unwrap_or("psync");
+        if !engines.contains(&there) {
+            let text = setting.value.as_ref().map_or_else(|| name.into(), |value| format!("{name}={value}"));
+            return Err(Wrong::at(
+                &setting.spot,
+                format!(
+                    "job {}: {name} is an option of {}, and the engine is {there}",
+                    s.job,
+                    engines.join(" and ")
+                ),
+            )
+            .fio(format!("Bad option <{text}>\nfio: job {} dropped\n", s.job))
+            .hint(format!("leave it out, or take ioengine={}", engines[0])));
+        }
+        if !engines.contains(&engine) {
+            notes.say(format!(
+                "job {}: {name} is an option of {there}; the job's engine is {engine}, and has none such",
+                s.job
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What the kernel is told of the order: fio tells it, unless it is told not to, and the kernel reads ahead accordingly.
+fn advice(s: &Settings, rw: Direction) -> Advice {
+    match s.word("fadvise_hint").unwrap_or("1") {
+        "0" | "none" => Advice::No,
+        "random" => Advice::Random,
+        "sequential" => Advice::Sequential,
+        "noreuse" => Advice::NoReuse,
+        _ if rw.random => Advice::Random,
+        _ => Advice::Sequential,
+    }
+}
+
+fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
+    stream.open.advice = advice(s, rw);
     stream.open.direct = match s.last_of(&["direct", "buffered"]) {
         Some("direct") => s.on("direct", false),
         Some(_) => !s.on("buffered", true),
@@ -99,6 +156,7 @@ fn open(s: &Settings, stream: &mut Stream) {
     if stream.backend == Backend::Null {
         stream.open.sync = OpenSync::No;
         stream.open.direct = false;
+        stream.open.advice = Advice::No;
     }
 }
 

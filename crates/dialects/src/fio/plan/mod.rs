@@ -1,15 +1,20 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
 
 mod data;
 mod engine;
 mod files;
+mod names;
 mod pace;
+mod parts;
+mod pattern;
 mod phases;
 mod report;
+mod sets;
 mod what;
 
 pub use files::{Make, Memory};
+pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
 
@@ -56,8 +61,12 @@ pub struct Job {
     pub rw: Rw,
     /// Files of each clone.
     pub files: Vec<Vec<PathBuf>>,
+    /// The part of them that each clone works on.
+    pub parts: Vec<Part>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
+    /// An error of it ends the others.
+    pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
     /// Only the reading back.
@@ -142,11 +151,10 @@ fn job(
     let rw = what::direction(s)?;
     let mut stream = what::stream(s, rw)?;
     engine::apply(s, &mut stream, rw, notes)?;
-    let laid = files::lay(s, &mut stream, rw, clones, general, world)?;
-    what::amount(s, &mut stream, &laid)?;
+    let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
-    let checks = data::apply(s, &mut stream, rw, &laid, notes)?;
+    let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
     warn(s, notes);
     let job = Job {
         name: s.job.clone(),
@@ -155,7 +163,9 @@ fn job(
         clones,
         rw,
         files: laid.files,
+        parts: laid.parts,
         ready: laid.ready,
+        error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
@@ -245,6 +255,12 @@ impl Job {
     pub fn origin(&self, name: &'static str) -> Option<String> {
         let (level, setting) = self.settings.last(name)?;
         Some(origin(*level, &setting.spot))
+    }
+
+    /// The directories that its files are to lie in, or below.
+    #[must_use]
+    pub fn directories(&self) -> Vec<PathBuf> {
+        names::directories(&self.settings)
     }
 
     /// Whether every byte that is read is checked.

@@ -3,13 +3,13 @@
 
 use super::super::Wrong;
 use super::files::{Make, Memory};
+use super::sets::{Sets, Taken};
 use super::{Job, Place};
 use fathom_workload::{
-    Action, Axes, Bytes, CacheState, Data, Direction, Duration, Existing, FileSet, Files, Group, Holes,
-    Phase, Pick, Program, Stonewall, Stop, Stream, Thread, Verify, Workload,
+    Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
+    Stonewall, Stop, Stream, Thread, Verify, Workload,
 };
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 /// Windows of bandwidth over time.
 pub const INTERVAL_NS: u64 = 500_000_000;
@@ -17,10 +17,10 @@ pub const INTERVAL_NS: u64 = 500_000_000;
 /// Fills a workload with file sets and phases, and tells the jobs where they are.
 pub fn fill(workload: &mut Workload, jobs: &mut [Job]) -> Result<(), Wrong> {
     let steps: BTreeSet<u32> = jobs.iter().map(|j| j.step).collect();
-    let mut names = BTreeSet::new();
-    let sets: Vec<Vec<String>> = jobs.iter().map(|job| name_sets(job, &mut names)).collect();
-    for (job, names) in jobs.iter().zip(&sets) {
-        file_sets(workload, job, names);
+    let mut taken = Taken::new();
+    let sets: Vec<Sets> = jobs.iter().map(|job| Sets::of(job, &mut taken)).collect();
+    for (job, sets) in jobs.iter().zip(&sets) {
+        workload.filesets.extend(sets.described(job));
     }
     for step in steps {
         let of_step: Vec<usize> = (0..jobs.len()).filter(|j| jobs[*j].step == step).collect();
@@ -37,59 +37,6 @@ pub fn fill(workload: &mut Workload, jobs: &mut [Job]) -> Result<(), Wrong> {
         }
     }
     Ok(())
-}
-
-/// A name for each file set of a job that no other has: one for all clones, or one for each clone with several files.
-fn name_sets(job: &Job, taken: &mut BTreeSet<String>) -> Vec<String> {
-    let wanted = if job.stream.pick == Pick::All { job.files.len() } else { 1 };
-    let mut unique = |base: String| {
-        let mut name = base.clone();
-        let mut number = 2;
-        while !taken.insert(name.clone()) {
-            name = format!("{base} ({number})");
-            number += 1;
-        }
-        name
-    };
-    let name = |clone: usize| if wanted == 1 { job.name.clone() } else { format!("{}.{clone}", job.name) };
-    (0..wanted).map(|clone| unique(name(clone))).collect()
-}
-
-fn file_sets(workload: &mut Workload, job: &Job, names: &[String]) {
-    for (number, name) in names.iter().enumerate() {
-        let paths: Vec<PathBuf> = if names.len() == 1 && job.stream.pick != Pick::All {
-            let mut paths: Vec<PathBuf> = Vec::new();
-            for path in job.files.iter().flatten() {
-                if !paths.contains(path) {
-                    paths.push(path.clone());
-                }
-            }
-            paths
-        } else {
-            job.files.get(number).cloned().unwrap_or_default()
-        };
-        // What is laid out is checked by a job that reads and verifies.
-        let data = if matches!(job.stream.data, Data::Positioned { .. }) {
-            job.stream.data.clone()
-        } else {
-            Data::Unique
-        };
-        workload.filesets.push(FileSet {
-            name: name.clone(),
-            files: Files::List(paths),
-            size: job.ready.file.clone(),
-            existing: Existing::Reuse,
-            foreign_writable: job.ready.foreign,
-            keep: job.ready.keep,
-            mode: 0o644,
-            data,
-            preallocated_percent: 100,
-            share: fathom_workload::Share::ReadWrite,
-            trust_sizes: false,
-            leave_dirty: false,
-            prepare_record: FileSet::PREPARE_RECORD,
-        });
-    }
 }
 
 /// What all jobs of a step have in common.
@@ -117,15 +64,26 @@ fn agree(jobs: &[Job], of_step: &[usize]) -> Result<(), Wrong> {
 }
 
 /// One phase of jobs that run together, or of their reading back.
-fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Vec<String>], which: &[usize], back: bool) {
+fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usize], back: bool) {
     let number = u32::try_from(workload.phases.len()).unwrap_or(u32::MAX);
     let mut phase = Phase { holes: Holes::Leave, interval: Duration(INTERVAL_NS), ..Phase::default() };
     let mut worker = 0;
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
+    phase.interval_by_worker = true;
+    // As fine as the finest log, and so that the windows of all come out whole.
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    phase.interval = Duration(widths.fold(INTERVAL_NS, common));
+    // What was not written whole cannot be read back.
+    let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
+    phase.stop.failed = match which.iter().any(|j| jobs[*j].error_ends_all) {
+        _ if read_back => Failed::Run,
+        true => Failed::Phase,
+        false => Failed::Worker,
+    };
     for index in which {
-        let names = &sets[*index];
+        let sets = &sets[*index];
         let job = &mut jobs[*index];
-        for name in names {
+        for name in sets.names() {
             let made = if back && !job.only_reads_back { Make::Nothing } else { job.ready.make };
             match made {
                 Make::Write => phase.before.push(Action::Prepare(name.clone())),
@@ -138,7 +96,8 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Vec<String>], which:
                 (Memory::Read, 2..) => phase.before.push(Action::Warm(name.clone())),
                 _ => {}
             }
-            if !job.ready.keep {
+            // A file that is read back is still needed.
+            if !job.ready.keep && (back || !job.reads_back) {
                 phase.after.push(Action::Remove(name.clone()));
             }
         }
@@ -151,7 +110,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Vec<String>], which:
         }
         job.places.push(Place { phase: number, worker });
         for clone in 0..job.clones {
-            phase.groups.push(group(job, names, clone, back));
+            phase.groups.push(group(job, sets, clone, back));
             worker += 1;
         }
         phase.ramp = Duration(if back { 0 } else { job.times.ramp });
@@ -162,12 +121,8 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Vec<String>], which:
             phase.stop = Stop {
                 time: (job.times.runtime > 0).then_some(Duration(job.times.runtime)),
                 first_done: job.times.exit_all.then(Stonewall::default),
-                ..Stop::default()
+                ..phase.stop.clone()
             };
-        }
-        // A file that is read back is still needed.
-        if !back && job.reads_back {
-            phase.after.retain(|a| !matches!(a, Action::Remove(name) if names.contains(name)));
         }
     }
     let first: Vec<&Job> = which.iter().map(|j| &jobs[*j]).collect();
@@ -177,22 +132,17 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Vec<String>], which:
     workload.phases.push(phase);
 }
 
-fn group(job: &Job, names: &[String], clone: u32, back: bool) -> Group {
+/// The largest width that both are multiples of.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     let mut stream: Stream = job.stream.clone();
-    let set = names.get(clone as usize).or(names.first()).cloned().unwrap_or_default();
-    stream.fileset = set;
-    if stream.pick != Pick::All {
-        // Of the files that clones share there is one entry.
-        let mut seen: Vec<&PathBuf> = Vec::new();
-        for path in job.files.iter().flatten() {
-            if !seen.contains(&path) {
-                seen.push(path);
-            }
-        }
-        let own = job.files.get(clone as usize).and_then(|files| files.first());
-        let at = seen.iter().position(|path| Some(*path) == own).unwrap_or(0);
-        stream.pick = Pick::One(u32::try_from(at).unwrap_or(0));
-        stream.start = Bytes(stream.start.0.saturating_add(job.ready.step.saturating_mul(clone.into())));
+    sets.place(clone, &mut stream);
+    if let Some(part) = job.parts.get(clone as usize) {
+        let several = stream.pick == Pick::All;
+        part.place(&mut stream, several);
     }
     if back {
         stream.direction = Direction::Read;

@@ -3,7 +3,7 @@
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
-use super::files::Laid;
+use super::Part;
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// What a job does, in the words of fio.
@@ -239,17 +239,17 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
     Ok(zones)
 }
 
-/// How much is done.
-pub fn amount(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wrong> {
+/// How much is done in a part.
+pub fn amount(s: &Settings, stream: &Stream, part: &Part, several: bool) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
-    let io_size = s.size("io_size")?.map(|size| size.of(laid.size));
-    let region = laid.region;
+    let io_size = s.size("io_size")?.map(|size| size.of(part.size));
+    let region = part.length;
     let per_pass = match &stream.record {
         Record::Fixed(size) => Some(region / size.0.max(1)),
         _ => None,
     };
     let most = s.number("number_ios")?.filter(|n| *n > 0);
-    if stream.record.largest().0 > region && !laid.several {
+    if stream.record.largest().0 > region && !several {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");
         return Err(s
             .wrong(
@@ -262,18 +262,17 @@ pub fn amount(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wron
             .hint("size and filesize say how much that is"));
     }
     if s.on("time_based", false) && s.time("runtime")? > 0 {
-        stream.amount = match most {
+        return Ok(match most {
             Some(n) => Amount::Operations(n),
             None => Amount::Endless,
-        };
-        return Ok(());
+        });
     }
     let bytes = io_size.unwrap_or(region).saturating_mul(loops);
     let operations = per_pass.and_then(|n| match io_size {
         None => Some(n.saturating_mul(loops)),
         Some(_) => None,
     });
-    stream.amount = match (operations, most, &stream.record) {
+    Ok(match (operations, most, &stream.record) {
         (_, Some(n), Record::Fixed(size)) => {
             Amount::Operations(n.min(operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)))).max(1))
         }
@@ -289,8 +288,7 @@ pub fn amount(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wron
         (Some(_), None, _) => Amount::Passes(loops),
         (None, None, _) if io_size.is_none() && loops == 1 => Amount::Pass,
         (None, None, _) => Amount::Bytes(Bytes(bytes.max(1))),
-    };
-    Ok(())
+    })
 }
 
 #[cfg(test)]

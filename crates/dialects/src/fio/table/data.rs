@@ -35,7 +35,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "buffer_pattern",
         Text,
-        "one byte, written everywhere: 0x.. or a number up to 255; others are refused",
+        "bytes that every block repeats from its beginning: 0x.. (as written), numbers (least byte first), \"text\", and 'FILE', one after the other",
     ),
     done("buffer_compress_percentage", Number, "share of each block that is zero"),
     harmless(
@@ -89,7 +89,7 @@ pub(super) static ROWS: &[Row] = &[
         "verify_fatal",
         Bool,
         "end at the first wrong block",
-        "the first wrong block always ends the job",
+        "the first wrong block ends the job, as in fio without continue_on_error",
     ),
     harmless(
         "verify_dump",

@@ -58,6 +58,32 @@ const ENGINES: super::Kind = Word(&[
     "pmemblk",
 ]);
 
+/// Options that only some engines have, with these.
+const OF_ENGINES: [(&str, &[&str]); 16] = [
+    ("hipri", &["pvsync2", "io_uring"]),
+    ("hipri_percentage", &["pvsync2"]),
+    ("nowait", &["pvsync2", "libaio", "io_uring"]),
+    ("uncached", &["pvsync2", "io_uring"]),
+    ("fixedbufs", &["io_uring"]),
+    ("registerfiles", &["io_uring"]),
+    ("sqthread_poll", &["io_uring"]),
+    ("sqthread_poll_cpu", &["io_uring"]),
+    ("nonvectored", &["io_uring"]),
+    ("force_async", &["io_uring"]),
+    ("userspace_reap", &["libaio"]),
+    ("cmdprio_percentage", &["libaio", "io_uring"]),
+    ("cmdprio_class", &["libaio", "io_uring"]),
+    ("cmdprio", &["libaio", "io_uring"]),
+    ("cmdprio_bssplit", &["libaio", "io_uring"]),
+    ("thp", &["mmap"]),
+];
+
+/// The engines that have an option; `None` if all have it.
+#[must_use]
+pub fn engines_of(option: &str) -> Option<&'static [&'static str]> {
+    OF_ENGINES.iter().find(|of| of.0 == option).map(|of| of.1)
+}
+
 pub(super) static ROWS: &[Row] = &[
     done(
         "ioengine",

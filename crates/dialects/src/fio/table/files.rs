@@ -94,11 +94,10 @@ pub(super) static ROWS: &[Row] = &[
         Bool,
         "drop the files from memory before the start; fathom writes them back first, so that it works",
     ),
-    harmless(
+    done(
         "fadvise_hint",
         Word(&["0", "1", "none", "random", "sequential", "noreuse"]),
-        "tell the kernel the order",
-        "fathom gives no advice; mmap has madvise",
+        "tell the kernel the order, which changes how far it reads ahead: 1 (random or sequential, as the job is) without it",
     ),
     refused(
         "ioscheduler",

@@ -11,6 +11,8 @@ mod process;
 mod report;
 mod what;
 
+pub use engine::engines_of;
+
 use super::number;
 use std::fmt::Write as _;
 
@@ -78,6 +80,8 @@ pub enum Kind {
     SplitTriple,
     /// Any text.
     Text,
+    /// Any text, or none.
+    OptionalText,
 }
 
 impl Kind {
@@ -101,6 +105,7 @@ impl Kind {
             Self::RangeTriple => "ranges for reads,writes,trims".into(),
             Self::SplitTriple => "size/percent:... for reads,writes,trims".into(),
             Self::Text => "text".into(),
+            Self::OptionalText => "text, or no value".into(),
         }
     }
 
@@ -116,7 +121,7 @@ impl Kind {
     /// A sentence that says what was expected.
     pub fn check(self, value: Option<&str>, kb_base: u64) -> Result<(), String> {
         let Some(text) = value else {
-            return if self == Self::Flag {
+            return if matches!(self, Self::Flag | Self::OptionalText) {
                 Ok(())
             } else {
                 Err(format!("a value is missing: {}", self.expected()))
@@ -142,8 +147,8 @@ impl Kind {
             Self::SplitTriple => {
                 number::triple(text, [const { Vec::new() }; 3], |t| number::split(t, kb_base)).map(drop)
             }
-            Self::Text if text.is_empty() => Err("the value is empty".into()),
-            Self::Text => Ok(()),
+            Self::Text | Self::OptionalText if text.is_empty() => Err("the value is empty".into()),
+            Self::Text | Self::OptionalText => Ok(()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Options that say what is printed: output, percentiles, logs, groups.
 
-use super::Kind::{Bool, Flag, Floats, Number, Text, Time, Word};
+use super::Kind::{Bool, Flag, Floats, Number, OptionalText, Text, Time, Word};
 use super::{Row, also, done, harmless, refused};
 use crate::fio::number::MS;
 
@@ -10,7 +10,7 @@ const EXPORT: &str = "fathom export --format intervals: rates and latencies over
 pub(super) static ROWS: &[Row] = &[
     done("group_reporting", Flag, "one report for each group"),
     refused("stats", Bool, &["1"], "report this job", "every job is reported", "leave it out"),
-    harmless("per_job_logs", Bool, "a log for each job", "without logs it means nothing"),
+    done("per_job_logs", Bool, "a log for each clone; 0: one for all"),
     done(
         "gtod_reduce",
         Bool,
@@ -56,23 +56,31 @@ pub(super) static ROWS: &[Row] = &[
         "they have 500 ms",
         "leave it out",
     ),
-    refused("write_bw_log", Text, &[], "bandwidth over time, into a file", LOGS, EXPORT),
-    refused("write_lat_log", Text, &[], "latencies, into files", LOGS, EXPORT),
-    refused("write_iops_log", Text, &[], "operations over time, into a file", LOGS, EXPORT),
+    done("write_bw_log", OptionalText, "bandwidth over time, into NAME_bw.N.log; with log_avg_msec"),
+    done(
+        "write_lat_log",
+        OptionalText,
+        "latencies over time, into NAME_lat, _clat and _slat.N.log; with log_avg_msec",
+    ),
+    done("write_iops_log", OptionalText, "operations over time, into NAME_iops.N.log; with log_avg_msec"),
     refused("write_hist_log", Text, &[], "histograms over time, into a file", LOGS, EXPORT),
-    harmless("log_avg_msec", Time(MS), "width of averages in logs", "without logs it means nothing"),
+    done(
+        "log_avg_msec",
+        Time(MS),
+        "width of averages in logs, a multiple of 10 ms; without it logs are refused",
+    ),
     harmless("log_hist_msec", Time(MS), "width of histograms in logs", "without logs it means nothing"),
     harmless("log_hist_coarseness", Number, "width of their buckets", "without logs it means nothing"),
-    harmless("log_max_value", Bool, "largest instead of mean values", "without logs it means nothing"),
-    harmless("log_window_value", Text, "largest or mean values", "without logs it means nothing"),
-    harmless("log_offset", Bool, "offsets in logs", "without logs it means nothing"),
-    harmless("log_prio", Bool, "priorities in logs", "without logs it means nothing"),
-    harmless("log_issue_time", Bool, "times of issue in logs", "without logs it means nothing"),
-    harmless("log_entries", Number, "room for entries of logs", "without logs it means nothing"),
-    harmless("log_unix_epoch", Bool, "wall clock in logs", "without logs it means nothing"),
-    harmless("log_alternate_epoch", Bool, "another clock in logs", "without logs it means nothing"),
+    done("log_max_value", Bool, "largest instead of mean values: with logs it is refused"),
+    done("log_window_value", Text, "largest or mean values: with logs only avg is taken"),
+    done("log_offset", Bool, "a column for offsets in logs; of averages it is 0"),
+    harmless("log_prio", Bool, "priorities in logs", "averages have none"),
+    harmless("log_issue_time", Bool, "times of issue in logs", "averages have none"),
+    harmless("log_entries", Number, "room for entries of logs", "there is no such limit"),
+    done("log_unix_epoch", Bool, "wall clock in logs: with logs it is refused"),
+    done("log_alternate_epoch", Bool, "another clock in logs: with logs it is refused"),
     harmless("log_alternate_epoch_clock_id", Number, "which clock", "without logs it means nothing"),
-    harmless("log_compression", Number, "compress logs in memory", "without logs it means nothing"),
-    harmless("log_compression_cpus", Text, "by which CPUs", "without logs it means nothing"),
-    harmless("log_store_compressed", Bool, "leave them compressed", "without logs it means nothing"),
+    harmless("log_compression", Number, "compress logs in memory", "they are small"),
+    harmless("log_compression_cpus", Text, "by which CPUs", "logs are not compressed"),
+    harmless("log_store_compressed", Bool, "leave them compressed", "logs are not compressed"),
 ];

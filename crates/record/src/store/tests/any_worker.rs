@@ -94,6 +94,7 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
             stats,
             ending,
             op_log,
+            intervals: Vec::new(),
         })
         .boxed()
 }

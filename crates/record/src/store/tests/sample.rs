@@ -87,6 +87,7 @@ pub(super) fn write_phase() -> Phase {
         stats: stats.clone(),
         ending,
         op_log: Vec::new(),
+        intervals: Vec::new(),
     };
     let full = Ending::Failed(OpError {
         compared: None,

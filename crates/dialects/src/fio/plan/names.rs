@@ -1,0 +1,124 @@
+//! The names of a job's files: those that `filename` lists, a device that the job is named after, or names that fio makes of job, clone
+//! and number.
+
+use super::super::settings::{Level, Settings};
+use super::super::wrong::COMMAND_LINE;
+use super::super::{World, Wrong};
+use super::Notes;
+use std::path::{Path, PathBuf};
+
+/// The files of every clone.
+pub fn paths(
+    s: &Settings,
+    clones: u32,
+    world: &World<'_>,
+    notes: &mut Notes,
+) -> Result<Vec<Vec<PathBuf>>, Wrong> {
+    let number = s.count("nrfiles", 1, 1)?;
+    const MOST: u32 = 1 << 20;
+    if number.saturating_mul(clones) > MOST {
+        return Err(
+            s.wrong("nrfiles", format!("{clones} clones of {number} files: at most {MOST} are expected"))
+        );
+    }
+    let directories = s.text("directory").map_or_else(|| vec![String::new()], split);
+    let format = s.text("filename_format").unwrap_or("$jobname.$jobnum.$filenum").to_owned();
+    if let Some(names) = s.text("filename") {
+        let names = split(names);
+        if names.iter().any(String::is_empty) {
+            return Err(s
+                .wrong("filename", "a name is empty")
+                .hint("files are separated by colons; \\: is a colon"));
+        }
+        if names.iter().any(|n| n == "-") {
+            return Err(s
+                .wrong("filename", "filename=- (standard input or output) is not supported")
+                .hint("instead: a file"));
+        }
+        // All clones share them, in the first of several directories.
+        let directory = directory_of_names(s, notes);
+        let named: Vec<PathBuf> = names.iter().map(|name| below(&directory, name)).collect();
+        return Ok(vec![named; clones as usize]);
+    }
+    if s.text("directory").is_none() && (world.find)(Path::new(&s.job)).is_some_and(|found| found.device) {
+        notes
+            .say(format!("job {0} works on the device {0}: it has no filename, and is named like it", s.job));
+        return Ok(vec![vec![PathBuf::from(&s.job)]; clones as usize]);
+    }
+    let of_clone = |clone: u32| {
+        let one = |file: u32| {
+            let name = format
+                .replace("$jobname", &s.job)
+                .replace("$jobnum", &clone.to_string())
+                .replace("$filenum", &file.to_string())
+                .replace("$clientuid", "localhost");
+            below(&directories[clone as usize % directories.len()], &name)
+        };
+        (0..number).map(one).collect()
+    };
+    Ok((0..clones).map(of_clone).collect())
+}
+
+/// The directories that are given.
+pub fn directories(s: &Settings) -> Vec<PathBuf> {
+    s.text("directory").map(split).into_iter().flatten().map(PathBuf::from).collect()
+}
+
+/// A name in a directory, one with a leading slash, too: fio joins both.
+fn below(directory: &str, name: &str) -> PathBuf {
+    if directory.is_empty() {
+        return name.into();
+    }
+    Path::new(directory).join(name.trim_start_matches('/'))
+}
+
+/// The directory that listed names lie in. fio reads names when it comes to them: a directory that is given only later, in a section
+/// below or to the right on the command line, does not hold for them.
+fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
+    let list: Vec<_> = s.all().collect();
+    let Some(at) = list.iter().rposition(|(_, of)| of.row.name == "filename") else { return String::new() };
+    let (level, named) = list[at];
+    let from_the_left = &*named.spot.source == COMMAND_LINE;
+    let holds = |(place, (of, _)): &(usize, &&(Level, super::super::text::Setting))| {
+        if from_the_left { *place < at } else { of <= level }
+    };
+    let of_directories = || list.iter().enumerate().filter(|(_, (_, of))| of.row.name == "directory");
+    let found = of_directories().rfind(holds).and_then(|(_, (_, of))| of.value.as_deref());
+    if found.is_none() && of_directories().next().is_some() {
+        notes.say(format!(
+            "job {}: directory is given after filename, and does not hold for it, as in fio: put it before",
+            s.job
+        ));
+    }
+    found.and_then(|text| split(text).into_iter().next()).unwrap_or_default()
+}
+
+/// At colons that no backslash stands before.
+fn split(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let Some(last) = parts.last_mut() else { break };
+        match letter {
+            '\\' if letters.peek() == Some(&':') => {
+                letters.next();
+                last.push(':');
+            }
+            ':' => parts.push(String::new()),
+            other => last.push(other),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colons_separate_but_for_escaped_ones() {
+        assert_eq!(split("a:b\\:c"), ["a", "b:c"]);
+        assert_eq!(split("/dev/x"), ["/dev/x"]);
+        assert_eq!(split("a:"), ["a", ""]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Patterns of buffers, as `buffer_pattern` writes them: `0x` and digits (bytes as written), whole numbers (least byte first, no more
+//! bytes than needed; four of a negative one), `"text"` and `'FILE'`, one after the other.
+
+use super::super::World;
+use std::path::Path;
+
+/// The longest pattern.
+const MOST: usize = 1 << 16;
+
+/// The bytes of a pattern.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        rest = if let Some(inside) = rest.strip_prefix('"') {
+            let (word, after) = inside.split_once('"').ok_or("the closing \" of a text is missing")?;
+            out.extend_from_slice(word.as_bytes());
+            after
+        } else if let Some(inside) = rest.strip_prefix('\'') {
+            let (name, after) = inside.split_once('\'').ok_or("the closing ' of a file's name is missing")?;
+            let held = (world.read)(Path::new(name)).map_err(|why| format!("{name}: {why}"))?;
+            out.extend_from_slice(&held);
+            after
+        } else if let Some(digits) = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X")) {
+            let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+            hexadecimal(&digits[..end], &mut out)?;
+            &digits[end..]
+        } else {
+            let sign = usize::from(rest.starts_with('-'));
+            let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |at| at + sign);
+            number(&rest[..end], &mut out)?;
+            &rest[end..]
+        };
+        if out.len() > MOST {
+            return Err(format!("the pattern is longer than {MOST} bytes"));
+        }
+    }
+    if out.is_empty() { Err("the pattern has no bytes".into()) } else { Ok(out) }
+}
+
+/// An odd number of digits has a zero before the first.
+fn hexadecimal(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    if digits.is_empty() {
+        return Err("digits are missing after 0x".into());
+    }
+    let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or(0) as u8;
+    let (odd, pairs) = digits.as_bytes().split_at(digits.len() % 2);
+    out.extend(odd.iter().map(|digit| value(*digit)));
+    out.extend(pairs.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])));
+    Ok(())
+}
+
+fn number(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    let expected = || format!("{digits:?}: 0x.., a whole number of 32 bits, \"text\" or 'FILE' is expected");
+    let value: i64 = digits.parse().map_err(|_| expected())?;
+    if let Ok(negative) = i32::try_from(value)
+        && negative < 0
+    {
+        out.extend_from_slice(&negative.to_le_bytes());
+        return Ok(());
+    }
+    let word = u32::try_from(value).map_err(|_| expected())?.to_le_bytes();
+    let needed = word.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
+    out.extend_from_slice(&word[..needed]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::world;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn patterns_are_those_that_fio_writes() {
+        // As read back from files that fio 3.33 wrote.
+        for (text, written) in [
+            ("90", &[0x5a][..]),
+            ("0x5a", &[0x5a]),
+            ("0xdeadbeef", &[0xde, 0xad, 0xbe, 0xef]),
+            ("\"abc\"", b"abc"),
+            ("300", &[0x2c, 1]),
+            ("-12", &[0xf4, 0xff, 0xff, 0xff]),
+            ("0xdead\"ab\"-12", &[0xde, 0xad, 0x61, 0x62, 0xf4, 0xff, 0xff, 0xff]),
+            ("0xabc", &[0x0a, 0xbc]),
+            ("'dir/more.inc'", b"iodepth=4\n"),
+        ] {
+            assert_eq!(bytes(text, &world()).as_deref(), Ok(written), "{text}");
+        }
+        for text in ["0x", "4k", "", "\"abc", "'none'", "99999999999"] {
+            assert!(bytes(text, &world()).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*", pieces in "(0x[0-9a-f]{0,5}|-?[0-9]{0,12}|\"[^\"]{0,3}\"?|%o){0,4}") {
+            let _ = (bytes(&text, &world()), bytes(&pieces, &world()));
+        }
+    }
+}
