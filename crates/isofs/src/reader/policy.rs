@@ -233,7 +233,8 @@ mod tests {
         let (disc, file) = (Policy::modern_on(Medium::Optical), Policy::modern_on(Medium::Other));
         assert_eq!((disc.depth, file.depth, &file), (1, 32, &Policy::modern()));
         disc.check().unwrap();
-        assert_ne!(disc.ahead().unwrap(), file.ahead().unwrap());
+        let windows = |policy: &Policy| format!("{:?}", policy.ahead().unwrap());
+        assert_ne!(windows(&disc), windows(&file));
     }
 
     #[test]

@@ -223,8 +223,10 @@ fn stop() -> BoxedStrategy<Stop> {
         option::of(raise.prop_map(|raise| Stonewall { raise })),
         prop::sample::select(vec![Exhausted::Early, Exhausted::Phase, Exhausted::Worker]),
         prop::sample::select(vec![Finished::Phase, Finished::Worker]),
+        prop::sample::select(vec![Failed::Run, Failed::Phase, Failed::Worker]),
     )
-        .prop_map(|(time, operations, bytes, steady, first_done, exhausted, finished)| Stop {
+        .prop_map(|(time, operations, bytes, steady, first_done, exhausted, finished, failed)| Stop {
+            failed,
             exhausted,
             finished,
             time,
@@ -641,7 +643,7 @@ fn phase() -> BoxedStrategy<Phase> {
     let actions = || vec(action(), 0..4);
     let cache = prop::sample::select(vec![CacheState::AsFound, CacheState::Cold, CacheState::Warm]);
     let holes = prop::sample::select(vec![Holes::Fill, Holes::Leave]);
-    let around = (cache, holes, time(), option::of(float()));
+    let around = (cache, holes, time(), option::of(float()), any::<bool>());
     (text(), axes(), actions(), actions(), around, stop(), time(), time(), vec(group(), 0..3))
         .prop_map(
             |(
@@ -649,7 +651,7 @@ fn phase() -> BoxedStrategy<Phase> {
                 axes,
                 before,
                 after,
-                (cache, holes, ramp, events_per_s),
+                (cache, holes, ramp, events_per_s, interval_by_worker),
                 stop,
                 stagger,
                 interval,
@@ -666,6 +668,7 @@ fn phase() -> BoxedStrategy<Phase> {
                     stop,
                     stagger,
                     interval,
+                    interval_by_worker,
                     groups,
                     events_per_s,
                 }
