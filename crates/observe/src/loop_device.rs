@@ -179,7 +179,13 @@ mod tests {
             let text = std::fs::read_to_string(&backing).unwrap_or_default();
             Path::new(text.trim()) == path
         };
-        assert!(ours() && OpenOptions::new().write(true).open(device.path()).is_err());
+        // Some kernels let a reader-only device be opened, and refuse the write.
+        let written = OpenOptions::new()
+            .write(true)
+            .open(device.path())
+            .and_then(|file| file.write_all_at(&[0; 512], 0).and_then(|()| file.sync_all()));
+        assert!(ours() && written.is_err(), "{written:?}");
+        assert_eq!(std::fs::read(&path).expect("the file"), vec![7; 1 << 20]);
         drop(device);
         // udev may look at it a moment longer.
         let begun = std::time::Instant::now();

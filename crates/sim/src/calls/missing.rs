@@ -3,8 +3,12 @@
 
 use super::Handle;
 use crate::cache::Flags;
+use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
 use std::ops::Range;
+
+/// Pages of a window of read-ahead today, 128 KiB.
+const WINDOW: u32 = 32;
 
 impl Machine {
     /// Counts a page that is asked for. Whether it is there, or under way.
@@ -41,8 +45,13 @@ impl Machine {
         missing
     }
 
-    /// The first page of what is left of a call on a file without read-ahead: if it is missing, all that is left is read, as in the kernel.
+    /// The first page of what is left of a call on a file without read-ahead: if it is missing, what is left is read, as much as one request
+    /// takes or a window of read-ahead has; the page behind that asks again.
     pub(super) fn touch_alone(&self, handle: Handle, left: Range<u32>) -> Vec<(u32, u32)> {
-        if self.is_asked_for(handle, left.start) { Vec::new() } else { self.missing_of(handle, left) }
+        if self.is_asked_for(handle, left.start) {
+            return Vec::new();
+        }
+        let most = (self.block.max_sectors() / BLOCK_SECTORS as u32).max(WINDOW);
+        self.missing_of(handle, left.start..left.end.min(left.start.saturating_add(most)))
     }
 }

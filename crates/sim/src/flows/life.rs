@@ -187,7 +187,7 @@ impl Hand<'_, '_> {
             Ending::Completed
         };
         let failed = |call: &str, sentence: &dyn Fn(&Op, &str, &str) -> String| {
-            self.together.failed.set(true);
+            self.together.has_failed();
             Ending::Failed(self.error(at_op, call, sentence))
         };
         let stop = &self.stage.phase.stop;

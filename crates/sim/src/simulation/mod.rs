@@ -18,7 +18,7 @@ use crate::sets::Sets;
 use crate::stack::Stack;
 use crate::threads::{self, Pools, Setting};
 use fathom_iopath::Elevator as _;
-use fathom_workload::Workload;
+use fathom_workload::{Failed, Workload};
 use phase::one_phase;
 use setup::{check_space, limit, machine, room};
 
@@ -82,7 +82,7 @@ pub fn simulate_noting(
             let done = one_phase(&machine, &mut executor, &setting, &mut out.inside)?;
             let failed = done.error().is_some();
             out.phases[number].push(done);
-            if failed {
+            if failed && workload.phases[number].stop.failed == Failed::Run {
                 break 'all;
             }
         }

@@ -50,7 +50,8 @@ pub(super) fn one_phase<'m>(
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
     let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
     let count = plans.len() + actors.len();
-    let together = Rc::new(Together::new(phase.interval.0, phase.stop.steady, count));
+    let together =
+        Rc::new(Together::new(phase.interval.0, phase.stop.steady, count).failing(phase.stop.failed));
     together.alive.set(count);
     for plan in &plans {
         let (plan, together, worked) = (Rc::clone(plan), Rc::clone(&together), Rc::clone(&worked));

@@ -46,7 +46,7 @@ impl Hot<'_, '_> {
         if counts {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);
         }
-        if let Err(short) = self.unsettle(&op).await {
+        if let Err((op, short)) = self.unsettle(&op).await {
             return Some(self.fail(&op, short));
         }
         let began = machine.now();
@@ -55,13 +55,13 @@ impl Hot<'_, '_> {
         }
         self.ended(source, &op, began, counts);
         self.note_response(&op, began, counts);
-        self.pace.after(machine, plan, &op, &mut self.paused).await;
+        self.pace.after(machine, plan, together, &op, self.deadline_ns, &mut self.paused).await;
         None
     }
 
     /// What is to make an operation harder: a walk through other memory, so that its buffer is in no cache of the CPU, and reads at the
     /// beginning of the file, which read-ahead and an arm come back from. As with the engine it is in no latency.
-    async fn unsettle(&self, op: &Op) -> Result<(), Short> {
+    async fn unsettle(&self, op: &Op) -> Result<(), (Op, Short)> {
         let (machine, stream) = (self.machine, self.plan.stream);
         let pages = stream.purge.0.div_ceil(PAGE);
         if pages > 0 {
@@ -72,8 +72,10 @@ impl Hot<'_, '_> {
         if disturbs && self.done.reads.is_multiple_of(stream.disturb_every) {
             // With O_DIRECT a byte cannot be read alone.
             let bytes = if stream.open.direct { PAGE } else { 1 };
-            self.plan.read(machine, op.file, 0, bytes).await?;
-            self.plan.read(machine, op.file, PAGE.min(op.offset / PAGE * PAGE), bytes).await?;
+            for offset in [0, PAGE.min(op.offset / PAGE * PAGE)] {
+                let disturbing = Op { offset, bytes: bytes as u32, ..*op };
+                self.plan.read(machine, op.file, offset, bytes).await.map_err(|short| (disturbing, short))?;
+            }
         }
         Ok(())
     }

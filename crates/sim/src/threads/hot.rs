@@ -135,7 +135,7 @@ impl<'a> Hot<'a, '_> {
 
     /// An operation moved less than it was asked for.
     pub fn fail(&mut self, op: &Op, short: Short) -> Outcome {
-        self.together.failed.set(true);
+        self.together.has_failed();
         let path = format!("file {} of the set {}", op.file, self.plan.set);
         let message = format!(
             "{path} ends too early: at offset {} only {} of {} bytes could be read",

@@ -79,7 +79,7 @@ pub(crate) async fn live<'a>(
     hot.worked.start_ns = released_ns;
     let Some(mut source) = plan.source() else {
         hot.worked.ending = too_small(plan);
-        together.failed.set(true);
+        together.has_failed();
         return hot.worked;
     };
     let source = &mut *source;

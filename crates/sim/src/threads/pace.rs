@@ -23,6 +23,7 @@ pub(super) enum Waited {
 pub(super) struct Pace<'a> {
     think_ns: u64,
     think_counted: bool,
+    think_asleep: bool,
     schedule: Option<Schedule<'a>>,
     burst_bytes: u64,
     burst_left: u64,
@@ -108,6 +109,7 @@ impl<'a> Pace<'a> {
         Self {
             think_ns: pace.think.map_or(0, |t| t.time.0),
             think_counted: pace.think.is_some_and(|t| t.counted),
+            think_asleep: pace.think.is_some_and(|t| t.asleep),
             schedule: pace.rate.map(|r| Schedule::new(&r, plan, released_ns)),
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
@@ -141,7 +143,11 @@ impl<'a> Pace<'a> {
         if think_ns > 0 {
             let from = machine.now();
             let left_ns = deadline_ns.saturating_sub(from);
-            machine.compute(think_ns.min(left_ns)).await;
+            if self.think_asleep {
+                wait_until(machine, plan, together, from.saturating_add(think_ns), deadline_ns).await;
+            } else {
+                compute(machine, plan, together, think_ns.min(left_ns)).await;
+            }
             if !self.think_counted {
                 paused.ns += machine.now() - from;
             }
@@ -158,7 +164,15 @@ impl<'a> Pace<'a> {
     }
 
     /// What comes after an operation that was issued at `issued_ns`: when it was due, how far behind the worker is, and a pause.
-    pub async fn after(&mut self, machine: &Machine, plan: &Plan<'_>, op: &Op, paused: &mut Paused) {
+    pub async fn after(
+        &mut self,
+        machine: &Machine,
+        plan: &Plan<'_>,
+        together: &Together,
+        op: &Op,
+        deadline_ns: u64,
+        paused: &mut Paused,
+    ) {
         self.burst_left = self.burst_left.saturating_sub(u64::from(op.bytes));
         if self.burst_bytes == 0 || self.burst_left > 0 {
             return;
@@ -166,7 +180,8 @@ impl<'a> Pace<'a> {
         self.burst_left = self.burst_bytes;
         plan.fsync(machine, op.file, false).await;
         let from = machine.now();
-        machine.sleep_until(from.saturating_add(self.burst_pause_ns)).await;
+        let until_ns = from.saturating_add(self.burst_pause_ns);
+        wait_until(machine, plan, together, until_ns, deadline_ns).await;
         paused.ns += machine.now() - from;
     }
 }
@@ -177,6 +192,15 @@ pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together
     together.failed.get()
         || together.rule.get()
         || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
+}
+
+/// Computes for so long, unless a stop comes before.
+async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns: u64) {
+    while ns > 0 && !is_stopped(machine, plan, together) {
+        let part = ns.min(NAP_NS);
+        machine.compute(part).await;
+        ns -= part;
+    }
 }
 
 /// Waits until a moment, unless a stop or the end of the time comes before.

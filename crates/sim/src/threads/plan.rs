@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::sets::Sets;
 use fathom_workload::ops::{Common, Place, PoolOps, PooledFiles, Region, Source, StreamOps};
 use fathom_workload::{
-    Access, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
+    Access, Advice, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
 };
 use std::sync::atomic::AtomicU64;
 
@@ -72,7 +72,8 @@ impl<'a> Plan<'a> {
             who: self.who,
             direct: self.stream.open.direct,
             access_time: !self.stream.open.no_access_time,
-            no_readahead: false,
+            // The other advices change nothing that is modelled.
+            no_readahead: self.stream.open.advice == Advice::Random,
             generation: None,
         }
     }

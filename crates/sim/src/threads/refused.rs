@@ -2,7 +2,12 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{Access, Action, Backend, Lock, Phase, Program, Stream, Workload};
+use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Program, Stream, Workload};
+
+/// MADV_POPULATE_WRITE, by its Linux number.
+const POPULATE_WRITE: u8 = 23;
+/// As deep as the engine goes.
+const DEEPEST: u32 = 4096;
 
 /// The first thing that it cannot execute.
 pub(crate) fn refusal(workload: &Workload) -> Option<String> {
@@ -59,6 +64,20 @@ fn of_stream(stream: &Stream) -> Option<String> {
             &format!("madvise advice {advice} of a mapped file"),
             "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
         );
+    }
+    if let Backend::Mmap { advice: Some(POPULATE_WRITE), .. } = stream.backend
+        && stream.direction == Direction::Read
+    {
+        return no(
+            "madvise advice 23 (populate_write) of a mapping that is only read",
+            "take 22 (populate_read)",
+        );
+    }
+    if matches!(stream.backend, Backend::Stdio { .. }) && stream.open.direct {
+        return no("O_DIRECT with the C library's buffers, which lie as they like,", "take one of them");
+    }
+    if stream.queue_depth > DEEPEST {
+        return no(&format!("a queue_depth above {DEEPEST}"), "the engine takes none either");
     }
     if let Backend::Pvsync2(flags) = stream.backend
         && (flags.uncached || flags.nowait || flags.high_priority || flags.atomic)
@@ -118,6 +137,18 @@ mod tests {
         assert!(deep.contains("one operation after the other"), "{deep}");
         let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
         assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
+    }
+
+    #[test]
+    fn what_the_engine_refuses_or_the_kernel_would_is_refused() {
+        for (stream, words) in [
+            ("backend = { mmap = { advice = 23 } }", "populate_write"),
+            ("backend = { stdio = {} }\nopen = { direct = true }", "O_DIRECT"),
+            ("backend = { uring = {} }\nqueue_depth = 5000", "above 4096"),
+        ] {
+            let why = refused(stream).unwrap();
+            assert!(why.contains(words), "{stream}: {why}");
+        }
     }
 
     #[test]

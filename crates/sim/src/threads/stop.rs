@@ -3,7 +3,7 @@
 
 use super::steady::Rounds;
 use fathom_record::{Histogram, Interval, OpKind, SteadyState};
-use fathom_workload::Steady;
+use fathom_workload::{Failed, Steady};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,8 @@ pub(crate) struct Together {
     pub first_done: Cell<bool>,
     /// A worker failed: all leave.
     pub failed: Cell<bool>,
+    /// Who fails leaves alone.
+    fails_alone: bool,
     /// A flow has come to what ends the phase, or the phase has become steady.
     pub rule: Cell<bool>,
     /// Workers that have not ended.
@@ -58,6 +60,7 @@ impl Together {
         Self {
             first_done: Cell::new(false),
             failed: Cell::new(false),
+            fails_alone: false,
             rule: Cell::new(false),
             alive: Cell::new(0),
             operations: Cell::new(0),
@@ -66,6 +69,17 @@ impl Together {
             series: (interval_ns > 0).then(|| RefCell::new(series)),
             rounds: steady.map(|rule| RefCell::new(Rounds::new(rule, workers))),
         }
+    }
+
+    /// With what an error ends.
+    #[must_use]
+    pub fn failing(self, failed: Failed) -> Self {
+        Self { fails_alone: failed == Failed::Worker, ..self }
+    }
+
+    /// A worker failed.
+    pub fn has_failed(&self) {
+        self.failed.set(!self.fails_alone);
     }
 
     /// Whether something has ended the phase for flows.
@@ -180,6 +194,16 @@ impl Together {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_fails_takes_the_others_along_unless_he_is_to_leave_alone() {
+        let over = |failed| {
+            let together = Together::new(0, None, 2).failing(failed);
+            together.has_failed();
+            together.is_over()
+        };
+        assert_eq!([Failed::Run, Failed::Phase, Failed::Worker].map(over), [true, true, false]);
+    }
 
     #[test]
     fn intervals_add_up_and_a_short_end_belongs_to_the_last() {

@@ -109,7 +109,7 @@ impl ArrayProfile {
         let c = &profile.controller;
         reader.within("controller.outstanding", c.outstanding.get(), 1..=65_536, " commands")?;
         reader.within("controller.firmware_us", c.firmware_us.get(), 0.0..=1e6, " us")?;
-        reader.within("controller.ceiling_mb_s", c.ceiling_mb_s.get(), 0.0..=1e6, " MB/s")?;
+        reader.rate("controller.ceiling_mb_s", c.ceiling_mb_s.get())?;
         let cache = &profile.cache;
         reader.within("cache.mib", cache.mib.get(), 0..=1 << 20, " MiB")?;
         reader.within("cache.write_percent", cache.write_percent.get(), 0..=100, " %")?;

@@ -48,10 +48,13 @@ impl DistributionProfile {
         let s = &profile.service;
         reader.within("service.capacity_gb", s.capacity_gb.get(), 0.001..=1e6, " GB")?;
         reader.within("service.queue_depth", s.queue_depth.get(), 1..=65_536, " commands")?;
-        reader.within("service.channels", s.channels.get(), 1..=65_536, " commands")?;
-        reader.within("service.mb_s", s.mb_s.get(), 0.0..=1e6, " MB/s")?;
+        reader.within("service.channels", s.channels.get(), 1..=65_536, " channels")?;
+        reader.rate("service.mb_s", s.mb_s.get())?;
         for (key, times) in [("service.read_us", &s.read_us.value), ("service.write_us", &s.write_us.value)] {
-            reader.within(key, times.len(), 1..=MOST_TIMES, " times")?;
+            if !(1..=MOST_TIMES).contains(&times.len()) {
+                let has = format!("a list of {}", times.len());
+                return Err(reader.value(key, &has, &format!("1 to {MOST_TIMES} times")));
+            }
             for &us in times {
                 reader.within(key, us, 0.0..=1e9, " us each")?;
             }
@@ -100,13 +103,18 @@ mod tests {
         };
         let message = error("[10, 20.5]", "[]");
         assert!(
-            message.contains("mine.toml:9:1: service.read_us is 0; expected 1 to 4096 times"),
+            message.contains("mine.toml:9:1: service.read_us is a list of 0; expected 1 to 4096 times"),
             "{message}"
         );
         let message = error("[7.0]", "[7.0, -1.0]");
         assert!(message.contains("service.write_us is -1; expected 0 to 1000000000 us each"), "{message}");
         let message = error("channels = { value = 2", "channels = { value = 0");
         assert!(message.contains("service.channels is 0"), "{message}");
+        let message = error("mb_s = { value = 0,", "mb_s = { value = 0.0000001,");
+        assert!(
+            message.contains("service.mb_s is 0.0000001; expected 0 (no limit), or 0.001 to"),
+            "{message}"
+        );
         let message = error("[10, 20.5]", "10");
         assert!(message.contains("mine.toml:9:"), "{message}");
     }

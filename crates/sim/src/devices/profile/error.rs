@@ -50,6 +50,14 @@ impl Reader<'_> {
         self.at(of_key(self.text, key), format!("{key} is {value}; expected {expected}"))
     }
 
+    /// A rate that 0 takes the limit from: what would be rounded to that is none.
+    pub fn rate(&self, key: &str, mb_s: f64) -> Result<(), ProfileError> {
+        if mb_s == 0.0 || (0.001..=1e6).contains(&mb_s) {
+            return Ok(());
+        }
+        Err(self.value(key, &mb_s.to_string(), "0 (no limit), or 0.001 to 1000000 MB/s"))
+    }
+
     /// The value, if it lies in a range.
     pub fn within<T: PartialOrd + std::fmt::Display>(
         &self,

@@ -204,7 +204,7 @@ impl ConstantProfile {
         reader.within("service.capacity_gb", s.capacity_gb.get(), 0.001..=1e6, " GB")?;
         reader.within("service.queue_depth", s.queue_depth.get(), 1..=65_536, " commands")?;
         reader.within("service.command_us", s.command_us.get(), 0.0..=1e9, " us")?;
-        reader.within("service.mb_s", s.mb_s.get(), 0.0..=1e6, " MB/s")?;
+        reader.rate("service.mb_s", s.mb_s.get())?;
         Ok(profile)
     }
 

@@ -40,3 +40,44 @@ fn who_waits_for_his_time_sees_that_the_phase_is_over() {
     assert_eq!((r.ops(), r.steady.as_ref().unwrap().reached), (1, false));
     assert!(r.workers[0].elapsed_ns < 3200 * MS, "{}", r.workers[0].elapsed_ns);
 }
+
+#[test]
+fn pauses_and_bursts_end_with_the_phase() {
+    let rule = "stop = { steady = { round = \"20ms\", window = 2, most_rounds = 5 } }";
+    for pause in [
+        "pace = { think = { time = \"8s\" } }",
+        "pace = { think = { time = \"8s\", asleep = true } }",
+        "pace = { burst = { bytes = \"4KiB\", pause = \"7s\" } }",
+    ] {
+        let out = run(&workload(1, 1, rule, &format!("{ENDLESS}\n{pause}")), setup("today"));
+        assert!(only(&out).elapsed_ns < 300 * MS, "{pause}: {}", only(&out).elapsed_ns);
+    }
+}
+
+#[test]
+fn who_pauses_asleep_leaves_the_cpu_to_others() {
+    let of = |asleep| {
+        let stream = format!(
+            "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 10 }}\n\
+             pace = {{ think = {{ time = \"10ms\", asleep = {asleep} }} }}"
+        );
+        only(&run(&workload(8, 8, "cache = \"warm\"", &stream), setup("today"))).elapsed_ns
+    };
+    let cpus = u64::from(setup("today").host.cpu.cpus.get());
+    let (awake, asleep) = (of(false), of(true));
+    assert!(asleep < 120 * MS, "{asleep}");
+    assert!(awake >= 8 * 10 * 10 * MS / cpus, "{awake} on {cpus} CPUs");
+}
+
+#[test]
+fn the_advice_random_turns_read_ahead_off() {
+    let requests = |advice: &str| {
+        let stream = format!(
+            "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 64 }}\nopen = {{ advice = \"{advice}\" }}"
+        );
+        let setup = Setup { readahead: "modern".into(), ..setup("today") };
+        only(&run(&workload(1, 1, "cache = \"cold\"", &stream), setup)).physical.devices[0].read_ios
+    };
+    assert_eq!(requests("random"), 64);
+    assert!(requests("no") < 16 && requests("sequential") < 16);
+}

@@ -116,7 +116,7 @@ pub enum LogForm {
     Tracefs,
     /// Text as blkparse prints it
     Blkparse,
-    /// A row per request
+    /// A row per request; this form is not read again
     Csv,
     /// fio's iolog version 3, for replay
     Iolog,
