@@ -12,12 +12,20 @@ impl Agreement {
             self.requeued.remove(at);
             return None;
         }
+        let direct = self.holds_back && self.plugged(op, sector).is_some();
         // What is issued is no longer held back, whether or not the trace says when that ended.
         self.inserted(now, op, sector, false);
         let Some(holder) = self.holder(op, sector) else {
             self.counts.lost += 1;
             return None;
         };
+        if direct {
+            self.counts.direct += 1;
+            let kernel = Choice { op, sector, sectors, waited: Nanos::ZERO };
+            self.head = sector + u64::from(sectors);
+            self.follow(now, &kernel, holder);
+            return None;
+        }
         // The question changes the state of the one that is asked.
         let mut asked = self.queue.clone();
         let choice = |request: &Request| Choice::of(request, now);

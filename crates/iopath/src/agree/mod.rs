@@ -145,6 +145,9 @@ pub struct Counts {
     /// Bios that touch a request and were not merged with it, where it depends on how many segments the two have, which no trace says:
     /// with each page a segment the scatter list would not hold them. The model takes the kernel's word for it.
     pub merges_told: u64,
+    /// Requests that their tasks gave to the driver themselves (without a scheduler, and with places free), past those that waited:
+    /// nobody chose.
+    pub direct: u64,
     /// Events that the model could not follow: of a request that it does not have, because the trace begins behind its arrival.
     pub lost: u64,
 }

@@ -64,6 +64,8 @@ pub struct Agreed {
     pub events: u64,
     /// Requests that pass a scheduler by: flushes and what goes with them, commands of drivers.
     pub passed_by: u64,
+    /// Requests that their tasks gave to the driver themselves, past the scheduler: so it is without one, while the driver has places.
+    pub direct: u64,
     /// Requests that the device was taken to hold at once.
     pub places: u32,
     /// A row a scheduler.
@@ -247,6 +249,7 @@ impl Follower {
         Agreed {
             events: self.events,
             passed_by: self.translate.passed_by(),
+            direct: self.rows.first().map_or(0, |row| row.agreement.counts().direct),
             places,
             rows: self.rows.into_iter().map(row).collect(),
         }

@@ -175,6 +175,17 @@ fn a_request_that_is_joined_leaves_its_plug() {
 }
 
 #[test]
+fn what_a_task_gives_to_the_driver_itself_is_no_choice() {
+    // Without a scheduler a request that finds a place goes straight to the driver, past one that was inserted and waits.
+    let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 80 8 1\n G R 80 8 1\n D R 80 8 1\n Q R 160 8 1\n G R 160 8 1\n D R 160 8 1\n\
+                D R 0 8 1\n C R 80 8 0\n C R 160 8 0\n C R 0 8 0";
+    let agreed = followed("none", text);
+    let row = &agreed.rows[0];
+    assert_eq!((agreed.direct, row.issued, row.same, row.not_followed), (2, 1, 1, 0), "{agreed:?}");
+    assert!(agreed.to_string().contains("2 requests were given to the driver by their tasks"), "{agreed}");
+}
+
+#[test]
 fn a_trace_that_begins_in_the_middle_has_requests_that_nobody_knows() {
     let text = "D R 900 8 1\n C R 901 8 1\n Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n D R 0 8 1\n C R 0 8 0";
     let row = &followed("mq-deadline", text).rows[0];

@@ -25,6 +25,13 @@ impl Display for Agreed {
                 self.passed_by
             )?;
         }
+        if self.direct > 0 {
+            writeln!(
+                f,
+                "{} requests were given to the driver by their tasks, past the scheduler; nobody chose them.",
+                self.direct
+            )?;
+        }
         for row in self.rows.iter().filter(|r| r.merges_told > 0) {
             writeln!(
                 f,
