@@ -158,6 +158,7 @@ mod tests {
     fn figures_in_the_degrees_of_freedom_are_those_of_the_ablation() {
         let workloads: Vec<Workload> =
             table::published::TESTS.iter().map(|test| workload(test.command).unwrap()).collect();
+        let unfitted = "nothing fitted: joined up to 8 MiB, bios of 31 pages, 512 commands";
         let (joined, turns) = (
             "commands past the cache: joined up to 8 MiB",
             "files laid out by turns of 1027 blocks (windows of ext2)",
@@ -173,25 +174,33 @@ mod tests {
             (turns, "H2", "2x rc8*"),
             ("stripe unit of 32 KiB", "H1", "2x rc8"),
             ("stripe unit of 128 KiB", "H1", "2x rc8"),
+            (unfitted, "H1", "2x rc8"),
+            (unfitted, "H1", "2x rc8*"),
+            (unfitted, "H2", "2x rc8"),
+            (unfitted, "H2", "2x rc8*"),
         ];
         let mb_s = side_by_side(&figures, |&(variant, hypothesis, head)| {
             table::ablated(&workloads, variant, hypothesis, head).unwrap() / 1000.0
         });
-        let [base, base_star, one, two, three, two_star, by_turns, by_turns_star, small, large] = mb_s[..]
+        let [base, base_star, one, two, three, two_star, by_turns, by_turns_star, small, large, plain @ ..] =
+            &mb_s[..]
         else {
             panic!("{mb_s:?}")
         };
         for (before, found) in [
-            ("with 32 KiB ", small),
-            ("with 128 KiB ", large),
-            ("1, 2 and 3 writers come to ", one),
-            ("1, 2 and 3 writers come to 24, ", two),
-            ("1, 2 and 3 writers come to 24, 20 and ", three),
+            ("with 32 KiB ", *small),
+            ("with 128 KiB ", *large),
+            ("1, 2 and 3 writers come to ", *one),
+            ("1, 2 and 3 writers come to 24, ", *two),
+            ("1, 2 and 3 writers come to 24, 20 and ", *three),
             ("the ratio of 2 writers is ", two_star / two),
-            ("makes 1x3GB a larger miss (", one),
+            ("as first guessed 2 writers come to ", plain[0]),
+            ("and the ratio is ", plain[1] / plain[0]),
+            ("and the ratio is 6.1 under H1 and ", plain[3] / plain[2]),
+            ("makes 1x3GB a larger miss (", *one),
             ("would lay them, 2 writers are ", (by_turns / base - 1.0) * 100.0),
-            ("those of rc8* come to ", by_turns_star),
-            ("those of rc8* come to 57 MB/s and no longer to ", base_star),
+            ("those of rc8* come to ", *by_turns_star),
+            ("those of rc8* come to 57 MB/s and no longer to ", *base_star),
         ] {
             assert_said(&table::FREEDOM, before, found);
         }

@@ -99,13 +99,14 @@ fn collapse(rows: &[Row], at: usize, t: &Tolerances) -> Check {
     }
 }
 
-/// The collapse with what was guessed before it was seen: the only one that nothing was fitted to.
+/// The collapse with what was guessed before it was seen and what the sources of kernel and driver say: the only one that nothing was
+/// fitted to.
 fn unfitted(rows: &[Row], at: usize, joined: Option<(f64, f64)>, t: &Tolerances) -> Check {
     let name = rows.first().and_then(|r| r.outcomes.get(at)).map_or("", |o| o.hypothesis);
     let ratio = joined.map_or(0.0, |(slow, fast)| fast / slow);
     Check {
         stated: format!(
-            "{name}: the same without a fitted number, commands past the cache joined as first guessed"
+            "{name}: the same without a fitted number: joined as first guessed, bios and commands as kernel and driver have them"
         ),
         found: format!("{ratio:.1} times"),
         holds: ratio >= t.collapse,

@@ -122,8 +122,9 @@ pub struct Table {
     pub misses: Vec<String>,
     /// What cached cells may be off, %.
     pub cached_percent: f64,
-    /// Under each hypothesis: initial writers of 2x1.5GB under rc8 and rc8* in KB/s as the first guess had it, commands past the
-    /// cache joined up to 8 MiB. Nothing else of the table is of that.
+    /// Under each hypothesis: initial writers of 2x1.5GB under rc8 and rc8* in KB/s with nothing fitted: commands past the cache joined up
+    /// to 8 MiB, the first guess, bios of 31 pages and 512 commands at once, from the sources of kernel and driver. Nothing else of the
+    /// table is of that.
     pub joined: Vec<(f64, f64)>,
     /// What was fitted, guessed and chosen.
     pub freedom: Vec<&'static str>,
@@ -173,9 +174,9 @@ pub fn reproduce(workloads: &[Workload], ablation: bool) -> Result<Table, SimErr
     Ok(table)
 }
 
-/// The cells of two buffered writers as they were before it was chosen that nothing is joined past the cache.
+/// The cells of two buffered writers without a number that was fitted.
 fn joined(workloads: &[Workload]) -> Result<Vec<(f64, f64)>, SimError> {
-    let change = Change { device: &[("bypass", "coalesce_kib", "8192")], ..Change::default() };
+    let change = ablation::unfitted();
     let two: Vec<usize> = (0..CELLS.len())
         .filter(|&c| TESTS[CELLS[c].test].writers == 2 && !TESTS[CELLS[c].test].direct)
         .collect();
