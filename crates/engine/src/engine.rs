@@ -143,7 +143,7 @@ impl Engine {
         let (mut result, calls) = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments)?;
         self.calls = calls;
         result.n = repetition;
-        result.ramp_ns = this.ramp.0;
+        result.ramp_ns = this.groups.iter().map(|g| g.ramp(this).0).max().unwrap_or(this.ramp.0);
         result.started_ns = started_ns;
         Ok(result)
     }
@@ -243,8 +243,12 @@ fn jobs<'a>(
         for (thread, process) in instances(group) {
             let index = jobs.len();
             let cpu = match group.pinning {
-                Pinning::Free => None,
+                Pinning::Free | Pinning::Among(_) => None,
                 Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
+            };
+            let among: &[u32] = match &group.pinning {
+                Pinning::Among(list) => list,
+                _ => &[],
             };
             let quota = Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) };
             let name = if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() };
@@ -260,6 +264,7 @@ fn jobs<'a>(
                         path: flow::directory_of(setting, index),
                         place: place(index),
                         cpu,
+                        among,
                         start_cpu: None,
                         nice: group.nice,
                         time_ns: phase.stop.time.map(|t| t.0),
@@ -290,13 +295,16 @@ fn jobs<'a>(
                 seed: workload.seed.0,
                 place: place(index),
                 cpu,
+                among,
+                delayed: group.times.delay.0 > 0,
                 start_cpu: None,
                 nice: group.nice,
-                time_ns: phase.stop.time.map(|t| t.0),
-                ramp_ns: phase.ramp.0,
+                io_priority: thread.io_priority,
+                time_ns: group.time(phase).map(|t| t.0),
+                ramp_ns: group.ramp(phase).0,
                 searching: 0,
                 quota,
-                raise: phase.stop.first_done.map(|s| s.raise),
+                raise: group.raise(phase),
                 pool,
             };
             jobs.push((group.isolation, process_base + process, Job::Stream(plan)));
@@ -322,11 +330,11 @@ fn spread(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     }
     for (_, _, job) in jobs {
         let index = job.index();
-        let (cpu, start_cpu) = match job {
-            Job::Stream(plan) => (plan.cpu, &mut plan.start_cpu),
-            Job::Flow(plan) => (plan.cpu, &mut plan.start_cpu),
+        let (free, start_cpu) = match job {
+            Job::Stream(plan) => (plan.cpu.is_none() && plan.among.is_empty(), &mut plan.start_cpu),
+            Job::Flow(plan) => (plan.cpu.is_none() && plan.among.is_empty(), &mut plan.start_cpu),
         };
-        if cpu.is_none() {
+        if free {
             *start_cpu = Some(cpus[index % cpus.len()]);
         }
     }
@@ -360,7 +368,7 @@ fn log_entries(job: &Job) -> usize {
 }
 
 /// The CPUs we may use, ascending.
-fn allowed_cpus() -> Vec<usize> {
+pub(crate) fn allowed_cpus() -> Vec<usize> {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect()
 }

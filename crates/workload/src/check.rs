@@ -8,7 +8,9 @@ mod times;
 mod written;
 
 use crate::ops::Sampler;
-use crate::{Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Program, Sizing, Thread, Workload};
+use crate::{
+    Bytes, Data, FileSet, Files, Flow, FlowOp, Group, Phase, Pinning, Program, Sizing, Thread, Times, Workload,
+};
 
 /// The largest offset a file can have (the kernel's offsets are signed).
 const LARGEST_OFFSET: u64 = i64::MAX as u64;
@@ -142,21 +144,33 @@ impl Workload {
             if group.instances == 0 || group.threads.iter().all(|t| t.instances == 0) {
                 errors.push(error(&format!("{place}, group {}", group.name), "it has no worker"));
             }
+            if matches!(&group.pinning, Pinning::Among(cpus) if cpus.is_empty()) {
+                errors.push(error(&format!("{place}, group {}", group.name), "pinning among no CPU"));
+            }
             for thread in &group.threads {
                 let place = format!("{place}, group {} {}", group.name, thread.name).trim_end().to_owned();
-                self.check_thread(&place, phase, thread, errors);
+                self.check_thread(&place, (phase, group), thread, errors);
             }
         }
     }
 
-    fn check_thread(&self, place: &str, phase: &Phase, thread: &Thread, errors: &mut Vec<CheckError>) {
+    fn check_thread(
+        &self,
+        place: &str,
+        (phase, group): (&Phase, &Group),
+        thread: &Thread,
+        errors: &mut Vec<CheckError>,
+    ) {
         match &thread.program {
             Program::Stream(stream) => {
-                for message in stream::errors(self, phase, stream) {
+                for message in stream::errors(self, (phase, group), stream) {
                     errors.push(error(place, &message));
                 }
             }
             Program::Flow(flow) => {
+                if group.times != Times::default() {
+                    errors.push(error(place, "flows have the times of their phase; leave times out"));
+                }
                 for message in self.flow_errors(phase, flow) {
                     errors.push(error(place, &message));
                 }
@@ -315,6 +329,15 @@ data = { reducible = { duplicate_percent = 100 } }
             ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
             ("instances = 2", "instances = 0", "group g: it has no worker"),
+            ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
+            ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
+            ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
+            ("start = \"4KiB\"", "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }", "no order of files"),
+            (
+                "start = \"4KiB\"",
+                "pick = \"all\"\nturns = {}\nsequence = \"common\"",
+                "whose files take turns draws from a sequence of its own",
+            ),
             ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),
             ("start = \"4KiB\"", "start = \"8388607TiB\"\nlength = \"1TiB\"", "beyond the largest offset"),
             (

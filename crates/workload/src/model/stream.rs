@@ -13,6 +13,9 @@ pub struct Stream {
     /// Which file of the set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pick: Pick,
+    /// The files of the set take turns, each in an order of its own, instead of being one region. With [`Pick::All`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
     /// Whose sequence of operations the workers draw from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sequence: Sequence,
@@ -104,6 +107,7 @@ impl Stream {
         Self {
             fileset: fileset.into(),
             pick: Pick::default(),
+            turns: None,
             sequence: Sequence::default(),
             direction,
             access: Access::default(),
@@ -148,6 +152,23 @@ pub enum Pick {
     /// The files of the set, all of one size, are one region: file 0 first, then file 1 and so on. An operation that would cross the
     /// end of a file is cut there. Every worker opens every file.
     All,
+}
+
+/// How the files of a set take turns. Each is worked on as if it were alone: `start`, `length`, `access` and a pass are those of every
+/// file. A file that has done its part of a pass drops out until all have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Turns {
+    /// Which file comes next: an order of the numbers of the files.
+    pub order: Access,
+    /// Operations of a turn, syncs included; 0: a file is done before the next one comes.
+    pub operations: u64,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { order: Access::Sequential, operations: 1 }
+    }
 }
 
 /// Whose sequence of operations a worker draws from.

@@ -405,6 +405,10 @@ fn pick() -> BoxedStrategy<Pick> {
     prop_oneof![Just(Pick::ByWorker), any::<u32>().prop_map(Pick::One), Just(Pick::All)].boxed()
 }
 
+fn turns() -> BoxedStrategy<Option<Turns>> {
+    option::of((access(), number()).prop_map(|(order, operations)| Turns { order, operations })).boxed()
+}
+
 /// A stream over the file set `fileset`.
 pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     let timed = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(open, fsync, close)| Timed {
@@ -422,8 +426,16 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let common =
         (prop::sample::select(vec![Sequence::Own, Sequence::Common]), option::of(series), any::<bool>());
-    let what =
-        (fileset, (pick(), common), direction(), access(), record(), bytes(), option::of(bytes()), amount());
+    let what = (
+        fileset,
+        (pick(), turns(), common),
+        direction(),
+        access(),
+        record(),
+        bytes(),
+        option::of(bytes()),
+        amount(),
+    );
     let how = (
         (
             (backend(), any::<u32>(), option::of(adaptive_depth()), buffers()),
@@ -451,7 +463,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             |(
                 (
                     fileset,
-                    (pick, (sequence, sync_series, exclusive)),
+                    (pick, turns, (sequence, sync_series, exclusive)),
                     direction,
                     access,
                     record,
@@ -484,6 +496,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             )| Stream {
                 fileset,
                 pick,
+                turns,
                 sequence,
                 sync_series,
                 exclusive,
@@ -625,15 +638,22 @@ fn group() -> BoxedStrategy<Group> {
             io_priority,
         },
     );
-    let pinning = prop_oneof![Just(Pinning::Free), any::<u32>().prop_map(Pinning::From)];
+    let pinning = prop_oneof![
+        Just(Pinning::Free),
+        any::<u32>().prop_map(Pinning::From),
+        vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
+    ];
+    let times = (time(), option::of(time()), option::of(time()), any::<bool>())
+        .prop_map(|(delay, ramp, stop, ends_nobody)| Times { delay, ramp, stop, ends_nobody });
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);
-    (text(), any::<u32>(), isolation, any::<i32>(), pinning, vec(thread, 0..3))
-        .prop_map(|(name, instances, isolation, nice, pinning, threads)| Group {
+    (text(), any::<u32>(), isolation, any::<i32>(), pinning, times, vec(thread, 0..3))
+        .prop_map(|(name, instances, isolation, nice, pinning, times, threads)| Group {
             name,
             instances,
             isolation,
             nice,
             pinning,
+            times,
             threads,
         })
         .boxed()
