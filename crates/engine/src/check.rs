@@ -77,9 +77,9 @@ fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), 
     if set.files.count() == 0 {
         return refuse("its file set has no file (leaf directories belong to flows)");
     }
-    if stream.pick == Pick::All && stream.turns.is_none() && matches!(set.size, Sizing::Variable(_)) {
+    if stream.pick == Pick::All && stream.turns.is_none() && !matches!(set.size, Sizing::Fixed(_)) {
         return refuse(
-            "pick = \"all\" without turns needs files of one size; the sizes of this set are drawn from a variable",
+            "pick = \"all\" without turns needs files of one size; the files of this set have sizes of their own",
         );
     }
     Ok(())

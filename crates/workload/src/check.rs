@@ -79,8 +79,18 @@ impl Workload {
             errors.push("it names no file".into());
         }
         errors.extend(self.sizing_error("its size", &set.size));
+        match (&set.files, &set.size) {
+            (Files::Tree(_), Sizing::Each(_)) => errors.push("a tree has no list of sizes".into()),
+            (files, Sizing::Each(sizes)) if sizes.len() as u64 != files.count() => {
+                errors.push(format!("it lists {} sizes for {} files", sizes.len(), files.count()));
+            }
+            _ => {}
+        }
         if let Files::Tree(tree) = &set.files {
             errors.extend(self.sizing_error("its width", &tree.width));
+            if matches!(tree.width, Sizing::Each(_)) {
+                errors.push("its width is one number, or drawn from a variable".into());
+            }
             if let Some(depth) = &tree.depth {
                 errors.extend(self.sizing_error("its depth", &Sizing::Variable(depth.clone())));
             }
@@ -106,6 +116,9 @@ impl Workload {
 
     fn sizing_error(&self, what: &str, sizing: &Sizing) -> Option<String> {
         match sizing {
+            Sizing::Each(sizes) if sizes.iter().any(|size| size.0 > LARGEST_OFFSET) => {
+                Some(format!("{what} is larger than any file can be"))
+            }
             Sizing::Variable(v) if !self.variables.contains_key(v) => {
                 Some(format!("{what} is drawn from variable {v:?}, which is not defined"))
             }
@@ -325,6 +338,8 @@ data = { reducible = { duplicate_percent = 100 } }
                 "size = { variable = \"none\" }",
                 "variable \"none\", which is not",
             ),
+            ("size = { fixed = \"1MiB\" }", "size = { each = [1, 2, 3] }", "it lists 3 sizes for 2 files"),
+            ("size = { fixed = \"1MiB\" }", "size = { each = [\"1MiB\", \"4KiB\"] }", "larger than the region of 0B"),
             ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
             ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),

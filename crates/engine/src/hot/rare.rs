@@ -16,6 +16,11 @@ pub(crate) struct Rare<'a> {
     pub think_counted: bool,
     /// The CPU is given away meanwhile.
     pub think_asleep: bool,
+    /// How it begins all the same.
+    pub think_busy_ns: u64,
+    /// Only before every so many operations, and how many come until then.
+    pub think_every: u64,
+    pub until_think: u64,
     pub schedule: Option<Schedule<'a>>,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
@@ -57,6 +62,9 @@ impl<'a> Rare<'a> {
             think_ns: s.pace.think.map_or(0, |t| t.time.0),
             think_counted: s.pace.think.is_some_and(|t| t.counted),
             think_asleep: s.pace.think.is_some_and(|t| t.asleep),
+            think_busy_ns: s.pace.think.map_or(0, |t| t.busy.0),
+            think_every: s.pace.think.map_or(1, |t| t.every),
+            until_think: s.pace.think.map_or(1, |t| t.every),
             schedule: s.pace.rate.map(|r| Schedule::new(&r, Arrivals::new(&r, plan.seed, plan.place), plan)),
             sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
@@ -69,6 +77,18 @@ impl<'a> Rare<'a> {
             disturb_bytes: if s.open.direct { 4096 } else { 1 },
             quota: plan.quota,
         }))
+    }
+}
+
+impl Rare<'_> {
+    /// The pause before the next read or write.
+    pub fn take_think_ns(&mut self) -> u64 {
+        if self.until_think > 1 {
+            self.until_think -= 1;
+            return 0;
+        }
+        self.until_think = self.think_every;
+        self.think_ns
     }
 }
 

@@ -125,6 +125,10 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
         "listed, scaled and sequential-by-kind are no order of files for turns",
     );
     wrong(
+        turns.open > 0 && !turns.drop_out(),
+        "open says when the next file comes: when one is done, and with this order none drops out",
+    );
+    wrong(
         matches!(stream.access, Access::Listed(_) | Access::Scaled(_)),
         "files that take turns have an order each, not one that is listed or scaled",
     );

@@ -48,6 +48,14 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     {
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
+    if let Some(think) = stream.pace.think {
+        if think.every == 0 {
+            errors.push("a pause before every 0 operations; 1 is before each".into());
+        }
+        if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
+            errors.push("the busy part of think is one of a pause that is asleep, and no longer than it".into());
+        }
+    }
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
         errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
     }
@@ -105,6 +113,8 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     let start = stream.start.0;
     let region = stream.length.or(match file {
         Sizing::Fixed(b) => Some(crate::Bytes(b.0.saturating_sub(start))),
+        // One that is too small is the first to be wrong.
+        Sizing::Each(sizes) => sizes.iter().min().map(|b| crate::Bytes(b.0.saturating_sub(start))),
         Sizing::Variable(_) => None,
     });
     let Some(region) = region else { return errors };

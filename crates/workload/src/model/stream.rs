@@ -155,7 +155,7 @@ pub enum Pick {
 }
 
 /// How the files of a set take turns. Each is worked on as if it were alone: `start`, `length`, `access` and a pass are those of every
-/// file. A file that has done its part of a pass drops out until all have.
+/// file. A file that has done its part of a pass drops out until all have, but see [`Turns::drop_out`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Turns {
@@ -163,11 +163,27 @@ pub struct Turns {
     pub order: Access,
     /// Operations of a turn, syncs included; 0: a file is done before the next one comes.
     pub operations: u64,
+    /// At most so many files take turns at once: the next one comes when another is done; 0: all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open: u32,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { order: Access::Sequential, operations: 1 }
+        Self { order: Access::Sequential, operations: 1, open: 0 }
+    }
+}
+
+impl Turns {
+    /// Whether a file that has done its part of a pass drops out until all have. Where some are more popular than others it begins anew
+    /// instead, and a pass is as much as all files have.
+    #[must_use]
+    pub fn drop_out(&self) -> bool {
+        use Access::{Normal, Pareto, Same, Strided, Zipf, Zoned};
+        !matches!(
+            self.order,
+            Normal { .. } | Pareto { .. } | Same(_) | Strided { .. } | Zipf { .. } | Zoned(_)
+        )
     }
 }
 
@@ -680,7 +696,7 @@ pub struct Pace {
 }
 
 /// Computing between operations, or sleeping. There is none before a sync, which follows the write that it belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
@@ -691,6 +707,18 @@ pub struct Think {
     /// The CPU is given away meanwhile; otherwise it is a busy loop.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asleep: bool,
+    /// With `asleep`: it begins with a busy loop of this length.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub busy: Duration,
+    /// Only before every so many operations: with 4, before the fourth, the eighth and so on.
+    #[serde(default = "every", skip_serializing_if = "is_every")]
+    pub every: u64,
+}
+
+impl Default for Think {
+    fn default() -> Self {
+        Self { time: Duration(0), counted: false, asleep: false, busy: Duration(0), every: 1 }
+    }
 }
 
 /// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their

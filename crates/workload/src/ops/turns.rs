@@ -1,38 +1,60 @@
 //! The op stream of a stream whose files take turns (`pick = "all"` with `turns`): every file has an order of its own, as if it were
-//! alone, and what is drawn is which file comes next. A file that is done drops out until all are; then the next pass begins.
+//! alone, and what is drawn is which file comes next. A file that is done drops out until all are; then the next pass begins. Where some
+//! files are more popular than others none drops out: it begins anew.
 
 use super::order::{FOR_FILES, FOR_TURNS, Order};
 use super::{Done, Op, OpKind, Place, Region, Source, StreamOps, derive_seed};
-use crate::{Amount, Stream};
+use crate::{Access, Amount, Record, Stream};
 
-/// Draws of a file that is done already, before the next one that is not is taken.
+/// Draws of a place that is empty, before the next one that is not is taken.
 const MOST_DRAWS: u32 = 64;
 /// An amount without an end. Counted down it lasts for centuries.
 const NO_END: u64 = u64::MAX;
+/// A place whose file is done, with no other to follow it.
+const EMPTY: usize = usize::MAX;
 
 /// Iterates over the operations of one worker whose files take turns. `next` allocates nothing.
 pub struct TurnOps {
     files: Vec<StreamOps>,
-    /// Whether a file has done its part of the pass.
-    is_done: Vec<bool>,
-    /// How many have not.
-    open: usize,
-    order: Order,
+    /// The files that take turns now.
+    places: Vec<usize>,
+    /// Places that are empty.
+    empty: usize,
+    /// Files that have come in this pass.
+    entered: usize,
+    /// Most files that take turns at once.
+    most: usize,
+    next: Next,
+    /// Files drop out when they are done.
+    drop_out: bool,
     /// Operations of a turn.
     turn: u64,
-    /// Whose turn it is, and what is left of it.
-    at: usize,
+    /// Whose turn it is, where it stands, and what is left of it.
+    file: usize,
+    place: usize,
     turn_left: u64,
-    /// Passes that are still to begin.
-    passes: u64,
-    operations: u64,
-    bytes: u64,
-    /// What an amount begins with: passes after the first, operations, bytes.
-    amount: (u64, u64, u64),
+    left: Left,
+    /// What an amount begins with.
+    amount: Left,
     sync_after: u64,
     writes_until_sync: u64,
     data_only: bool,
     only_between: bool,
+}
+
+/// Which place comes next.
+enum Next {
+    /// One after the other; this one.
+    InTurn(usize),
+    Drawn(Box<Order>),
+}
+
+/// What is still to be done: passes after this one, operations, bytes.
+#[derive(Clone, Copy)]
+struct Left {
+    passes: u64,
+    operations: u64,
+    bytes: u64,
 }
 
 impl TurnOps {
@@ -41,7 +63,6 @@ impl TurnOps {
     #[must_use]
     pub fn new(stream: &Stream, regions: &[Region], seed: u64, place: Place) -> Option<Self> {
         let turns = stream.turns.as_ref()?;
-        let count = u64::try_from(regions.len()).ok().filter(|&n| n > 0)?;
         let alone = Stream { amount: Amount::Pass, sync_every: None, turns: None, ..stream.clone() };
         let files: Option<Vec<StreamOps>> = (0u64..)
             .zip(regions)
@@ -50,27 +71,35 @@ impl TurnOps {
                 StreamOps::new(&alone, *region, own, place)
             })
             .collect();
-        let order = Order::new(&turns.order, count, derive_seed(seed, place, FOR_TURNS), place)?;
-        let amount = match stream.amount {
-            Amount::Pass => (0, NO_END, NO_END),
-            Amount::Passes(n) => (n.saturating_sub(1), NO_END, NO_END),
-            Amount::Operations(n) => (NO_END, n, NO_END),
-            Amount::Bytes(bytes) => (NO_END, NO_END, bytes.0),
-            Amount::Endless => (NO_END, NO_END, NO_END),
+        let files = files.filter(|files| !files.is_empty())?;
+        let most = match turns.open {
+            0 => files.len(),
+            open => files.len().min(open as usize),
         };
+        let next = match &turns.order {
+            Access::Sequential => Next::InTurn(0),
+            order => {
+                let own = derive_seed(seed, place, FOR_TURNS);
+                Next::Drawn(Box::new(Order::new(order, most as u64, own, place)?))
+            }
+        };
+        let drop_out = turns.drop_out();
+        let left = amount_of(stream, regions, &files, drop_out);
         let every = stream.sync_every.filter(|sync| !sync.inside);
         Some(Self {
-            files: files?,
-            is_done: vec![false; regions.len()],
-            open: regions.len(),
-            order,
+            places: (0..most).collect(),
+            files,
+            empty: 0,
+            entered: most,
+            most,
+            next,
+            drop_out,
             turn: if turns.operations == 0 { NO_END } else { turns.operations },
-            at: 0,
+            file: 0,
+            place: 0,
             turn_left: 0,
-            passes: amount.0,
-            operations: amount.1,
-            bytes: amount.2,
-            amount,
+            left,
+            amount: left,
             sync_after: every.map_or(0, |sync| sync.writes),
             writes_until_sync: every.map_or(u64::MAX, |sync| sync.writes),
             data_only: every.is_some_and(|sync| sync.data_only),
@@ -78,45 +107,129 @@ impl TurnOps {
         })
     }
 
+    /// Whether every file of the pass is done.
+    fn pass_is_over(&self) -> bool {
+        self.empty == self.places.len()
+    }
+
     /// Whether the amount is done.
     fn is_over(&self) -> bool {
-        self.operations == 0 || self.bytes == 0 || (self.open == 0 && self.passes == 0)
+        self.left.operations == 0 || self.left.bytes == 0 || (self.pass_is_over() && self.left.passes == 0)
     }
 
     /// All files once more.
     fn begin_pass(&mut self) {
         self.files.iter_mut().for_each(|file| file.refill(None));
-        self.is_done.fill(false);
-        self.open = self.files.len();
+        self.places.clear();
+        // It had room for as many before.
+        self.places.extend(0..self.most);
+        self.empty = 0;
+        self.entered = self.most;
+        self.turn_left = 0;
+        if let Next::InTurn(place) = &mut self.next {
+            *place = 0;
+        }
     }
 
     /// The file whose turn it is.
     #[inline]
     fn take_turn(&mut self) -> usize {
-        if self.open == 0 {
-            self.passes = self.passes.saturating_sub(1);
+        if self.pass_is_over() {
+            self.left.passes = self.left.passes.saturating_sub(1);
             self.begin_pass();
         }
-        if self.turn_left == 0 || self.is_done[self.at] {
-            self.at = self.choose();
+        if self.turn_left == 0 {
+            self.place = self.choose();
+            self.file = self.places[self.place];
             self.turn_left = self.turn;
         }
         self.turn_left -= 1;
-        self.at
+        self.file
     }
 
-    /// The next file that is not done.
+    /// The next place that is not empty; there is one.
     fn choose(&mut self) -> usize {
-        let count = self.files.len();
-        let mut file = 0;
-        for _ in 0..MOST_DRAWS {
-            file = self.order.next(count as u64) as usize;
-            if !self.is_done[file] {
-                return file;
+        let count = self.places.len();
+        let mut place = 0;
+        match &mut self.next {
+            Next::InTurn(next) => place = *next % count,
+            Next::Drawn(order) => {
+                for _ in 0..MOST_DRAWS {
+                    place = order.next(count as u64) as usize;
+                    if self.places[place] != EMPTY {
+                        break;
+                    }
+                }
             }
         }
-        // Only few are left.
-        (1..=count).map(|step| (file + step) % count).find(|&other| !self.is_done[other]).unwrap_or(file)
+        while self.places[place] == EMPTY {
+            place = (place + 1) % count;
+        }
+        if let Next::InTurn(next) = &mut self.next {
+            *next = place + 1;
+        }
+        place
+    }
+
+    /// The file whose turn it is has done its part of the pass.
+    fn file_is_done(&mut self) {
+        if !self.drop_out {
+            self.files[self.file].refill(None);
+            return;
+        }
+        self.turn_left = 0;
+        if self.entered < self.files.len() {
+            self.places[self.place] = self.entered;
+            self.entered += 1;
+            return;
+        }
+        self.places[self.place] = EMPTY;
+        self.empty += 1;
+        // Walking over them is to cost no more than they saved.
+        if let Next::InTurn(next) = &mut self.next
+            && self.empty * 2 > self.places.len()
+            && self.empty < self.places.len()
+        {
+            *next = self.places.iter().take(*next).filter(|file| **file != EMPTY).count();
+            self.places.retain(|file| *file != EMPTY);
+            self.empty = 0;
+        }
+    }
+}
+
+/// The amount of a stream. Where no file drops out there are no passes: they are counted in operations or bytes.
+fn amount_of(stream: &Stream, regions: &[Region], files: &[StreamOps], drop_out: bool) -> Left {
+    let endless = Left { passes: NO_END, operations: NO_END, bytes: NO_END };
+    let passes = match stream.amount {
+        Amount::Pass => 1,
+        Amount::Passes(n) => n,
+        Amount::Operations(n) => return Left { operations: n, ..endless },
+        Amount::Bytes(bytes) => return Left { bytes: bytes.0, ..endless },
+        Amount::Endless => return endless,
+    };
+    if drop_out {
+        return Left { passes: passes.saturating_sub(1), ..endless };
+    }
+    match stream.record {
+        Record::Fixed(_) => {
+            let all = files.iter().map(StreamOps::records).fold(0, u64::saturating_add);
+            Left { operations: all.saturating_mul(passes), ..endless }
+        }
+        _ => {
+            let all = regions.iter().map(|region| region.length).fold(0, u64::saturating_add);
+            Left { bytes: all.saturating_mul(passes), ..endless }
+        }
+    }
+}
+
+impl Left {
+    fn take(&mut self, op: &Op) {
+        if self.operations != NO_END {
+            self.operations = self.operations.saturating_sub(1);
+        }
+        if self.bytes != NO_END {
+            self.bytes = self.bytes.saturating_sub(u64::from(op.bytes));
+        }
     }
 }
 
@@ -127,7 +240,7 @@ impl Source for TurnOps {
         let over = self.is_over();
         if self.writes_until_sync == 0 && !(self.only_between && over) {
             self.writes_until_sync = self.sync_after;
-            let file = if over { self.at } else { self.take_turn() };
+            let file = if over { self.file } else { self.take_turn() };
             let kind = OpKind::Sync { data_only: self.data_only };
             return Some(Op { kind, file: file as u32, offset: 0, bytes: 0, think_ns: 0 });
         }
@@ -136,15 +249,9 @@ impl Source for TurnOps {
         }
         let file = self.take_turn();
         let op = self.files[file].next(done)?;
+        self.left.take(&op);
         if self.files[file].is_done() {
-            self.is_done[file] = true;
-            self.open -= 1;
-        }
-        if self.operations != NO_END {
-            self.operations -= 1;
-        }
-        if self.bytes != NO_END {
-            self.bytes = self.bytes.saturating_sub(u64::from(op.bytes));
+            self.file_is_done();
         }
         if self.sync_after > 0 && op.kind == OpKind::Write {
             self.writes_until_sync -= 1;
@@ -154,21 +261,16 @@ impl Source for TurnOps {
 
     fn refill(&mut self, drawn: Option<&Op>) {
         self.begin_pass();
-        (self.passes, self.operations, self.bytes) = self.amount;
+        self.left = self.amount;
+        // What is still to be done of the pass before is done first.
         let Some(op) = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. })) else { return };
-        if self.operations != NO_END {
-            self.operations = self.operations.saturating_sub(1);
-        }
-        if self.bytes != NO_END {
-            self.bytes = self.bytes.saturating_sub(u64::from(op.bytes));
-        }
+        self.left.take(op);
         let file = op.file as usize;
-        if let Some(ops) = self.files.get_mut(file) {
-            ops.refill(Some(op));
-            if ops.is_done() {
-                self.is_done[file] = true;
-                self.open -= 1;
-            }
+        let Some(ops) = self.files.get_mut(file) else { return };
+        ops.refill(Some(op));
+        if let (true, Some(place)) = (ops.is_done(), self.places.iter().position(|at| *at == file)) {
+            (self.file, self.place) = (file, place);
+            self.file_is_done();
         }
     }
 }
@@ -183,7 +285,7 @@ mod tests {
     fn stream(order: Access, operations: u64) -> Stream {
         Stream {
             pick: crate::Pick::All,
-            turns: Some(Turns { order, operations }),
+            turns: Some(Turns { order, operations, open: 0 }),
             ..Stream::new("f", Direction::Write, Bytes(BLOCK))
         }
     }
@@ -229,6 +331,18 @@ mod tests {
     }
 
     #[test]
+    fn only_so_many_are_open_at_once() {
+        // fio 3.33: nrfiles=4 openfiles=2.
+        let of = |open, blocks: &[u64]| {
+            let turns = Some(Turns { open, ..Turns::default() });
+            all(&Stream { turns, ..stream(Access::Sequential, 1) }, blocks)
+        };
+        assert_eq!(of(2, &[2; 4]), "0.0 1.0 0.1 1.1 2.0 3.0 2.1 3.1");
+        assert_eq!(of(1, &[2, 1]), "0.0 0.1 1.0");
+        assert_eq!(of(9, &[1, 1]), "0.0 1.0");
+    }
+
+    #[test]
     fn a_sync_takes_a_turn() {
         // fio 3.33: nrfiles=3 fsync=2.
         let every = SyncEvery { writes: 2, between: true, ..SyncEvery::default() };
@@ -241,15 +355,24 @@ mod tests {
 
     #[test]
     fn chance_leaves_nothing_out() {
-        for order in [Access::Uniform, Access::Zipf { theta: 1.2 }, Access::Pareto { h: 0.1 }] {
+        for order in [Access::Uniform, Access::Permuted, Access::Backward] {
             let random = Stream { access: Access::Permuted, ..stream(order.clone(), 3) };
             let told = all(&random, &[5; 16]);
             let mut words: Vec<&str> = told.split(' ').collect();
-            assert_ne!(words.first(), words.get(1), "{order:?}");
             words.sort_unstable();
             words.dedup();
             assert_eq!(words.len(), 80, "{order:?}: {told}");
         }
+    }
+
+    #[test]
+    fn popular_files_do_not_drop_out() {
+        // fio 3.33 with file_service_type=zipf:1.2: one file again and again, others never.
+        let told = all(&stream(Access::Zipf { theta: 3.0 }, 1), &[2; 8]);
+        let words: Vec<&str> = told.split(' ').collect();
+        let most = (0..8).map(|f| words.iter().filter(|w| w.starts_with(&format!("{f}."))).count()).max();
+        assert_eq!(words.len(), 16);
+        assert!(most > Some(4), "{told}");
     }
 
     #[test]

@@ -65,7 +65,12 @@ fn time() -> BoxedStrategy<Duration> {
 }
 
 fn sizing() -> BoxedStrategy<Sizing> {
-    prop_oneof![bytes().prop_map(Sizing::Fixed), text().prop_map(Sizing::Variable)].boxed()
+    prop_oneof![
+        bytes().prop_map(Sizing::Fixed),
+        text().prop_map(Sizing::Variable),
+        vec(bytes(), 0..4).prop_map(Sizing::Each),
+    ]
+    .boxed()
 }
 
 pub fn data() -> BoxedStrategy<Data> {
@@ -384,11 +389,8 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<bool>(), any::<bool>()).prop_map(|(time, counted, asleep)| Think {
-        time,
-        counted,
-        asleep,
-    });
+    let think = (time(), any::<bool>(), any::<bool>(), time(), number())
+        .prop_map(|(time, counted, asleep, busy, every)| Think { time, counted, asleep, busy, every });
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
     let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
         operations_per_s,
@@ -406,7 +408,12 @@ fn pick() -> BoxedStrategy<Pick> {
 }
 
 fn turns() -> BoxedStrategy<Option<Turns>> {
-    option::of((access(), number()).prop_map(|(order, operations)| Turns { order, operations })).boxed()
+    option::of((access(), number(), any::<u32>()).prop_map(|(order, operations, open)| Turns {
+        order,
+        operations,
+        open,
+    }))
+    .boxed()
 }
 
 /// A stream over the file set `fileset`.
