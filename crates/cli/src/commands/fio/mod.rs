@@ -117,6 +117,7 @@ fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
     fathom_engine::watch_signals();
     fathom_engine::watch_state_signal();
     let mut engine = Engine::new(state::ledger());
+    plan.general.allow_write.iter().for_each(|path| engine.ledger().allow_device(path));
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {

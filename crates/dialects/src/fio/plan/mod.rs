@@ -1,6 +1,7 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
 
+mod cpus;
 mod data;
 mod engine;
 mod files;
@@ -11,6 +12,8 @@ mod pattern;
 mod phases;
 mod report;
 mod sets;
+mod several;
+mod steps;
 mod what;
 
 pub use files::{Make, Memory};
@@ -53,6 +56,8 @@ pub struct Job {
     pub group: u32,
     /// Jobs of one step run together.
     pub step: u32,
+    /// It waits for those of the step before by name, not behind a stonewall.
+    pub waits: bool,
     /// Number of clones.
     pub clones: u32,
     /// What a clone does; its files and its start differ by clone.
@@ -63,6 +68,8 @@ pub struct Job {
     pub files: Vec<Vec<PathBuf>>,
     /// The part of them that each clone works on.
     pub parts: Vec<Part>,
+    /// Bytes of each of several files, by clone; of one, the part has them.
+    pub sizes: Vec<Vec<u64>>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
     /// An error of it ends the others.
@@ -75,8 +82,10 @@ pub struct Job {
     pub priority: (i32, Option<u8>),
     /// What is printed of it.
     pub report: Report,
-    /// Times: all jobs of a step have the same.
+    /// Its times.
     pub times: pace::Times,
+    /// Its CPUs.
+    pub cpus: cpus::Cpus,
     /// Workers of this job in the phases of the workload: phase, first worker. The second is that of the reading back.
     pub places: Vec<Place>,
 }
@@ -106,7 +115,7 @@ pub fn make(
     }
     let mut jobs: Vec<Job> = Vec::new();
     for settings in settings {
-        let job = job(settings, jobs.last(), &general, world, &mut notes)?;
+        let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
     let seed = seed(&jobs, world)?;
@@ -117,7 +126,7 @@ pub fn make(
         repetitions: 1,
         ..Workload::default()
     };
-    phases::fill(&mut workload, &mut jobs)?;
+    phases::fill(&mut workload, &mut jobs);
     if let Err(errors) = workload.check() {
         let first = errors.first().map_or_else(String::new, ToString::to_string);
         return Err(Wrong::nowhere(format!("what the jobs come to cannot be done: {first}")));
@@ -127,7 +136,7 @@ pub fn make(
 
 fn job(
     settings: Settings,
-    before: Option<&Job>,
+    before: &[Job],
     general: &General,
     world: &World<'_>,
     notes: &mut Notes,
@@ -142,15 +151,11 @@ fn job(
     if clones > MOST_CLONES {
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
-    let wall = s.on("stonewall", false) || s.begins_file;
-    let new_group = wall || s.on("new_group", false);
-    let (group, step) = match before {
-        None => (0, 0),
-        Some(last) => (last.group + u32::from(new_group), last.step + u32::from(wall)),
-    };
+    let steps::Stand { group, step, waits } = steps::stand(s, before)?;
     let rw = what::direction(s)?;
     let mut stream = what::stream(s, rw)?;
     engine::apply(s, &mut stream, rw, notes)?;
+    cpus::memory(s, &mut stream.buffers)?;
     let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
@@ -160,10 +165,12 @@ fn job(
         name: s.job.clone(),
         group,
         step,
+        waits,
         clones,
         rw,
         files: laid.files,
         parts: laid.parts,
+        sizes: laid.sizes,
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
@@ -171,6 +178,7 @@ fn job(
         priority: engine::priority(s)?,
         report: report::read(s)?,
         times,
+        cpus: cpus::of(s)?,
         places: Vec::new(),
         stream,
         settings,
