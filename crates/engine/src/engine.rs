@@ -301,6 +301,7 @@ fn jobs<'a>(
                 nice: group.nice,
                 io_priority: thread.io_priority,
                 time_ns: group.time(phase).map(|t| t.0),
+                own_time: group.times.stop.is_some(),
                 ramp_ns: group.ramp(phase).0,
                 searching: 0,
                 quota,

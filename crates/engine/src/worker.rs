@@ -51,6 +51,8 @@ pub(crate) struct Plan<'a> {
     /// Best-effort I/O priority.
     pub io_priority: Option<u8>,
     pub time_ns: Option<u64>,
+    /// The time is that of its group alone.
+    pub own_time: bool,
     pub ramp_ns: u64,
     /// Workers of the phase that look for a queue depth.
     pub searching: u32,
@@ -446,8 +448,11 @@ fn live<B: Handle, D: Drive<B>>(
     // Whatever happens next, what was done so far has a length.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
     let outcome = outcome?;
+    // Whose own time is over is done, too.
+    let timed_out =
+        plan.own_time && outcome == Outcome::Stopped && control.stop.load(Ordering::Relaxed) == 0;
     let raise_first = |when: Raise| {
-        if outcome == Outcome::Completed && plan.raise == Some(when) {
+        if (outcome == Outcome::Completed || timed_out) && plan.raise == Some(when) {
             let _ = control.stop.compare_exchange(0, STOP_FIRST_DONE, Ordering::AcqRel, Ordering::Relaxed);
         }
     };

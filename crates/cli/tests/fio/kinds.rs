@@ -49,6 +49,14 @@ const KINDS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("files in sequence", "[f]\nrw=read\nnrfiles=8\nsize=1m\nfile_service_type=sequential\n", ""),
+    ("files in turn", "[f]\nrw=read\nnrfiles=8\nsize=1m\n", ""),
+    ("CPUs of a job", "[c]\nrw=read\nsize=1m\ncpus_allowed=0\n", ""),
+    (
+        "times of each job",
+        "[global]\nsize=1m\nrw=read\ntime_based\n[a]\nruntime=1\n[b]\nruntime=1\nstartdelay=1\n",
+        "",
+    ),
+    ("a job that waits for another", "[global]\nsize=1m\n[a]\nrw=write\n[b]\nwait_for=a\nrw=read\n", ""),
     (
         "verify while writing",
         "[v]\nrw=randwrite\nbs=4k\nsize=1m\nverify=md5\nverify_backlog=64\n",
@@ -57,8 +65,6 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("a least rate", "[r]\nrw=write\nsize=2m\nrate=4m\nrate_min=1m\n", "rate_min"),
     ("a latency to be kept", "[l]\nrw=randread\nsize=1m\nlatency_target=50000\n", "latency_target"),
     ("a steady state", "[s]\nrw=randread\nsize=1m\nsteadystate=iops:5%\nss_dur=2\n", "steadystate"),
-    ("files in turn", "[f]\nrw=read\nnrfiles=8\nsize=1m\n", "roundrobin"),
-    ("CPUs of a job", "[c]\nrw=read\nsize=1m\ncpus_allowed=0\n", "cpus_allowed"),
     ("trims", "[t]\nfilename=t\nrw=randtrim\nsize=1m\n", "trims"),
     ("blocks that are left out", "[s]\nrw=read:4k\nsize=1m\n", "skips"),
     ("zones with gaps", "[z]\nrw=read\nsize=1m\nzonemode=strided\nzonesize=64k\nzonerange=64k\n", "zonemode"),

@@ -2,6 +2,7 @@
 //! touched; and where fio itself is installed, the same beside it. One file per subject.
 
 mod beside_fio;
+mod devices;
 mod documented;
 mod elsewhere;
 mod ends;
@@ -9,4 +10,6 @@ mod jobs_beside;
 mod kinds;
 mod reports;
 mod safety;
+mod several;
 mod support;
+mod times;

@@ -34,6 +34,8 @@ pub(crate) struct Plan<'a> {
     pub stagger_ns: u64,
     pub ramp_ns: u64,
     pub time_ns: Option<u64>,
+    /// The time is that of its group alone.
+    pub own_time: bool,
     pub operations: Option<u64>,
     pub bytes: Option<u64>,
     pub raise: Option<Raise>,
@@ -249,6 +251,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     stagger_ns: phase.stagger.0.saturating_mul(at as u64).saturating_add(group.times.delay.0),
                     ramp_ns: group.ramp(phase).0,
                     time_ns: group.time(phase).map(|t| t.0),
+                    own_time: group.times.stop.is_some(),
                     operations: phase.stop.operations,
                     bytes: phase.stop.bytes.map(|b| b.0),
                     raise: group.raise(phase),

@@ -43,7 +43,7 @@ pub struct Times {
     /// It ends after this time instead of that of the phase's stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// With the stop `first_done`: that its workers are done ends nobody; it is ended by the others all the same.
+    /// With the stop `first_done`: that its workers are done, or their own time is over, ends nobody. It is ended by the others all the same.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_nobody: bool,
 }
