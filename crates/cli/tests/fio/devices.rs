@@ -40,7 +40,9 @@ impl Drop for Device {
 #[test]
 fn a_device_is_read_to_its_end_without_permission() {
     let dir = TestDir::new();
-    let Some(device) = Device::new("a_device_is_read_to_its_end_without_permission", dir.path()) else { return };
+    let Some(device) = Device::new("a_device_is_read_to_its_end_without_permission", dir.path()) else {
+        return;
+    };
     let fathom = Fathom::new().working_in(dir.path());
     let line = format!("--readonly --name=a --filename={} --rw=read --bs=64k", device.0.display());
     assert_eq!(json(&fathom, &line)["jobs"][0]["read"]["io_bytes"], BYTES);
@@ -63,7 +65,8 @@ fn a_device_is_written_only_when_it_is_named() {
     assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
     run(&fathom, &format!("{line} --allow-write={name}")).expect_code(0);
     assert!(device.bytes() != vec![7; BYTES as usize]);
-    run(&fathom, &format!("--name=a --filename={name} --rw=randrw --bs=4k --allow-write={name}")).expect_code(0);
+    run(&fathom, &format!("--name=a --filename={name} --rw=randrw --bs=4k --allow-write={name}"))
+        .expect_code(0);
     assert!(device.0.exists());
 }
 

@@ -54,7 +54,8 @@ fn every_engine_works_on_several_files() {
             let line = format!("--name=a --nrfiles=3 --size=96k --bs=4k --rw={rw} --ioengine={engine}");
             let document = json(&fathom, &line);
             let job = &document["jobs"][0];
-            let ios = job["read"]["total_ios"].as_u64().unwrap() + job["write"]["total_ios"].as_u64().unwrap();
+            let ios =
+                job["read"]["total_ios"].as_u64().unwrap() + job["write"]["total_ios"].as_u64().unwrap();
             assert_eq!((ios, job["error"].as_u64()), (24, Some(0)), "{line}");
         }
     }

@@ -47,9 +47,8 @@ fn only_the_job_that_says_so_ends_the_others() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
     let ended = |exits: &str, other: &str| {
-        let line = format!(
-            "{PACED} --name=first --runtime=500ms {exits} --name=second --runtime=1500ms {other}"
-        );
+        let line =
+            format!("{PACED} --name=first --runtime=500ms {exits} --name=second --runtime=1500ms {other}");
         of(&json(&fathom, &line), "second").0
     };
     assert!(ended("--exitall", "") < 1000);
