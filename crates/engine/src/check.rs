@@ -5,7 +5,8 @@ use crate::EngineError;
 use crate::action::Sets;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, FileSet, MapFlush, Pick, Pinning, Program, Record, Share, Sizing, Stream, Verify, Workload,
+    Access, Amount, Data, FileSet, MapFlush, Pick, Pinning, Program, Record, Share, Sizing, Stream, Verify,
+    Workload,
 };
 use std::sync::Arc;
 
@@ -24,7 +25,6 @@ pub(crate) fn check(
             let place = format!("phase {number} ({}), group {}", phase.name, group.name);
             check_cpus(&place, &group.pinning)?;
             for thread in &group.threads {
-                let place = place.clone();
                 match &thread.program {
                     Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {

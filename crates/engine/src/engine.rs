@@ -289,7 +289,7 @@ fn jobs<'a>(
                 mode: set.map_or(0o640, |s| s.mode),
                 region: pool.as_ref().map_or_else(
                     || region_of(stream, file_bytes),
-                    |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                    |p| Region { start: 0, length: p.files.file_bytes.saturating_mul(p.files.count.into()) },
                 ),
                 largest: largest(stream),
                 seed: workload.seed.0,

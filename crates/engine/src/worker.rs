@@ -449,8 +449,7 @@ fn live<B: Handle, D: Drive<B>>(
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
     let outcome = outcome?;
     // Whose own time is over is done, too.
-    let timed_out =
-        plan.own_time && outcome == Outcome::Stopped && control.stop.load(Ordering::Relaxed) == 0;
+    let timed_out = plan.own_time && outcome == Outcome::Stopped && control.stop.load(Ordering::Relaxed) == 0;
     let raise_first = |when: Raise| {
         if (outcome == Outcome::Completed || timed_out) && plan.raise == Some(when) {
             let _ = control.stop.compare_exchange(0, STOP_FIRST_DONE, Ordering::AcqRel, Ordering::Relaxed);

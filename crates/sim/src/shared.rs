@@ -49,7 +49,10 @@ impl<'w> Shared<'w> {
     pub fn listed(&self, set: &'w FileSet) -> &'w [PathBuf] {
         match (&set.files, &set.size) {
             (Files::List(list), Sizing::Fixed(_) | Sizing::Each(_))
-                if !self.by_flows.contains(set.name.as_str()) => list,
+                if !self.by_flows.contains(set.name.as_str()) =>
+            {
+                list
+            }
             _ => &[],
         }
     }

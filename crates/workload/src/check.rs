@@ -9,7 +9,8 @@ mod written;
 
 use crate::ops::Sampler;
 use crate::{
-    Bytes, Data, FileSet, Files, Flow, FlowOp, Group, Phase, Pinning, Program, Sizing, Thread, Times, Workload,
+    Bytes, Data, FileSet, Files, Flow, FlowOp, Group, Phase, Pinning, Program, Sizing, Thread, Times,
+    Workload,
 };
 
 /// The largest offset a file can have (the kernel's offsets are signed).
@@ -339,7 +340,11 @@ data = { reducible = { duplicate_percent = 100 } }
                 "variable \"none\", which is not",
             ),
             ("size = { fixed = \"1MiB\" }", "size = { each = [1, 2, 3] }", "it lists 3 sizes for 2 files"),
-            ("size = { fixed = \"1MiB\" }", "size = { each = [\"1MiB\", \"4KiB\"] }", "larger than the region of 0B"),
+            (
+                "size = { fixed = \"1MiB\" }",
+                "size = { each = [\"1MiB\", \"4KiB\"] }",
+                "larger than the region of 0B",
+            ),
             ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
             ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
@@ -347,7 +352,11 @@ data = { reducible = { duplicate_percent = 100 } }
             ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
             ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
             ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
-            ("start = \"4KiB\"", "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }", "no order of files"),
+            (
+                "start = \"4KiB\"",
+                "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }",
+                "no order of files",
+            ),
             (
                 "start = \"4KiB\"",
                 "pick = \"all\"\nturns = {}\nsequence = \"common\"",

@@ -121,7 +121,9 @@ impl Sets {
     pub fn largest(&self, set: &FileSet) -> u64 {
         match set.size {
             Sizing::Fixed(Bytes(bytes)) => bytes,
-            Sizing::Variable(_) | Sizing::Each(_) => (0..set.files.count()).map(|i| self.size(set, i)).max().unwrap_or(0),
+            Sizing::Variable(_) | Sizing::Each(_) => {
+                (0..set.files.count()).map(|i| self.size(set, i)).max().unwrap_or(0)
+            }
         }
     }
 

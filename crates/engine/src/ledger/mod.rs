@@ -48,7 +48,14 @@ impl Ledger {
     #[must_use]
     pub fn new(directory: &Path) -> Self {
         let kept = read_facts(&directory.join("kept")).made.into_iter().collect();
-        Self { directory: directory.into(), journal: None, made: BTreeMap::new(), created: 0, kept, devices: BTreeSet::new() }
+        Self {
+            directory: directory.into(),
+            journal: None,
+            made: BTreeMap::new(),
+            created: 0,
+            kept,
+            devices: BTreeSet::new(),
+        }
     }
 
     /// Removes what killed runs left behind. Journals of living processes are left alone.

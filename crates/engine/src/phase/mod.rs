@@ -352,7 +352,7 @@ fn release(
     let first = clock.now() + lead;
     let stagger = clock.ticks(phase.stagger.0);
     let groups = phase.groups.iter();
-    let delays = groups.flat_map(|g| crate::engine::instances(g).map(|_| g.times.delay.0));
+    let delays = groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.delay.0));
     let delays: Vec<u64> = delays.chain(std::iter::repeat(0)).take(count).collect();
     let mut last = first;
     for (worker, delay_ns) in delays.into_iter().enumerate() {

@@ -117,7 +117,9 @@ fn pages(workload: &Workload) -> (u64, u64) {
         Sizing::Each(sizes) => {
             let written = written(workload, set);
             let ends = sizes.iter().map(|bytes| written.of_file(bytes.0));
-            ends.fold((0, 0), |sum, (end, filled)| (sum.0 + end.div_ceil(PAGE), sum.1 + filled.div_ceil(PAGE)))
+            ends.fold((0, 0), |sum, (end, filled)| {
+                (sum.0 + end.div_ceil(PAGE), sum.1 + filled.div_ceil(PAGE))
+            })
         }
         Sizing::Variable(_) => (0, 0),
     };

@@ -118,8 +118,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
         return hot.worked;
     }
     // Whose own time is over is done, too.
-    let timed_out =
-        plan.own_time && outcome == Outcome::Stopped && machine.now() >= hot.deadline_ns;
+    let timed_out = plan.own_time && outcome == Outcome::Stopped && machine.now() >= hot.deadline_ns;
     let done = outcome == Outcome::Completed || timed_out;
     let raise_first = |when: Raise| {
         if done && plan.raise == Some(when) {

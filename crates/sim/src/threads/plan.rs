@@ -239,7 +239,10 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     who,
                     region: pool.as_ref().map_or_else(
                         || region_of(stream, set.size(file)),
-                        |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                        |p| Region {
+                            start: 0,
+                            length: p.files.file_bytes.saturating_mul(p.files.count.into()),
+                        },
                     ),
                     set: &stream.fileset,
                     seed: setting.workload.seed.0,

@@ -30,7 +30,11 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         _ if stream.pick == Pick::All && stream.turns.is_none() => {}
         _ => errors.extend(region_errors(stream, &set.size)),
     }
-    errors.extend(access_error(stream));
+    errors.extend(access_error(&stream.access, &stream.record));
+    if let Some(turns) = &stream.turns {
+        // The files are what is in this order, and they are alike.
+        errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
+    }
     match stream.direction {
         Direction::Mix(Mix::ReadPercent(p)) if p > 100 => errors.push(format!("{p} percent reads")),
         Direction::Mix(Mix::ReadsPerWrite(r) | Mix::ReadsPerWriteIssued(r))
@@ -53,7 +57,9 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             errors.push("a pause before every 0 operations; 1 is before each".into());
         }
         if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
-            errors.push("the busy part of think is one of a pause that is asleep, and no longer than it".into());
+            errors.push(
+                "the busy part of think is one of a pause that is asleep, and no longer than it".into(),
+            );
         }
     }
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
@@ -144,8 +150,8 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     errors
 }
 
-fn access_error(stream: &Stream) -> Option<String> {
-    match &stream.access {
+fn access_error(access: &Access, record: &Record) -> Option<String> {
+    match access {
         Access::Zipf { theta } if !(*theta > 0.0 && theta.is_finite()) => {
             Some(format!("theta {theta} is not above 0"))
         }
@@ -156,7 +162,7 @@ fn access_error(stream: &Stream) -> Option<String> {
             Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))
         }
         Access::Zoned(zones) => zone_error(zones),
-        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(stream.record, Record::Fixed(_)) => {
+        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(record, Record::Fixed(_)) => {
             Some("this order of access needs a fixed record size".into())
         }
         _ => None,

@@ -200,7 +200,11 @@ fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let bytes = matches!(
             setting.row.kind,
-            table::Kind::Bytes | table::Kind::Size | table::Kind::BytesTriple | table::Kind::RangeTriple
+            table::Kind::Bytes
+                | table::Kind::Range
+                | table::Kind::Size
+                | table::Kind::BytesTriple
+                | table::Kind::RangeTriple
         );
         let Some(value) = setting.value.as_deref().filter(|_| bytes) else { continue };
         if s.kb_base() == 1024 && super::number::has_surprising_suffix(value) {

@@ -60,14 +60,15 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     // As fine as the finest log, and so that the windows of all come out whole.
     let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
-    // What was not written whole cannot be read back.
     // What all have alike is the phase's, the rest is each group's own.
-    let shared = |of: fn(&pace::Times) -> u64| if back { Some(0) } else { common_to(jobs, which, of) };
+    let all: &[Job] = jobs;
+    let shared = |of: fn(&pace::Times) -> u64| if back { Some(0) } else { common_to(all, which, of) };
     let (ramp, runtime, delay) = (shared(|t| t.ramp), shared(|t| t.runtime), shared(|t| t.delay));
     let exit_all = !back && which.iter().any(|j| jobs[*j].times.exit_all);
     phase.ramp = Duration(ramp.unwrap_or(0));
     phase.stop.time = runtime.filter(|ns| *ns > 0).map(Duration);
     phase.stop.first_done = exit_all.then(Stonewall::default);
+    // What was not written whole cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
     phase.stop.failed = match which.iter().any(|j| jobs[*j].error_ends_all) {
         _ if read_back => Failed::Run,
