@@ -11,6 +11,7 @@ mod parts;
 mod pattern;
 mod phases;
 mod report;
+mod sequence;
 mod sets;
 mod several;
 mod steps;
@@ -154,6 +155,7 @@ fn job(
     let steps::Stand { group, step, waits } = steps::stand(s, before)?;
     let rw = what::direction(s)?;
     let mut stream = what::stream(s, rw)?;
+    sequence::apply(s, rw, &mut stream)?;
     engine::apply(s, &mut stream, rw, notes)?;
     cpus::memory(s, &mut stream.buffers)?;
     let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
