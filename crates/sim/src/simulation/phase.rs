@@ -87,7 +87,8 @@ pub(super) fn one_phase<'m>(
         .groups
         .iter()
         .flat_map(|g| {
-            let workers = g.threads.iter().map(|t| t.instances as usize).sum::<usize>() * g.instances as usize;
+            let workers =
+                g.threads.iter().map(|t| t.instances as usize).sum::<usize>() * g.instances as usize;
             std::iter::repeat_n(g.times.delay.0 > 0, workers)
         })
         .collect();
