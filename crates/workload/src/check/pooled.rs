@@ -128,6 +128,8 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::SequentialByKind
                 | Access::Runs { .. }
                 | Access::Striped { .. }
+                | Access::Skipping { .. }
+                | Access::Strips { .. }
         ),
         "listed, scaled, sequential-by-kind, runs and stripes are no order of files for turns",
     );

@@ -181,8 +181,16 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             }
             _ => Some("stripes need a fixed record size, and are a multiple of it".into()),
         },
-        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(record, Record::Fixed(_)) => {
+        Access::Shuffled { .. }
+        | Access::Strided { .. }
+        | Access::Skipping { .. }
+        | Access::Strips { .. }
+            if !matches!(record, Record::Fixed(_)) =>
+        {
             Some("this order of access needs a fixed record size".into())
+        }
+        Access::Strips { records, operations, .. } if *records == 0 || *operations == 0 => {
+            Some("strips have records and operations above 0".into())
         }
         _ => None,
     }

@@ -476,6 +476,10 @@ mod tests {
             }),
             (1u64..9, 0u64..99_999)
                 .prop_map(|(n, gap)| Access::Striped { run: Bytes(n * 4096), gap: Bytes(gap) }),
+            any::<i64>().prop_map(|records| Access::Skipping { records }),
+            (1u64..99, 0u64..99, 1u64..99, any::<bool>()).prop_map(|(records, gap, operations, random)| {
+                Access::Strips { records, gap, operations, random }
+            }),
             Just(Access::Shuffled { key: vec![1, 2] }),
         ]
     }

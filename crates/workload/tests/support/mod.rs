@@ -306,6 +306,10 @@ pub fn access() -> BoxedStrategy<Access> {
             operations,
             same
         }),
+        any::<i64>().prop_map(|records| Access::Skipping { records }),
+        (number(), number(), number(), any::<bool>()).prop_map(|(records, gap, operations, random)| {
+            Access::Strips { records, gap, operations, random }
+        }),
         (bytes(), bytes()).prop_map(|(run, gap)| Access::Striped { run, gap }),
         vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
         Just(Access::Permuted),

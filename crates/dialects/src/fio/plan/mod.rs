@@ -15,6 +15,7 @@ mod sequence;
 mod sets;
 mod several;
 mod steps;
+mod strips;
 mod what;
 
 pub use files::{Make, Memory};

@@ -3,6 +3,7 @@
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
+use super::strips;
 use super::what::Direction;
 use fathom_workload::{Access, Bytes, Record, Stream};
 
@@ -10,6 +11,10 @@ use fathom_workload::{Access, Bytes, Record, Stream};
 pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
     let same = s.word("rw_sequencer") == Some("identical");
     let steps = s.after_colon("rw").map(str::trim);
+    if let Some(access) = strips::access(s, rw, &stream.record)? {
+        stream.access = access;
+        return Ok(());
+    }
     let stripes = zones(s)?;
     let word = rw.word();
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
@@ -136,6 +141,10 @@ mod tests {
         assert_eq!(blocks(&format!("{strided} --zonerange=16k")), expected);
         assert_eq!(blocks(&format!("{strided} --zonerange=8k --zoneskip=8k")), expected);
         assert_eq!(blocks("--size=16k --rw=write --zonesize=8k"), [0, 1, 2, 3]);
+        assert_eq!(blocks("--size=32k --rw=read:-8k"), [0, 6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(blocks("--size=32k --rw=read:-12k"), [0, 5, 3, 1, 5, 3, 1, 5]);
+        let small = "--rw=read --zonemode=strided --zonesize=8k --zonerange=4k --zoneskip=8k";
+        assert_eq!(blocks(&format!("--size=36k {small}")), [0, 0, 3, 3, 6, 6, 0, 0, 3]);
     }
 
     #[test]
@@ -150,16 +159,23 @@ mod tests {
     }
 
     #[test]
+    fn zones_of_a_random_job_are_without_order_inside() {
+        let found = blocks("--size=64k --rw=randread --zonemode=strided --zonesize=8k --zoneskip=8k");
+        let zones: Vec<u64> = found.iter().map(|block| block / 2).collect();
+        assert_eq!(zones, [0, 0, 2, 2, 4, 4, 6, 6, 0, 0, 2, 2, 4, 4, 6, 6]);
+        assert!(found.chunks(2).all(|pair| pair[0] != pair[1]), "{found:?}");
+    }
+
+    #[test]
     fn what_follows_no_rule_is_refused() {
         for (args, what) in [
             ("--size=28k --rw=read:4k", "no whole number of stripes"),
             ("--size=32k --rw=rw:4k", "leave nothing out"),
             ("--size=32k --rw=randread:0", "above 0"),
-            ("--size=32k --rw=read:-4k", "a number of bytes to leave out"),
-            ("--size=64k --rw=randread --zonesize=8k", "zones of a random job"),
+            ("--size=32k --rw=read:-6k", "a multiple of the block size"),
+            ("--size=64k --rw=randread --zonesize=6k", "a multiple of the block size"),
             ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
             ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
-            ("--size=64k --rw=read --zonesize=8k --zonerange=4k", "at least zonesize"),
             ("--size=64k --rw=read --zonesize=6k", "a multiple of the block size"),
             ("--size=64k --rw=read:4k --nrfiles=2", "several files"),
         ] {

@@ -105,7 +105,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "zonemode",
         Word(&["none", "strided", "zbd"]),
-        "strided: zones one after the other, with gaps between them, in sequential jobs; zbd is refused",
+        "strided: zones one after the other, with gaps between them; zbd is refused",
     ),
     also(done("zonesize", super::Kind::Bytes, "size of a zone"), &["zone_size"]),
     done("zonerange", super::Kind::Bytes, "size of a zone with its gap"),
