@@ -3,6 +3,7 @@
 
 mod aarch64;
 mod bench;
+mod deb;
 mod fresh;
 mod steps;
 mod test;
@@ -19,6 +20,7 @@ The chores of the house.
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
+  cargo xtask deb                 a Debian package of the release build, in target/; --static links it with musl
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
   cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
@@ -94,6 +96,11 @@ fn run(args: &[String]) -> Result<bool> {
             no_arguments(chore, rest)?;
             aarch64::run(&root)
         }
+        "deb" => match rest {
+            [] => deb::run(&root, false),
+            [statically] if statically == "--static" => deb::run(&root, true),
+            _ => bail!(Usage(format!("`deb` takes --static or nothing, not {rest:?}."))),
+        },
         "fresh" => match rest {
             [] => fresh::run(&root, false),
             [keep] if keep == "--keep" => fresh::run(&root, true),

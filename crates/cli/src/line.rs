@@ -168,6 +168,11 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     Sim(crate::commands::sim::line::Sim),
     /// A published table beside what we get; exit code 0 if every stated tolerance holds
     Reproduce(crate::commands::reproduce::Reproduce),
+    /// A script for a shell that completes commands and options
+    Completions(crate::commands::completions::Completions),
+    /// Manual pages of the commands, for packages
+    #[command(hide = true)]
+    ManPages(crate::commands::completions::ManPages),
 }
 
 #[derive(Debug, Args)]
