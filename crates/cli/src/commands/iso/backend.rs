@@ -39,9 +39,7 @@ impl Backend {
     pub fn held(self, policy: Policy, medium: Medium) -> Policy {
         match self {
             Self::Pread => policy,
-            Self::IoUring => {
-                Policy { depth: policy.depth.min(Policy::modern_on(medium).depth), ..policy }
-            }
+            Self::IoUring => Policy { depth: policy.depth.min(Policy::modern_on(medium).depth), ..policy },
         }
     }
 

@@ -1,8 +1,8 @@
 //! `fathom iso extract`: the tree of an image as files. Only into a directory that it makes itself, and links last: so nothing in the image can
 //! make it write anywhere else. What cannot be read is told and left out; the rest is kept.
 
-use super::options::Extract;
 use super::backend::ImageFile;
+use super::options::Extract;
 use super::{Opened, find, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
 use crate::exit::{self, Usage};
