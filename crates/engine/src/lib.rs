@@ -5,6 +5,8 @@
 //! loop ([`hot`]) allocates nothing, takes no lock, formats nothing and makes no system call beside the I/O.
 //!
 //! The engine knows no dialect, prints nothing and stores nothing. Files that it creates are entered in a [`ledger`] first.
+//!
+//! What it knows of rings serves others, too: [`read_ring`] reads a file for those who have no workload.
 
 mod action;
 pub mod backend;
@@ -28,6 +30,7 @@ mod numa;
 mod phase;
 mod pooled;
 mod pools;
+pub mod read_ring;
 mod sample;
 mod shared;
 mod worker;
