@@ -57,3 +57,13 @@ fn no_hostile_image_costs_more_than_a_second_or_100_mib() {
     }
     println!("most: {:.2} s ({}), {} MiB ({})", slowest.0, slowest.1, largest.0, largest.1);
 }
+
+/// H22: a directory's memory is that of its entries, some 700 bytes each. Of a hundred thousand only memory is held to a limit: a build for
+/// tests is slow.
+#[test]
+fn a_hundred_thousand_entries_cost_no_more_than_100_mib() {
+    let dir = TestDir::new();
+    fs::write(dir.path().join("bad.iso"), hostile::crowded(100_000).bytes).unwrap();
+    let (_, mib) = cost(&["iso", "check", "bad.iso"], dir.path());
+    assert!(mib <= MOST_MIB, "{mib} MiB");
+}
