@@ -3,8 +3,12 @@
 
 mod access;
 mod backend;
+mod catalogue;
 mod ends;
 mod hostile;
+mod large;
+mod ordinary;
 mod support;
+mod switches;
 mod tree;
 mod used;
