@@ -250,8 +250,21 @@ pub fn direction() -> BoxedStrategy<Direction> {
 }
 
 pub fn listed() -> BoxedStrategy<ListedOp> {
-    (number(), any::<u32>(), time())
-        .prop_map(|(offset, bytes, think)| ListedOp { offset, bytes, think })
+    let does = prop::option::of(prop_oneof![
+        Just(Does::Read),
+        Just(Does::Write),
+        Just(Does::Sync),
+        Just(Does::DataSync),
+    ]);
+    (number(), any::<u32>(), time(), any::<u32>(), does, prop::option::of(time()))
+        .prop_map(|(offset, bytes, think, file, does, due)| ListedOp {
+            offset,
+            bytes,
+            think,
+            file,
+            does,
+            due,
+        })
         .boxed()
 }
 
