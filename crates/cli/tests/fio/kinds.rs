@@ -62,7 +62,6 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("trims", "[t]\nfilename=t\nrw=randtrim\nsize=1m\n", "trims"),
     ("blocks that are left out", "[s]\nrw=read:4k\nsize=1m\n", "skips"),
     ("zones with gaps", "[z]\nrw=read\nsize=1m\nzonemode=strided\nzonesize=64k\nzonerange=64k\n", "zonemode"),
-    ("a replay", "[r]\nread_iolog=trace.log\n", "read_iolog"),
     ("splice", "[s]\nioengine=splice\nrw=read\nsize=1m\n", "splice"),
     ("POSIX AIO", "[p]\nioengine=posixaio\nrw=randread\nsize=1m\niodepth=4\n", "posixaio"),
     ("a flow between jobs", "[global]\nsize=1m\nrw=read\nflow_id=1\n[a]\nflow=8\n[b]\nflow=-1\n", "flow_id"),

@@ -6,6 +6,7 @@ mod documented;
 mod elsewhere;
 mod ends;
 mod jobs_beside;
+mod iologs;
 mod kinds;
 mod reports;
 mod safety;

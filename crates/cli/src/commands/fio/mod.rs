@@ -171,7 +171,8 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
     let mut unwritten = false;
-    for (path, text) in output::logs::of(plan, &finished.run) {
+    let logs = output::logs::of(plan, &finished.run).into_iter();
+    for (path, text) in logs.chain(output::iolog::of(plan, &finished.run)) {
         if let Err(error) = std::fs::write(&path, text) {
             console::error(&format!("{} cannot be written: {error}", path.display()));
             unwritten = true;

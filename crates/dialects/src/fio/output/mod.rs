@@ -1,6 +1,7 @@
 //! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
-//! `logs` are files beside that.
+//! `logs` and `iolog` are files beside that.
 
+pub mod iolog;
 pub mod json;
 pub mod logs;
 pub mod normal;

@@ -147,6 +147,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     if back {
         stream.direction = Direction::Read;
         stream.verify = Verify::Full;
+        stream.log_operations = false;
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
