@@ -29,6 +29,7 @@ mod phase;
 mod pooled;
 mod pools;
 mod sample;
+mod sealed;
 mod shared;
 mod worker;
 

@@ -30,6 +30,18 @@ pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<Strin
         };
         wrong(!fits, "checksummed data needs a fixed record size that is a multiple of the block");
     }
+    if let Data::Sealed(sealed) = &stream.data {
+        let whole = |bytes: u64| sealed.block.0 > 0 && bytes.is_multiple_of(sealed.block.0);
+        let fits = match &stream.record {
+            Record::Fixed(size) => whole(size.0),
+            Record::Between { min, .. } => whole(min.0),
+            Record::Split(sizes) => sizes.iter().all(|(size, _)| whole(size.0)),
+        };
+        wrong(
+            !fits || !whole(stream.start.0),
+            "sealed data need record sizes and a start that are multiples of the block",
+        );
+    }
     if stream.pick != Pick::All {
         let only = "; it belongs to streams over all files of a set (pick = \"all\")";
         wrong(stream.sequence == Sequence::Common, &format!("a common sequence{only}"));
