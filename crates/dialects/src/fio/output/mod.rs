@@ -9,6 +9,7 @@ pub mod stats;
 pub mod status;
 pub mod terse;
 pub mod units;
+pub mod verify;
 pub mod windows;
 
 use super::general::Format;

@@ -13,6 +13,7 @@ mod phases;
 mod replay;
 mod report;
 mod sets;
+mod verified;
 mod what;
 
 pub use files::{Make, Memory};
