@@ -52,7 +52,7 @@ const KINDS: &[(&str, &str, &str)] = &[
     (
         "verify while writing",
         "[v]\nrw=randwrite\nbs=4k\nsize=1m\nverify=md5\nverify_backlog=64\n",
-        "verify_backlog",
+        "",
     ),
     ("a least rate", "[r]\nrw=write\nsize=2m\nrate=4m\nrate_min=1m\n", "rate_min"),
     ("a latency to be kept", "[l]\nrw=randread\nsize=1m\nlatency_target=50000\n", "latency_target"),

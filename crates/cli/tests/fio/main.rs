@@ -11,3 +11,4 @@ mod kinds;
 mod reports;
 mod safety;
 mod support;
+mod verified;

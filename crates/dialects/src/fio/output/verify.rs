@@ -18,10 +18,12 @@ struct Found<'a> {
 fn found<'a>(plan: &'a Plan, error: &OpError) -> Option<Found<'a>> {
     let at = error.offset.filter(|_| error.call == "verify")?;
     let path = Path::new(&error.path);
-    plan.jobs.iter().filter(|job| job.files.iter().flatten().any(|file| file == path)).find_map(|job| {
-        let Data::Sealed(sealed) = &job.stream.data else { return None };
-        Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
-    })
+    plan.jobs.iter().filter(|job| job.files.iter().flatten().any(|file| path.ends_with(file))).find_map(
+        |job| {
+            let Data::Sealed(sealed) = &job.stream.data else { return None };
+            Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
+        },
+    )
 }
 
 /// fio's lines about an error, if it is a block that was found to be wrong.

@@ -2,6 +2,7 @@
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
+use super::backlog::{self, Backlog};
 use super::files::Laid;
 use super::what::Direction;
 use super::{Notes, pattern, verified};
@@ -12,6 +13,8 @@ use fathom_workload::{Access, Amount, Data, Record, Stream, Verify};
 pub struct Checks {
     /// What was written is read back and checked.
     pub reads_back: bool,
+    /// It is read back while the job still writes.
+    pub backlog: Option<Backlog>,
     /// Nothing is written: only that.
     pub only: bool,
 }
@@ -30,6 +33,7 @@ pub fn apply(
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Asked for in any case: they mean nothing without verify.
     let sealed = verified::sealed(s, &verify, stream, world)?;
+    let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
     if verify == "0" {
         if only {
             return Err(s
@@ -80,6 +84,10 @@ pub fn apply(
     if !do_verify && !only {
         return Ok(Checks::default());
     }
+    // What was written is known there, whatever the order is and wherever it ends.
+    if let Some(backlog) = backlog::of(s, stream)?.filter(|_| !only) {
+        return Ok(Checks { backlog: Some(backlog), ..Checks::default() });
+    }
     let once_each = matches!(stream.access, Access::Sequential | Access::Permuted);
     let all = matches!(stream.amount, Amount::Pass | Amount::Passes(_))
         && matches!(stream.record, Record::Fixed(_));
@@ -88,7 +96,7 @@ pub fn apply(
             .wrong("verify", "reading back needs a job that writes every block: no runtime, number_ios, norandommap, io_size, range or split of block sizes")
             .hint("do_verify=0 writes what a later job with rw=read and verify can check"));
     }
-    Ok(Checks { reads_back: true, only })
+    Ok(Checks { reads_back: true, only, backlog: None })
 }
 
 fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {

@@ -1,6 +1,7 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `replay` and `logged` (iologs).
 
+mod backlog;
 mod data;
 mod engine;
 mod files;
@@ -16,6 +17,7 @@ mod sets;
 mod verified;
 mod what;
 
+pub use backlog::Backlog;
 pub use files::{Make, Memory};
 pub use parts::Part;
 pub use report::Report;
@@ -72,6 +74,8 @@ pub struct Job {
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
+    /// It reads back while it writes.
+    pub backlog: Option<backlog::Backlog>,
     /// Only the reading back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
@@ -177,6 +181,7 @@ fn job(
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
+        backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
         report: report::read(s)?,
@@ -276,7 +281,7 @@ impl Job {
     /// Whether every byte that is read is checked.
     #[must_use]
     pub fn verifies(&self) -> bool {
-        self.reads_back || self.stream.verify != Verify::No
+        self.reads_back || self.backlog.is_some() || self.stream.verify != Verify::No
     }
 }
 

@@ -110,7 +110,12 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
         }
         job.places.push(Place { phase: number, worker });
         for clone in 0..job.clones {
-            phase.groups.push(group(job, sets, clone, back));
+            let mut of_clone = group(job, sets, clone, back);
+            if let Some(backlog) = job.backlog.filter(|_| !back) {
+                let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
+                backlog.list(&mut of_clone, workload.seed.0, place);
+            }
+            phase.groups.push(of_clone);
             worker += 1;
         }
         phase.ramp = Duration(if back { 0 } else { job.times.ramp });
