@@ -120,7 +120,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     }
     check_backend(place, stream)?;
     if let Access::Listed(list) = &stream.access
-        && list.iter().any(|op| op.bytes == 0)
+        && list.iter().any(|op| op.bytes == 0 && !op.does.is_some_and(fathom_workload::Does::syncs))
     {
         return refuse("an operation of the list has 0 bytes");
     }

@@ -84,7 +84,10 @@ impl Contents {
     /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
     fn areas_of(stream: &Stream, largest: usize, depth: u32) -> (usize, usize) {
         let rotate = stream.buffer_area.0 as usize;
-        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. });
+        let pooled = matches!(
+            stream.data,
+            Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)
+        );
         let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
@@ -107,7 +110,7 @@ impl Contents {
     fn fill_pool(&mut self, seed: u64) {
         let pool = self.pool.all_mut();
         match self.data {
-            Data::Unique | Data::Checksummed { .. } => random_bytes(pool, seed),
+            Data::Unique | Data::Checksummed { .. } | Data::Sealed(_) => random_bytes(pool, seed),
             Data::Reducible { compressible_percent, .. } => {
                 random_bytes(pool, seed);
                 let random = random_bytes_of_a_page(compressible_percent);
@@ -162,6 +165,11 @@ impl Contents {
                 crate::checksum::seal(record, block.0 as usize, offset % self.file_bytes);
                 record
             }
+            Data::Sealed(ref sealed) => {
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                crate::sealed::seal(record, sealed, offset % self.file_bytes);
+                record
+            }
             Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
                 self.written += 1;
                 let (position, tag) = reduced(self.written, offset, tag, duplicate_percent, within_percent);
@@ -193,31 +201,35 @@ impl Contents {
         if let Data::Checksummed { block } = self.data {
             return crate::checksum::check(record, block.0 as usize, offset % self.file_bytes);
         }
-        let wrong =
-            match (self.verify, &self.data) {
-                (Verify::No, _) => None,
-                (Verify::Marks, Data::Marked { byte, stride, length }) => {
-                    marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
-                }
-                (_, Data::Zero) => first_other(record, 0),
-                (_, Data::Byte(b)) => first_other(record, *b),
-                (_, Data::Repeated { bytes }) => {
-                    let expected = bytes.iter().cycle();
-                    record.iter().zip(expected).enumerate().find_map(|(i, (&found, &expected))| {
-                        (found != expected).then_some((i, expected, found))
-                    })
-                }
-                (_, Data::Marked { byte, stride, length }) => {
-                    let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
-                    record.iter().enumerate().find_map(|(i, &found)| {
-                        let expected = if i % stride < length { *byte } else { 0 };
-                        (found != expected).then_some((i, expected, found))
-                    })
-                }
-                (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
-                // Refused by `check`: nothing but the stamps could be compared.
-                (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. }) => None,
-            };
+        if let Data::Sealed(sealed) = &self.data {
+            return crate::sealed::check(record, sealed, offset % self.file_bytes);
+        }
+        let wrong = match (self.verify, &self.data) {
+            (Verify::No, _) => None,
+            (Verify::Marks, Data::Marked { byte, stride, length }) => {
+                marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
+            }
+            (_, Data::Zero) => first_other(record, 0),
+            (_, Data::Byte(b)) => first_other(record, *b),
+            (_, Data::Repeated { bytes }) => {
+                let expected = bytes.iter().cycle();
+                record
+                    .iter()
+                    .zip(expected)
+                    .enumerate()
+                    .find_map(|(i, (&found, &expected))| (found != expected).then_some((i, expected, found)))
+            }
+            (_, Data::Marked { byte, stride, length }) => {
+                let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
+                record.iter().enumerate().find_map(|(i, &found)| {
+                    let expected = if i % stride < length { *byte } else { 0 };
+                    (found != expected).then_some((i, expected, found))
+                })
+            }
+            (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
+            // Refused by `check`: nothing but the stamps could be compared.
+            (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)) => None,
+        };
         wrong.map_or(Ok(()), |(i, expected, found)| {
             Err(Fault {
                 expected: u64::from(expected),

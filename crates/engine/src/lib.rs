@@ -32,6 +32,7 @@ mod pooled;
 mod pools;
 pub mod read_ring;
 mod sample;
+mod sealed;
 mod shared;
 mod worker;
 

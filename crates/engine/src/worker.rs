@@ -380,7 +380,7 @@ fn live<B: Handle, D: Drive<B>>(
     ))?;
     let stats = shared.stats(plan.index);
     touch(stats, plan);
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         punctual_sleeps();
     }
     let mut backend = None;
@@ -517,7 +517,8 @@ impl<'a> Operations<'a> {
     /// from one source to the end.
     fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
-        if let Some(p) = &plan.pool {
+        let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
+        if let Some(p) = plan.pool.as_ref().filter(|_| !listed) {
             let ops = PoolOps::new(stream, p.files, plan.seed, plan.place, p.common, p.busy.clone())?;
             return Some(Self::Pool(Box::new(ops)));
         }
@@ -579,7 +580,7 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
             used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
         }
     }
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         used.push(RESPONSE);
     }
     if stream.sync_series.is_some() {

@@ -52,7 +52,7 @@ const KINDS: &[(&str, &str, &str)] = &[
     (
         "verify while writing",
         "[v]\nrw=randwrite\nbs=4k\nsize=1m\nverify=md5\nverify_backlog=64\n",
-        "verify_backlog",
+        "",
     ),
     ("a least rate", "[r]\nrw=write\nsize=2m\nrate=4m\nrate_min=1m\n", "rate_min"),
     ("a latency to be kept", "[l]\nrw=randread\nsize=1m\nlatency_target=50000\n", "latency_target"),
@@ -62,7 +62,6 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("trims", "[t]\nfilename=t\nrw=randtrim\nsize=1m\n", "trims"),
     ("blocks that are left out", "[s]\nrw=read:4k\nsize=1m\n", "skips"),
     ("zones with gaps", "[z]\nrw=read\nsize=1m\nzonemode=strided\nzonesize=64k\nzonerange=64k\n", "zonemode"),
-    ("a replay", "[r]\nread_iolog=trace.log\n", "read_iolog"),
     ("splice", "[s]\nioengine=splice\nrw=read\nsize=1m\n", "splice"),
     ("POSIX AIO", "[p]\nioengine=posixaio\nrw=randread\nsize=1m\niodepth=4\n", "posixaio"),
     ("a flow between jobs", "[global]\nsize=1m\nrw=read\nflow_id=1\n[a]\nflow=8\n[b]\nflow=-1\n", "flow_id"),

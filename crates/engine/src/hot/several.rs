@@ -184,7 +184,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             }
             let mut op_due = 0;
-            if RARE && !syncs {
+            if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.syncs_are_due)) {
                 if let Some(schedule) = hot.rare.as_mut().and_then(|r| r.schedule.as_mut()) {
                     now = hot.clock.now();
                     stamp = now;

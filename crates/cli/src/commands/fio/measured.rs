@@ -79,12 +79,17 @@ fn planned(
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
         _ => world::read(&here.join(path)),
     };
+    let trace = |path: &Path| match path.to_str() {
+        Some("-") => Err("it is read more than once; a trace of a name is expected".to_owned()),
+        _ => world::trace(&here.join(path)),
+    };
     let machine = world::world();
     let (page_bytes, memory_mib, cpus) = match place {
         Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
         Place::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
     };
-    let world = World { read: &read, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
+    let world =
+        World { read: &read, trace: &trace, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
     match fio::plan(args, &world)? {
         Asked::Jobs(plan) => Ok(*plan),
         Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),

@@ -1,6 +1,7 @@
 //! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
 //! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
 
+mod dump;
 mod measured;
 mod sink;
 mod world;
@@ -163,6 +164,15 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     }
     match &finished.failure {
         Some(Failure::Engine(error)) => console::error(&words(error)),
+        Some(Failure::Operation(wrong)) => {
+            if let Some(lines) = output::verify::lines(plan, wrong) {
+                console::error_raw(&lines);
+            }
+            console::error(&format!("{} (after {} operations)", wrong.message, wrong.after_ops));
+            if let Some(dump) = output::verify::dump(plan, wrong) {
+                dump::write(&dump);
+            }
+        }
         Some(failure) => console::error(&failure.to_string()),
         None => {}
     }
@@ -171,7 +181,8 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
     let mut unwritten = false;
-    for (path, text) in output::logs::of(plan, &finished.run) {
+    let logs = output::logs::of(plan, &finished.run).into_iter();
+    for (path, text) in logs.chain(output::iolog::of(plan, &finished.run)) {
         if let Err(error) = std::fs::write(&path, text) {
             console::error(&format!("{} cannot be written: {error}", path.display()));
             unwritten = true;

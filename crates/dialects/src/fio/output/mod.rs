@@ -1,6 +1,7 @@
 //! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
-//! `logs` are files beside that.
+//! `logs` and `iolog` are files beside that.
 
+pub mod iolog;
 pub mod json;
 pub mod logs;
 pub mod normal;
@@ -8,6 +9,7 @@ pub mod stats;
 pub mod status;
 pub mod terse;
 pub mod units;
+pub mod verify;
 pub mod windows;
 
 use super::general::Format;
