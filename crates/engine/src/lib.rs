@@ -30,6 +30,7 @@ mod pooled;
 mod pools;
 mod sample;
 mod shared;
+mod spool;
 mod worker;
 
 pub use action::{Prepared, Progress, Step};
@@ -43,3 +44,4 @@ pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_sig
 pub use ledger::Ledger;
 pub use phase::Moments;
 pub use sample::sample;
+pub use spool::{Operation, Operations};

@@ -7,6 +7,7 @@ use fathom_dialects::fio::plan::Make;
 use fathom_dialects::fio::{Format, Plan};
 use fathom_record::Interval;
 use fathom_workload::Phase;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -60,13 +61,32 @@ pub struct Live<'a> {
     shown: bool,
     /// Phases that are over, for whoever asks in the middle.
     over: Vec<fathom_record::Phase>,
+    /// When each phase began, milliseconds since 1970.
+    began_ms: BTreeMap<u32, u64>,
+    /// Warm-up of the phase, which logs do not count.
+    ramp_ms: u64,
 }
 
 impl<'a> Live<'a> {
     /// For the jobs of a plan.
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
-        Self { plan, sink, phase: 0, next: 0, status, shown: false, over: Vec::new() }
+        Self {
+            plan,
+            sink,
+            phase: 0,
+            next: 0,
+            status,
+            shown: false,
+            over: Vec::new(),
+            began_ms: BTreeMap::new(),
+            ramp_ms: 0,
+        }
+    }
+
+    /// When each phase began, milliseconds since 1970.
+    pub fn began_ms(self) -> BTreeMap<u32, u64> {
+        self.began_ms
     }
 
     /// Takes the status line away.
@@ -78,8 +98,9 @@ impl<'a> Live<'a> {
 }
 
 impl Listener for Live<'_> {
-    fn begins(&mut self, _phase: &Phase, _repetition: u32) {
+    fn begins(&mut self, phase: &Phase, _repetition: u32) {
         self.phase = self.next;
+        self.ramp_ms = phase.ramp.0 / 1_000_000;
         self.next += 1;
         if !formats(self.plan).contains(&Format::Normal) {
             return;
@@ -92,6 +113,11 @@ impl Listener for Live<'_> {
                 self.sink.write(&normal::laying_out(job));
             }
         }
+    }
+
+    fn starts(&mut self) {
+        let now = u64::try_from(super::moment().unix_ms).unwrap_or(0);
+        self.began_ms.insert(self.phase, now + self.ramp_ms);
     }
 
     fn interval(&mut self, interval: &Interval) {

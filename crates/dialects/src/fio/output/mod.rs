@@ -1,7 +1,9 @@
 //! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
-//! `logs` are files beside that.
+//! `logs` (with
+//! `log_operations`) are files beside that.
 
 pub mod json;
+pub mod log_operations;
 pub mod logs;
 pub mod normal;
 pub mod stats;

@@ -1,9 +1,10 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`.
 
 mod data;
 mod engine;
 mod files;
+mod logs;
 mod names;
 mod pace;
 mod parts;
@@ -14,6 +15,7 @@ mod sets;
 mod what;
 
 pub use files::{Make, Memory};
+pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
