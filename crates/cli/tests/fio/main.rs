@@ -7,6 +7,7 @@ mod elsewhere;
 mod ends;
 mod jobs_beside;
 mod kinds;
+mod logs;
 mod reports;
 mod safety;
 mod support;
