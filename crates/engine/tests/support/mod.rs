@@ -138,7 +138,7 @@ impl Bench {
         let of = self.engine.borrow_mut().take_operations();
         let read = |(worker, of): (u32, &fathom_engine::Operations)| {
             assert_eq!((of.phase, of.worker), (0, worker));
-            of.read().unwrap().map(Result::unwrap).collect()
+            of.read().unwrap().map(Result::unwrap).collect::<Vec<_>>()
         };
         (repetition, (0u32..).zip(&of).map(read).collect())
     }
