@@ -61,6 +61,14 @@ impl Logged {
                 }
             },
         );
+        if plan.general.bandwidth_log {
+            for (name, text) in logs::together(run) {
+                let path = directory(plan).join(name);
+                if let Err(error) = std::fs::write(&path, text) {
+                    failed.insert(path, error);
+                }
+            }
+        }
         let sentence = |(path, error): (PathBuf, std::io::Error)| {
             format!("{} cannot be written: {error}", path.display())
         };

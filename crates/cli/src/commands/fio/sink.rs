@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Intervals end this much before their time now and then.
+const LITTLE: Duration = Duration::from_millis(100);
 
 /// Standard output, or the file of `--output`.
 pub struct Sink {
@@ -59,6 +63,11 @@ pub struct Live<'a> {
     status: bool,
     /// One stands there.
     shown: bool,
+    /// When it was last written, and when one was last left standing.
+    written: Option<Instant>,
+    stood: Instant,
+    /// When what was done so far is to be printed again, if it is.
+    told_at: Option<Instant>,
     /// Phases that are over, for whoever asks in the middle.
     over: Vec<fathom_record::Phase>,
     /// When each phase began, milliseconds since 1970.
@@ -78,6 +87,9 @@ impl<'a> Live<'a> {
             next: 0,
             status,
             shown: false,
+            written: None,
+            stood: Instant::now(),
+            told_at: None,
             over: Vec::new(),
             began_ms: BTreeMap::new(),
             ramp_ms: 0,
@@ -118,18 +130,39 @@ impl Listener for Live<'_> {
     fn starts(&mut self) {
         let now = u64::try_from(super::moment().unix_ms).unwrap_or(0);
         self.began_ms.insert(self.phase, now + self.ramp_ms);
+        self.stood = Instant::now();
+        let every = self.plan.general.status_interval_ns.map(Duration::from_nanos);
+        self.told_at = every.and_then(|every| Instant::now().checked_add(every));
     }
 
     fn interval(&mut self, interval: &Interval) {
-        if self.status {
-            self.shown = true;
-            console::error_raw(&format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval)));
+        let general = &self.plan.general;
+        let least = Duration::from_nanos(general.eta_interval_ns);
+        // What comes a little before its time belongs to it.
+        let early = |since: Instant| since.elapsed() + LITTLE < least;
+        if !self.status || self.written.is_some_and(early) {
+            return;
         }
+        self.written = Some(Instant::now());
+        let mut text = format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval));
+        let stays = |every: u64| self.stood.elapsed() + LITTLE >= Duration::from_nanos(every);
+        if general.eta_newline_ns.is_some_and(stays) {
+            self.stood = Instant::now();
+            text.push('\n');
+        }
+        self.shown = !text.ends_with('\n');
+        console::error_raw(&text);
     }
 
-    /// SIGUSR1 asks.
+    /// SIGUSR1 asks, or `--status-interval`.
     fn wants_state(&mut self) -> bool {
-        fathom_engine::state_wanted()
+        let asked = fathom_engine::state_wanted();
+        let every = self.plan.general.status_interval_ns.map(Duration::from_nanos);
+        let Some((at, every)) = self.told_at.zip(every).filter(|(at, _)| Instant::now() >= *at) else {
+            return asked;
+        };
+        self.told_at = at.checked_add(every);
+        true
     }
 
     fn state(&mut self, so_far: fathom_record::Phase) {

@@ -135,6 +135,31 @@ fn one(
     })
 }
 
+/// The logs of all jobs together, reads, writes and trims: their names and texts. A line for each interval, also where nothing was moved.
+#[must_use]
+pub fn together(run: &Run) -> [(&'static str, String); 3] {
+    let mut logs = [
+        ("agg-read_bw.log", Some(OpKind::Read)),
+        ("agg-write_bw.log", Some(OpKind::Write)),
+        ("agg-trim_bw.log", None),
+    ]
+    .map(|(name, kind)| (name, kind, String::new()));
+    let mut begin_ns = 0;
+    for repetition in run.phases.iter().filter_map(|phase| phase.repetitions.first()) {
+        for interval in &repetition.intervals {
+            let time_ms = (begin_ns + interval.end_ns) / 1_000_000;
+            for (direction, (_, kind, text)) in logs.iter_mut().enumerate() {
+                let of = |moved: &&(OpKind, u64)| Some(moved.0) == *kind;
+                let bytes: u64 = interval.moved.iter().filter(of).map(|moved| moved.1).sum();
+                let _ =
+                    writeln!(text, "{time_ms}, {}, {direction}, 0, 0", kib_per_s(bytes, interval.width_ns));
+            }
+        }
+        begin_ns += repetition.elapsed_ns;
+    }
+    logs.map(|(name, _, text)| (name, text))
+}
+
 /// The files of a clone with what stands in each.
 fn names(plan: &Plan, job: &Job, number: u32) -> Vec<(PathBuf, What)> {
     let (report, asked): (_, &Logs) = (&job.report, &job.report.logs);

@@ -213,6 +213,19 @@ fn histograms_tell_what_each_window_added() {
     assert_eq!(written(&empty, &operations).0[std::path::Path::new("h_clat_hist.1.log")], "");
 }
 
+#[test]
+fn all_jobs_together_have_a_log_of_bandwidth() {
+    let plan = planned("--name=a --size=1m --name=b --stonewall --size=1m");
+    let [read, write, trim] = logs::together(&record(&plan));
+    assert_eq!((read.0, write.0, trim.0), ("agg-read_bw.log", "agg-write_bw.log", "agg-trim_bw.log"));
+    let lines: Vec<&str> = read.1.lines().collect();
+    // 400 KiB in the first half second; the second phase begins when the first has ended.
+    assert_eq!((lines.len(), lines[0], lines[1]), (8, "500, 800, 0, 0, 0", "1000, 1600, 0, 0, 0"));
+    assert_eq!(lines[4], "2600, 800, 0, 0, 0");
+    assert_eq!(write.1.lines().next(), Some("500, 0, 1, 0, 0"));
+    assert_eq!(trim.1.lines().next(), Some("500, 0, 2, 0, 0"));
+}
+
 /// One of 4 KiB that took so long from when the kernel had it, 100 ns after it began where that is told.
 fn operation(write: bool, start_ns: u64, completion_ns: u64) -> log_operations::Operation {
     log_operations::Operation {
@@ -251,7 +264,10 @@ fn several_formats_in_their_order() {
     let plan = planned("--output-format=json,normal,terse --name=a --size=1m");
     let text = results(&plan, &record(&plan), &moment());
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
-    assert!(at("\"fio version\"") < at("\n\na: (groupid=0") && at("a: (groupid=0") < at("\n3;fio-3."));
+    // fio's order whatever was asked for, and one blank line after the JSON.
+    assert!(text.starts_with("3;fio-3.") && at("\"fio version\"") < at("\n}\n\na: (groupid=0"));
+    let appended = planned("--append-terse --name=a --size=1m");
+    assert!(results(&appended, &record(&appended), &moment()).starts_with("3;fio-3."));
 }
 
 #[test]
