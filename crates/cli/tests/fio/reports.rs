@@ -113,3 +113,19 @@ fn what_was_done_so_far_is_printed_at_intervals() {
     let lines = run(&fathom, &format!("--eta=always --eta-newline=1 {job}")).expect_code(0).stderr;
     assert!(lines.lines().filter(|l| l.contains("Jobs: 1 (f=1)")).count() >= 2, "{lines}");
 }
+
+#[test]
+fn reads_of_what_was_never_written_are_said_to_be_that() {
+    let dir = TestDir::new();
+    std::fs::File::create(dir.path().join("sparse")).unwrap().set_len(8 << 20).unwrap();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--output-format=json --name=a --filename=sparse --rw=randread";
+    let outcome =
+        run(&fathom, line).expect_code(0).expect_stderr("never held data").expect_stderr("lays out a file");
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let ours = &document["fathom"];
+    assert_eq!(ours["phases"][0]["hole bytes"], 8 << 20);
+    assert!(ours["phases"][0]["cached before percent"].is_f64(), "{ours}");
+    assert!(ours["doubts"].as_array().unwrap().iter().any(|d| d["code"] == "holes"), "{ours}");
+    assert!(ours["trust"].as_array().unwrap().iter().any(|t| t["code"] == "extents"), "{ours}");
+}

@@ -28,6 +28,12 @@ const SIGNALLED: u8 = 128;
 /// What keeps memory out of the figures.
 const REMEDY: &str = "direct=1, invalidate=1, or larger files";
 
+/// Doubts that change what the figures mean: they are said. The others are in the JSON and in the store.
+const SAID: [&str; 3] = ["holes", "not-cold", "overloaded"];
+/// What has files written, in this dialect.
+const LAID_OUT: &str =
+    " Here a job lays out a file with data if it is not there: remove it, or write it by a job with rw=write";
+
 /// Runs the drop-in. `program` is the name it was called by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = match args.iter().map(|a| a.to_str().map(str::to_owned).ok_or(a)).collect() {
@@ -181,6 +187,10 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     }
     let unwritten = logged.write(plan, &finished.run);
     unwritten.iter().for_each(|sentence| console::error(sentence));
+    for doubt in finished.run.doubts.iter().filter(|doubt| SAID.contains(&doubt.code.as_str())) {
+        let remedy = if doubt.code == "holes" { LAID_OUT } else { "" };
+        console::note(&format!("{}{remedy}", doubt.sentence));
+    }
     epilogue::say(finished, REMEDY);
     if let Err(error) = sink.finish() {
         console::error(&error);

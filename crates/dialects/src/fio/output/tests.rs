@@ -104,6 +104,31 @@ fn the_json() {
 }
 
 #[test]
+fn what_is_known_beyond_fio_stands_under_one_key() {
+    let plan = planned("--output-format=json --name=a --size=1m");
+    let mut run = record(&plan);
+    let half = fathom_record::Residency { total_pages: 8, cached_pages: 4, ..Default::default() };
+    run.phases[0].repetitions[0].resident_before = Some(half);
+    run.doubts.push(fathom_record::Doubt {
+        code: "holes".into(),
+        phase: Some(0),
+        sentence: "It reads \"holes\".".into(),
+    });
+    run.trust.push(fathom_record::Trust {
+        code: "extents".into(),
+        verdict: fathom_record::Verdict::Doubtful,
+        sentence: "Holes.".into(),
+    });
+    let document: serde_json::Value = serde_json::from_str(&results(&plan, &run, &moment())).unwrap();
+    let ours = &document["fathom"];
+    assert_eq!(ours["phases"][0]["cached before percent"], 50.0);
+    assert_eq!(ours["phases"][0].get("cached after percent"), None);
+    assert_eq!(ours["doubts"][0]["sentence"], "It reads \"holes\".");
+    assert_eq!(ours["trust"][0]["code"], "extents");
+    assert_eq!(ours["trust"][0]["verdict"], "doubtful");
+}
+
+#[test]
 fn the_terse_line() {
     let fields = |version: u8, disk: u8| {
         let plan = planned(&format!(
