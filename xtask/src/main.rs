@@ -28,6 +28,7 @@ The chores of the house.
   cargo xtask bench instructions  instructions per operation, counted by valgrind, beside fio's
   cargo xtask bench sysbench      the drop-in beside SysBench, on files in the page cache
   cargo xtask bench filebench     the drop-in beside Filebench, the same scripts to both
+  cargo xtask bench fio           the drop-in beside fio: the same job file to both, and the time of the whole command
   cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
   cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it
@@ -42,11 +43,11 @@ The chores of the house.
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
-         --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
+         --rounds N               interleaved rounds (engine, sysbench, fio 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
                                   calibrate 3)
                                   for false-alarms: quads of a session (3)
          --sessions N             comparisons of each kind (false-alarms 40)
-         --seconds S              length of one measurement (engine, false-alarms 1, sysbench 2, filebench 3, rate 5)
+         --seconds S              length of one measurement (engine, fio, false-alarms 1, sysbench 2, filebench 3, rate 5)
          --case TEXT              only cases with TEXT in their name
          --file-mib N             size of the file (512)
          --json FILE              every sample, as JSON

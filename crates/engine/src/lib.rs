@@ -34,6 +34,7 @@ pub mod read_ring;
 mod sample;
 mod sealed;
 mod shared;
+mod spool;
 mod worker;
 
 pub use action::{Prepared, Progress, Step};
@@ -47,3 +48,4 @@ pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_sig
 pub use ledger::Ledger;
 pub use phase::Moments;
 pub use sample::sample;
+pub use spool::{Operation, Operations};

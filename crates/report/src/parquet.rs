@@ -199,7 +199,9 @@ mod tests {
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         let told: Vec<String> = rows
             .iter()
-            .map(|r| format!("{} {:?} {}", r.get_string(0).unwrap(), r.get_long(8).ok(), r.get_double(14).unwrap()))
+            .map(|r| {
+                format!("{} {:?} {}", r.get_string(0).unwrap(), r.get_long(8).ok(), r.get_double(14).unwrap())
+            })
             .collect();
         assert_eq!(told, ["a Some(4096) 1.5", "a Some(4096) 2.5", "b None 3.5"]);
         assert_eq!(rows[0].get_string(13).unwrap(), "throughput");

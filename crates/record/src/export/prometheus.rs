@@ -176,7 +176,8 @@ mod tests {
     fn no_series_stands_twice_and_every_family_once() {
         let run = sample_run();
         let text = prometheus(&[run.clone(), run]);
-        let mut names: Vec<&str> = text.lines().filter_map(|l| l.rsplit_once(' ')).map(|(name, _)| name).collect();
+        let mut names: Vec<&str> =
+            text.lines().filter_map(|l| l.rsplit_once(' ')).map(|(name, _)| name).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
