@@ -6,13 +6,14 @@ mod compare;
 mod extract;
 pub mod options;
 pub mod reading;
+mod session;
 mod show;
 
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_isofs::reader::{Policy, Reader};
-use fathom_isofs::{Error, FileSource, Image, Node, Options};
+use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
 use options::{Iso, Source, What};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -37,24 +38,36 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
 
 /// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
 pub fn open(source: &Source) -> anyhow::Result<Opened> {
-    let name = source.image.display();
-    let flags = if source.direct { libc::O_DIRECT } else { 0 };
-    let file = File::options().read(true).custom_flags(flags).open(&source.image);
-    let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
-    let file = FileSource::new(file)
-        .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
-    let options = Options {
-        session: source.session.0,
+    let options = |session| Options {
+        session,
         namespace: source.namespace.map(Into::into),
         strict: source.strict,
         associated: source.associated,
         zisofs_by_magic: source.zisofs_by_magic,
         ..Options::default()
     };
-    Image::open(file, &options).map_err(|error| match error {
+    let asked = source.session.map(|which| which.0);
+    let chosen = asked.unwrap_or_else(|| session::of(&source.image));
+    let mut image = Image::open(file_of(source)?, &options(chosen));
+    // The last session of a disc may be an empty one, or of another kind.
+    if asked.is_none() && chosen != Session::First && matches!(image, Err(Error::Volume { .. })) {
+        image = Image::open(file_of(source)?, &options(Session::First));
+    }
+    let name = source.image.display();
+    image.map_err(|error| match error {
         Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
-        other => anyhow::Error::new(other).context(source.image.display().to_string()),
+        other => anyhow::Error::new(other).context(name.to_string()),
     })
+}
+
+/// What the image is read from.
+fn file_of(source: &Source) -> Result<FileSource, Usage> {
+    let name = source.image.display();
+    let flags = if source.direct { libc::O_DIRECT } else { 0 };
+    let file = File::options().read(true).custom_flags(flags).open(&source.image);
+    let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
+    FileSource::new(file)
+        .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))
 }
 
 /// A reader of an image under the policy of the options.
