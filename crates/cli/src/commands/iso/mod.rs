@@ -43,6 +43,7 @@ pub fn open(source: &Source) -> anyhow::Result<Opened> {
         namespace: source.namespace.map(Into::into),
         strict: source.strict,
         associated: source.associated,
+        boot: source.boot,
         zisofs_by_magic: source.zisofs_by_magic,
         ..Options::default()
     };

@@ -57,6 +57,9 @@ pub struct Source {
     /// Also show associated files (resource data), as NAME%assoc
     #[arg(long)]
     pub associated: bool,
+    /// Also show boot images (El Torito), as files of /.fathom/boot
+    #[arg(long)]
+    pub boot: bool,
     /// Decompress zisofs files also where the directory does not say that they are
     #[arg(long)]
     pub zisofs_by_magic: bool,
