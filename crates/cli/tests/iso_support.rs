@@ -1,5 +1,5 @@
-//! Who reads what: the catalogue of valid images, and those of the writers that people use, through `fathom iso extract`, `fathom mount`, fuseiso, bsdtar,
-//! xorriso and 7z.
+//! Who reads what: the catalogue of valid images, and those of the writers that people use, through `fathom iso extract`, `fathom mount`,
+//! fuseiso, bsdtar, xorriso and 7z.
 //! fathom's columns must be "yes" everywhere. The table of docs/iso-support.md is what this prints (FATHOM_BLESS=1 writes it); it is
 //! compared where the same versions of all readers are installed.
 
