@@ -2,7 +2,7 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Program, Stream, Workload};
+use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Workload};
 
 /// MADV_POPULATE_WRITE, by its Linux number.
 const POPULATE_WRITE: u8 = 23;
@@ -89,6 +89,13 @@ fn of_stream(stream: &Stream) -> Option<String> {
     }
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
+    }
+    if stream.access.is_timed() || stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)) {
+        return no(
+            "a list of operations that says when they are due, or on which file,",
+            "leave times and files out of it (fio: replay_no_stall=1, and a trace of one file), or replay the trace \
+             itself: fathom sim replay",
+        );
     }
     let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));
     let alone = stream.pace.think.is_some()

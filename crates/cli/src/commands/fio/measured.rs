@@ -79,12 +79,17 @@ fn planned(
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
         _ => world::read(&here.join(path)),
     };
+    let trace = |path: &Path| match path.to_str() {
+        Some("-") => Err("it is read more than once; a trace of a name is expected".to_owned()),
+        _ => world::trace(&here.join(path)),
+    };
     let machine = world::world();
     let (page_bytes, memory_mib, cpus) = match place {
         Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
         Place::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
     };
-    let world = World { read: &read, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
+    let world =
+        World { read: &read, trace: &trace, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
     match fio::plan(args, &world)? {
         Asked::Jobs(plan) => Ok(*plan),
         Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),
@@ -115,6 +120,8 @@ fn refuse_printing(general: &General) -> Result<(), String> {
         ("--output-format, --minimal and --append-terse", !general.formats.is_empty()),
         ("--terse-version", general.terse_version.is_some()),
         ("--eta", general.eta.is_some()),
+        ("--status-interval", general.status_interval_ns.is_some()),
+        ("--bandwidth-log", general.bandwidth_log),
     ];
     match refused.iter().find(|r| r.1) {
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! `fathom iso`: ISO 9660 images listed, read, checked and unpacked without mounting them. This file opens the image and chooses; what reads
 //! it is the crate isofs.
 
+pub mod backend;
 mod check;
 mod compare;
 mod extract;
@@ -12,9 +13,11 @@ mod show;
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
+use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
 use options::{Iso, Source, What};
+use reading::{Reading, medium_of};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,7 +26,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub type Opened = Image<FileSource>;
+pub type Opened = Image<ImageFile>;
 
 pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     match &options.what {
@@ -38,6 +41,20 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
 
 /// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
 pub fn open(source: &Source) -> anyhow::Result<Opened> {
+    open_under(source, &Policy::modern_on(medium_of(&source.image)))
+}
+
+/// The policy of the options, as it goes through the back-end. A depth that was asked for is the user's.
+pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
+    let wished = reading.wished(&source.image)?;
+    Ok(match reading.depth {
+        Some(_) => wished,
+        None => source.backend.held(wished, medium_of(&source.image)),
+    })
+}
+
+/// The same, with a back-end that is fit for a policy.
+pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     let options = |session| Options {
         session,
         namespace: source.namespace.map(Into::into),
@@ -49,10 +66,10 @@ pub fn open(source: &Source) -> anyhow::Result<Opened> {
     };
     let asked = source.session.map(|which| which.0);
     let chosen = asked.unwrap_or_else(|| session::of(&source.image));
-    let mut image = Image::open(file_of(source)?, &options(chosen));
+    let mut image = Image::open(file_of(source, policy)?, &options(chosen));
     // The last session of a disc may be an empty one, or of another kind.
     if asked.is_none() && chosen != Session::First && matches!(image, Err(Error::Volume { .. })) {
-        image = Image::open(file_of(source)?, &options(Session::First));
+        image = Image::open(file_of(source, policy)?, &options(Session::First));
     }
     let name = source.image.display();
     image.map_err(|error| match error {
@@ -62,23 +79,24 @@ pub fn open(source: &Source) -> anyhow::Result<Opened> {
 }
 
 /// What the image is read from.
-fn file_of(source: &Source) -> Result<FileSource, Usage> {
+fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
     let flags = if source.direct { libc::O_DIRECT } else { 0 };
     let file = File::options().read(true).custom_flags(flags).open(&source.image);
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
-    FileSource::new(file)
-        .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))
+    let file = FileSource::new(file)
+        .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
+    Ok(source.backend.of(file, policy)?)
 }
 
 /// A reader of an image under the policy of the options.
-fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<FileSource>> {
+fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<ImageFile>> {
     Reader::new(Arc::new(image), policy).map_err(|e| Usage(e.to_string()).into())
 }
 
 /// Says what the device was asked for.
-fn tell_counters(reader: &Reader<FileSource>, policy: &Policy) -> anyhow::Result<()> {
-    let counted = reading::told(policy, &reader.counters());
+fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<()> {
+    let counted = reading::told(policy, &reader.counters(), reader.image().source().told());
     console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
     Ok(())
 }

@@ -140,7 +140,7 @@ pub fn lay(
     Ok(Laid { files, parts, several, ready })
 }
 
-fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
+pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
     let word = s.word("fallocate").unwrap_or("native").to_owned();
     let over = s.on("overwrite", false);
     if null {
@@ -159,7 +159,7 @@ fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
 }
 
 /// Whether both name the same file.
-fn same(a: &Path, b: &Path) -> bool {
+pub(super) fn same(a: &Path, b: &Path) -> bool {
     let whole = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.into());
     whole(a) == whole(b)
 }

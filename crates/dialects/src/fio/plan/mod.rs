@@ -1,19 +1,26 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
+mod backlog;
 mod data;
 mod engine;
 mod files;
+mod logged;
+mod logs;
 mod names;
 mod pace;
 mod parts;
 mod pattern;
 mod phases;
+mod replay;
 mod report;
 mod sets;
+mod verified;
 mod what;
 
+pub use backlog::Backlog;
 pub use files::{Make, Memory};
+pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
@@ -69,6 +76,8 @@ pub struct Job {
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
+    /// It reads back while it writes.
+    pub backlog: Option<backlog::Backlog>,
     /// Only the reading back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
@@ -148,13 +157,20 @@ fn job(
         None => (0, 0),
         Some(last) => (last.group + u32::from(new_group), last.step + u32::from(wall)),
     };
-    let rw = what::direction(s)?;
-    let mut stream = what::stream(s, rw)?;
+    let replay = replay::of(s, world, notes)?;
+    let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
+    let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     engine::apply(s, &mut stream, rw, notes)?;
-    let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
+    let laid = match &replay {
+        Some(replay) => replay.lay(s, &stream, clones, general, world)?,
+        None => files::lay(s, &mut stream, rw, clones, general, world, notes)?,
+    };
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    if replay.is_none() {
+        logged::apply(s, &mut stream, clones, &laid)?;
+    }
     warn(s, notes);
     let job = Job {
         name: s.job.clone(),
@@ -167,6 +183,7 @@ fn job(
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
+        backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
         report: report::read(s)?,
@@ -266,7 +283,7 @@ impl Job {
     /// Whether every byte that is read is checked.
     #[must_use]
     pub fn verifies(&self) -> bool {
-        self.reads_back || self.stream.verify != Verify::No
+        self.reads_back || self.backlog.is_some() || self.stream.verify != Verify::No
     }
 }
 

@@ -166,7 +166,8 @@ pub fn of_several_files(s: &Settings, stream: &Stream, found: &[Option<Found>]) 
 impl Part {
     /// Puts a stream there. Of several files all is worked on.
     pub fn place(&self, stream: &mut Stream, several: bool) {
-        if !several {
+        // What is listed says itself where it is.
+        if !several && !matches!(stream.access, fathom_workload::Access::Listed(_)) {
             stream.start = Bytes(self.start);
             stream.length = Some(Bytes(self.length));
         }

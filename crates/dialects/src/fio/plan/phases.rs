@@ -6,7 +6,7 @@ use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
 use super::{Job, Place};
 use fathom_workload::{
-    Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
+    Action, Axes, Bytes, CacheState, Data, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
     Stonewall, Stop, Stream, Thread, Verify, Workload,
 };
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
     // As fine as the finest log, and so that the windows of all come out whole.
-    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.intervals_ns());
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What was not written whole cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
@@ -110,7 +110,12 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
         }
         job.places.push(Place { phase: number, worker });
         for clone in 0..job.clones {
-            phase.groups.push(group(job, sets, clone, back));
+            let mut of_clone = group(job, sets, clone, back);
+            if let Some(backlog) = job.backlog.filter(|_| !back) {
+                let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
+                backlog.list(&mut of_clone, workload.seed.0, place);
+            }
+            phase.groups.push(of_clone);
             worker += 1;
         }
         phase.ramp = Duration(if back { 0 } else { job.times.ramp });
@@ -146,7 +151,12 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     }
     if back {
         stream.direction = Direction::Read;
-        stream.verify = Verify::Full;
+        stream.verify = match stream.data {
+            Data::Sealed(_) => Verify::Full,
+            // verify=null reads back and looks at nothing.
+            _ => Verify::No,
+        };
+        stream.log_operations = false;
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
