@@ -186,7 +186,7 @@ impl Reading {
         }
         let wrong = |why: String| Usage(format!("how contents are read: {why}"));
         policy.check().map_err(|e| wrong(e.to_string()))?;
-        if self.promote == Some(Switch::On) && !policy.knows_classes().is_ok_and(|knows| knows) {
+        if self.promote == Some(Switch::On) && policy.knows_classes() != Ok(true) {
             let scheduler = policy.scheduler;
             return Err(wrong(PolicyError::Classes { what: "--promote on", scheduler }.to_string()));
         }
@@ -202,7 +202,7 @@ pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
     let sizes = counters.sizes.iter();
     let class = |n: usize| if n == 0 { 0 } else { 512_u64 << (n - 1) };
     let distances = counters.distances.iter().enumerate().filter(|&(_, &count)| count > 0);
-    json!({
+    let mut told = json!({
         "schema": "fathom-iso-counters/1",
         "scheduler": policy.scheduler,
         "read_ahead": policy.read_ahead,
@@ -228,19 +228,25 @@ pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
         "served_longest_ns": counters.served_longest.0,
         "in_flight_most": counters.deepest,
         "deadlines_expired": counters.expired,
-        "pieces_attached": counters.attached,
-        "requests_promoted": counters.promoted,
-        "pages_withdrawn": counters.pages_withdrawn,
-        "holes_bridged": counters.bridged,
-        "hole_bytes": counters.bridged_bytes,
-        "pages_of_small_files": counters.pages_small_files,
-        "directory_requests": counters.directory_reads,
-        "directory_bytes": counters.directory_bytes,
-        "directories_in_advance": counters.directories,
-        "pages_given_back": counters.pages_given_back,
-        "cache_bytes": counters.cache_bytes,
-        "cache_limit_bytes": counters.cache_limit,
-    })
+    });
+    let more = [
+        ("pieces_attached", counters.attached),
+        ("requests_promoted", counters.promoted),
+        ("pages_withdrawn", counters.pages_withdrawn),
+        ("holes_bridged", counters.bridged),
+        ("hole_bytes", counters.bridged_bytes),
+        ("pages_of_small_files", counters.pages_small_files),
+        ("directory_requests", counters.directory_reads),
+        ("directory_bytes", counters.directory_bytes),
+        ("directories_in_advance", counters.directories),
+        ("pages_given_back", counters.pages_given_back),
+        ("cache_bytes", counters.cache_bytes),
+        ("cache_limit_bytes", counters.cache_limit),
+    ];
+    for (name, count) in more {
+        told[name] = count.into();
+    }
+    told
 }
 
 #[cfg(test)]
@@ -271,7 +277,8 @@ mod tests {
     }
 
     fn wished(words: &[&str]) -> Result<Policy, String> {
-        let line = <Line as clap::Parser>::try_parse_from([&["x"], words].concat()).unwrap();
+        let words = std::iter::once("x").chain(words.iter().copied());
+        let line = <Line as clap::Parser>::try_parse_from(words).unwrap();
         line.reading.wished(Path::new("/no/such/image")).map_err(|e| e.to_string())
     }
 

@@ -8,11 +8,12 @@ pub mod options;
 mod point;
 mod signals;
 
+use super::iso::reading::Bundle;
 use super::iso::{open, reading};
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
-use fathom_isofs::mount::{Cache, Mounting, mount};
+use fathom_isofs::mount::{Cache, DirOrder, Mounting, mount};
 use fathom_isofs::reader::{Counters, Medium, Policy, Reader};
 use options::Mount;
 use std::io::Write as _;
@@ -42,12 +43,16 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
     let optical = reading::medium_of(&options.source.image) == Medium::Optical;
+    let today = options.reading.policy.is_none_or(|policy| policy == Bundle::Modern);
     let how = Mounting {
         name: source.display().to_string(),
         cache: if options.reading.is_asked() { Cache::Own } else { Cache::Kernel },
         workers: options.workers.into(),
         others: options.allow_other,
         look: !optical,
+        order: options.dir_order.map_or_else(|| order_on(optical && today), DirOrder::from),
+        metadata: options.metadata.map_or_else(|| metadata_on(optical && today), |bytes| bytes.0),
+        small_files: policy.small_files,
     };
     // From here on the order matters; see above.
     if background {
@@ -108,6 +113,17 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// What pays on a disc in a drive, where the head is what is slow; elsewhere a directory is read when it is asked for.
+const METADATA_BYTES: u64 = 64 << 20;
+
+fn order_on(disc: bool) -> DirOrder {
+    if disc { DirOrder::Lbn } else { DirOrder::Disk }
+}
+
+fn metadata_on(disc: bool) -> u64 {
+    if disc { METADATA_BYTES } else { 0 }
+}
+
 fn cannot(on: &std::path::Path) -> String {
     let how = if rustix::process::geteuid().is_root() {
         "root needs /dev/fuse (the kernel's module fuse)"
@@ -130,4 +146,16 @@ fn abort_on_panic() {
         report(panic);
         std::process::abort();
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the help says.
+    #[test]
+    fn defaults_are_those_of_the_help() {
+        assert_eq!((order_on(true), order_on(false)), (DirOrder::Lbn, DirOrder::Disk));
+        assert_eq!((metadata_on(true), metadata_on(false)), (64 << 20, 0));
+    }
 }
