@@ -56,10 +56,6 @@ pub struct Reading {
     /// Largest hole between two requests that is read along to make them one, 0 to 1MiB [default: 32KiB under modern from a disc in a drive, else 0]
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub bridge: Option<Bytes>,
-    /// Bytes of the files behind an opened one that a mount reads in advance where files are opened in the order of their directory; 0 is none
-    /// [default: 256KiB under modern from a disc in a drive, else 0]
-    #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
-    pub small_files: Option<Bytes>,
     /// Most requests with the device at once, 1 to 1024
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How contents are read")]
     pub depth: Option<u32>,
@@ -138,7 +134,7 @@ impl Reading {
     pub fn is_asked(&self) -> bool {
         let parts = [self.coalesce, self.per_open, self.free_behind, self.isolate];
         let switches = parts.into_iter().chain([self.attach, self.promote, self.drop_ahead]);
-        let sizes = [self.max_transfer, self.cache_size, self.bridge, self.small_files];
+        let sizes = [self.max_transfer, self.cache_size, self.bridge];
         self.policy.is_some()
             || self.scheduler.is_some()
             || self.read_ahead.is_some()
@@ -180,9 +176,6 @@ impl Reading {
         policy.idle_s = self.cache_idle.unwrap_or(policy.idle_s);
         if let Some(Bytes(bytes)) = self.bridge {
             policy.bridge = u32::try_from(bytes).unwrap_or(u32::MAX);
-        }
-        if let Some(Bytes(bytes)) = self.small_files {
-            policy.small_files = bytes;
         }
         let wrong = |why: String| Usage(format!("how contents are read: {why}"));
         policy.check().map_err(|e| wrong(e.to_string()))?;

@@ -36,7 +36,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if options.daemon && !background {
         return daemon::start();
     }
-    let policy = options.reading.wished(&options.source.image)?;
+    let policy = policy(options)?;
     let image = open(&options.source)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
     let on = point::ready(&options.on)?;
@@ -113,6 +113,18 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     }
 }
 
+fn policy(options: &Mount) -> Result<Policy, Usage> {
+    let mut policy = options.reading.wished(&options.source.image)?;
+    let Some(bytes) = options.small_files.map(|bytes| bytes.0) else { return Ok(policy) };
+    if bytes > 0 && !options.reading.is_asked() {
+        let why = "--small-files reads into a cache of our own, and without --policy and its kin the kernel keeps contents; add --policy modern, or leave it out";
+        return Err(Usage(why.into()));
+    }
+    policy.small_files = bytes;
+    policy.check().map_err(|e| Usage(format!("--small-files: {e}")))?;
+    Ok(policy)
+}
+
 /// What pays on a disc in a drive, where the head is what is slow; elsewhere a directory is read when it is asked for.
 const METADATA_BYTES: u64 = 64 << 20;
 
@@ -151,6 +163,26 @@ fn abort_on_panic() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        mount: Mount,
+    }
+
+    fn asked(words: &[&str]) -> Result<Policy, String> {
+        let words = ["x", "image", "dir"].iter().chain(words);
+        policy(&<Line as clap::Parser>::try_parse_from(words).unwrap().mount).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn small_files_ask_for_a_cache_of_our_own() {
+        assert!(asked(&["--small-files", "64KiB"]).unwrap_err().contains("add --policy modern"));
+        assert!(asked(&["--small-files", "0"]).is_ok());
+        let policy = asked(&["--small-files", "64KiB", "--policy", "seed"]).unwrap();
+        assert_eq!(policy.small_files, 64 << 10);
+        assert!(asked(&["--small-files", "1GiB", "--policy", "seed"]).unwrap_err().contains("small files of"));
+    }
 
     /// As the help says.
     #[test]

@@ -38,6 +38,10 @@ pub struct Mount {
     /// not under the older policies; else 0]
     #[arg(long, value_name = "SIZE")]
     pub metadata: Option<Bytes>,
+    /// Bytes of the files behind an opened one that are read with it where files are opened in the order in which they are shown; 0 is none. Only
+    /// with --policy or its kin [default: 256KiB under modern from a disc in a drive, else 0]
+    #[arg(long, value_name = "SIZE")]
+    pub small_files: Option<Bytes>,
     /// Print what was asked of the image as JSON to stderr when it is unmounted
     #[arg(long)]
     pub counters: bool,
