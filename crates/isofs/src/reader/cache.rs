@@ -102,6 +102,11 @@ impl Cache {
         self.by_key.len() < self.limit
     }
 
+    /// Whether there are more than there are to be: everything was in use when one more was wanted.
+    pub(super) fn is_over(&self) -> bool {
+        self.by_key.len() > self.limit
+    }
+
     /// Drops a page; `None` if everything is in use.
     pub(super) fn evict(&mut self) -> Option<Page> {
         while let Some((at, generation)) = self.behind.pop_front() {

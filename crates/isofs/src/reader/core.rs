@@ -289,6 +289,7 @@ impl Core {
         } else if call.in_order && pins == 0 {
             self.device.cache.left_behind(standing.at);
         }
+        self.keep_to_budget();
     }
 
     /// The call is over.
@@ -314,6 +315,14 @@ impl Core {
     pub fn complete(&mut self, now: Nanos, job: Job, got: u64, errno: Option<i32>) {
         self.device.complete(now, job, got, errno);
         self.count_dropped();
+        self.keep_to_budget();
+    }
+
+    fn keep_to_budget(&mut self) {
+        if self.device.cache.is_over() {
+            self.device.keep_to_budget();
+            self.count_dropped();
+        }
     }
 
     /// Requests that nobody has taken yet, and whether the device has room for one.

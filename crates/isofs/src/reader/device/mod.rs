@@ -121,6 +121,15 @@ impl Device {
         true
     }
 
+    /// Drops what was entered beyond the budget, as soon as it is no longer in use.
+    pub(super) fn keep_to_budget(&mut self) {
+        while self.cache.is_over() {
+            let Some(gone) = self.cache.evict() else { return };
+            self.counters.pages_unused += u64::from(gone.ahead);
+            self.dropped.push(gone.key.file);
+        }
+    }
+
     /// Drops every page that nobody stands on or waits for; how many that were.
     pub(super) fn give_back(&mut self) -> u64 {
         let mut given = 0;
