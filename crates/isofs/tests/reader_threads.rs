@@ -88,7 +88,7 @@ fn within(seconds: u64, holds: impl Fn() -> bool) -> bool {
 fn who_reads_alone_is_helped_by_nobody() {
     let (image, nodes) = image(false);
     for policy in [Policy::baseline(), Policy::seed(), Policy::modern()] {
-        let policy = Policy { read_ahead: "none".into(), workers: 8, ..policy };
+        let policy = Policy { read_ahead: "none".into(), ..policy };
         let reader = Reader::new(Arc::clone(&image), &policy).unwrap();
         assert!(read_all(&reader, &nodes[3]) == content(3));
         assert_eq!(helpers(&reader), 0, "{policy:?}");
@@ -109,8 +109,6 @@ fn hanging_helpers_keep_no_other_reader_up() {
             })
             .collect();
         let hang = within(20, || helpers(&reader) == 2);
-        let alone = Policy { read_ahead: "none".into(), ..policy.clone() };
-        assert_eq!(alone.workers, 2);
         // At random places, so that nothing of it is read ahead.
         let expected = content(0);
         let file = reader.open(&nodes[0]);

@@ -17,6 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Most that is read of the directories in one.
 const BELOW: u64 = 1 << 20;
 
+/// Longest path table that is read: there is no writer that makes longer ones.
+const LONGEST_TABLE: u64 = 16 << 20;
+
 /// Directories in one that are no further apart are read in one piece.
 const NEAR: u64 = 32 << 10;
 
@@ -92,7 +95,9 @@ impl Directories {
 
     /// False if not all of them fit, or are known beforehand.
     fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut Told) -> bool {
-        let Some(starts) = areas::starts(image, read, self.budget, told) else { return false };
+        let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
+            return false;
+        };
         let guessed = areas::guessed(&starts);
         if areas::total(&guessed) > self.budget {
             return false;
@@ -109,12 +114,12 @@ impl Directories {
         while let Some(node) = left.pop_front() {
             let first_time = node.directory_block().is_some_and(|block| seen.insert(block));
             let Some(directory) = first_time.then(|| image.read_dir(&node).ok()).flatten() else { continue };
-            let listing = self.listing(directory.entries);
+            // Kept before what is in it is looked at: that ends with the budget, too.
+            let Some(listing) = self.keep(&node, self.listing(directory.entries), false) else {
+                return false;
+            };
             let inner = listing.entries.iter().map(|entry| &entry.node).filter(|node| node.is_directory());
             left.extend(inner.cloned());
-            if !self.keep(&node, listing, false) {
-                return false;
-            }
             told.directories += 1;
         }
         true
@@ -159,29 +164,29 @@ impl Directories {
         for node in inner {
             // What is wrong with one is told to who looks into it.
             let Ok(directory) = image.read_dir(node) else { continue };
-            told.directories += u64::from(self.keep(node, self.listing(directory.entries), true));
+            let kept = self.keep(node, self.listing(directory.entries), true);
+            told.directories += u64::from(kept.is_some());
         }
         told
     }
 
     /// Keeps a directory if it fits, with `instead` in the place of the oldest.
-    fn keep(&self, node: &Node, listing: Listing, instead: bool) -> bool {
+    fn keep(&self, node: &Node, listing: Listing, instead: bool) -> Option<Arc<Listing>> {
         let weight = listing.weight();
-        let Some(key) = key(node).filter(|_| weight <= self.budget) else { return false };
+        let key = key(node).filter(|_| weight <= self.budget)?;
         let mut kept = self.lock();
         while kept.bytes + weight > self.budget {
-            if !instead {
-                return false;
-            }
-            let Some(oldest) = kept.ages.pop_front() else { return false };
+            let oldest = if instead { kept.ages.pop_front()? } else { return None };
             let gone = kept.listings.remove(&oldest).map_or(0, |(_, weight)| weight);
             kept.bytes -= gone;
         }
-        if kept.listings.insert(key, (Arc::new(listing), weight)).is_none() {
-            kept.ages.push_back(key);
-            kept.bytes += weight;
+        let listing = Arc::new(listing);
+        match kept.listings.insert(key, (Arc::clone(&listing), weight)) {
+            None => kept.ages.push_back(key),
+            Some((_, before)) => kept.bytes -= before,
         }
-        true
+        kept.bytes += weight;
+        Some(listing)
     }
 }
 
