@@ -8,7 +8,8 @@ use std::fs;
 
 /// Goes through a directory in the order in which it shows its files, reads them, and gives their names with what was counted.
 fn gone_through(options: &[&str]) -> (Vec<String>, Value) {
-    let options = [&["--counters", "--policy", "modern"], options].concat();
+    let always = ["--counters", "--policy", "modern"];
+    let options: Vec<&str> = always.into_iter().chain(options.iter().copied()).collect();
     let mut mount = Mounted::new(&disc(), &options);
     let mut names = Vec::new();
     for entry in fs::read_dir(mount.on.join("many")).unwrap() {

@@ -50,7 +50,10 @@ fn all_directories_come_in_few_reads_in_the_order_of_the_disc() {
     let directories = Directories::new(DirOrder::Disk, 64 << 20);
     let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
     assert_eq!(told.directories, 121);
-    assert_eq!((told.reads as usize, told.bytes), (reads.len(), reads.iter().map(|r| r.1 as u64).sum()));
+    assert_eq!(
+        (told.reads as usize, told.bytes),
+        (reads.len(), reads.iter().map(|r| r.1 as u64).sum::<u64>())
+    );
     assert!(reads.len() <= 4, "{reads:?}");
     assert!(reads[1..].windows(2).all(|two| two[0].0 < two[1].0), "{reads:?}");
     for (node, names) in all(&image) {
@@ -75,7 +78,7 @@ fn over_the_budget_those_below_an_opened_directory_come_with_it() {
     assert!(kept.bytes <= budget && kept.bytes > budget / 2, "{} of {budget}", kept.bytes);
     assert_eq!(
         (kept.ages.len(), kept.bytes),
-        (kept.listings.len(), kept.listings.values().map(|k| k.1).sum())
+        (kept.listings.len(), kept.listings.values().map(|k| k.1).sum::<u64>())
     );
 }
 
