@@ -16,7 +16,7 @@ use crate::request::{Requests, Slot};
 use crate::task::IoClass;
 use crate::time::Nanos;
 use crate::tree::Tree;
-use crate::tunable::{Tunable, Tunables, Unit, View};
+use crate::tunable::{Tunable, Tunables, View};
 
 const METADATA: usize = 0;
 const BATCH: usize = 3;

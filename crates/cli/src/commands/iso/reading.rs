@@ -133,7 +133,7 @@ impl Reading {
     /// Whether any of it was asked for.
     pub fn is_asked(&self) -> bool {
         let parts = [self.coalesce, self.per_open, self.free_behind, self.isolate];
-        let switches = parts.into_iter().chain([self.attach, self.promote, self.drop_ahead]);
+        let mut switches = parts.into_iter().chain([self.attach, self.promote, self.drop_ahead]);
         let sizes = [self.max_transfer, self.cache_size, self.bridge];
         self.policy.is_some()
             || self.scheduler.is_some()
@@ -142,7 +142,7 @@ impl Reading {
             || self.cache_idle.is_some()
             || self.depth.is_some()
             || self.helpers.is_some()
-            || switches.into_iter().any(|switch| switch.is_some())
+            || switches.any(|switch| switch.is_some())
             || sizes.iter().any(Option::is_some)
     }
 

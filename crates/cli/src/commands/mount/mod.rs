@@ -181,7 +181,9 @@ mod tests {
         assert!(asked(&["--small-files", "0"]).is_ok());
         let policy = asked(&["--small-files", "64KiB", "--policy", "seed"]).unwrap();
         assert_eq!(policy.small_files, 64 << 10);
-        assert!(asked(&["--small-files", "1GiB", "--policy", "seed"]).unwrap_err().contains("small files of"));
+        assert!(
+            asked(&["--small-files", "1GiB", "--policy", "seed"]).unwrap_err().contains("small files of")
+        );
     }
 
     /// As the help says.
