@@ -63,7 +63,7 @@ pub(super) struct Pieces {
     /// Who waits for which.
     followers: HashMap<u32, Vec<u32>, FixedState>,
     attaches: bool,
-    /// Pieces that are queued for nobody.
+    /// Pieces that are queued for nobody. Those that are with the device do not count.
     abandoned: usize,
 }
 
@@ -112,7 +112,7 @@ impl Pieces {
 
     /// A piece waits for what another one brings.
     pub(super) fn attach(&mut self, to: u32, wanted: Wanted) {
-        if self.is_abandoned(to) {
+        if self.get(to).stage == Stage::Queued && self.is_abandoned(to) {
             self.abandoned -= 1; // somebody wants it again
         }
         let token = self.put(Wanted { stage: Stage::Attached, ..wanted });
@@ -222,5 +222,8 @@ mod tests {
         assert_eq!(parts, tokens[1..4], "what lies between is read along");
         parts.iter().for_each(|&token| pieces.starts(token));
         assert_eq!(pieces.abandoned, 0);
+        // What is read along for nobody may still be wanted before it is there.
+        pieces.attach(tokens[2], piece(9, 8192, 4096));
+        assert_eq!((pieces.abandoned, pieces.done(tokens[2]).len()), (0, 1));
     }
 }
