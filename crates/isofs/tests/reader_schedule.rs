@@ -470,8 +470,8 @@ proptest! {
         service_ms in 1..200_u64,
     ) {
         let mut core = core(&policy);
-        let mut disc = Disc::default();
-        disc.bad = bad.iter().map(|&(block, blocks)| block * BLOCK..(block + blocks) * BLOCK).collect();
+        let bad = bad.iter().map(|&(block, blocks)| block * BLOCK..(block + blocks) * BLOCK).collect();
+        let mut disc = Disc { bad, ..Disc::default() };
         let bytes = 500_000;
         let mut tasks: Vec<Task> =
             readers.into_iter().map(|(lbn, calls)| Task::new(&mut core, lbn, bytes, calls)).collect();

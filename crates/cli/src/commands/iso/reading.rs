@@ -297,7 +297,7 @@ mod tests {
         assert_eq!((policy.bridge, policy.small_files), (0, 0));
         let disc = Bundle::Modern.on(Medium::Optical);
         assert_eq!((disc.bridge, disc.small_files), (32 << 10, 256 << 10));
-        let told = told(&policy, &Counters { cache_limit: 64 << 20, ..Counters::default() });
+        let told = told(&policy, &Counters { cache_limit: 64 << 20, ..Counters::default() }, json!({}));
         assert_eq!(told["cache_limit_bytes"], 64 << 20);
     }
 
