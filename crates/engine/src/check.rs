@@ -5,7 +5,8 @@ use crate::EngineError;
 use crate::action::Sets;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, FileSet, MapFlush, Pick, Program, Record, Share, Sizing, Stream, Verify, Workload,
+    Access, Amount, Data, FileSet, MapFlush, Pick, Pinning, Program, Record, Share, Sizing, Stream, Verify,
+    Workload,
 };
 use std::sync::Arc;
 
@@ -22,8 +23,9 @@ pub(crate) fn check(
     let mut tried = Tried::default();
     for (number, phase) in workload.phases.iter().enumerate() {
         for group in &phase.groups {
+            let place = format!("phase {number} ({}), group {}", phase.name, group.name);
+            check_cpus(&place, &group.pinning)?;
             for thread in &group.threads {
-                let place = format!("phase {number} ({}), group {}", phase.name, group.name);
                 match &thread.program {
                     Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {
@@ -54,6 +56,16 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// CPUs that are not there, or not ours to use.
+fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
+    let Pinning::Among(wanted) = pinning else { return Ok(()) };
+    let ours = crate::engine::allowed_cpus();
+    match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
+        Some(cpu) => Err(unsupported(place, &format!("CPU {cpu} is none of those that fathom may use"))),
+        None => Ok(()),
+    }
+}
+
 /// What streams cannot do with a file set.
 fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), EngineError> {
     let Some(set) = set else { return Ok(()) };
@@ -66,9 +78,9 @@ fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), 
     if set.files.count() == 0 {
         return refuse("its file set has no file (leaf directories belong to flows)");
     }
-    if stream.pick == Pick::All && matches!(set.size, Sizing::Variable(_)) {
+    if stream.pick == Pick::All && stream.turns.is_none() && !matches!(set.size, Sizing::Fixed(_)) {
         return refuse(
-            "pick = \"all\" needs files of one size; the sizes of this set are drawn from a variable",
+            "pick = \"all\" without turns needs files of one size; the files of this set have sizes of their own",
         );
     }
     Ok(())

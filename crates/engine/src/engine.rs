@@ -165,7 +165,7 @@ impl Engine {
         let of_workers = (0u32..).zip(spools).filter_map(|(worker, file)| Some((worker, file?)));
         self.operations.extend(of_workers.map(|(worker, file)| Operations::new(number as u32, worker, file)));
         result.n = repetition;
-        result.ramp_ns = this.ramp.0;
+        result.ramp_ns = this.groups.iter().map(|g| g.ramp(this).0).max().unwrap_or(this.ramp.0);
         result.started_ns = started_ns;
         Ok(result)
     }
@@ -275,8 +275,12 @@ fn jobs<'a>(
         for (thread, process) in instances(group) {
             let index = jobs.len();
             let cpu = match group.pinning {
-                Pinning::Free => None,
+                Pinning::Free | Pinning::Among(_) => None,
                 Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
+            };
+            let among: &[u32] = match &group.pinning {
+                Pinning::Among(list) => list,
+                _ => &[],
             };
             let quota = Quota { operations: phase.stop.operations, bytes: phase.stop.bytes.map(|b| b.0) };
             let name = if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() };
@@ -292,6 +296,7 @@ fn jobs<'a>(
                         path: flow::directory_of(setting, index),
                         place: place(index),
                         cpu,
+                        among,
                         start_cpu: None,
                         nice: group.nice,
                         time_ns: phase.stop.time.map(|t| t.0),
@@ -316,19 +321,23 @@ fn jobs<'a>(
                 mode: set.map_or(0o640, |s| s.mode),
                 region: pool.as_ref().map_or_else(
                     || region_of(stream, file_bytes),
-                    |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                    |p| Region { start: 0, length: p.files.file_bytes.saturating_mul(p.files.count.into()) },
                 ),
                 largest: largest(stream),
                 seed: workload.seed.0,
                 place: place(index),
                 cpu,
+                among,
+                delayed: group.times.delay.0 > 0,
                 start_cpu: None,
                 nice: group.nice,
-                time_ns: phase.stop.time.map(|t| t.0),
-                ramp_ns: phase.ramp.0,
+                io_priority: thread.io_priority,
+                time_ns: group.time(phase).map(|t| t.0),
+                own_time: group.times.stop.is_some(),
+                ramp_ns: group.ramp(phase).0,
                 searching: 0,
                 quota,
-                raise: phase.stop.first_done.map(|s| s.raise),
+                raise: group.raise(phase),
                 pool,
                 spool: spools.get(index).and_then(Option::as_ref).map(|file| (file, spools.len())),
             };
@@ -355,11 +364,11 @@ fn spread(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     }
     for (_, _, job) in jobs {
         let index = job.index();
-        let (cpu, start_cpu) = match job {
-            Job::Stream(plan) => (plan.cpu, &mut plan.start_cpu),
-            Job::Flow(plan) => (plan.cpu, &mut plan.start_cpu),
+        let (free, start_cpu) = match job {
+            Job::Stream(plan) => (plan.cpu.is_none() && plan.among.is_empty(), &mut plan.start_cpu),
+            Job::Flow(plan) => (plan.cpu.is_none() && plan.among.is_empty(), &mut plan.start_cpu),
         };
-        if cpu.is_none() {
+        if free {
             *start_cpu = Some(cpus[index % cpus.len()]);
         }
     }
@@ -393,7 +402,7 @@ fn log_entries(job: &Job) -> usize {
 }
 
 /// The CPUs we may use, ascending.
-fn allowed_cpus() -> Vec<usize> {
+pub(crate) fn allowed_cpus() -> Vec<usize> {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect()
 }

@@ -33,6 +33,7 @@ mod pools;
 pub mod read_ring;
 mod sample;
 mod sealed;
+mod settle;
 mod shared;
 mod spool;
 mod worker;

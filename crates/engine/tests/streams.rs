@@ -260,7 +260,7 @@ fn the_null_backend_touches_no_file() {
 fn thinking_is_left_out_of_the_clock_unless_it_counts() {
     let bench = Bench::new(40 * KIB);
     let run = |counted| {
-        let think = Some(Think { time: Duration(1_000_000), counted, asleep: false });
+        let think = Some(Think { time: Duration(1_000_000), counted, ..Think::default() });
         let r = bench.run(Stream {
             pace: Pace { think, ..Pace::default() },
             ..Stream::new("f", Direction::Write, Bytes(4 * KIB))

@@ -2,6 +2,7 @@
 //! touched; and where fio itself is installed, the same beside it. One file per subject.
 
 mod beside_fio;
+mod devices;
 mod documented;
 mod elsewhere;
 mod ends;
@@ -11,5 +12,7 @@ mod kinds;
 mod logs;
 mod reports;
 mod safety;
+mod several;
 mod support;
+mod times;
 mod verified;

@@ -23,7 +23,7 @@ pub use general::{Format, General, Help};
 pub use plan::{Job, Plan};
 pub use wrong::{Spot, Wrong};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub struct World<'a> {
     pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    /// The regular files below a directory, in the order of their names, or why they cannot be had.
+    pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, String>,
     /// Bytes of a page of memory.
     pub page_bytes: u64,
     /// Memory of the machine in MiB.

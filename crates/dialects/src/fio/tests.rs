@@ -48,6 +48,13 @@ fn find(path: &Path) -> Option<Found> {
     }
 }
 
+fn list(path: &Path) -> Result<Vec<PathBuf>, String> {
+    match path.to_str() {
+        Some("dir") => Ok(vec!["there".into(), "/dev/disk".into()]),
+        _ => Err("no such directory".into()),
+    }
+}
+
 /// A world with a few files.
 pub(super) fn world() -> World<'static> {
     World {
@@ -55,6 +62,7 @@ pub(super) fn world() -> World<'static> {
         read: &read,
         trace: &read,
         find: &find,
+        list: &list,
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,
@@ -301,18 +309,18 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --size=1m --rw=trim",
         "--name=a --size=1m --rw=randread:8",
         "--name=a --size=1m --rw=rw --bs=4k,8k",
-        "--name=a --size=1m --nrfiles=4",
+        "--name=a --size=4k --nrfiles=4",
         "--name=a --size=1m --ioengine=posixaio",
         "--name=a --size=1m --rate=1m --rate_iops=5",
         "--name=a --size=1m --random_distribution=normal:10 --rw=randread",
-        "--name=a --size=1m --runtime=5 --name=b --size=1m",
-        "--name=a --rw=write --filename=/dev/disk --allow-write=/dev/disk",
+        "--size=1m --name=a --name=b --name=c --wait_for=a",
+        "--name=a --rw=write --filename=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
         "--name=a --rw=read",
         "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
         "--name=a --size=1k --bs=4k",
-        "--name=a --size=1m --cpus_allowed=0-3",
-        "--name=a --size=1m --thinktime=5 --thinktime_blocks=4",
+        "--name=a --size=1m --cpus_allowed=0-",
+        "--name=a --size=1m --thinktime=5 --thinktime_spin=9",
     ];
     insta::assert_snapshot!(cases.map(refused).join("\n"));
 }

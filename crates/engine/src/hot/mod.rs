@@ -134,7 +134,7 @@ impl Hot<'_> {
     /// Where an operation stands in the region: what is written there depends on it.
     #[inline(always)]
     pub fn position(&self, op: &Op) -> u64 {
-        op.offset + u64::from(op.file) * self.file_bytes
+        op.offset.wrapping_add(u64::from(op.file).wrapping_mul(self.file_bytes))
     }
 
     /// Notes the call for whoever wants to join it with what reached the device.

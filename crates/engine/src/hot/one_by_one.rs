@@ -195,14 +195,22 @@ fn before<B: Backend>(
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     // A sync belongs to the write before it.
-    let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.think_ns };
+    let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.take_think_ns() };
     let (think_ns, counted) = (think_ns.saturating_add(op.think_ns), rare.think_counted);
-    let busy = !rare.think_asleep;
+    let (busy, busy_ns) = (!rare.think_asleep, rare.think_busy_ns);
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
     let scheduled = rare.syncs_are_due || !matches!(op.kind, OpKind::Sync { .. });
     if think_ns > 0 {
         let from = hot.clock.now();
-        let waited = wait_until(hot, from.saturating_add(hot.clock.ticks(think_ns)), busy, when_stopped);
+        let until = |ns: u64| from.saturating_add(hot.clock.ticks(ns));
+        let (end, computed) = (until(think_ns), until(busy_ns));
+        let mut waited = Waited::Enough;
+        if busy_ns > 0 {
+            waited = wait_until(hot, computed, true, when_stopped);
+        }
+        if waited == Waited::Enough {
+            waited = wait_until(hot, end, busy, when_stopped);
+        }
         if !counted {
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }

@@ -16,6 +16,11 @@ pub(crate) struct Rare<'a> {
     pub think_counted: bool,
     /// The CPU is given away meanwhile.
     pub think_asleep: bool,
+    /// How it begins all the same.
+    pub think_busy_ns: u64,
+    /// Only before every so many operations, and how many come until then.
+    pub think_every: u64,
+    pub until_think: u64,
     pub schedule: Option<Schedule<'a>>,
     /// Syncs have their times, too: those of a list.
     pub syncs_are_due: bool,
@@ -62,6 +67,9 @@ impl<'a> Rare<'a> {
             think_asleep: s.pace.think.is_some_and(|t| t.asleep),
             schedule: Schedule::of(plan),
             syncs_are_due: s.access.is_timed(),
+            think_busy_ns: s.pace.think.map_or(0, |t| t.busy.0),
+            think_every: s.pace.think.map_or(1, |t| t.every),
+            until_think: s.pace.think.map_or(1, |t| t.every),
             sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
@@ -73,6 +81,18 @@ impl<'a> Rare<'a> {
             disturb_bytes: if s.open.direct { 4096 } else { 1 },
             quota: plan.quota,
         }))
+    }
+}
+
+impl Rare<'_> {
+    /// The pause before the next read or write.
+    pub fn take_think_ns(&mut self) -> u64 {
+        if self.until_think > 1 {
+            self.until_think -= 1;
+            return 0;
+        }
+        self.until_think = self.think_every;
+        self.think_ns
     }
 }
 

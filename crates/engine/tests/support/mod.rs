@@ -163,6 +163,7 @@ impl Bench {
             isolation: self.isolation,
             nice: 0,
             pinning: self.pinning.clone(),
+            times: fathom_workload::Times::default(),
             threads: vec![Thread {
                 io_priority: None,
                 name: String::new(),

@@ -24,6 +24,9 @@ pub(super) struct Pace<'a> {
     think_ns: u64,
     think_counted: bool,
     think_asleep: bool,
+    think_busy_ns: u64,
+    think_every: u64,
+    until_think: u64,
     schedule: Option<Schedule<'a>>,
     burst_bytes: u64,
     burst_left: u64,
@@ -110,6 +113,9 @@ impl<'a> Pace<'a> {
             think_ns: pace.think.map_or(0, |t| t.time.0),
             think_counted: pace.think.is_some_and(|t| t.counted),
             think_asleep: pace.think.is_some_and(|t| t.asleep),
+            think_busy_ns: pace.think.map_or(0, |t| t.busy.0),
+            think_every: pace.think.map_or(1, |t| t.every),
+            until_think: pace.think.map_or(1, |t| t.every),
             schedule: pace.rate.map(|r| Schedule::new(&r, plan, released_ns)),
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
@@ -127,6 +133,16 @@ impl<'a> Pace<'a> {
         self.schedule.is_some()
     }
 
+    /// The pause before the next read or write.
+    fn take_think_ns(&mut self) -> u64 {
+        if self.until_think > 1 {
+            self.until_think -= 1;
+            return 0;
+        }
+        self.until_think = self.think_every;
+        self.think_ns
+    }
+
     /// Computes and waits until an operation may be issued.
     pub async fn before(
         &mut self,
@@ -138,12 +154,15 @@ impl<'a> Pace<'a> {
         paused: &mut Paused,
     ) -> Waited {
         let due_ns = self.schedule.as_mut().map(Schedule::due);
-        let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { self.think_ns };
+        let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { self.take_think_ns() };
         let think_ns = think_ns.saturating_add(op.think_ns);
         if think_ns > 0 {
             let from = machine.now();
             let left_ns = deadline_ns.saturating_sub(from);
             if self.think_asleep {
+                if self.think_busy_ns > 0 {
+                    compute(machine, plan, together, self.think_busy_ns.min(left_ns)).await;
+                }
                 wait_until(machine, plan, together, from.saturating_add(think_ns), deadline_ns).await;
             } else {
                 compute(machine, plan, together, think_ns.min(left_ns)).await;

@@ -212,6 +212,6 @@ fn fixed(value: &Value) -> Option<u64> {
 fn file_bytes(set: &FileSet) -> Option<u64> {
     match set.size {
         Sizing::Fixed(bytes) => Some(bytes.0),
-        Sizing::Variable(_) => None,
+        Sizing::Variable(_) | Sizing::Each(_) => None,
     }
 }

@@ -165,6 +165,12 @@ impl StreamOps {
         }
     }
 
+    /// Whether no read or write is left.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.left, Left::Operations(0) | Left::Bytes(0))
+    }
+
     /// Number of whole records in the region.
     #[must_use]
     pub fn records(&self) -> u64 {
@@ -185,7 +191,7 @@ impl StreamOps {
     /// The next operation, or `None` when the amount is done. `done` counts what has been completed.
     #[inline]
     pub fn next(&mut self, done: &Done) -> Option<Op> {
-        let done_with_it = matches!(self.left, Left::Operations(0) | Left::Bytes(0));
+        let done_with_it = self.is_done();
         if self.writes_until_sync == 0 && !(self.only_between && done_with_it) {
             self.writes_until_sync = self.sync_after;
             return Some(Op {

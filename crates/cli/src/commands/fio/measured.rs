@@ -88,8 +88,12 @@ fn planned(
         Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
         Place::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
     };
+    let list = |directory: &Path| match place {
+        Place::Here => world::list(directory),
+        Place::Simulated { .. } => Err("a simulation begins without files, and looks for none".to_owned()),
+    };
     let world =
-        World { read: &read, trace: &trace, find, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
+        World { read: &read, trace: &trace, find, list: &list, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
     match fio::plan(args, &world)? {
         Asked::Jobs(plan) => Ok(*plan),
         Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),

@@ -131,6 +131,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     if noted {
         engine.spool_operations(logged::directory(plan));
     }
+    plan.general.allow_write.iter().for_each(|path| engine.ledger().allow_device(path));
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {

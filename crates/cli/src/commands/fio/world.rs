@@ -4,7 +4,7 @@ use fathom_dialects::fio::{Found, World};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// This machine.
 pub fn world() -> World<'static> {
@@ -13,6 +13,7 @@ pub fn world() -> World<'static> {
         read: &read,
         trace: &trace,
         find: &find,
+        list: &list,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib(),
         cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
@@ -63,6 +64,32 @@ pub(super) fn find(path: &Path) -> Option<Found> {
     }
     let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
     Some(Found { bytes, device: true })
+}
+
+/// More files than anybody works on at once: a directory that has so many was not meant.
+const MOST_FILES: usize = 1 << 20;
+
+/// The regular files below a directory, by name; links are not followed.
+pub(super) fn list(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let failed = |e: std::io::Error| format!("{} cannot be read: {e}", directory.display());
+        for entry in std::fs::read_dir(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                waiting.push(entry.path());
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+            if found.len() > MOST_FILES {
+                return Err(format!("there are more than {MOST_FILES} files in it"));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn memory_mib() -> u64 {

@@ -50,7 +50,9 @@ pub fn laying_out(job: &Job) -> String {
     let files: u64 = job.files.iter().map(|f| f.len() as u64).sum();
     let noun = if files == 1 { "file" } else { "files" };
     let of_clone = |(part, files): (&Part, &Vec<_>)| part.file.saturating_mul(files.len() as u64);
-    let bytes = job.parts.iter().zip(&job.files).map(of_clone).fold(0, u64::saturating_add);
+    let of_several = job.sizes.iter().flatten().copied().fold(0, u64::saturating_add);
+    let of_one = job.parts.iter().zip(&job.files).map(of_clone).fold(0, u64::saturating_add);
+    let bytes = if job.sizes.is_empty() { of_one } else { of_several };
     format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, bytes >> 20)
 }
 

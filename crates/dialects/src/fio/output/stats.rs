@@ -155,7 +155,9 @@ impl Entry {
             let on_the_way = job.stream.sync_every.is_some();
             for stat in worker.stats.iter().filter(|s| on_the_way && s.op == OpKind::Sync) {
                 self.sync.merge(&stat.latency);
-                self.syncs_at_end += u64::from(job.stream.timed.fsync);
+                // Of each file of the clone.
+                let files = job.files.first().map_or(1, |files| files.len().max(1) as u64);
+                self.syncs_at_end += if job.stream.timed.fsync { files } else { 0 };
             }
             self.add_windows(place.phase, worker);
             self.clock_ns += worker.elapsed_ns;

@@ -2,6 +2,7 @@
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
 mod backlog;
+mod cpus;
 mod data;
 mod engine;
 mod files;
@@ -16,6 +17,8 @@ mod replay;
 mod report;
 mod sets;
 mod verified;
+mod several;
+mod steps;
 mod what;
 
 pub use backlog::Backlog;
@@ -60,6 +63,8 @@ pub struct Job {
     pub group: u32,
     /// Jobs of one step run together.
     pub step: u32,
+    /// It waits for those of the step before by name, not behind a stonewall.
+    pub waits: bool,
     /// Number of clones.
     pub clones: u32,
     /// What a clone does; its files and its start differ by clone.
@@ -70,6 +75,8 @@ pub struct Job {
     pub files: Vec<Vec<PathBuf>>,
     /// The part of them that each clone works on.
     pub parts: Vec<Part>,
+    /// Bytes of each of several files, by clone; of one, the part has them.
+    pub sizes: Vec<Vec<u64>>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
     /// An error of it ends the others.
@@ -84,8 +91,10 @@ pub struct Job {
     pub priority: (i32, Option<u8>),
     /// What is printed of it.
     pub report: Report,
-    /// Times: all jobs of a step have the same.
+    /// Its times.
     pub times: pace::Times,
+    /// Its CPUs.
+    pub cpus: cpus::Cpus,
     /// Workers of this job in the phases of the workload: phase, first worker. The second is that of the reading back.
     pub places: Vec<Place>,
 }
@@ -115,7 +124,7 @@ pub fn make(
     }
     let mut jobs: Vec<Job> = Vec::new();
     for settings in settings {
-        let job = job(settings, jobs.last(), &general, world, &mut notes)?;
+        let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
     let seed = seed(&jobs, world)?;
@@ -126,7 +135,7 @@ pub fn make(
         repetitions: 1,
         ..Workload::default()
     };
-    phases::fill(&mut workload, &mut jobs)?;
+    phases::fill(&mut workload, &mut jobs);
     if let Err(errors) = workload.check() {
         let first = errors.first().map_or_else(String::new, ToString::to_string);
         return Err(Wrong::nowhere(format!("what the jobs come to cannot be done: {first}")));
@@ -136,7 +145,7 @@ pub fn make(
 
 fn job(
     settings: Settings,
-    before: Option<&Job>,
+    before: &[Job],
     general: &General,
     world: &World<'_>,
     notes: &mut Notes,
@@ -151,16 +160,12 @@ fn job(
     if clones > MOST_CLONES {
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
-    let wall = s.on("stonewall", false) || s.begins_file;
-    let new_group = wall || s.on("new_group", false);
-    let (group, step) = match before {
-        None => (0, 0),
-        Some(last) => (last.group + u32::from(new_group), last.step + u32::from(wall)),
-    };
+    let steps::Stand { group, step, waits } = steps::stand(s, before)?;
     let replay = replay::of(s, world, notes)?;
     let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
     let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     engine::apply(s, &mut stream, rw, notes)?;
+    cpus::memory(s, &mut stream.buffers)?;
     let laid = match &replay {
         Some(replay) => replay.lay(s, &stream, clones, general, world)?,
         None => files::lay(s, &mut stream, rw, clones, general, world, notes)?,
@@ -176,10 +181,12 @@ fn job(
         name: s.job.clone(),
         group,
         step,
+        waits,
         clones,
         rw,
         files: laid.files,
         parts: laid.parts,
+        sizes: laid.sizes,
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
@@ -188,6 +195,7 @@ fn job(
         priority: engine::priority(s)?,
         report: report::read(s)?,
         times,
+        cpus: cpus::of(s)?,
         places: Vec::new(),
         stream,
         settings,
@@ -209,7 +217,11 @@ fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let bytes = matches!(
             setting.row.kind,
-            table::Kind::Bytes | table::Kind::Size | table::Kind::BytesTriple | table::Kind::RangeTriple
+            table::Kind::Bytes
+                | table::Kind::Range
+                | table::Kind::Size
+                | table::Kind::BytesTriple
+                | table::Kind::RangeTriple
         );
         let Some(value) = setting.value.as_deref().filter(|_| bytes) else { continue };
         if s.kb_base() == 1024 && super::number::has_surprising_suffix(value) {

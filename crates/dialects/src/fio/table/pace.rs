@@ -43,8 +43,8 @@ pub(super) static ROWS: &[Row] = &[
         "operations are due by the clock, and late ones are issued at once",
     ),
     done("thinktime", Time(US), "pause after operations: asleep, but for thinktime_spin"),
-    done("thinktime_spin", Time(US), "so much of it is spent computing; all of it, or nothing"),
-    done("thinktime_blocks", Number, "pause after so many operations"),
+    done("thinktime_spin", Time(US), "so much of it, at its beginning, is spent computing"),
+    done("thinktime_blocks", Number, "pause once in so many operations"),
     refused(
         "thinktime_blocks_type",
         Word(&["complete", "issue"]),
