@@ -304,4 +304,13 @@ fn the_status_line() {
         status::line(&plan, 0, interval),
         "Jobs: 3 (f=3): [r(3)][25.0%][r=1600KiB/s][r=200 IOPS][eta 00m:03s]"
     );
+    let limits = |args: &str| {
+        let plan = planned(&format!("--name=a --size=1m --runtime=4 {args}"));
+        let line = status::line(&plan, 0, interval);
+        line[..line.find(": [").unwrap()].to_owned()
+    };
+    // As fio 3.33 has them.
+    assert_eq!(limits("--rw=randrw --rate_iops=500"), "Jobs: 1 (f=1), 0-1000 IOPS");
+    assert_eq!(limits("--rate_iops=12345 --numjobs=3"), "Jobs: 3 (f=3), 0-37035 IOPS");
+    assert_eq!(limits("--rate=4m --bs=4k"), "Jobs: 1 (f=1), 0B/s-4096KiB/s");
 }
