@@ -165,12 +165,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
             }
         });
     }
-    let tables = if job.report.lat || job.report.clat {
-        stats::tables(&entry.latencies())
-    } else {
-        stats::tables(&Histogram::default())
-    };
-    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(tables) {
+    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(entry.tables(job)) {
         json.object(key, |json| {
             let names = BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]);
             for (name, share) in names.zip(table) {

@@ -106,7 +106,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     }
     side(out, job, "read", &entry.read);
     side(out, job, "write", &entry.write);
-    tables(out, entry);
+    tables(out, entry, job);
     if entry.sync.count() > 0 {
         out.push_str("  fsync/fdatasync/sync_file_range:\n");
         latency(out, "sync", &entry.sync);
@@ -237,11 +237,11 @@ fn percentiles(out: &mut String, name: &str, h: &Histogram, job: &Job) {
     }
 }
 
-fn tables(out: &mut String, entry: &Entry) {
+fn tables(out: &mut String, entry: &Entry, job: &Job) {
     const IN_LINE: usize = 5;
     let names: Vec<String> =
         BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]).collect();
-    for (unit, table) in ["nsec", "usec", "msec"].into_iter().zip(stats::tables(&entry.latencies())) {
+    for (unit, table) in ["nsec", "usec", "msec"].into_iter().zip(entry.tables(job)) {
         let cells: Vec<String> = names
             .iter()
             .zip(table)

@@ -104,6 +104,24 @@ fn the_json() {
 }
 
 #[test]
+fn tables_are_of_completion_latencies_and_go_with_them() {
+    let shares = |args: &str| {
+        let plan = planned(&format!("--output-format=json --name=a --size=1m {args}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        document["jobs"][0]["latency_us"].clone()
+    };
+    let sum = |table: &serde_json::Value| -> f64 {
+        table.as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum()
+    };
+    assert!(sum(&shares("--disable_lat=1")) > 99.0);
+    assert_eq!(sum(&shares("--disable_clat=1")), 0.0);
+    assert_eq!(sum(&shares("--gtod_reduce=1")), 0.0);
+    // By whole latencies it would be 5.2.
+    assert_eq!(shares("--ioengine=io_uring")["100"], 5.4);
+}
+
+#[test]
 fn what_is_known_beyond_fio_stands_under_one_key() {
     let plan = planned("--output-format=json --name=a --size=1m");
     let mut run = record(&plan);
