@@ -228,10 +228,16 @@ fn percentiles(out: &mut String, name: &str, h: &Histogram, job: &Job) {
     let _ = writeln!(out, "    {name} percentiles ({unit}):");
     let scaled = |value: u64| (value + ns / 2) / ns;
     let width = scaled(largest).to_string().len().max(5);
-    let in_line = (73 / (12 + width)).max(1);
+    // As many decimals as the finest of them has.
+    let decimals = |(p, _): &(f64, u64)| p.to_string().split_once('.').map_or(0, |(_, after)| after.len());
+    let decimals = values.iter().map(decimals).max().unwrap_or(0);
+    let wide = decimals + 3;
+    let in_line = (73 / (10 + decimals + width)).max(1);
     for (number, chunk) in values.chunks(in_line).enumerate() {
-        let cells: Vec<String> =
-            chunk.iter().map(|(p, value)| format!("{p:5.2}th=[{:width$}]", scaled(*value))).collect();
+        let cells: Vec<String> = chunk
+            .iter()
+            .map(|(p, value)| format!("{p:wide$.decimals$}th=[{:width$}]", scaled(*value)))
+            .collect();
         let more = (number + 1) * in_line < values.len();
         let _ = writeln!(out, "     | {}{}", cells.join(", "), if more { "," } else { "" });
     }

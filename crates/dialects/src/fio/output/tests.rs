@@ -104,6 +104,21 @@ fn the_json() {
 }
 
 #[test]
+fn percentiles_have_the_decimals_of_the_finest() {
+    let line = |list: &str| {
+        let plan = planned(&format!("--name=a --size=1m --percentile_list={list}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let line = text.lines().find(|l| l.contains("th=[")).unwrap();
+        line.split('[').map(|part| part.split_once("],").map_or(part, |p| p.1)).collect::<String>()
+    };
+    // fio 3.33, without the values.
+    assert!(line("5:50:100").starts_with("     |   5th=  50th= 100th="), "{}", line("5:50:100"));
+    assert!(line("1:50.5:99").starts_with("     |  1.0th= 50.5th= 99.0th="), "{}", line("1:50.5:99"));
+    assert!(line("50:99.95").starts_with("     | 50.00th= 99.95th="), "{}", line("50:99.95"));
+    assert!(line("50:99.999").starts_with("     | 50.000th= 99.999th="), "{}", line("50:99.999"));
+}
+
+#[test]
 fn tables_are_of_completion_latencies_and_go_with_them() {
     let shares = |args: &str| {
         let plan = planned(&format!("--output-format=json --name=a --size=1m {args}"));
