@@ -1,12 +1,14 @@
 //! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
 
-use super::super::plan::{Job, Part, Plan};
+use super::super::plan::{Job, Plan};
 use super::stats::{self, BUCKETS, Entry, Side};
 use super::units::{bytes, count, rate, short, time};
 use super::{Moment, VERSION, engine_batch};
 use fathom_record::{Histogram, Run};
 use fathom_workload::{Bytes, Record};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 /// What is printed before the run.
 #[must_use]
@@ -46,12 +48,25 @@ pub fn head(plan: &Plan) -> String {
 
 /// What is printed before files of a job are written.
 #[must_use]
-pub fn laying_out(job: &Job) -> String {
-    let files: u64 = job.files.iter().map(|f| f.len() as u64).sum();
-    let noun = if files == 1 { "file" } else { "files" };
-    let of_clone = |(part, files): (&Part, &Vec<_>)| part.file.saturating_mul(files.len() as u64);
-    let bytes = job.parts.iter().zip(&job.files).map(of_clone).fold(0, u64::saturating_add);
-    format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, bytes >> 20)
+pub fn laying_out(job: &Job, there: impl Fn(&Path) -> bool) -> String {
+    let mut out = String::new();
+    let mut laid: BTreeMap<&Path, u64> = BTreeMap::new();
+    for (part, files) in job.parts.iter().zip(&job.files) {
+        // What clones share is laid out once, and again where one needs it larger.
+        let missing = |path: &&Path| match laid.get(*path) {
+            Some(bytes) => *bytes < part.file,
+            None => !there(*path),
+        };
+        let new: Vec<&Path> = files.iter().map(PathBuf::as_path).filter(missing).collect();
+        let mib = part.file.saturating_mul(new.len() as u64) >> 20;
+        let _ = match new.len() {
+            0 => continue,
+            1 => writeln!(out, "{}: Laying out IO file (1 file / {mib}MiB)", job.name),
+            n => writeln!(out, "{}: Laying out IO files ({n} files / total {mib}MiB)", job.name),
+        };
+        laid.extend(new.into_iter().map(|path| (path, part.file)));
+    }
+    out
 }
 
 /// What is printed after the run.
@@ -59,8 +74,9 @@ pub fn laying_out(job: &Job) -> String {
 pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let mut out = String::new();
     let entries = stats::entries(plan, run);
+    // One blank line, however many entries follow.
+    out.push('\n');
     for entry in &entries {
-        out.push('\n');
         report_of(&mut out, plan, entry, moment);
     }
     let last = plan.jobs.iter().map(|j| j.group).max().unwrap_or(0);

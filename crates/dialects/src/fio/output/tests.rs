@@ -104,6 +104,31 @@ fn the_json() {
 }
 
 #[test]
+fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
+    let laid = |args: &str| {
+        let plan = planned(&format!("--name=x --rw=read {args}"));
+        normal::laying_out(&plan.jobs[0], |path| path.ends_with("there"))
+    };
+    // fio 3.33.
+    let one = "x: Laying out IO file (1 file / 1MiB)\n";
+    let two = "x: Laying out IO files (2 files / total 1MiB)\n";
+    assert_eq!(laid("--size=1m --numjobs=2"), format!("{one}{one}"));
+    assert_eq!(laid("--size=1m --numjobs=2 --filename=a"), one);
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --nrfiles=2 --file_service_type=sequential"),
+        format!("{two}{two}")
+    );
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --filename=a --offset_increment=1m").lines().last(),
+        Some("x: Laying out IO file (1 file / 2MiB)")
+    );
+    assert_eq!(laid("--filename=there"), "");
+    let plan = planned("--name=a --size=1m --numjobs=2 --name=b --size=1m");
+    let text = results(&plan, &record(&plan), &moment());
+    assert_eq!((text.matches("(groupid=0").count(), text.matches("\n\n").count()), (3, 2));
+}
+
+#[test]
 fn percentiles_have_the_decimals_of_the_finest() {
     let line = |list: &str| {
         let plan = planned(&format!("--name=a --size=1m --percentile_list={list}"));
