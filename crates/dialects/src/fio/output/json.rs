@@ -115,10 +115,10 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it.
+/// Options of a job that stand in it, or above it. fio tells none that has no value.
 fn options(job: &Job, own: bool) -> impl Iterator<Item = (&'static str, &str)> {
     let of = job.settings.all().filter(move |(level, _)| (*level == Level::Own) == own);
-    of.map(|(_, s)| (s.row.name, s.value.as_deref().unwrap_or("")))
+    of.filter_map(|(_, s)| Some((s.row.name, s.value.as_deref()?)))
 }
 
 fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
