@@ -34,11 +34,14 @@ impl Measured {
         place: Place,
         seed: u64,
     ) -> Result<Self, String> {
-        let plan = match planned(args, here, place, seed, &|path| there(place, path)) {
+        let mut plan = match planned(args, here, place, seed, &|path| there(place, path)) {
             Ok(plan) => plan,
             Err(wrong) => return Err(words(&wrong, fails_for_files(args, here, place, seed, &wrong))),
         };
         refuse_printing(&plan.general)?;
+        let logs = plan.jobs.iter().find(|job| job.report.logs.any()).map(|job| job.name.clone());
+        plan.notes
+            .extend(logs.map(|job| format!("job {job}: logs are files of fathom fio; none is written here")));
         if plan.general.warnings_fatal && !plan.notes.is_empty() {
             return Err(format!("fio: --warnings-fatal: {}", plan.notes.join("; ")));
         }
