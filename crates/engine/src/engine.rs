@@ -154,7 +154,7 @@ impl Engine {
         let pooled = Pooled::of(workload, &sets, this)?;
         let flows = Setting::new(workload, this, sets.layouts(), |set| flow::names_of(set, &sets))?;
         let spools = self.spools(this)?;
-        let jobs = jobs(workload, &sets, this, (&pooled, &spools), flows.as_ref(), place);
+        let jobs = jobs(workload, &sets, this, (&pooled, spools.as_slice()), flows.as_ref(), place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();

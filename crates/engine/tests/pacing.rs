@@ -66,7 +66,11 @@ fn a_response_is_never_shorter_than_the_service() {
 #[test]
 fn who_cannot_keep_up_is_behind_and_drops_nothing() {
     // 20 ms of computing inside each operation's turn, 1000 of them due a second.
-    let think = fathom_workload::Think { time: Duration(20 * MS), counted: true, ..fathom_workload::Think::default() };
+    let think = fathom_workload::Think {
+        time: Duration(20 * MS),
+        counted: true,
+        ..fathom_workload::Think::default()
+    };
     let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
     stream.pace.think = Some(think);
     stream.amount = Amount::Operations(10);

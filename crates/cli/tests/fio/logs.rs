@@ -12,7 +12,9 @@ fn rows(directory: &Path, name: &str) -> Vec<Vec<u64>> {
         None => n.parse(),
     };
     let row = |line: &str| {
-        line.split(", ").map(|n| number(n).unwrap_or_else(|e| panic!("{name}: {line}: {e}"))).collect()
+        line.split(", ")
+            .map(|n| number(n).unwrap_or_else(|e| panic!("{name}: {line}: {e}")))
+            .collect::<Vec<u64>>()
     };
     text.lines().map(row).collect()
 }

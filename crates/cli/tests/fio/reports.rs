@@ -17,7 +17,7 @@ fn the_text_has_the_lines_that_scripts_look_for() {
     has("...", &[]);
     has("fio-3.", &[]);
     has("Starting 2 processes", &[]);
-    has("a: Laying out IO file", &["(2 files / 2MiB)"]);
+    has("a: Laying out IO file", &["(1 file / 1MiB)"]);
     has("a: (groupid=0, jobs=2): err= 0: pid=", &[]);
     has("  read: IOPS=", &["BW=", "/s (", "msec)"]);
     has("  write: IOPS=", &[]);

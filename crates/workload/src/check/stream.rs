@@ -3,8 +3,8 @@
 use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
-    Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync, Phase,
-    Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
+    Phase, Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.

@@ -22,7 +22,9 @@ pub use phase::{
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
 pub use sealed::{Sealed, Sum};
 pub use stream::{
-    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, Does, ListedOp, Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence, Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Turns, Uring, WhenStopped, Zone,
+    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, Does,
+    ListedOp, Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled,
+    Sequence, Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Turns, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

@@ -120,9 +120,8 @@ impl Listener for Live<'_> {
         let phase = self.phase;
         let begin = |job: &&fathom_dialects::fio::Job| job.places.first().is_some_and(|p| p.phase == phase);
         for job in self.plan.jobs.iter().filter(begin) {
-            let missing = job.files.iter().flatten().any(|path| !path.exists());
-            if missing && matches!(job.ready.make, Make::Write | Make::Reserve) {
-                self.sink.write(&normal::laying_out(job));
+            if matches!(job.ready.make, Make::Write | Make::Reserve) {
+                self.sink.write(&normal::laying_out(job, Path::exists));
             }
         }
     }

@@ -115,10 +115,10 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it.
+/// Options of a job that stand in it, or above it. fio tells none that has no value.
 fn options(job: &Job, own: bool) -> impl Iterator<Item = (&'static str, &str)> {
     let of = job.settings.all().filter(move |(level, _)| (*level == Level::Own) == own);
-    of.map(|(_, s)| (s.row.name, s.value.as_deref().unwrap_or("")))
+    of.filter_map(|(_, s)| Some((s.row.name, s.value.as_deref()?)))
 }
 
 fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
@@ -165,12 +165,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
             }
         });
     }
-    let tables = if job.report.lat || job.report.clat {
-        stats::tables(&entry.latencies())
-    } else {
-        stats::tables(&Histogram::default())
-    };
-    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(tables) {
+    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(entry.tables(job)) {
         json.object(key, |json| {
             let names = BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]);
             for (name, share) in names.zip(table) {

@@ -104,6 +104,64 @@ fn the_json() {
 }
 
 #[test]
+fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
+    let laid = |args: &str| {
+        let plan = planned(&format!("--name=x --rw=read {args}"));
+        normal::laying_out(&plan.jobs[0], |path| path.ends_with("there"))
+    };
+    // fio 3.33.
+    let one = "x: Laying out IO file (1 file / 1MiB)\n";
+    let two = "x: Laying out IO files (2 files / total 1MiB)\n";
+    assert_eq!(laid("--size=1m --numjobs=2"), format!("{one}{one}"));
+    assert_eq!(laid("--size=1m --numjobs=2 --filename=a"), one);
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --nrfiles=2 --file_service_type=sequential"),
+        format!("{two}{two}")
+    );
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --filename=a --offset_increment=1m").lines().last(),
+        Some("x: Laying out IO file (1 file / 2MiB)")
+    );
+    assert_eq!(laid("--filename=there"), "");
+    let plan = planned("--name=a --size=1m --numjobs=2 --name=b --size=1m");
+    let text = results(&plan, &record(&plan), &moment());
+    assert_eq!((text.matches("(groupid=0").count(), text.matches("\n\n").count()), (3, 2));
+}
+
+#[test]
+fn percentiles_have_the_decimals_of_the_finest() {
+    let line = |list: &str| {
+        let plan = planned(&format!("--name=a --size=1m --percentile_list={list}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let line = text.lines().find(|l| l.contains("th=[")).unwrap();
+        line.split('[').map(|part| part.split_once("],").map_or(part, |p| p.1)).collect::<String>()
+    };
+    // fio 3.33, without the values.
+    assert!(line("5:50:100").starts_with("     |   5th=  50th= 100th="), "{}", line("5:50:100"));
+    assert!(line("1:50.5:99").starts_with("     |  1.0th= 50.5th= 99.0th="), "{}", line("1:50.5:99"));
+    assert!(line("50:99.95").starts_with("     | 50.00th= 99.95th="), "{}", line("50:99.95"));
+    assert!(line("50:99.999").starts_with("     | 50.000th= 99.999th="), "{}", line("50:99.999"));
+}
+
+#[test]
+fn tables_are_of_completion_latencies_and_go_with_them() {
+    let shares = |args: &str| {
+        let plan = planned(&format!("--output-format=json --name=a --size=1m {args}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        document["jobs"][0]["latency_us"].clone()
+    };
+    let sum = |table: &serde_json::Value| -> f64 {
+        table.as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum()
+    };
+    assert!(sum(&shares("--disable_lat=1")) > 99.0);
+    assert_eq!(sum(&shares("--disable_clat=1")), 0.0);
+    assert_eq!(sum(&shares("--gtod_reduce=1")), 0.0);
+    // By whole latencies it would be 5.2.
+    assert_eq!(shares("--ioengine=io_uring")["100"], 5.4);
+}
+
+#[test]
 fn what_is_known_beyond_fio_stands_under_one_key() {
     let plan = planned("--output-format=json --name=a --size=1m");
     let mut run = record(&plan);
@@ -304,4 +362,13 @@ fn the_status_line() {
         status::line(&plan, 0, interval),
         "Jobs: 3 (f=3): [r(3)][25.0%][r=1600KiB/s][r=200 IOPS][eta 00m:03s]"
     );
+    let limits = |args: &str| {
+        let plan = planned(&format!("--name=a --size=1m --runtime=4 {args}"));
+        let line = status::line(&plan, 0, interval);
+        line[..line.find(": [").unwrap()].to_owned()
+    };
+    // As fio 3.33 has them.
+    assert_eq!(limits("--rw=randrw --rate_iops=500"), "Jobs: 1 (f=1), 0-1000 IOPS");
+    assert_eq!(limits("--rate_iops=12345 --numjobs=3"), "Jobs: 3 (f=3), 0-37035 IOPS");
+    assert_eq!(limits("--rate=4m --bs=4k"), "Jobs: 1 (f=1), 0B/s-4096KiB/s");
 }

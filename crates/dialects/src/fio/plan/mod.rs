@@ -16,9 +16,9 @@ mod phases;
 mod replay;
 mod report;
 mod sets;
-mod verified;
 mod several;
 mod steps;
+mod verified;
 mod what;
 
 pub use backlog::Backlog;
