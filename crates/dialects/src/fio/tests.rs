@@ -309,7 +309,7 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --rw=write --filename=/dev/disk --allow-write=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
         "--name=a --rw=read",
-        "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
+        "--name=a --size=1m --rw=randwrite --runtime=5 --verify=md5",
         "--name=a --size=1m --write_bw_log=x",
         "--name=a --size=1m --write_bw_log=x --log_avg_msec=15",
         "--name=a --size=1m --write_hist_log=x",

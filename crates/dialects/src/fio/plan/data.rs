@@ -15,6 +15,8 @@ pub struct Checks {
     pub reads_back: bool,
     /// It is read back while the job still writes.
     pub backlog: Option<Backlog>,
+    /// Not all was written, or not once each: just that is read back.
+    pub listed: bool,
     /// Nothing is written: only that.
     pub only: bool,
 }
@@ -73,30 +75,40 @@ pub fn apply(
         stream.verify = check;
         return Ok(Checks::default());
     }
-    if rw.mixed {
-        return Err(s
-            .wrong(
-                "verify",
-                "a mix of reads and writes is not checked: a read may find what was there before",
-            )
-            .hint("instead: a job that writes and verifies, then a mix without"));
-    }
     if !do_verify && !only {
         return Ok(Checks::default());
     }
     // What was written is known there, whatever the order is and wherever it ends.
-    if let Some(backlog) = backlog::of(s, stream)?.filter(|_| !only) {
+    if let Some(backlog) = backlog::of(s, stream, rw)?.filter(|_| !only) {
         return Ok(Checks { backlog: Some(backlog), ..Checks::default() });
     }
     let once_each = matches!(stream.access, Access::Sequential | Access::Permuted);
     let all = matches!(stream.amount, Amount::Pass | Amount::Passes(_))
         && matches!(stream.record, Record::Fixed(_));
-    if !(once_each && all) || s.time("runtime")? > 0 {
+    if s.time("runtime")? > 0 {
         return Err(s
-            .wrong("verify", "reading back needs a job that writes every block: no runtime, number_ios, norandommap, io_size, range or split of block sizes")
-            .hint("do_verify=0 writes what a later job with rw=read and verify can check"));
+            .wrong("verify", "reading back needs to know what was written, and a runtime may end it anywhere")
+            .hint("instead: number_ios, io_size or size; or do_verify=0, which writes what a later job with rw=read and verify can check"));
     }
-    Ok(Checks { reads_back: true, only, backlog: None })
+    let listed = rw.mixed || !(once_each && all);
+    if listed {
+        backlog::countable(s, "verify", stream)?;
+        if s.time("ramp_time")? > 0 {
+            return Err(s
+                .wrong(
+                    "verify",
+                    "reading back needs to know what was written, and a warm-up does as much as it comes to",
+                )
+                .hint("leave ramp_time out"));
+        }
+    }
+    if rw.mixed {
+        notes.say(format!(
+            "job {}: the reads of a mix may find what was there before, and are not checked; what was written is read back and checked",
+            s.job
+        ));
+    }
+    Ok(Checks { reads_back: true, only, listed, backlog: None })
 }
 
 fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {

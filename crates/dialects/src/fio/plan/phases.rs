@@ -2,6 +2,7 @@
 //! reading back, after that of the writing.
 
 use super::super::Wrong;
+use super::backlog;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
 use super::{Job, Place};
@@ -109,11 +110,21 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
             };
         }
         job.places.push(Place { phase: number, worker });
+        // Where the writing is, or would be.
+        let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
             let mut of_clone = group(job, sets, clone, back);
             if let Some(backlog) = job.backlog.filter(|_| !back) {
                 let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
                 backlog.list(&mut of_clone, workload.seed.0, place);
+            }
+            if back && job.reads_listed {
+                let place = fathom_workload::ops::Place {
+                    phase: wrote.phase,
+                    worker: wrote.worker + clone,
+                    repetition: 0,
+                };
+                backlog::read_back(&mut of_clone, &group(job, sets, clone, false), workload.seed.0, place);
             }
             phase.groups.push(of_clone);
             worker += 1;
