@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 pub(crate) fn check(
     workload: &Workload,
+    spooled: bool,
     sets: impl FnOnce() -> Result<Arc<Sets>, EngineError>,
 ) -> Result<(), EngineError> {
     if let Err(errors) = workload.check() {
@@ -34,7 +35,7 @@ pub(crate) fn check(
                                 "memory belongs to flows; streams have buffer_area",
                             ));
                         }
-                        check_stream(&place, stream)?;
+                        check_stream(&place, stream, spooled)?;
                         let set = workload.fileset(&stream.fileset);
                         let asked = Asked {
                             stream,
@@ -87,7 +88,7 @@ fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<()
     }
 }
 
-fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
+fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
     if let Some(sentence) = crate::numa::refusal(stream.buffers.node) {
@@ -112,7 +113,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
         (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
         _ => matches!(stream.record, Record::Fixed(_)),
     };
-    if stream.log_operations && !counted {
+    if stream.log_operations && !counted && !spooled {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
     }
     if matches!(stream.access, Access::Listed(_)) && (stream.start.0 > 0 || stream.length.is_some()) {

@@ -154,10 +154,7 @@ impl Contents {
             }
             Data::Positioned { .. } => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
-                for (word, bytes) in words(record, offset) {
-                    let whole = word_at(word.0, tag).to_le_bytes();
-                    bytes.copy_from_slice(&whole[word.1..word.1 + bytes.len()]);
-                }
+                fill_positioned(record, offset, tag);
                 record
             }
             Data::Checksummed { block } => {
@@ -366,7 +363,44 @@ fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), 
     first.into_iter().chain(rest)
 }
 
+/// Writes what belongs at a place. Records that begin with a word, as nearly all do, are filled word by word without asking where
+/// each begins: a fifth of the time.
+fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
+    if !offset.is_multiple_of(8) {
+        for (word, bytes) in words(record, offset) {
+            let whole = word_at(word.0, tag).to_le_bytes();
+            bytes.copy_from_slice(&whole[word.1..word.1 + bytes.len()]);
+        }
+        return;
+    }
+    let (words, rest) = record.as_chunks_mut::<8>();
+    let mut position = offset;
+    for word in words {
+        *word = word_at(position, tag).to_le_bytes();
+        position = position.wrapping_add(8);
+    }
+    let last = word_at(position, tag).to_le_bytes();
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Whether a record of whole words is what belongs at its place: all are compared before one asks, so that nothing branches.
+fn is_positioned(record: &[u8], offset: u64, tag: u64) -> bool {
+    let (words, rest) = record.as_chunks::<8>();
+    if !offset.is_multiple_of(8) || !rest.is_empty() {
+        return false;
+    }
+    let (mut position, mut different) = (offset, 0);
+    for word in words {
+        different |= u64::from_le_bytes(*word) ^ word_at(position, tag);
+        position = position.wrapping_add(8);
+    }
+    different == 0
+}
+
 fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
+    if is_positioned(record, offset, tag) {
+        return None;
+    }
     let mut at = 0;
     while at < record.len() {
         let position = offset + at as u64;
@@ -468,7 +502,7 @@ mod tests {
     fn positioned_data_may_be_read_in_other_records_than_it_was_written_in() {
         let mut c = contents(Data::Positioned { tag: 3 }, Verify::Full, 100);
         let file: Vec<u8> = (0..10).flat_map(|i| c.record_to_write(i * 100, 100).to_vec()).collect();
-        for (offset, length) in [(0, 99), (1, 64), (37, 100), (901, 99), (5, 2)] {
+        for (offset, length) in [(0, 99), (0, 96), (8, 992), (1, 64), (37, 100), (901, 99), (5, 2)] {
             assert!(read_back(&mut c, offset as u64, &file[offset..offset + length], None).is_ok());
         }
     }

@@ -15,6 +15,7 @@ use crate::shared::{
     STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake,
     futex_wait,
 };
+use crate::spool::Spool;
 use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps};
 use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
@@ -52,6 +53,8 @@ pub(crate) struct Plan<'a> {
     pub raise: Option<Raise>,
     /// For a stream over all files of its set.
     pub pool: Option<Pool<'a>>,
+    /// Where its operations are written down instead of in the record, and how many workers do so.
+    pub spool: Option<(&'a std::fs::File, usize)>,
 }
 
 impl Plan<'_> {
@@ -395,7 +398,7 @@ fn live<B: Handle, D: Drive<B>>(
 
     let start = clock.now();
     slot.released_ticks = start;
-    let log = stream.log_operations.then(|| {
+    let log = (stream.log_operations && plan.spool.is_none()).then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
     });
@@ -413,6 +416,7 @@ fn live<B: Handle, D: Drive<B>>(
         file_bytes,
         figures: slot,
         log,
+        spool: plan.spool.map(|(file, workers)| Spool::new(file, workers)),
         page: shared.page(plan.index),
         released: start,
         start,

@@ -2,7 +2,7 @@
 //! from the disc can ask for anything and get an error, never memory it has not got.
 
 use crate::error::{Error, Place, Result};
-use crate::source::ReadAt;
+use crate::source::{Read, ReadAt};
 use std::io;
 
 /// An image with its size and its logical block size.
@@ -76,6 +76,16 @@ impl<S: ReadAt> Disc<S> {
     /// Fills buffers one after the other, as far as the source goes; see [`ReadAt::read_parts`].
     pub(crate) fn read_parts(&self, byte: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         self.source.read_parts(byte, parts)
+    }
+
+    /// How many reads go at once; see [`ReadAt::at_once`].
+    pub(crate) fn at_once(&self) -> usize {
+        self.source.at_once()
+    }
+
+    /// Several reads; see [`ReadAt::read_round`].
+    pub(crate) fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        self.source.read_round(reads, done);
     }
 
     /// At most `length` bytes from `byte` on, fewer at the end of the image. `length` is the caller's limit, not the disc's.

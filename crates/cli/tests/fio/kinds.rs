@@ -49,11 +49,7 @@ const KINDS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("files in sequence", "[f]\nrw=read\nnrfiles=8\nsize=1m\nfile_service_type=sequential\n", ""),
-    (
-        "verify while writing",
-        "[v]\nrw=randwrite\nbs=4k\nsize=1m\nverify=md5\nverify_backlog=64\n",
-        "",
-    ),
+    ("verify while writing", "[v]\nrw=randwrite\nbs=4k\nsize=1m\nverify=md5\nverify_backlog=64\n", ""),
     ("a least rate", "[r]\nrw=write\nsize=2m\nrate=4m\nrate_min=1m\n", "rate_min"),
     ("a latency to be kept", "[l]\nrw=randread\nsize=1m\nlatency_target=50000\n", "latency_target"),
     ("a steady state", "[s]\nrw=randread\nsize=1m\nsteadystate=iops:5%\nss_dur=2\n", "steadystate"),

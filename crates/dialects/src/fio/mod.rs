@@ -6,8 +6,8 @@
 
 pub mod explain;
 mod general;
-pub mod iolog;
 pub mod help;
+pub mod iolog;
 mod jobs;
 mod keywords;
 pub mod line;

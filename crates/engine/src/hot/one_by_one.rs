@@ -256,7 +256,7 @@ fn after<B: Backend>(
 ) -> Result<(), Fault> {
     let syncs = matches!(op.kind, OpKind::Sync { .. });
     if let Some(start) = issued {
-        hot.log_operation(op, start, hot.last);
+        hot.log_operation(op, start, start, hot.last);
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
     if let Some(schedule) = &mut rare.schedule

@@ -375,7 +375,7 @@ impl Alike {
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     if matches!(flight.op.kind, OpKind::Sync { .. }) {
         if hot.counting {
-            hot.log_operation(&flight.op, flight.stamp, now);
+            hot.log_operation(&flight.op, flight.stamp, flight.given, now);
         }
         return;
     }
@@ -383,7 +383,7 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
         hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
     }
     if hot.counting {
-        hot.log_operation(&flight.op, flight.stamp, now);
+        hot.log_operation(&flight.op, flight.stamp, flight.given, now);
     }
 }
 

@@ -64,7 +64,7 @@ pub struct Core {
     rules: readahead::Policy,
     per_open: bool,
     free_behind: bool,
-    device: Device,
+    pub(super) device: Device,
     files: Places<File>,
     by_block: HashMap<u64, Vec<u32>>,
     opens: Places<Open>,

@@ -15,9 +15,9 @@ const SECTOR: u64 = 512;
 
 /// A part of a page on its way.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
+pub(super) struct Wanted {
     /// Place of the page in the cache.
-    page: usize,
+    pub(super) page: usize,
     /// Where in the page.
     at: usize,
     /// First byte in the image.
@@ -42,8 +42,8 @@ impl Wanted {
 pub struct Job {
     request: Option<RequestId>,
     byte: u64,
-    parts: Vec<u32>,
-    buffers: Vec<Vec<u8>>,
+    pub(super) parts: Vec<u32>,
+    pub(super) buffers: Vec<Vec<u8>>,
     issued_at: Nanos,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Device {
     pub(super) cache: Cache,
     pub(super) counters: Counters,
     queue: Queue,
-    wanted: Vec<Wanted>,
+    pub(super) wanted: Vec<Wanted>,
     free: Vec<u32>,
     /// Bios that the queue had no place for.
     backlog: VecDeque<Bio>,

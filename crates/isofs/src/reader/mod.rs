@@ -26,6 +26,7 @@ mod file_pages;
 mod look;
 mod places;
 mod policy;
+mod rounds;
 mod threads;
 
 pub use self::core::{Call, Core, Stream};

@@ -28,7 +28,7 @@ pub(super) struct Shared<S> {
     pub(super) image: Arc<Image<S>>,
     inside: Mutex<Inside>,
     /// A job was completed.
-    arrived: Condvar,
+    pub(super) arrived: Condvar,
     /// There is something for a helper.
     called: Condvar,
     most_helpers: u32,
@@ -82,7 +82,7 @@ impl<S: ReadAt + 'static> Shared<S> {
             }
             let now = self.now();
             match guard.core.work(now) {
-                Work::Job(job) => guard = self.carry_out(guard, job),
+                Work::Job(job) => guard = self.carry_out(guard, job, Some(standing)),
                 Work::Nothing => {
                     guard = self.arrived.wait(guard).unwrap_or_else(PoisonError::into_inner);
                 }
@@ -95,12 +95,16 @@ impl<S: ReadAt + 'static> Shared<S> {
         }
     }
 
-    /// Reads what a job asks for, without the lock.
+    /// Reads what a job asks for, without the lock; and others with it, of an image that takes several reads at once.
     fn carry_out<'a>(
         self: &'a Arc<Self>,
         guard: MutexGuard<'a, Inside>,
         mut job: Job,
+        standing: Option<&Standing>,
     ) -> MutexGuard<'a, Inside> {
+        if self.image.disc.at_once() > 1 {
+            return self.carry_out_round(guard, job, standing);
+        }
         self.help(guard);
         let (got, error) = self.image.disc.read_parts(job.byte(), job.buffers());
         let errno = error.map(|error| error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error()));
@@ -140,7 +144,7 @@ impl<S: ReadAt + 'static> Shared<S> {
             let now = self.now();
             let left = match guard.core.work(now) {
                 Work::Job(job) => {
-                    guard = self.carry_out(guard, job);
+                    guard = self.carry_out(guard, job, None);
                     continue;
                 }
                 Work::Nothing => PATIENCE,

@@ -120,6 +120,8 @@ fn refuse_printing(general: &General) -> Result<(), String> {
         ("--output-format, --minimal and --append-terse", !general.formats.is_empty()),
         ("--terse-version", general.terse_version.is_some()),
         ("--eta", general.eta.is_some()),
+        ("--status-interval", general.status_interval_ns.is_some()),
+        ("--bandwidth-log", general.bandwidth_log),
     ];
     match refused.iter().find(|r| r.1) {
         None => Ok(()),

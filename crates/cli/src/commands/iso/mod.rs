@@ -1,6 +1,7 @@
 //! `fathom iso`: ISO 9660 images listed, read, checked and unpacked without mounting them. This file opens the image and chooses; what reads
 //! it is the crate isofs.
 
+pub mod backend;
 mod check;
 mod compare;
 mod extract;
@@ -11,9 +12,11 @@ mod show;
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
+use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Error, FileSource, Image, Node, Options};
 use options::{Iso, Source, What};
+use reading::{Reading, medium_of};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -22,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub type Opened = Image<FileSource>;
+pub type Opened = Image<ImageFile>;
 
 pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     match &options.what {
@@ -37,12 +40,27 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
 
 /// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
 pub fn open(source: &Source) -> anyhow::Result<Opened> {
+    open_under(source, &Policy::modern_on(medium_of(&source.image)))
+}
+
+/// The policy of the options, as it goes through the back-end. A depth that was asked for is the user's.
+pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
+    let wished = reading.wished(&source.image)?;
+    Ok(match reading.depth {
+        Some(_) => wished,
+        None => source.backend.held(wished, medium_of(&source.image)),
+    })
+}
+
+/// The same, with a back-end that is fit for a policy.
+pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     let name = source.image.display();
     let flags = if source.direct { libc::O_DIRECT } else { 0 };
     let file = File::options().read(true).custom_flags(flags).open(&source.image);
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
+    let file = source.backend.of(file, policy)?;
     let options = Options {
         session: source.session.0,
         namespace: source.namespace.map(Into::into),
@@ -58,13 +76,13 @@ pub fn open(source: &Source) -> anyhow::Result<Opened> {
 }
 
 /// A reader of an image under the policy of the options.
-fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<FileSource>> {
+fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<ImageFile>> {
     Reader::new(Arc::new(image), policy).map_err(|e| Usage(e.to_string()).into())
 }
 
 /// Says what the device was asked for.
-fn tell_counters(reader: &Reader<FileSource>, policy: &Policy) -> anyhow::Result<()> {
-    let counted = reading::told(policy, &reader.counters());
+fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<()> {
+    let counted = reading::told(policy, &reader.counters(), reader.image().source().told());
     console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
     Ok(())
 }

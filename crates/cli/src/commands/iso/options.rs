@@ -1,5 +1,6 @@
 //! The options of `fathom iso`, one definition each.
 
+use super::backend::Backend;
 use super::compare::options::Compare;
 use super::reading::Reading;
 use clap::{Args, Subcommand, ValueEnum};
@@ -63,6 +64,9 @@ pub struct Source {
     /// Read the image past the kernel's page cache (O_DIRECT)
     #[arg(long)]
     pub direct: bool,
+    /// What the image is read through: a call for each read, or a ring (io_uring), which takes several at once
+    #[arg(long, value_name = "BACKEND", default_value = "pread")]
+    pub backend: Backend,
 }
 
 #[derive(Debug, Args)]

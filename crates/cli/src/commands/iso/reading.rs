@@ -158,8 +158,8 @@ impl Reading {
     }
 }
 
-/// What a reader counted.
-pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
+/// What a reader counted, with what it read through.
+pub fn told(policy: &Policy, counters: &Counters, backend: serde_json::Value) -> serde_json::Value {
     let sizes = counters.sizes.iter();
     let class = |n: usize| if n == 0 { 0 } else { 512_u64 << (n - 1) };
     let distances = counters.distances.iter().enumerate().filter(|&(_, &count)| count > 0);
@@ -167,6 +167,7 @@ pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
         "schema": "fathom-iso-counters/1",
         "scheduler": policy.scheduler,
         "read_ahead": policy.read_ahead,
+        "backend": backend,
         "pages_asked": counters.pages_asked,
         "pages_cached": counters.pages_cached,
         "pages_read": counters.pages_read,

@@ -8,12 +8,13 @@ pub mod options;
 mod point;
 mod signals;
 
-use super::iso::{open, reading};
+use super::iso::backend::ImageFile;
+use super::iso::{open_under, policy_of, reading};
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
 use fathom_isofs::mount::{Cache, Mounting, mount};
-use fathom_isofs::reader::{Counters, Medium, Policy, Reader};
+use fathom_isofs::reader::{Medium, Policy, Reader};
 use options::Mount;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -35,8 +36,8 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if options.daemon && !background {
         return daemon::start();
     }
-    let policy = options.reading.wished(&options.source.image)?;
-    let image = open(&options.source)?;
+    let policy = policy_of(&options.source, &options.reading)?;
+    let image = open_under(&options.source, &policy)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
     let on = point::ready(&options.on)?;
     point::helper_there()?;
@@ -82,13 +83,13 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         let (asked, told, counters) = (policy.clone(), reader.clone(), options.counters);
         move || {
             if counters {
-                tell(&asked, &told.counters());
+                tell(&asked, &told);
             }
         }
     };
     let (end, over, told, place) = (last_words.clone(), watching.clone(), reader.clone(), on.clone());
     signals.answer(
-        move || tell(&policy, &told.counters()),
+        move || tell(&policy, &told),
         // Refused if somebody has unmounted it meanwhile, or mounted something over it.
         move || _ = point::unmount_this(&place, ours),
         move || {
@@ -118,8 +119,9 @@ fn cannot(on: &std::path::Path) -> String {
 }
 
 /// Prints what was counted, in one piece.
-fn tell(policy: &Policy, counters: &Counters) {
-    let counted = reading::told(policy, counters).to_string() + "\n";
+fn tell(policy: &Policy, reader: &Reader<ImageFile>) {
+    let backend = reader.image().source().told();
+    let counted = reading::told(policy, &reader.counters(), backend).to_string() + "\n";
     let _ = std::io::stderr().lock().write_all(counted.as_bytes());
 }
 

@@ -274,7 +274,16 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
                 json.inside(None, ['{', '}'], |json| {
                     json.text("name", &phase.name);
                     json.text("served by", phase.origin().regime.words());
-                    let extents = phase.repetitions.last().and_then(|r| r.extents);
+                    let last = phase.repetitions.last();
+                    for (key, resident) in [
+                        ("cached before percent", last.and_then(|r| r.resident_before)),
+                        ("cached after percent", last.and_then(|r| r.resident_after)),
+                    ] {
+                        if let Some(share) = resident.and_then(|r| r.cached_share()) {
+                            json.float(key, share * 100.0);
+                        }
+                    }
+                    let extents = last.and_then(|r| r.extents);
                     if let Some(extents) = extents {
                         json.raw("hole bytes", extents.hole_bytes);
                         json.raw("unwritten bytes", extents.unwritten_bytes);
@@ -287,6 +296,23 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
                             json.raw("p99", stats::percentile(&h, 99.0));
                         });
                     }
+                });
+            }
+        });
+        json.list("doubts", |json| {
+            for doubt in &run.doubts {
+                json.inside(None, ['{', '}'], |json| {
+                    json.text("code", &doubt.code);
+                    json.text("sentence", &doubt.sentence);
+                });
+            }
+        });
+        json.list("trust", |json| {
+            for check in &run.trust {
+                json.inside(None, ['{', '}'], |json| {
+                    json.text("code", &check.code);
+                    json.text("verdict", check.verdict.word());
+                    json.text("sentence", &check.sentence);
                 });
             }
         });

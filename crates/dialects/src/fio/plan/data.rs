@@ -30,7 +30,7 @@ pub fn apply(
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
-    stream.data = data(s, world)?;
+    stream.data = data(s, world, notes)?;
     let verify = s.word("verify").unwrap_or("0").to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Asked for in any case: they mean nothing without verify.
@@ -111,7 +111,7 @@ pub fn apply(
     Ok(Checks { reads_back: true, only, listed, backlog: None })
 }
 
-fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {
+fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wrong> {
     let percent = |name: &'static str| -> Result<u8, Wrong> {
         let given = s.number(name)?.unwrap_or(0);
         match u8::try_from(given) {
@@ -120,7 +120,13 @@ fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {
         }
     };
     // Random data that differs everywhere is what there is without them, too.
-    let _ = (s.on("refill_buffers", false), s.on("scramble_buffers", true));
+    let _ = s.on("refill_buffers", false);
+    if s.last("scramble_buffers").is_some() {
+        notes.say(
+            "scramble_buffers: what is written differs everywhere and does not compress; fio repeats its buffers, changed here and there or not at all"
+                .into(),
+        );
+    }
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
     if let Some(text) = s.text("buffer_pattern") {

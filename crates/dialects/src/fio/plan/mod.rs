@@ -1,11 +1,12 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `replay` and `logged` (iologs).
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
 mod backlog;
 mod data;
 mod engine;
 mod files;
 mod logged;
+mod logs;
 mod names;
 mod pace;
 mod parts;
@@ -19,6 +20,7 @@ mod what;
 
 pub use backlog::Backlog;
 pub use files::{Make, Memory};
+pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
@@ -169,7 +171,7 @@ fn job(
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
     if replay.is_none() {
-        logged::apply(s, &mut stream, clones, &laid)?;
+        logged::check(s, clones, &laid)?;
     }
     warn(s, notes);
     let job = Job {

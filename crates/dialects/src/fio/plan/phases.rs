@@ -72,7 +72,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
     // As fine as the finest log, and so that the windows of all come out whole.
-    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.intervals_ns());
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What was not written whole cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
@@ -167,7 +167,6 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
             // verify=null reads back and looks at nothing.
             _ => Verify::No,
         };
-        stream.log_operations = false;
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
