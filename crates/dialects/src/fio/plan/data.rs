@@ -129,16 +129,60 @@ fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wron
     }
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
-    if let Some(text) = s.text("buffer_pattern") {
+    let zero = s.on("zero_buffers", false);
+    let repeated = s.text("buffer_pattern");
+    for (name, percent) in
+        [("buffer_compress_percentage", compressible_percent), ("dedupe_percentage", duplicate_percent)]
+    {
+        if percent > 0 && percent < 100 && (zero || repeated.is_some()) {
+            return Err(s
+                .wrong(name, format!("{name}: blocks are a pattern or zeros as a whole, or random in part"))
+                .hint("leave out either this, or buffer_pattern and zero_buffers"));
+        }
+    }
+    if let Some(text) = repeated {
         let bytes = pattern::bytes(text, world)
             .map_err(|why| s.wrong("buffer_pattern", format!("buffer_pattern={text}: {why}")))?;
         return Ok(if let [byte] = bytes.as_slice() { Data::Byte(*byte) } else { Data::Repeated { bytes } });
     }
-    if s.on("zero_buffers", false) {
+    if zero {
         return Ok(Data::Zero);
     }
     if compressible_percent > 0 || duplicate_percent > 0 {
         return Ok(Data::Reducible { compressible_percent, duplicate_percent, within_percent: 100 });
     }
     Ok(Data::Unique)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+
+    #[test]
+    fn what_excludes_each_other_is_refused() {
+        for args in [
+            "--buffer_compress_percentage=40 --buffer_pattern=1",
+            "--dedupe_percentage=40 --zero_buffers",
+            "--zero_buffers --buffer_compress_percentage=1",
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
+            assert!(why.contains("random in part"), "{args}: {why}");
+        }
+        planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --dedupe_percentage=10");
+    }
+
+    #[test]
+    fn what_is_read_back_cannot_end_by_the_clock() {
+        for (args, words) in [
+            ("--runtime=5", "a runtime may end it anywhere"),
+            ("--rw=randrw --ramp_time=1", "a warm-up"),
+            ("--rw=randwrite --norandommap --size=1t", "writes at most"),
+            ("--rw=randrw --verify_backlog=4", "of a mix"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=write --verify=crc32c {args}"));
+            assert!(why.contains(words), "{args}: {why}");
+        }
+        let mix = planned("--name=a --size=1m --rw=randrw --verify=crc32c");
+        assert!(mix.notes.iter().any(|note| note.contains("not checked")), "{:?}", mix.notes);
+    }
 }
