@@ -216,7 +216,7 @@ fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::{Duration, ListedOp};
+    use fathom_workload::ListedOp;
 
     const AT_4096: Needed = Needed { offset: 4096, memory: 512 };
 

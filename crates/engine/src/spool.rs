@@ -158,7 +158,7 @@ mod tests {
 
     fn operation(n: u64) -> Operation {
         Operation {
-            write: n % 3 == 0,
+            write: n.is_multiple_of(3),
             start_ns: n * 1000,
             latency_ns: n + 7,
             submission_ns: n % 5,

@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) mod attributes;
+mod boot;
 mod draft;
 
 use draft::Draft;
@@ -43,6 +44,7 @@ pub struct Directory {
 pub(crate) fn list<S: ReadAt>(image: &Image<S>, node: &Node) -> Result<Directory> {
     let Data::Directory { lbn, .. } = node.data else {
         return match node.data {
+            Data::Own { boot } => Ok(boot::list(image, boot)),
             Data::Refused { what, .. } if node.is_directory() => {
                 Err(Error::Data { at: node.record, what: what.into() })
             }
@@ -74,6 +76,9 @@ pub(crate) fn list_unguarded<S: ReadAt>(image: &Image<S>, node: &Node) -> Result
     }
     if image.namespace == Namespace::RockRidge && node.trail.is_none() {
         hide_relocations(image, &mut listing);
+    }
+    if image.boot_files && node.trail.is_none() {
+        boot::add(image, &mut listing);
     }
     Ok(listing)
 }

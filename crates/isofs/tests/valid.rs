@@ -91,6 +91,29 @@ fn boot_images_of_every_kind_are_told() {
 }
 
 #[test]
+fn boot_images_are_files_where_they_are_asked_for() {
+    let find = |name: &str| valid::all().into_iter().find(|valid| valid.name == name).unwrap();
+    let options = Options { boot: true, ..Options::default() };
+    let several = find("El Torito for BIOS and EFI, of a floppy and a disk");
+    let image = Image::open(Watched::new(several.bytes), &options).unwrap();
+    let mut tree = read(&image);
+    for (index, name) in ["1-bios", "2-efi", "3-bios-floppy", "4-bios-disk"].into_iter().enumerate() {
+        let boot = image.read_boot_image(&image.info().boot[index], 1 << 30).unwrap();
+        assert_eq!(tree.remove(&format!(".fathom/boot/{name}")), Some(Content::File(boot)), "{name}");
+    }
+    for directory in [".fathom/boot", ".fathom"] {
+        assert_eq!(tree.remove(directory), Some(Content::Directory));
+    }
+    assert_eq!(tree, several.tree.into_iter().collect());
+    assert_eq!(check(&image).findings.list(), []);
+    let node = image.resolve(b"/.fathom/boot/2-efi").unwrap().unwrap();
+    assert_eq!((node.size(), node.mode()), (4096, 0o100_444));
+    // Without boot images there is nothing to be shown.
+    let plain = Image::open(Watched::new(find("plain").bytes), &options).unwrap();
+    assert!(plain.resolve(b".fathom").unwrap().is_none());
+}
+
+#[test]
 fn what_shares_the_medium_is_told() {
     assert!(named("recognition area of UDF").info().udf && !named("plain").info().udf);
     for (name, count) in

@@ -37,7 +37,7 @@ fn the_mount_is_read_only_and_lends_no_rights() {
     refused(fs::remove_dir(mount.on.join("many")).unwrap_err());
     refused(fs::set_permissions(mount.on.join("empty"), fs::Permissions::from_mode(0o777)).unwrap_err());
     refused(std::os::unix::fs::chown(mount.on.join("empty"), Some(1), Some(1)).unwrap_err());
-    let set = rustix::fs::setxattr(&mount.on.join("empty"), "user.any", b"1", XattrFlags::empty());
+    let set = rustix::fs::setxattr(mount.on.join("empty"), "user.any", b"1", XattrFlags::empty());
     assert_eq!(set, Err(Errno::ROFS));
     drop(mount.end());
 }

@@ -129,3 +129,27 @@ fn what_went_in_comes_out_of_every_door_under_the_same_numbers() {
         drop(mount.end());
     }
 }
+
+#[test]
+fn boot_images_are_files_of_the_mount_where_they_are_asked_for() {
+    if !can_mount("boot_images_are_files_of_the_mount_where_they_are_asked_for") {
+        return;
+    }
+    let name = "El Torito for BIOS and EFI, of a floppy and a disk";
+    let valid = valid::all().into_iter().find(|valid| valid.name == name).unwrap();
+    for policy in POLICIES {
+        let options: Vec<&str> = ["--boot"].iter().chain(policy).copied().collect();
+        let mount = Mounted::new(&valid.bytes, &options);
+        let below = mount.on.join(".fathom/boot");
+        assert_eq!(
+            fathom_testkit::dir::names_in(&below),
+            ["1-bios", "2-efi", "3-bios-floppy", "4-bios-disk"]
+        );
+        assert!(fs::read(below.join("2-efi")).unwrap() == [8; 4096]);
+        assert!(fs::read(below.join("3-bios-floppy")).unwrap() == valid::noise(1440 << 10), "{policy:?}");
+        drop(mount.end());
+        let mount = Mounted::new(&valid.bytes, policy);
+        assert!(!mount.on.join(".fathom").exists());
+        drop(mount.end());
+    }
+}

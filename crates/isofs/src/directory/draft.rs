@@ -33,6 +33,8 @@ pub(super) struct Draft {
     /// The last record said that another section follows.
     open: bool,
     other_volume: bool,
+    /// Rock Ridge says that it has no other name: what else has its data is another file.
+    alone: bool,
 }
 
 /// Reads all records of a directory.
@@ -157,6 +159,7 @@ impl Draft {
             relocated: rr.relocated,
             open: false,
             other_volume: false,
+            alone: rr.px.is_some_and(|px| px.links == 1),
         };
         if draft.node.kind == Kind::File {
             draft.add_section(image, record, findings);
@@ -201,7 +204,8 @@ impl Draft {
         let extents = Arc::new(std::mem::take(&mut self.extents));
         let at = self.node.record;
         self.node.size = extents.bytes();
-        self.node.inode = attributes::file_inode(image, &self.node, extents.first_block());
+        let shared = extents.first_block().filter(|_| !self.alone);
+        self.node.inode = attributes::file_inode(image, &self.node, shared);
         check_range(image, &extents, at, findings);
         self.node.data = self.content(image, &extents, findings);
     }

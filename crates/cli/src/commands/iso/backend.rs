@@ -56,7 +56,7 @@ impl Backend {
         let descriptor = file.as_fd().try_clone_to_owned();
         let ring = descriptor.map_err(|e| e.to_string()).and_then(|fd| ReadRing::new(fd, geometry));
         let ring = ring.map_err(|why| Usage(format!("--backend io_uring: {why} (--backend pread)")))?;
-        Ok(ImageFile::Ring { file, ring })
+        Ok(ImageFile::Ring { file, ring: Box::new(ring) })
     }
 }
 
@@ -70,7 +70,7 @@ pub enum ImageFile {
         /// For its size, and what it wants of reads.
         file: FileSource,
         /// The ring.
-        ring: ReadRing,
+        ring: Box<ReadRing>,
     },
 }
 

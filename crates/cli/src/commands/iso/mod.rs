@@ -7,6 +7,7 @@ mod compare;
 mod extract;
 pub mod options;
 pub mod reading;
+mod session;
 mod show;
 
 use crate::console;
@@ -14,7 +15,7 @@ use crate::exit::Usage;
 use anyhow::Context as _;
 use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
-use fathom_isofs::{Error, FileSource, Image, Node, Options};
+use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
 use options::{Iso, Source, What};
 use reading::{Reading, medium_of};
 use std::fmt::Write as _;
@@ -54,25 +55,38 @@ pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
 
 /// The same, with a back-end that is fit for a policy.
 pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
+    let options = |session| Options {
+        session,
+        namespace: source.namespace.map(Into::into),
+        strict: source.strict,
+        associated: source.associated,
+        boot: source.boot,
+        zisofs_by_magic: source.zisofs_by_magic,
+        ..Options::default()
+    };
+    let asked = source.session.map(|which| which.0);
+    let chosen = asked.unwrap_or_else(|| session::of(&source.image));
+    let mut image = Image::open(file_of(source, policy)?, &options(chosen));
+    // The last session of a disc may be an empty one, or of another kind.
+    if asked.is_none() && chosen != Session::First && matches!(image, Err(Error::Volume { .. })) {
+        image = Image::open(file_of(source, policy)?, &options(Session::First));
+    }
+    let name = source.image.display();
+    image.map_err(|error| match error {
+        Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
+        other => anyhow::Error::new(other).context(name.to_string()),
+    })
+}
+
+/// What the image is read from.
+fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
     let flags = if source.direct { libc::O_DIRECT } else { 0 };
     let file = File::options().read(true).custom_flags(flags).open(&source.image);
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
-    let file = source.backend.of(file, policy)?;
-    let options = Options {
-        session: source.session.0,
-        namespace: source.namespace.map(Into::into),
-        strict: source.strict,
-        associated: source.associated,
-        zisofs_by_magic: source.zisofs_by_magic,
-        ..Options::default()
-    };
-    Image::open(file, &options).map_err(|error| match error {
-        Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
-        other => anyhow::Error::new(other).context(source.image.display().to_string()),
-    })
+    Ok(source.backend.of(file, policy)?)
 }
 
 /// A reader of an image under the policy of the options.

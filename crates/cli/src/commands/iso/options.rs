@@ -46,9 +46,9 @@ pub enum What {
 pub struct Source {
     /// The image: a file or a block device; raw sectors (.bin) are recognised
     pub image: PathBuf,
-    /// Which session: first, last, a number from 1, or sector:N for one that starts there
-    #[arg(long, value_name = "WHICH", default_value = "first")]
-    pub session: Which,
+    /// Which session: first, last, a number from 1, or sector:N for one that starts there [default: first; of a disc in a drive the last]
+    #[arg(long, value_name = "WHICH")]
+    pub session: Option<Which>,
     /// Which tree [default: the first there is of rock-ridge, joliet, 1999, plain]
     #[arg(long, value_name = "TREE")]
     pub namespace: Option<Tree>,
@@ -58,6 +58,9 @@ pub struct Source {
     /// Also show associated files (resource data), as NAME%assoc
     #[arg(long)]
     pub associated: bool,
+    /// Also show boot images (El Torito), as files of /.fathom/boot
+    #[arg(long)]
+    pub boot: bool,
     /// Decompress zisofs files also where the directory does not say that they are
     #[arg(long)]
     pub zisofs_by_magic: bool,

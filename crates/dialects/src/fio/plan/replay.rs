@@ -255,7 +255,7 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
         "rwmixwrite",
         "write_iolog",
     ];
-    let given: Vec<&str> = SAID.into_iter().filter(|name| s.last(*name).is_some()).collect();
+    let given: Vec<&str> = SAID.into_iter().filter(|name| s.last(name).is_some()).collect();
     if !given.is_empty() {
         notes.say(format!(
             "job {}: with {TRACE} the trace says what is done; without effect: {}",

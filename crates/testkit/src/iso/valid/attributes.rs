@@ -103,8 +103,23 @@ fn tree(id: &str, with_serial: bool) -> Tree {
     tree
 }
 
+/// Two files that happen to have one content, which the writer stored once: each says that it has one name.
+fn stored_once() -> Tree {
+    let data = noise(5000);
+    let once = File::new("once", 0o100_000, 0o644, (1, 2), 0);
+    let again = File::new("again", 0o100_000, 0o755, (3, 4), 0).times(BOTH, EAST);
+    let mut tree = Tree::new(Builder::new().rock_ridge("RRIP_1991A"));
+    for (file, of) in [(once, None), (again, Some("once".to_string()))] {
+        let spec = Spec { same_as: of, ..file.spec(&data, false) };
+        tree = tree.any(file.path, file.path, spec, Content::File(data.clone()));
+        tree.attributes.push((file.path.into(), file.about));
+    }
+    tree
+}
+
 pub(super) fn all() -> Vec<Valid> {
     vec![
+        stored_once().built("one content of two files"),
         tree("RRIP_1991A", false).built("attributes, 1.09"),
         tree("IEEE_P1282", false).built("attributes, 1.10"),
         tree("IEEE_1282", true).built("attributes, 1.12"),
