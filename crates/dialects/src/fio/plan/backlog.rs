@@ -12,8 +12,8 @@ use fathom_workload::{
 use std::collections::{HashSet, VecDeque};
 
 const BACKLOG: &str = "verify_backlog";
-/// Writes of a list, which is in memory.
-const MOST: u64 = 1 << 22;
+/// Writes of a list, which is in memory, and in the store as a part of the workload.
+const MOST: u64 = 1 << 20;
 
 /// When how much is read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
