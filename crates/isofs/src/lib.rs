@@ -42,6 +42,8 @@ mod raw;
 mod read;
 pub mod reader;
 pub mod source;
+#[cfg_attr(not(feature = "mount"), allow(dead_code, reason = "only a mount reads directories in advance"))]
+mod staged;
 mod volume;
 mod walk;
 

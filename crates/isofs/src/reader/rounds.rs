@@ -13,10 +13,8 @@ use std::sync::{Arc, MutexGuard};
 impl Core {
     /// Whether a page waits for more than these jobs will bring.
     fn waits_beyond(&self, standing: &Standing, jobs: &[Job]) -> bool {
-        let wanted = &self.device.wanted;
-        let tokens = jobs.iter().flat_map(|job| &job.parts);
-        let coming =
-            tokens.filter(|&&token| wanted.get(token as usize).is_some_and(|part| part.page == standing.at));
+        let tokens = jobs.iter().flat_map(Job::parts);
+        let coming = tokens.filter(|&&token| self.device.goes_into(token, standing.at));
         (coming.count() as u64) < u64::from(self.device.cache.page(standing.at).pending)
     }
 }
