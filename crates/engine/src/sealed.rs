@@ -1,6 +1,6 @@
 //! Blocks in the form of fio's verify: a header of 40 bytes, a checksum of what follows it, and random bytes or a pattern. The layout was
-//! found by looking at files that fio 3.33 wrote, so that files of either program can be checked by the other, but for the sums of the
-//! families SHA-1 and SHA-2, which it does not finish as their standards say; those here do.
+//! found by looking at files that fio 3.33 wrote, so that files of either program can be checked by the other, but for sha256 and sha512: what
+//! fio writes there is not the sum (its sha512 finds no wrong byte but in the tail of a block).
 //!
 //! | bytes | |
 //! |---|---|
@@ -194,7 +194,12 @@ impl Digest {
             Sum::Crc32c => Self::new(&(!crc32c::crc32c(body)).to_le_bytes()),
             Sum::Crc16 => Self::new(&CRC16.checksum(body).to_le_bytes()),
             Sum::Crc7 => Self::new(&CRC7.checksum(body).to_le_bytes()),
-            Sum::Sha1 => Self::new(&sha1::Sha1::digest(body)),
+            Sum::Sha1 => {
+                let mut sum = Self::new(&sha1::Sha1::digest(body));
+                // fio has its words with the least byte first.
+                sum.bytes[..sum.length].chunks_exact_mut(4).for_each(<[u8]>::reverse);
+                sum
+            }
             Sum::Sha256 => Self::new(&sha2::Sha256::digest(body)),
             Sum::Sha512 => Self::new(&sha2::Sha512::digest(body)),
             Sum::Sha3With224 => Self::new(&sha3::Sha3_224::digest(body)),

@@ -5,7 +5,7 @@ use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
 /// How blocks may look that both programs write and check alike.
-const LOOKS: [&str; 16] = [
+const LOOKS: [&str; 17] = [
     "--verify=md5",
     "--verify=crc64",
     "--verify=crc32c",
@@ -13,6 +13,7 @@ const LOOKS: [&str; 16] = [
     "--verify=crc16",
     "--verify=crc7",
     "--verify=xxhash",
+    "--verify=sha1",
     "--verify=sha3-224",
     "--verify=sha3-256",
     "--verify=sha3-384",

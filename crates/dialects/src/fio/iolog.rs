@@ -184,6 +184,7 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Written by fio 3.33: `--rw=write --fsync=2 --number_ios=4`, times shortened.
     const THEIRS: &str = "fio version 3 iolog\n17 f1 add\n110 f1 open\n113 f1 write 0 4096\n145 f1 write 4096 4096\n\
@@ -225,6 +226,17 @@ mod tests {
         ] {
             let why = read(text).unwrap_err();
             assert!(why.contains(words), "{text:?}: {why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(
+            text in ".*",
+            lines in "fio version [123] iolog\n(([0-9]{1,21} )?f [a-z]{1,8}( [0-9]{1,20}){0,2}\n){0,5}",
+            known in "fio version [23] iolog\n(([0-9]{1,19} )?[ab] (add|wait|read|trim|sync|close)( [0-9]{1,19}){0,2}\n){0,5}",
+        ) {
+            let _ = (read(&text), read(&lines), read(&known));
         }
     }
 

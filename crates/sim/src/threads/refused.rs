@@ -90,11 +90,11 @@ fn of_stream(stream: &Stream) -> Option<String> {
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
     }
-    if stream.access.is_timed() || stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)) {
+    if stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)) {
         return no(
-            "a list of operations that says when they are due, or on which file,",
-            "leave times and files out of it (fio: replay_no_stall=1, and a trace of one file), or replay the trace \
-             itself: fathom sim replay",
+            "a list of operations on several files",
+            "give each a stream of its own (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
+             fathom sim replay",
         );
     }
     let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));

@@ -44,7 +44,7 @@ pub enum Sum {
     Crc16,
     /// CRC-7 (MMC).
     Crc7,
-    /// SHA-1.
+    /// SHA-1, each of its five words with the least byte first.
     Sha1,
     /// SHA-256.
     Sha256,

@@ -1,6 +1,7 @@
 //! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
 
 use fathom_dialects::fio::Plan;
+use fathom_dialects::fio::output::iolog;
 use fathom_dialects::fio::output::log_operations::Operation;
 use fathom_dialects::fio::output::logs::{self, Noted};
 use fathom_engine::Operations;
@@ -78,6 +79,28 @@ impl Logged {
             unread.map(|error| format!("what was written down for the logs cannot be read: {error}")),
         );
         torn
+    }
+}
+
+impl Logged {
+    /// Writes the logs that can be replayed. Gives sentences about what could not be.
+    pub fn write_iologs(&self, plan: &Plan) -> Vec<String> {
+        let of_worker = |phase: u32, worker: u32| -> std::io::Result<Vec<Operation>> {
+            match self.operations.iter().find(|of| (of.phase, of.worker) == (phase, worker)) {
+                Some(of) => of.read()?.map(|operation| operation.map(told)).collect(),
+                None => Ok(Vec::new()),
+            }
+        };
+        match iolog::of(plan, of_worker) {
+            Ok(logs) => {
+                let failed = logs.into_iter().filter_map(|(path, text)| {
+                    let error = std::fs::write(&path, text).err()?;
+                    Some(format!("{} cannot be written: {error}", path.display()))
+                });
+                failed.collect()
+            }
+            Err(error) => vec![format!("what was written down for the logs cannot be read: {error}")],
+        }
     }
 }
 

@@ -197,11 +197,7 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
     let mut unwritten = logged.write(plan, &finished.run);
-    for (path, text) in output::iolog::of(plan, &finished.run) {
-        if let Err(error) = std::fs::write(&path, text) {
-            unwritten.push(format!("{} cannot be written: {error}", path.display()));
-        }
-    }
+    unwritten.extend(logged.write_iologs(plan));
     unwritten.iter().for_each(|sentence| console::error(sentence));
     for doubt in finished.run.doubts.iter().filter(|doubt| SAID.contains(&doubt.code.as_str())) {
         let remedy = if doubt.code == "holes" { LAID_OUT } else { "" };

@@ -35,8 +35,9 @@ pub fn lines(plan: &Plan, error: &OpError) -> Option<String> {
     let mut out = String::new();
     let digits = sealed.sum.map_or(0, |sum| match sum {
         Sum::Meta | Sum::Pattern => 0,
-        // Of longer sums the record has eight bytes.
-        sum => sum.area().min(8) as usize * 2,
+        // Of longer sums the record has a part only.
+        sum if sum.area() <= 8 => sum.area() as usize * 2,
+        _ => 0,
     });
     let compared = error.compared.filter(|_| error.message.contains("checksum"));
     if let (None, Some((expected, got))) = (sealed.sum, error.compared) {

@@ -1,17 +1,19 @@
-//! `verify_backlog`: a job reads back and checks while it still writes. Which blocks come when follows from the order of the writes, so
-//! the job becomes a list of operations: so many writes, then reads of the oldest ones that were not read back.
+//! What is read back, where that is not all of a file: with `verify_backlog` a job checks while it still writes, and becomes a list of
+//! operations, so many writes, then reads of the oldest ones that were not read back; and a job that does not write every block once
+//! reads a list of those that it wrote. Both follow from the order of the writes, which is known before the start.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
-use fathom_workload::ops::{Done, Place, Region, StreamOps};
+use super::what::Direction as Rw;
+use fathom_workload::ops::{Done, OpKind, Place, Region, StreamOps};
 use fathom_workload::{
     Access, Amount, Bytes, Data, Direction, Does, Group, ListedOp, Mix, Pace, Program, Stream, Verify,
 };
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 const BACKLOG: &str = "verify_backlog";
-/// Writes of a list, which is in memory.
-const MOST: u64 = 1 << 22;
+/// Writes of a list, which is in memory, and in the store as a part of the workload.
+const MOST: u64 = 1 << 20;
 
 /// When how much is read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub struct Backlog {
 }
 
 /// The backlog of a job, if it has one.
-pub fn of(s: &Settings, stream: &Stream) -> Result<Option<Backlog>, Wrong> {
+pub fn of(s: &Settings, stream: &Stream, rw: Rw) -> Result<Option<Backlog>, Wrong> {
     let batch = s.number("verify_backlog_batch")?.filter(|n| *n > 0);
     let Some(after) = s.number(BACKLOG)?.filter(|n| *n > 0) else { return Ok(None) };
     if stream.queue_depth > 1 {
@@ -39,24 +41,73 @@ pub fn of(s: &Settings, stream: &Stream) -> Result<Option<Backlog>, Wrong> {
             .wrong(BACKLOG, "a rate or a pause would hold for the reads, too")
             .hint("leave it out: then a job reads back when it has written all"));
     }
+    if rw.mixed {
+        return Err(s
+            .wrong(BACKLOG, "of a mix, what was written is read back when it is done")
+            .hint("leave it out, or a job that writes and one that reads"));
+    }
+    countable(s, BACKLOG, stream)?;
+    Ok(Some(Backlog { after, batch: batch.unwrap_or(after) }))
+}
+
+/// Whether it is known before the start how many operations there are, and they can be held in memory.
+pub fn countable(s: &Settings, name: &'static str, stream: &Stream) -> Result<(), Wrong> {
     let unit = stream.record.unit().0.max(1);
     let pass = stream.length.map_or(0, |length| length.0) / unit;
-    let writes = match stream.amount {
+    let operations = match stream.amount {
         Amount::Endless => u64::MAX,
         Amount::Operations(n) => n,
         Amount::Bytes(bytes) => bytes.0 / unit,
         Amount::Pass => pass,
         Amount::Passes(n) => pass.saturating_mul(n),
     };
-    if writes > MOST {
-        return Err(s
-            .wrong(
-                BACKLOG,
-                format!("the order of writes and reads is made before the start, of {MOST} writes at most"),
-            )
-            .hint("number_ios, io_size or size; no time_based"));
+    if operations <= MOST {
+        return Ok(());
     }
-    Ok(Some(Backlog { after, batch: batch.unwrap_or(after) }))
+    Err(s
+        .wrong(
+            name,
+            format!("what is read back when is found out before the start, of {MOST} writes at most"),
+        )
+        .hint("number_ios, io_size or size; no time_based"))
+}
+
+/// Lets a clone read back just what it wrote: every block once, in the order of the first writes.
+pub fn read_back(group: &mut Group, wrote: &Group, seed: u64, place: Place) {
+    for (thread, writing) in group.threads.iter_mut().zip(&wrote.threads) {
+        let (Program::Stream(stream), Program::Stream(writing)) = (&mut thread.program, &writing.program)
+        else {
+            continue;
+        };
+        let mut seen = HashSet::new();
+        let mut list = writes(writing, seed, place);
+        list.retain(|op| seen.insert((op.offset, op.bytes)));
+        if list.is_empty() {
+            // A mix that happens to read only: there is nothing to check.
+            (stream.verify, stream.amount) = (Verify::No, Amount::Operations(1));
+            continue;
+        }
+        list.iter_mut().for_each(|op| op.does = Some(Does::Read));
+        stream.access = Access::Listed(list);
+        (stream.start, stream.length) = (Bytes(0), None);
+    }
+}
+
+/// What a stream writes.
+fn writes(stream: &Stream, seed: u64, place: Place) -> Vec<ListedOp> {
+    let region = Region { start: stream.start.0, length: stream.length.map_or(0, |length| length.0) };
+    // Syncs come after so many writes of a list as well.
+    let alone = Stream { sync_every: None, ..stream.clone() };
+    let mut list = Vec::new();
+    let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else { return list };
+    // A mix by percentages does not depend on what is done.
+    while let Some(op) = ops.next(&Done::default()) {
+        if op.kind == OpKind::Write {
+            let does = Some(Does::Write);
+            list.push(ListedOp { offset: op.offset, bytes: op.bytes, does, ..ListedOp::default() });
+        }
+    }
+    list
 }
 
 impl Backlog {
@@ -64,7 +115,10 @@ impl Backlog {
     pub fn list(self, group: &mut Group, seed: u64, place: Place) {
         for thread in &mut group.threads {
             let Program::Stream(stream) = &mut thread.program else { continue };
-            let Some(list) = self.operations(stream, seed, place) else { continue };
+            let list = self.ordered(writes(stream, seed, place));
+            if list.is_empty() {
+                continue;
+            }
             stream.access = Access::Listed(list);
             stream.direction = Direction::Mix(Mix::ReadPercent(50));
             stream.amount = Amount::Pass;
@@ -74,20 +128,10 @@ impl Backlog {
         }
     }
 
-    fn operations(self, stream: &Stream, seed: u64, place: Place) -> Option<Vec<ListedOp>> {
-        let region = Region { start: stream.start.0, length: stream.length.map_or(0, |length| length.0) };
-        // Syncs come after so many writes of the list as well.
-        let writes = Stream { sync_every: None, ..stream.clone() };
-        let mut ops = StreamOps::new(&writes, region, seed, place)?;
+    fn ordered(self, writes: Vec<ListedOp>) -> Vec<ListedOp> {
         let read = |op: ListedOp| ListedOp { does: Some(Does::Read), ..op };
-        let (mut list, mut waiting) = (Vec::new(), VecDeque::new());
-        while let Some(op) = ops.next(&Done::default()) {
-            let write = ListedOp {
-                offset: op.offset,
-                bytes: op.bytes,
-                does: Some(Does::Write),
-                ..ListedOp::default()
-            };
+        let (mut list, mut waiting) = (Vec::with_capacity(2 * writes.len()), VecDeque::new());
+        for write in writes {
             list.push(write);
             waiting.push_back(write);
             if waiting.len() as u64 >= self.after {
@@ -96,14 +140,16 @@ impl Backlog {
             }
         }
         list.extend(waiting.into_iter().map(read));
-        Some(list)
+        list
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Access, Does, Program, Verify};
+    use fathom_workload::ops::Place;
+    use fathom_workload::{Access, Does, ListedOp, Program, Verify};
+    use std::collections::BTreeSet;
 
     /// "W0 W1 R0 ...": what is done, on which block.
     fn order(args: &str) -> String {
@@ -130,6 +176,36 @@ mod tests {
         // What is written in no order, or not all, is read back too.
         let some = order("--size=1m --norandommap --rw=randwrite --number_ios=50 --verify_backlog=7");
         assert_eq!((some.matches('W').count(), some.matches('R').count()), (50, 50));
+    }
+
+    #[test]
+    fn just_what_was_written_is_read_back() {
+        for args in [
+            "--rw=randwrite --norandommap",
+            "--rw=randrw",
+            "--rw=randwrite --bssplit=4k/50:8k/50",
+            "--rw=write --number_ios=10",
+            "--rw=randwrite --io_size=700k",
+        ] {
+            let plan = planned(&format!("--name=a --size=256k --bs=4k --verify=crc32c {args}"));
+            let stream = |phase: usize| match &plan.workload.phases[phase].groups[0].threads[0].program {
+                Program::Stream(stream) => (**stream).clone(),
+                Program::Flow(_) => panic!(),
+            };
+            let place = Place { phase: 0, worker: 0, repetition: 0 };
+            let written = super::writes(&stream(0), plan.workload.seed.0, place);
+            let Access::Listed(list) = stream(1).access else { panic!("{args}") };
+            assert!(!list.is_empty() && list.iter().all(|op| op.does == Some(Does::Read)), "{args}");
+            let extents = |ops: &[ListedOp]| -> BTreeSet<(u64, u32)> {
+                ops.iter().map(|op| (op.offset, op.bytes)).collect()
+            };
+            assert_eq!(extents(&list), extents(&written), "{args}");
+            assert_eq!(list.len(), extents(&list).len(), "each once: {args}");
+            assert_eq!((stream(0).verify, stream(1).verify), (Verify::No, Verify::Full), "{args}");
+        }
+        let whole = planned("--name=a --size=256k --rw=randwrite --verify=crc32c");
+        let Program::Stream(back) = &whole.workload.phases[1].groups[0].threads[0].program else { panic!() };
+        assert_eq!(back.access, Access::Permuted, "all of it needs no list");
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Plan {
     /// Has every operation of the jobs written down whose logs need that, and says whether any does.
     pub fn note_operations(&mut self) -> bool {
         let mut any = false;
-        for job in self.jobs.iter().filter(|job| job.report.logs.of_operations()) {
+        for job in self.jobs.iter().filter(|job| job.report.logs.of_operations() || job.iolog().is_some()) {
             let Some(place) = job.places.first() else { continue };
             let Some(phase) = self.workload.phases.get_mut(place.phase as usize) else { continue };
             // Every clone is a group with one worker.

@@ -83,6 +83,8 @@ pub struct Job {
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
+    /// Just what it wrote, as it did not write all, or not once each.
+    pub reads_listed: bool,
     /// It reads back while it writes.
     pub backlog: Option<backlog::Backlog>,
     /// Only the reading back.
@@ -174,7 +176,7 @@ fn job(
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
     if replay.is_none() {
-        logged::apply(s, &mut stream, clones, &laid)?;
+        logged::check(s, clones, &laid)?;
     }
     warn(s, notes);
     let job = Job {
@@ -190,6 +192,7 @@ fn job(
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
+        reads_listed: checks.listed,
         backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,

@@ -1,6 +1,7 @@
 //! Jobs into phases: those that run together are one, every clone is a group. Jobs that verify what they wrote have a phase for the
 //! reading back, after that of the writing.
 
+use super::backlog;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
 use super::{Job, Place, pace};
@@ -104,14 +105,24 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
             };
         }
         job.places.push(Place { phase: number, worker });
+        // Where the writing is, or would be.
+        let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
-            let mut group = group(job, sets, clone, back);
+            let mut of_clone = group(job, sets, clone, back);
             if let Some(backlog) = job.backlog.filter(|_| !back) {
                 let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
-                backlog.list(&mut group, workload.seed.0, place);
+                backlog.list(&mut of_clone, workload.seed.0, place);
             }
-            group.pinning = job.cpus.of_worker(numbers[*index] + clone);
-            group.times = if back {
+            if back && job.reads_listed {
+                let place = fathom_workload::ops::Place {
+                    phase: wrote.phase,
+                    worker: wrote.worker + clone,
+                    repetition: 0,
+                };
+                backlog::read_back(&mut of_clone, &group(job, sets, clone, false), workload.seed.0, place);
+            }
+            of_clone.pinning = job.cpus.of_worker(numbers[*index] + clone);
+            of_clone.times = if back {
                 Times::default()
             } else {
                 Times {
@@ -121,7 +132,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
                     ends_nobody: exit_all && !job.times.exit_all,
                 }
             };
-            phase.groups.push(group);
+            phase.groups.push(of_clone);
             worker += 1;
         }
     }
@@ -154,7 +165,6 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
             // verify=null reads back and looks at nothing.
             _ => Verify::No,
         };
-        stream.log_operations = false;
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();

@@ -15,6 +15,8 @@ use fathom_workload::{Access, Amount, Backend, Bytes, Does, Duration, ListedOp, 
 use std::path::{Path, PathBuf};
 
 const TRACE: &str = "read_iolog";
+/// Operations of a list, which is in memory, and in the store as a part of the workload.
+const MOST: usize = 1 << 24;
 
 /// What a trace comes to.
 #[derive(Debug)]
@@ -64,6 +66,11 @@ pub fn of(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Option<R
     let log = read(s, trace, world, notes)?;
     let (files, entries) = changed(s, &options, log)?;
     refuse_others(s, notes)?;
+    if entries.len() > MOST {
+        return Err(s
+            .wrong(TRACE, format!("the trace has {} operations; at most {MOST} are expected", entries.len()))
+            .hint("a part of it, or fathom sim replay"));
+    }
     let list = list(s, &options, &entries)?;
     let passes = s.number("loops")?.unwrap_or(1).max(1);
     let all = (list.len() as u64).saturating_mul(passes);

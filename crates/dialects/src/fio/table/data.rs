@@ -82,7 +82,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify",
         VERIFY,
-        "check what is read by the header and the sum of its block, as fio writes them (files of sha1, sha256 and sha512 are not exchanged with fio 3.33, which does not finish these sums)",
+        "check what is read by the header and the sum of its block, as fio writes them (files of sha256 and sha512 are not exchanged with fio 3.33, which writes something else there)",
     ),
     done("do_verify", Bool, "whether a job that writes reads back and checks"),
     harmless(
