@@ -1,8 +1,8 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, ListedOp, Phase, Pick, Record,
-    Scaled, Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
+    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record, Scaled,
+    Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
 };
 
 /// Everything that is wrong with it.

@@ -344,13 +344,14 @@ impl Replay {
         let null = stream.backend == Backend::Null;
         let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| files::same(allowed, path));
         let found = || self.files.iter().filter_map(|path| (world.find)(path));
-        if !null && self.rw.writes() && found().any(|f| f.device) {
+        let device = |path: &&PathBuf| (world.find)(path).is_some_and(|f| f.device) && !may(path);
+        if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
             return Err(s
                 .wrong(
                     TRACE,
-                    "the trace writes a block device, and fathom writes to regular files only (docs/safety.md)",
+                    format!("the trace writes the block device {}, which was not allowed", path.display()),
                 )
-                .hint("replay_redirect=FILE replays it on a file; replay_skip=write leaves the writes out"));
+                .hint("--allow-write=DEVICE on the command line allows it; replay_redirect=FILE replays it on a file; replay_skip=write leaves the writes out"));
         }
         let missing = found().filter(|f| f.bytes >= self.file_bytes).count() < self.files.len();
         if general.read_only && missing && !null {
@@ -368,10 +369,13 @@ impl Replay {
         let ready = Ready { make, memory, keep: !s.on("unlink", false), foreign: self.files.iter().all(may) };
         let bytes = self.file_bytes;
         let part = Part { start: 0, length: bytes, file: bytes, size: bytes, amount: self.amount };
+        let several = self.files.len() > 1;
+        let sizes = vec![vec![bytes; self.files.len()]; if several { clones as usize } else { 0 }];
         Ok(Laid {
             files: vec![self.files.clone(); clones as usize],
             parts: vec![part; clones as usize],
-            several: self.files.len() > 1,
+            several,
+            sizes,
             ready,
         })
     }

@@ -3,7 +3,7 @@
 use super::Kind::{
     Bool, Bytes, BytesTriple, Flag, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
 };
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, refused};
 use crate::fio::number::S;
 
 const RW: super::Kind = Word(&[
