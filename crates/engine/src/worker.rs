@@ -396,7 +396,8 @@ fn live<B: Handle, D: Drive<B>>(
     wait_for_release((plan.index, plan.delayed), plan.start_cpu, shared, clock);
 
     let start = clock.now();
-    slot.released_ticks = start;
+    // Who begins later on purpose says nothing of how well the others were released together.
+    slot.released_ticks = if plan.delayed { 0 } else { start };
     let log = (stream.log_operations && plan.spool.is_none()).then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }

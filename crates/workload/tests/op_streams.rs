@@ -101,6 +101,8 @@ fn one_stream() -> BoxedStrategy<Workload> {
             };
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside);
             // What these ask for changes nothing about the operations.
+            stream.pace.think =
+                stream.pace.think.map(|t| Think { busy: Duration(0), every: t.every.max(1), ..t });
             stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0 && !r.common);
             stream.adaptive_depth = None;
             Workload {

@@ -19,6 +19,7 @@ fuzz_target!(|text: &[u8]| {
         variable: &|name| (name == "A").then(|| "4k".into()),
         read: &read,
         find: &find,
+        list: &|_| Err("No such file or directory".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 2,

@@ -82,7 +82,18 @@ pub(super) fn one_phase<'m>(
     layer.source = "sim".into();
     let mut workers = worked.take();
     workers.sort_by_key(|w| w.index);
-    let releases = workers.iter().map(|w| w.released_ns);
+    // Who begins later on purpose is not late.
+    let delayed: Vec<bool> = phase
+        .groups
+        .iter()
+        .flat_map(|g| {
+            let workers =
+                g.threads.iter().map(|t| t.instances as usize).sum::<usize>() * g.instances as usize;
+            std::iter::repeat_n(g.times.delay.0 > 0, workers)
+        })
+        .collect();
+    let on_time = |w: &&threads::Worked| !delayed.get(w.index as usize).copied().unwrap_or(false);
+    let releases = workers.iter().filter(on_time).map(|w| w.released_ns);
     let skew = releases.clone().max().unwrap_or(0) - releases.clone().min().unwrap_or(0);
     let last_release = releases.max().unwrap_or(first_ns);
     let clock_end = workers.iter().map(|w| w.start_ns + w.last_ns.saturating_sub(w.start_ns)).max();

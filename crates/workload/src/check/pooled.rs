@@ -141,8 +141,15 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
     );
     wrong(set.files.count() > u64::from(u32::MAX), "a stream over all files takes at most 4294967295 files");
     wrong(
-        matches!(turns.order, Access::Listed(_) | Access::Scaled(_) | Access::SequentialByKind),
-        "listed, scaled and sequential-by-kind are no order of files for turns",
+        matches!(
+            turns.order,
+            Access::Listed(_)
+                | Access::Scaled(_)
+                | Access::SequentialByKind
+                | Access::Runs { .. }
+                | Access::Striped { .. }
+        ),
+        "listed, scaled, sequential-by-kind, runs and stripes are no order of files for turns",
     );
     wrong(
         turns.open > 0 && !turns.drop_out(),

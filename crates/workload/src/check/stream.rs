@@ -177,6 +177,25 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))
         }
         Access::Zoned(zones) => zone_error(zones),
+        Access::Runs { operations: 0, .. } => Some("a run of 0 operations; at least 1 is needed".into()),
+        Access::Runs { order, .. } => match **order {
+            Access::Listed(_)
+            | Access::Scaled(_)
+            | Access::SequentialByKind
+            | Access::Shuffled { .. }
+            | Access::Runs { .. }
+            | Access::Striped { .. } => Some("runs begin in an order of records".into()),
+            _ if !matches!(record, Record::Fixed(_)) => Some("runs need a fixed record size".into()),
+            ref inner => access_error(inner, record),
+        },
+        Access::Striped { run, gap } => match record {
+            Record::Fixed(size)
+                if run.0 > 0 && run.0.is_multiple_of(size.0.max(1)) && run.0.checked_add(gap.0).is_some() =>
+            {
+                None
+            }
+            _ => Some("stripes need a fixed record size, and are a multiple of it".into()),
+        },
         Access::Shuffled { .. } | Access::Strided { .. } if !matches!(record, Record::Fixed(_)) => {
             Some("this order of access needs a fixed record size".into())
         }

@@ -272,6 +272,23 @@ pub enum Access {
     },
     /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
     Zoned(Vec<Zone>),
+    /// Each record of an order begins a run of so many operations: on itself and those that follow it, up to the end of the region.
+    Runs {
+        /// Where runs begin.
+        order: Box<Access>,
+        /// Operations of a run.
+        operations: u64,
+        /// All of a run are on its first record.
+        #[serde(default, skip_serializing_if = "is_default")]
+        same: bool,
+    },
+    /// In ascending order, so many bytes in a row, then so many are left out, and so on; from the beginning again at the end.
+    Striped {
+        /// Bytes in a row; a multiple of the record size.
+        run: Bytes,
+        /// Bytes left out.
+        gap: Bytes,
+    },
     /// The listed operations, in order; record size and region are taken from the list.
     Listed(Vec<ListedOp>),
 }

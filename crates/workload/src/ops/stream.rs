@@ -68,10 +68,43 @@ enum Source {
         read: u64,
         write: u64,
     },
+    /// So many more operations of a run that has come to a record.
+    Runs {
+        order: Order,
+        at: u64,
+        left: u64,
+        operations: u64,
+        same: bool,
+    },
+    Striped(Stripes),
     List {
         list: Vec<ListedOp>,
         at: usize,
     },
+}
+
+/// Records in rows, with gaps between them.
+struct Stripes {
+    next: u64,
+    records: u64,
+    in_a_row: u64,
+    period: u64,
+}
+
+impl Stripes {
+    fn new(record: u64, run: u64, gap: u64, length: u64) -> Option<Self> {
+        let (in_a_row, period) = (run / record.max(1), run.checked_add(gap).filter(|&p| p > 0)?);
+        let rest = (length % period).min(run) / record.max(1);
+        let records = (length / period).checked_mul(in_a_row)?.checked_add(rest).filter(|&n| n > 0)?;
+        (in_a_row > 0).then_some(Self { next: 0, records, in_a_row, period })
+    }
+
+    #[inline]
+    fn next(&mut self, record: u64) -> u64 {
+        let n = self.next;
+        self.next = if n + 1 == self.records { 0 } else { n + 1 };
+        n / self.in_a_row * self.period + n % self.in_a_row * record
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -117,6 +150,16 @@ impl StreamOps {
         let source = match (&stream.access, &sizes) {
             (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
             (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. }) => Source::Cursor(0),
+            (Access::Runs { order, operations, same }, _) => Source::Runs {
+                order: Order::new(order, records, seed, place)?,
+                at: 0,
+                left: 0,
+                operations: *operations,
+                same: *same,
+            },
+            (Access::Striped { run, gap }, _) => {
+                Source::Striped(Stripes::new(largest, run.0, gap.0, region.length)?)
+            }
             (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
             (access, _) => Source::Order(Order::new(access, records, seed, place)?),
         };
@@ -238,6 +281,17 @@ impl StreamOps {
         };
         match &mut self.source {
             Source::Order(order) => (self.region.start + order.next(self.records) * self.unit, size, 0),
+            Source::Runs { order, at, left, operations, same } => {
+                if *left > 0 && (*same || *at + 1 < self.records) {
+                    *left -= 1;
+                    *at += u64::from(!*same);
+                } else {
+                    *at = order.next(self.records);
+                    *left = operations.saturating_sub(1);
+                }
+                (self.region.start + *at * self.unit, size, 0)
+            }
+            Source::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),
             Source::Cursor(at) => (self.region.start + advance(at, size, self.region.length), size, 0),
             Source::Cursors { read, write } => {
                 let at = if read_next { read } else { write };
@@ -468,6 +522,13 @@ mod tests {
                 Zone { operations_percent: 10.0, region_percent: 90.0 },
             ])),
             Just(Access::Strided { step: 17 }),
+            (1u64..9, any::<bool>()).prop_map(|(operations, same)| Access::Runs {
+                order: Box::new(Access::Permuted),
+                operations,
+                same
+            }),
+            (1u64..9, 0u64..99_999)
+                .prop_map(|(n, gap)| Access::Striped { run: Bytes(n * 4096), gap: Bytes(gap) }),
             Just(Access::Shuffled { key: vec![1, 2] }),
         ]
     }

@@ -343,6 +343,12 @@ pub fn access() -> BoxedStrategy<Access> {
         Just(Access::Backward),
         number().prop_map(Access::Same),
         number().prop_map(|step| Access::Strided { step }),
+        (number(), any::<bool>()).prop_map(|(operations, same)| Access::Runs {
+            order: Box::new(Access::Permuted),
+            operations,
+            same
+        }),
+        (bytes(), bytes()).prop_map(|(run, gap)| Access::Striped { run, gap }),
         vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
         Just(Access::Permuted),
         Just(Access::Uniform),

@@ -15,6 +15,7 @@ mod pattern;
 mod phases;
 mod replay;
 mod report;
+mod sequence;
 mod sets;
 mod several;
 mod steps;
@@ -166,6 +167,9 @@ fn job(
     let replay = replay::of(s, world, notes)?;
     let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
     let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
+    if replay.is_none() {
+        sequence::apply(s, rw, &mut stream)?;
+    }
     engine::apply(s, &mut stream, rw, notes)?;
     cpus::memory(s, &mut stream.buffers)?;
     let laid = match &replay {

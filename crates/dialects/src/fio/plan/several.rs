@@ -118,6 +118,11 @@ pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut N
     if files < 2 {
         return Ok(());
     }
+    if matches!(stream.access, Access::Striped { .. }) {
+        return Err(s
+            .wrong("nrfiles", "several files of which something is left out are not supported")
+            .hint("instead: one file, or a clone for each"));
+    }
     let wrong = |why: String| s.wrong(WORD, format!("{WORD}={word}: {why}"));
     let parameter = s.after_colon(WORD).map(str::to_owned);
     let number = |default: Option<f64>| -> Result<f64, Wrong> {

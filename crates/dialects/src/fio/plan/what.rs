@@ -52,16 +52,6 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
             .wrong("rw", format!("rw={word}: trims are not supported"))
             .hint("instead: a write, or blkdiscard before the run"));
     }
-    if let Some(n) = s.after_colon("rw") {
-        return Err(s
-            .wrong(
-                "rw",
-                format!(
-                    "rw={word}:{n}: an offset that is kept for {n} operations, or skips, is not supported"
-                ),
-            )
-            .hint("instead: a larger block size, or random_distribution=zoned"));
-    }
     let mixed = matches!(word.as_str(), "rw" | "readwrite" | "randrw");
     let percent = match s.last_of(&["rwmixread", "rwmixwrite"]) {
         None => 50,
@@ -241,6 +231,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 
 /// How much is done in a part.
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
+    super::sequence::fits(s, stream, part.length)?;
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;

@@ -23,14 +23,18 @@ const RW: super::Kind = Word(&[
 pub(super) static ROWS: &[Row] = &[
     done("name", Text, "name of the job"),
     done("description", Text, "a sentence about the job"),
-    also(done("rw", RW, "what is done, and in which order; trims and `:N` are refused"), &["readwrite"]),
-    refused(
+    also(
+        done(
+            "rw",
+            RW,
+            "what is done, and in which order; trims are refused. `:N`: so many operations at every random place, or so many bytes left out",
+        ),
+        &["readwrite"],
+    ),
+    done(
         "rw_sequencer",
         Word(&["sequential", "identical"]),
-        &["sequential"],
-        "how `rw=...:N` goes on",
-        "`rw=...:N` is not supported",
-        "random_distribution=zoned, or bs=N blocks",
+        "how `rw=...:N` of a random job goes on: with the blocks that follow, or with the same one",
     ),
     done("rwmixread", Number, "percent of reads in a mix"),
     done("rwmixwrite", Number, "percent of writes in a mix"),

@@ -71,6 +71,8 @@ impl Order {
             Access::Zoned(zones) => Self::Zoned { rng: rng(key), zones: zoned::table(zones, n)? },
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
+            // These are made of an order, or of bytes, in `stream`.
+            Access::Runs { .. } | Access::Striped { .. } => return None,
         })
     }
 

@@ -1,0 +1,170 @@
+//! Orders that stay somewhere for a while, or leave something out: `rw=...:N` with `rw_sequencer`, and `zonemode=strided`.
+
+use super::super::Wrong;
+use super::super::number;
+use super::super::settings::Settings;
+use super::what::Direction;
+use fathom_workload::{Access, Bytes, Record, Stream};
+
+/// Changes the order of a stream as a job wants it.
+pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
+    let same = s.word("rw_sequencer") == Some("identical");
+    let steps = s.after_colon("rw").map(str::trim);
+    let stripes = zones(s)?;
+    let word = rw.word();
+    let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
+    let (name, run, gap): (&'static str, Option<u64>, u64) = match (steps, stripes) {
+        (None, None) => return Ok(()),
+        (Some(_), Some(_)) => {
+            return wrong(
+                "zonemode",
+                "zones and rw=...:N in one job are not supported".into(),
+                "one of them",
+            );
+        }
+        (Some(text), None) if rw.random => {
+            let operations = match text.parse::<u64>() {
+                Ok(n) if n > 0 => n,
+                _ => {
+                    let why = format!("rw={word}:{text}: a number of operations above 0 is expected");
+                    return wrong("rw", why, "rw=randread:8, for example");
+                }
+            };
+            let Record::Fixed(_) = stream.record else {
+                return wrong("rw", format!("rw={word}:{text} needs one block size"), "instead: bs");
+            };
+            let order = Box::new(stream.access.clone());
+            stream.access = Access::Runs { order, operations, same };
+            return Ok(());
+        }
+        (Some(text), None) => {
+            let Ok(gap) = number::bytes(text, s.kb_base()) else {
+                let why = format!("rw={word}:{text}: a number of bytes to leave out is expected");
+                return wrong("rw", why, "going backwards is not supported");
+            };
+            if same {
+                let why = "rw_sequencer=identical belongs to random places".to_owned();
+                return wrong("rw_sequencer", why, "leave it out");
+            }
+            ("rw", None, gap)
+        }
+        (None, Some((run, gap))) => ("zonemode", Some(run), gap),
+    };
+    if rw.mixed {
+        let why =
+            format!("{name}: reads and writes of a mix each go on by themselves, and leave nothing out");
+        return wrong(name, why, "instead: a job that reads and one that writes");
+    }
+    if rw.random {
+        return wrong(name, "zones of a random job are not supported".into(), "instead: rw=read or rw=write");
+    }
+    let Record::Fixed(Bytes(block)) = stream.record else {
+        return wrong(name, format!("{name}: what leaves something out needs one block size"), "instead: bs");
+    };
+    let run = run.unwrap_or(block);
+    if run == 0 || !run.is_multiple_of(block.max(1)) {
+        let why = format!("zonesize={run}: a multiple of the block size of {block} bytes is expected");
+        return wrong("zonesize", why, "zonesize=1m, for example");
+    }
+    stream.access = Access::Striped { run: Bytes(run), gap: Bytes(gap) };
+    Ok(())
+}
+
+/// Bytes of a zone, and between two zones. A zone size alone means strided, as in fio.
+fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
+    let mode = s.word("zonemode");
+    let of = |name: &'static str| s.number(name);
+    let (size, range, skip) = (of("zonesize")?, of("zonerange")?, of("zoneskip")?.unwrap_or(0));
+    match (mode, size.filter(|bytes| *bytes > 0)) {
+        (Some("zbd"), _) => Err(s
+            .wrong("zonemode", "zonemode=zbd: zoned devices are not supported")
+            .hint("instead: zonemode=strided, or random_distribution=zoned")),
+        (Some("none"), _) | (None, None) => Ok(None),
+        (_, None) => Err(s.wrong("zonemode", "zonemode=strided needs zonesize")),
+        (_, Some(size)) => {
+            let range = range.filter(|bytes| *bytes > 0).unwrap_or(size);
+            match range.checked_sub(size).and_then(|rest| rest.checked_add(skip)) {
+                Some(gap) => Ok(Some((size, gap))),
+                None => Err(
+                    s.wrong("zonerange", "zonerange is at least zonesize, and both with zoneskip below 2^64")
+                ),
+            }
+        }
+    }
+}
+
+/// A part that stripes do not come out even in: where fio begins again then follows no rule.
+pub fn fits(s: &Settings, stream: &Stream, length: u64) -> Result<(), Wrong> {
+    let Access::Striped { run, gap } = &stream.access else { return Ok(()) };
+    let period = run.0.saturating_add(gap.0).max(1);
+    if length.is_multiple_of(period) {
+        return Ok(());
+    }
+    let name = if s.after_colon("rw").is_some() { "rw" } else { "zonemode" };
+    Err(s
+        .wrong(name, format!("{name}: {length} bytes are no whole number of stripes of {period} bytes, {} of them left out", gap.0))
+        .hint("give a size that is"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::ops::{Done, Place, Region, StreamOps};
+    use fathom_workload::{Program, Stream};
+
+    fn stream(args: &str) -> Stream {
+        let plan = planned(&format!("--name=a --bs=4k {args}"));
+        match &plan.workload.phases[0].groups[0].threads[0].program {
+            Program::Stream(stream) => (**stream).clone(),
+            Program::Flow(_) => panic!("a flow"),
+        }
+    }
+
+    fn blocks(args: &str) -> Vec<u64> {
+        let stream = stream(args);
+        let region = Region { start: 0, length: stream.length.unwrap().0 };
+        let mut ops = StreamOps::new(&stream, region, 1, Place::default()).unwrap();
+        std::iter::from_fn(|| ops.next(&Done::default())).map(|op| op.offset / 4096).collect()
+    }
+
+    #[test]
+    fn bytes_are_left_out_as_fio_leaves_them_out() {
+        // fio 3.33, from its iologs.
+        assert_eq!(blocks("--size=32k --rw=read:4k"), [0, 2, 4, 6, 0, 2, 4, 6]);
+        let strided = "--size=64k --rw=read --zonemode=strided --zonesize=8k";
+        let expected = [0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13];
+        assert_eq!(blocks(&format!("{strided} --zonerange=16k")), expected);
+        assert_eq!(blocks(&format!("{strided} --zonerange=8k --zoneskip=8k")), expected);
+        assert_eq!(blocks("--size=16k --rw=write --zonesize=8k"), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_random_place_is_kept_for_so_many_operations() {
+        let next = blocks("--size=1m --rw=randread:8");
+        let same = blocks("--size=1m --rw=randread:8 --rw_sequencer=identical");
+        assert_eq!((next.len(), same.len()), (256, 256));
+        // At the end of the file a run is cut short.
+        let follows = next.windows(2).filter(|w| w[1] == w[0] + 1).count();
+        assert!((256 * 7 / 8 - 16..=256 * 7 / 8 + 8).contains(&follows), "{follows}");
+        assert!(same.chunks(8).all(|run| run.iter().all(|block| *block == run[0])), "{same:?}");
+    }
+
+    #[test]
+    fn what_follows_no_rule_is_refused() {
+        for (args, what) in [
+            ("--size=28k --rw=read:4k", "no whole number of stripes"),
+            ("--size=32k --rw=rw:4k", "leave nothing out"),
+            ("--size=32k --rw=randread:0", "above 0"),
+            ("--size=32k --rw=read:-4k", "a number of bytes to leave out"),
+            ("--size=64k --rw=randread --zonesize=8k", "zones of a random job"),
+            ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
+            ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
+            ("--size=64k --rw=read --zonesize=8k --zonerange=4k", "at least zonesize"),
+            ("--size=64k --rw=read --zonesize=6k", "a multiple of the block size"),
+            ("--size=64k --rw=read:4k --nrfiles=2", "several files"),
+        ] {
+            let wrong = refused(&format!("--name=a --bs=4k {args}"));
+            assert!(wrong.contains(what), "{args}: {wrong}");
+        }
+    }
+}
