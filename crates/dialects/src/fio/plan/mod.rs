@@ -181,7 +181,7 @@ fn job(
         return Err(job
             .settings
             .wrong("rw", "it writes, and --readonly allows no writing")
-            .fio(format!("fio: job <{}> has write bit set, but --readonly was given\n", job.name)));
+            .fio(format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode\n", job.name)));
     }
     Ok(job)
 }
