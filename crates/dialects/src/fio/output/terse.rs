@@ -11,7 +11,8 @@ const PERCENTILES: usize = 20;
 /// The lines of a run.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, version: u8) -> String {
-    let disks = super::devices(plan, run);
+    // Version 2 knows no disks.
+    let disks = if version == 2 { Vec::new() } else { super::devices(plan, run) };
     let mut out = String::new();
     for entry in stats::entries(plan, run) {
         out += &line(&plan.jobs[entry.job], &entry, version, &disks);
@@ -51,7 +52,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         fields.push(format!("{:.2}%", disk.util_percent));
     }
     match (job.settings.text("description"), version) {
-        (Some(text), 2) => fields.join(";") + "\n" + text,
+        (Some(text), 2) => fields.join(";") + "\n;" + text,
         (Some(text), _) => fields.join(";") + ";" + text,
         (None, _) => fields.join(";"),
     }

@@ -196,6 +196,10 @@ fn the_terse_line() {
     };
     // Without a disk, and 9 more with one.
     assert_eq!([2, 3, 4, 5].map(|v| fields(v, 0).len()), [161, 121, 162, 180]);
+    // As fio 3.33 has it: version 2 knows no disks, and its description has a line of its own.
+    assert_eq!(fields(2, 1).len(), 161);
+    let described = planned("--minimal --terse-version=2 --name=a --size=1m --description=hi");
+    assert!(results(&described, &record(&described), &moment()).ends_with("0.00%\n;hi\n"));
     let three = fields(3, 1);
     assert_eq!(three.len(), 130);
     assert_eq!(three[..9], ["3", VERSION, "a", "0", "0", "4000", "2000", "500", "2000"]);

@@ -208,10 +208,10 @@ fn job(
         settings,
     };
     if general.read_only && (job.rw.writes() && !job.only_reads_back) {
-        return Err(job
-            .settings
-            .wrong("rw", "it writes, and --readonly allows no writing")
-            .fio(format!("fio: job <{}> has write bit set, but --readonly was given\n", job.name)));
+        return Err(job.settings.wrong("rw", "it writes, and --readonly allows no writing").fio(format!(
+            "fio: job <{}> has write or trim bit set, but fio is in read-only mode\n",
+            job.name
+        )));
     }
     Ok(job)
 }
