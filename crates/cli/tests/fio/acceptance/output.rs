@@ -1,6 +1,7 @@
 //! What programs read: JSON by its keys and types, bins, fields, and lines that are matched.
 
-use super::both::{Both, WHO, jobs, number};
+use super::both::{Both, WHO, jobs};
+use crate::support::percentiles_are_those_of_the_bins;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -72,21 +73,7 @@ fn case_20_percentiles_are_those_of_the_bins() {
         let document: Value = serde_json::from_str(&end.stdout).unwrap_or_else(|e| panic!("{who}: {e}"));
         for kind in ["clat_ns", "lat_ns"] {
             let latencies = &jobs(&document)[0]["read"][kind];
-            let bins = latencies["bins"].as_object().unwrap();
-            let mut bins: Vec<(u64, u64)> =
-                bins.iter().map(|(ns, n)| (ns.parse().unwrap(), number(n))).collect();
-            bins.sort_unstable();
-            let all: u64 = bins.iter().map(|bin| bin.1).sum();
-            assert_eq!(all, number(&latencies["N"]), "{who} {kind}");
-            for (percent, value) in latencies["percentile"].as_object().unwrap() {
-                let wanted = percent.parse::<f64>().unwrap() / 100.0 * all as f64;
-                let mut running = 0;
-                let reached = bins.iter().find(|(_, n)| {
-                    running += n;
-                    running as f64 >= wanted
-                });
-                assert_eq!(reached.map(|bin| bin.0), value.as_u64(), "{who} {kind} {percent}");
-            }
+            percentiles_are_those_of_the_bins(latencies, &format!("{who} {kind}"));
         }
     }
 }
