@@ -3,9 +3,11 @@
 
 mod acceptance;
 mod beside_fio;
+mod consumers;
 mod documented;
 mod elsewhere;
 mod ends;
+mod examples;
 mod jobs_beside;
 mod kinds;
 mod reports;

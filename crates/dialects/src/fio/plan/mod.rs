@@ -158,7 +158,7 @@ fn job(
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
     warn(s, notes);
     let job = Job {
-        name: s.job.clone(),
+        name: s.called().to_owned(),
         group,
         step,
         clones,
