@@ -12,6 +12,7 @@ mod phases;
 mod report;
 mod sets;
 mod steps;
+mod waits;
 mod what;
 
 pub use files::{Make, Memory};
@@ -107,7 +108,12 @@ pub fn make(
     }
     let mut jobs: Vec<Job> = Vec::new();
     for settings in settings {
-        let job = job(settings, jobs.last(), &general, world, &mut notes)?;
+        let waits = waits::begins_step(&settings, &jobs)?;
+        let mut job = job(settings, jobs.last(), &general, world, &mut notes)?;
+        // A stonewall has begun a step already.
+        if waits && jobs.last().is_some_and(|last| last.step == job.step) {
+            job.step += 1;
+        }
         jobs.push(job);
     }
     let seed = seed(&jobs, world)?;
