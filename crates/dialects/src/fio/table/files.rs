@@ -122,8 +122,8 @@ pub(super) static ROWS: &[Row] = &[
         super::Kind::Bytes,
         &[],
         "usable part of a zone",
-        "zones are not supported",
-        "random_distribution=zoned",
+        "zoned devices are not supported",
+        "zonemode=strided",
     ),
     refused(
         "read_beyond_wp",
