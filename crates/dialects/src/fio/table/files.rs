@@ -122,8 +122,8 @@ pub(super) static ROWS: &[Row] = &[
         super::Kind::Bytes,
         &[],
         "usable part of a zone",
-        "zoned devices are not supported",
-        "zonemode=strided",
+        "zones are not supported",
+        "random_distribution=zoned",
     ),
     refused(
         "read_beyond_wp",
