@@ -12,7 +12,6 @@ mod phases;
 mod report;
 mod sets;
 mod steps;
-mod waits;
 mod what;
 
 pub use files::{Make, Memory};
@@ -108,12 +107,7 @@ pub fn make(
     }
     let mut jobs: Vec<Job> = Vec::new();
     for settings in settings {
-        let waits = waits::begins_step(&settings, &jobs)?;
-        let mut job = job(settings, jobs.last(), &general, world, &mut notes)?;
-        // A stonewall has begun a step already.
-        if waits && jobs.last().is_some_and(|last| last.step == job.step) {
-            job.step += 1;
-        }
+        let job = job(settings, jobs.last(), &general, world, &mut notes)?;
         jobs.push(job);
     }
     let seed = seed(&jobs, world)?;

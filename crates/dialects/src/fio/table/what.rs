@@ -111,7 +111,14 @@ pub(super) static ROWS: &[Row] = &[
         &["start_delay"],
     ),
     also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
-    done("wait_for", Text, "begin when that job is done, if no other runs beside it"),
+    refused(
+        "wait_for",
+        Text,
+        &[],
+        "begin when that job is done",
+        "jobs wait for all before them",
+        "stonewall",
+    ),
     done("new_group", Flag, "begin a new group in reports"),
     done("exitall", Flag, "the first job that is done ends the others that run with it"),
     refused(
