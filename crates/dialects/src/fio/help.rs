@@ -98,7 +98,7 @@ mod tests {
     fn help_tells_the_state_of_an_option() {
         let of = |name: &str| text("fio", &Help::Options(Some(name.into())));
         assert!(of("readwrite").unwrap().contains("rw:"));
-        assert!(of("ioscheduler").unwrap().contains("refused: a job does not change the machine"));
+        assert!(of("zonemode").unwrap().contains("refused: zones are not supported"));
         assert!(of("nonsense").is_err());
         assert!(text("fio", &Help::Version).unwrap().starts_with("fio-3."));
         assert!(text("fio", &Help::Engines).unwrap().contains("io_uring"));

@@ -286,7 +286,7 @@ fn a_written_and_verified_job_is_read_back() {
 fn what_is_not_supported_says_why_and_what_is() {
     let cases = [
         "--name=a --size=1m --rw=trim",
-        "--name=a --size=1m --rw=randrw:8",
+        "--name=a --size=1m --rw=randread:8",
         "--name=a --size=1m --rw=rw --bs=4k,8k",
         "--name=a --size=1m --nrfiles=4",
         "--name=a --size=1m --ioengine=posixaio",

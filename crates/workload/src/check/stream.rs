@@ -146,18 +146,8 @@ fn access_error(stream: &Stream) -> Option<String> {
             Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))
         }
         Access::Zoned(zones) => zone_error(zones),
-        Access::Shuffled { .. }
-        | Access::Strided { .. }
-        | Access::Skipping { .. }
-        | Access::Runs { .. }
-        | Access::Strips { .. }
-            if !matches!(stream.record, Record::Fixed(_)) =>
-        {
+        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(stream.record, Record::Fixed(_)) => {
             Some("this order of access needs a fixed record size".into())
-        }
-        Access::Runs { operations: 0, .. } => Some("runs of 0 operations have no end".into()),
-        Access::Strips { records, operations, .. } if *records == 0 || *operations == 0 => {
-            Some("strips have records and operations above 0".into())
         }
         _ => None,
     }

@@ -235,32 +235,6 @@ pub enum Access {
     },
     /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
     Zoned(Vec<Zone>),
-    /// Record 0, then the one so many records behind the end of the last (-2 goes backward). What lies outside begins anew: at record 0,
-    /// or, going backward, as many records before the end.
-    Skipping {
-        /// Records between the end of one and the begin of the next.
-        records: i64,
-    },
-    /// Runs, each from a record drawn uniformly; the end of the region ends a run.
-    Runs {
-        /// Operations of a run, above 0.
-        operations: u64,
-        /// All of them on the record that was drawn; else on it and those behind it.
-        #[serde(default, skip_serializing_if = "is_default")]
-        same: bool,
-    },
-    /// Strips of records with gaps between them, one after the other, and again from the first.
-    Strips {
-        /// Records of a strip, above 0.
-        records: u64,
-        /// Records between two strips.
-        gap: u64,
-        /// Operations before it goes on to the next strip, above 0; a strip is gone round as often as that takes.
-        operations: u64,
-        /// No order inside a strip, but no record twice before all have had their turn.
-        #[serde(default, skip_serializing_if = "is_default")]
-        random: bool,
-    },
     /// The listed operations, in order; record size and region are taken from the list.
     Listed(Vec<ListedOp>),
 }

@@ -409,11 +409,6 @@ mod tests {
                 Zone { operations_percent: 10.0, region_percent: 90.0 },
             ])),
             Just(Access::Strided { step: 17 }),
-            any::<i64>().prop_map(|records| Access::Skipping { records }),
-            (1u64..99, any::<bool>()).prop_map(|(operations, same)| Access::Runs { operations, same }),
-            (1u64..99, 0u64..99, 1u64..99, any::<bool>()).prop_map(|(records, gap, operations, random)| {
-                Access::Strips { records, gap, operations, random }
-            }),
             Just(Access::Shuffled { key: vec![1, 2] }),
         ]
     }

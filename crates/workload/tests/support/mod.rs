@@ -305,11 +305,6 @@ pub fn access() -> BoxedStrategy<Access> {
         float().prop_map(|h| Access::Pareto { h }),
         float().prop_map(|deviation_percent| Access::Normal { deviation_percent }),
         vec(zone(), 0..4).prop_map(Access::Zoned),
-        any::<i64>().prop_map(|records| Access::Skipping { records }),
-        (number(), any::<bool>()).prop_map(|(operations, same)| Access::Runs { operations, same }),
-        (number(), number(), number(), any::<bool>()).prop_map(|(records, gap, operations, random)| {
-            Access::Strips { records, gap, operations, random }
-        }),
         vec(listed(), 0..4).prop_map(Access::Listed),
     ]
     .boxed()

@@ -1,5 +1,5 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `steps` (orders that go on from where they are), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
 
 mod data;
 mod engine;
@@ -11,7 +11,6 @@ mod pattern;
 mod phases;
 mod report;
 mod sets;
-mod steps;
 mod what;
 
 pub use files::{Make, Memory};

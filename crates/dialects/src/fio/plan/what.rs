@@ -3,7 +3,7 @@
 use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
-use super::{Part, steps};
+use super::Part;
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// What a job does, in the words of fio.
@@ -52,6 +52,16 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
             .wrong("rw", format!("rw={word}: trims are not supported"))
             .hint("instead: a write, or blkdiscard before the run"));
     }
+    if let Some(n) = s.after_colon("rw") {
+        return Err(s
+            .wrong(
+                "rw",
+                format!(
+                    "rw={word}:{n}: an offset that is kept for {n} operations, or skips, is not supported"
+                ),
+            )
+            .hint("instead: a larger block size, or random_distribution=zoned"));
+    }
     let mixed = matches!(word.as_str(), "rw" | "readwrite" | "randrw");
     let percent = match s.last_of(&["rwmixread", "rwmixwrite"]) {
         None => 50,
@@ -84,10 +94,7 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
         (false, 100) => fathom_workload::Direction::Read,
         (false, _) => fathom_workload::Direction::Write,
     };
-    let access = match steps::access(s, rw, &record)? {
-        Some(access) => access,
-        None => access(s, rw)?,
-    };
+    let access = access(s, rw)?;
     Ok(Stream { record, access, ..Stream::new("", direction, Bytes(4096)) })
 }
 
@@ -245,11 +252,10 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part, several: bool) -> Resu
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;
-    let whole = match &stream.record {
+    let per_pass = match &stream.record {
         Record::Fixed(size) => Some(region / size.0.max(1)),
         _ => None,
     };
-    let per_pass = whole.map(|n| steps::pass(&stream.access, n));
     let most = s.number("number_ios")?.filter(|n| *n > 0);
     if stream.record.largest().0 > region && !several {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");
@@ -286,7 +292,6 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part, several: bool) -> Resu
                 )
                 .hint("instead: io_size"));
         }
-        (Some(n), None, _) if per_pass != whole => Amount::Operations(n),
         (Some(_), None, _) if loops == 1 => Amount::Pass,
         (Some(_), None, _) => Amount::Passes(loops),
         (None, None, _) if io_size.is_none() && loops == 1 => Amount::Pass,

@@ -21,18 +21,14 @@ const RW: super::Kind = Word(&[
 pub(super) static ROWS: &[Row] = &[
     done("name", Text, "name of the job"),
     done("description", Text, "a sentence about the job"),
-    also(
-        done(
-            "rw",
-            RW,
-            "what is done, and in which order; `:N` leaves bytes out after each block (sequential) or takes a new offset every N blocks (random). Trims are refused",
-        ),
-        &["readwrite"],
-    ),
-    done(
+    also(done("rw", RW, "what is done, and in which order; trims and `:N` are refused"), &["readwrite"]),
+    refused(
         "rw_sequencer",
         Word(&["sequential", "identical"]),
-        "how `rw=randread:N` goes on: with the blocks behind, or with the same block",
+        &["sequential"],
+        "how `rw=...:N` goes on",
+        "`rw=...:N` is not supported",
+        "random_distribution=zoned, or bs=N blocks",
     ),
     done("rwmixread", Number, "percent of reads in a mix"),
     done("rwmixwrite", Number, "percent of writes in a mix"),
@@ -131,13 +127,10 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),
-    also(
-        done(
-            "thread",
-            Flag,
-            "threads instead of processes; fathom takes threads either way (mmap: processes) and says so in JSON",
-        ),
-        &["threads"],
+    done(
+        "thread",
+        Flag,
+        "threads instead of processes; fathom takes threads either way (mmap: processes) and says so in JSON",
     ),
     refused(
         "profile",

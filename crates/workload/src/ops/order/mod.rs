@@ -4,7 +4,6 @@ mod alias;
 mod falling;
 mod normal;
 mod pareto;
-mod steps;
 mod zipf;
 mod zoned;
 
@@ -12,7 +11,6 @@ use self::alias::Alias;
 use self::falling::Falling;
 use self::normal::Normal;
 use self::pareto::Pareto;
-use self::steps::{Runs, Skipping, Strips};
 use self::zipf::Zipf;
 use super::feistel::Feistel;
 use super::{Mt19937_64, Place, derive_seed};
@@ -39,9 +37,6 @@ pub(super) enum Order {
     Pareto { rng: Xoshiro256PlusPlus, ranks: Box<Falling<Pareto>>, map: Feistel },
     Normal { rng: Xoshiro256PlusPlus, bell: Normal },
     Zoned { rng: Xoshiro256PlusPlus, zones: Alias },
-    Skipping(Skipping),
-    Runs(Runs),
-    Strips(Strips),
 }
 
 impl Order {
@@ -72,11 +67,6 @@ impl Order {
                 Self::Normal { rng: rng(key), bell: Normal::new(*deviation_percent, n)? }
             }
             Access::Zoned(zones) => Self::Zoned { rng: rng(key), zones: zoned::table(zones, n)? },
-            Access::Skipping { records } => Self::Skipping(Skipping::new(*records)),
-            Access::Runs { operations, same } => Self::Runs(Runs::new(rng(key), *operations, *same)),
-            Access::Strips { records, gap, operations, random } => {
-                Self::Strips(Strips::new(*records, *gap, *operations, random.then_some(key)))
-            }
             // A list has no order of records, nor have two cursors; positions of a scaled access are drawn in `pool`.
             Access::Listed(_) | Access::SequentialByKind | Access::Scaled(_) => return None,
         })
@@ -126,9 +116,6 @@ impl Order {
             Self::Pareto { rng, ranks, map } => map.at(ranks.draw(rng)),
             Self::Normal { rng, bell } => bell.draw(n, rng),
             Self::Zoned { rng, zones } => zones.draw(rng).1,
-            Self::Skipping(order) => order.next(n),
-            Self::Runs(order) => order.next(n),
-            Self::Strips(order) => order.next(n),
         }
     }
 }
