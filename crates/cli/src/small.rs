@@ -50,7 +50,7 @@ fn region(workload: &Workload, stream: &Stream) -> Option<u64> {
     let set: &FileSet = workload.filesets.iter().find(|set| set.name == stream.fileset)?;
     match set.size {
         Sizing::Fixed(Bytes(bytes)) => Some(bytes),
-        Sizing::Variable(_) => None,
+        Sizing::Variable(_) | Sizing::Each(_) => None,
     }
 }
 

@@ -5,12 +5,14 @@ use crate::EngineError;
 use crate::action::Sets;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, FileSet, MapFlush, Pick, Program, Record, Share, Sizing, Stream, Verify, Workload,
+    Access, Amount, Data, FileSet, MapFlush, Pick, Pinning, Program, Record, Share, Sizing, Stream, Verify,
+    Workload,
 };
 use std::sync::Arc;
 
 pub(crate) fn check(
     workload: &Workload,
+    spooled: bool,
     sets: impl FnOnce() -> Result<Arc<Sets>, EngineError>,
 ) -> Result<(), EngineError> {
     if let Err(errors) = workload.check() {
@@ -21,8 +23,9 @@ pub(crate) fn check(
     let mut tried = Tried::default();
     for (number, phase) in workload.phases.iter().enumerate() {
         for group in &phase.groups {
+            let place = format!("phase {number} ({}), group {}", phase.name, group.name);
+            check_cpus(&place, &group.pinning)?;
             for thread in &group.threads {
-                let place = format!("phase {number} ({}), group {}", phase.name, group.name);
                 match &thread.program {
                     Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {
@@ -34,7 +37,7 @@ pub(crate) fn check(
                                 "memory belongs to flows; streams have buffer_area",
                             ));
                         }
-                        check_stream(&place, stream)?;
+                        check_stream(&place, stream, spooled)?;
                         let set = workload.fileset(&stream.fileset);
                         let asked = Asked {
                             stream,
@@ -53,6 +56,16 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// CPUs that are not there, or not ours to use.
+fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
+    let Pinning::Among(wanted) = pinning else { return Ok(()) };
+    let ours = crate::engine::allowed_cpus();
+    match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
+        Some(cpu) => Err(unsupported(place, &format!("CPU {cpu} is none of those that fathom may use"))),
+        None => Ok(()),
+    }
+}
+
 /// What streams cannot do with a file set.
 fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), EngineError> {
     let Some(set) = set else { return Ok(()) };
@@ -65,9 +78,9 @@ fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), 
     if set.files.count() == 0 {
         return refuse("its file set has no file (leaf directories belong to flows)");
     }
-    if stream.pick == Pick::All && matches!(set.size, Sizing::Variable(_)) {
+    if stream.pick == Pick::All && stream.turns.is_none() && !matches!(set.size, Sizing::Fixed(_)) {
         return refuse(
-            "pick = \"all\" needs files of one size; the sizes of this set are drawn from a variable",
+            "pick = \"all\" without turns needs files of one size; the files of this set have sizes of their own",
         );
     }
     Ok(())
@@ -87,7 +100,7 @@ fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<()
     }
 }
 
-fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
+fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
     if let Some(sentence) = crate::numa::refusal(stream.buffers.node) {
@@ -112,7 +125,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
         (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
         _ => matches!(stream.record, Record::Fixed(_)),
     };
-    if stream.log_operations && !counted {
+    if stream.log_operations && !counted && !spooled {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
     }
     if matches!(stream.access, Access::Listed(_)) && (stream.start.0 > 0 || stream.length.is_some()) {
@@ -120,7 +133,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     }
     check_backend(place, stream)?;
     if let Access::Listed(list) = &stream.access
-        && list.iter().any(|op| op.bytes == 0)
+        && list.iter().any(|op| op.bytes == 0 && !op.does.is_some_and(fathom_workload::Does::syncs))
     {
         return refuse("an operation of the list has 0 bytes");
     }

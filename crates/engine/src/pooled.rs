@@ -3,8 +3,9 @@
 
 use crate::EngineError;
 use crate::action::Sets;
+use crate::engine::region_of;
 use crate::pools::{Pool, Pools};
-use fathom_workload::ops::PooledFiles;
+use fathom_workload::ops::{PooledFiles, Region};
 use fathom_workload::{Group, Phase, Pick, Program, Sequence, Stream, Thread, Workload};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ struct Open {
 struct Set {
     files: PooledFiles,
     paths: Vec<PathBuf>,
+    parts: Vec<Region>,
 }
 
 /// What has been given out so far.
@@ -78,6 +80,7 @@ impl Pooled {
             busy: (&self.memory.places()[member.all.clone()], member.own.clone()),
             files: set.files,
             paths: &set.paths,
+            parts: &set.parts,
         })
     }
 }
@@ -111,12 +114,19 @@ impl Given<'_> {
         Some(member)
     }
 
-    /// The files of a stream's set, which are of one size: other sets are refused.
+    /// The files of a stream's set. But for those that take turns they are of one size: other sets are refused.
     fn set_of(&mut self, stream: &Stream) -> usize {
         let set = self.workload.fileset(&stream.fileset);
         let paths: Vec<PathBuf> = set.map(|s| self.files.paths(s).collect()).unwrap_or_default();
-        let file_bytes = set.map_or(0, |s| self.files.size(s, 0));
-        self.sets.push(Set { files: PooledFiles { count: paths.len() as u32, file_bytes }, paths });
+        // Data differ by their place in a row of files that are all as large as the largest.
+        let file_bytes = set.map_or(0, |s| self.files.largest(s));
+        let parts = match (set, &stream.turns) {
+            (Some(s), Some(_)) => {
+                (0..paths.len() as u64).map(|i| region_of(stream, self.files.size(s, i))).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.sets.push(Set { files: PooledFiles { count: paths.len() as u32, file_bytes }, paths, parts });
         self.sets.len() - 1
     }
 }

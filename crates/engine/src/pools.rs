@@ -2,7 +2,7 @@
 //! records are being worked on. It lies in a shared mapping of its own, because workers may be processes.
 
 use crate::EngineError;
-use fathom_workload::ops::{Common, PooledFiles};
+use fathom_workload::ops::{Common, PooledFiles, Region};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub(crate) struct Pool<'a> {
     pub busy: (&'a [AtomicU64], Range<usize>),
     pub files: PooledFiles,
     pub paths: &'a [PathBuf],
+    /// The part of each file, where the files take turns.
+    pub parts: &'a [Region],
 }
 
 impl Pools {

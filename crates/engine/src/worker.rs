@@ -10,12 +10,14 @@ use crate::flow;
 use crate::hot::rare::{Quota, Rare, punctual_sleeps};
 use crate::hot::{Hot, Outcome, one_by_one, several};
 use crate::pools::Pool;
+use crate::settle;
 use crate::shared::{
     Call, End, FINAL_SYNC, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
     STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake,
     futex_wait,
 };
-use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps};
+use crate::spool::Spool;
+use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps, TurnOps};
 use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
@@ -40,10 +42,18 @@ pub(crate) struct Plan<'a> {
     pub place: Place,
     /// CPU it is bound to for all its life.
     pub cpu: Option<usize>,
+    /// CPUs that it may use, if not all.
+    pub among: &'a [u32],
+    /// It begins so long after the release that a stop may come before.
+    pub delayed: bool,
     /// CPU it waits for the start on.
     pub start_cpu: Option<usize>,
     pub nice: i32,
+    /// Best-effort I/O priority.
+    pub io_priority: Option<u8>,
     pub time_ns: Option<u64>,
+    /// The time is that of its group alone.
+    pub own_time: bool,
     pub ramp_ns: u64,
     /// Workers of the phase that look for a queue depth.
     pub searching: u32,
@@ -52,6 +62,8 @@ pub(crate) struct Plan<'a> {
     pub raise: Option<Raise>,
     /// For a stream over all files of its set.
     pub pool: Option<Pool<'a>>,
+    /// Where its operations are written down instead of in the record, and how many workers do so.
+    pub spool: Option<(&'a std::fs::File, usize)>,
 }
 
 impl Plan<'_> {
@@ -144,11 +156,14 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
     let mut clocks = ClockStop { shared, reported: false };
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match job {
         Job::Stream(plan) => {
-            settle(plan.cpu, plan.nice)?;
+            settle::settle(plan.cpu, plan.among, plan.nice)?;
+            if let Some(priority) = plan.io_priority {
+                settle::io_priority(priority)?;
+            }
             stream(plan, shared, slot, clock, &mut ready, &mut clocks)
         }
         Job::Flow(plan) => {
-            settle(plan.cpu, plan.nice)?;
+            settle::settle(plan.cpu, plan.among, plan.nice)?;
             let mut starting = Starting { ready: &mut ready, clocks: &mut clocks };
             flow::live(plan, shared, slot, clock, &mut starting)
         }
@@ -224,7 +239,7 @@ impl Starting<'_, '_> {
         clock: Clock,
     ) {
         self.ready.report();
-        wait_for_release(index, start_cpu, shared, clock);
+        wait_for_release((index, false), start_cpu, shared, clock);
     }
 
     /// What the worker does from here on is in no rate.
@@ -270,19 +285,6 @@ impl Ready<'_> {
             add_and_wake(&self.shared.control().ready);
         }
     }
-}
-
-/// CPU and priority.
-fn settle(cpu: Option<usize>, nice: i32) -> Result<(), Fault> {
-    if let Some(cpu) = cpu
-        && !bind(cpu)
-    {
-        return Err(Fault::short(Call::Settle, 0, 0, 0));
-    }
-    if nice != 0 {
-        rustix::process::nice(nice).map_err(|e| Fault::of(Call::Settle, e, 0))?;
-    }
-    Ok(())
 }
 
 /// How a stream's operations are driven through an open file.
@@ -380,7 +382,7 @@ fn live<B: Handle, D: Drive<B>>(
     ))?;
     let stats = shared.stats(plan.index);
     touch(stats, plan);
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         punctual_sleeps();
     }
     let mut backend = None;
@@ -391,11 +393,11 @@ fn live<B: Handle, D: Drive<B>>(
         prologue(plan, b)?;
     }
     ready.report();
-    wait_for_release(plan.index, plan.start_cpu, shared, clock);
+    wait_for_release((plan.index, plan.delayed), plan.start_cpu, shared, clock);
 
     let start = clock.now();
     slot.released_ticks = start;
-    let log = stream.log_operations.then(|| {
+    let log = (stream.log_operations && plan.spool.is_none()).then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
     });
@@ -413,6 +415,7 @@ fn live<B: Handle, D: Drive<B>>(
         file_bytes,
         figures: slot,
         log,
+        spool: plan.spool.map(|(file, workers)| Spool::new(file, workers)),
         page: shared.page(plan.index),
         released: start,
         start,
@@ -449,8 +452,10 @@ fn live<B: Handle, D: Drive<B>>(
     // Whatever happens next, what was done so far has a length.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
     let outcome = outcome?;
+    // Whose own time is over is done, too.
+    let timed_out = plan.own_time && outcome == Outcome::Stopped && control.stop.load(Ordering::Relaxed) == 0;
     let raise_first = |when: Raise| {
-        if outcome == Outcome::Completed && plan.raise == Some(when) {
+        if (outcome == Outcome::Completed || timed_out) && plan.raise == Some(when) {
             let _ = control.stop.compare_exchange(0, STOP_FIRST_DONE, Ordering::AcqRel, Ordering::Relaxed);
         }
     };
@@ -510,6 +515,8 @@ enum Operations<'a> {
     Any(Box<StreamOps>),
     /// On all files of a set.
     Pool(Box<PoolOps<'a>>),
+    /// On all files of a set, in turns.
+    Turns(Box<TurnOps>),
 }
 
 impl<'a> Operations<'a> {
@@ -517,7 +524,12 @@ impl<'a> Operations<'a> {
     /// from one source to the end.
     fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
-        if let Some(p) = &plan.pool {
+        let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
+        if let Some(p) = plan.pool.as_ref().filter(|_| stream.turns.is_some()) {
+            return TurnOps::new(stream, p.parts, plan.seed, plan.place)
+                .map(|ops| Self::Turns(Box::new(ops)));
+        }
+        if let Some(p) = plan.pool.as_ref().filter(|_| !listed) {
             let ops = PoolOps::new(stream, p.files, plan.seed, plan.place, p.common, p.busy.clone())?;
             return Some(Self::Pool(Box::new(ops)));
         }
@@ -540,6 +552,7 @@ impl<'a> Operations<'a> {
         match self {
             Self::Any(ops) => D::run(hot, backend, &mut **ops, stream),
             Self::Pool(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Turns(ops) => D::run(hot, backend, &mut **ops, stream),
             Self::Plain(plain, reads) => match (plain.clone(), *reads) {
                 (Plain::Sequential(p), true) => D::run(hot, backend, &mut p.reads(), stream),
                 (Plain::Sequential(p), false) => D::run(hot, backend, &mut p.writes(), stream),
@@ -561,6 +574,7 @@ impl<'a> Operations<'a> {
         match self {
             Self::Any(ops) => D::finish(hot, backend, &mut **ops, stream),
             Self::Pool(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Turns(ops) => D::finish(hot, backend, &mut **ops, stream),
             Self::Plain(..) => Ok(()),
         }
     }
@@ -579,7 +593,7 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
             used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
         }
     }
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         used.push(RESPONSE);
     }
     if stream.sync_series.is_some() {
@@ -637,12 +651,19 @@ fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
 /// Waits for the start. Until shortly before it the worker is bound to a CPU of its own: the kernel may otherwise have woken two
 /// workers on one CPU, and the first would be done with a short phase before the second has begun. Then it is free again, and
 /// spins to the agreed time.
-fn wait_for_release(index: usize, start_cpu: Option<usize>, shared: &Shared, clock: Clock) {
+///
+/// Who is `delayed` waits no longer once anything has ended the phase: there will be nothing to do.
+fn wait_for_release(
+    (index, delayed): (usize, bool),
+    start_cpu: Option<usize>,
+    shared: &Shared,
+    clock: Clock,
+) {
     const FREE_BEFORE_NS: u64 = 30_000;
     let control = shared.control();
     let home = start_cpu.and_then(|cpu| {
         let home = rustix::thread::sched_getaffinity(None).ok()?;
-        bind(cpu).then_some(home)
+        settle::bind(cpu).then_some(home)
     });
     if shared.workers() < std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
         // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which are
@@ -657,7 +678,10 @@ fn wait_for_release(index: usize, start_cpu: Option<usize>, shared: &Shared, clo
         futex_wait(&control.go, 0, 100_000_000);
     }
     let start_at = shared.live(index).start_at.load(Ordering::Acquire);
-    let stopped = || control.stop.load(Ordering::Relaxed) == STOP_INTERRUPT;
+    let stopped = || {
+        let stop = control.stop.load(Ordering::Relaxed);
+        stop == STOP_INTERRUPT || delayed && stop != 0
+    };
     let left_ns = || clock.between(clock.now(), start_at);
     while left_ns() > FREE_BEFORE_NS && !stopped() {
         if left_ns() > 300_000 {
@@ -673,13 +697,6 @@ fn wait_for_release(index: usize, start_cpu: Option<usize>, shared: &Shared, clo
     while left_ns() > 0 && !stopped() {
         std::hint::spin_loop();
     }
-}
-
-/// Binds the calling thread to a CPU.
-fn bind(cpu: usize) -> bool {
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(cpu);
-    rustix::thread::sched_setaffinity(None, &set).is_ok()
 }
 
 fn finish_in_clock<B: Handle>(

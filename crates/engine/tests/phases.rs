@@ -163,7 +163,7 @@ fn a_rate_does_not_outlast_the_phase() {
     assert_eq!((&r.workers[0].ending, r.workers[0].ops), (&Ending::Stopped, 1));
     assert!((29_000_000..5_000_000_000).contains(&r.workers[0].elapsed_ns), "{}", r.workers[0].elapsed_ns);
     let thinking = Pace {
-        think: Some(Think { time: Duration(20_000_000_000), counted: true, asleep: false }),
+        think: Some(Think { time: Duration(20_000_000_000), counted: true, ..Think::default() }),
         ..Pace::default()
     };
     let r = bench.run(Stream { pace: thinking, ..endless(Direction::Write) });

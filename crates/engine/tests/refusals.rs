@@ -69,7 +69,7 @@ fn times_that_would_leave_the_clock_are_refused() {
     let stop = Stop { time: Some(long), ..Stop::default() };
     expect(&Bench::new(MIB).stop(stop), stream(), "the time of stop");
     expect(&Bench::new(MIB).interval(Duration(10)), stream(), "at least 1ms");
-    let think = Some(Think { time: long, counted: false, asleep: false });
+    let think = Some(Think { time: long, ..Think::default() });
     expect(&Bench::new(MIB), Stream { pace: Pace { think, ..Pace::default() }, ..stream() }, "think");
 }
 

@@ -15,8 +15,8 @@ pub(crate) fn written(workload: &Workload, set: &FileSet) -> Regions {
         Program::Stream(stream) => Some(&**stream),
         Program::Flow(_) => None,
     });
-    let own =
-        streams.filter(|s| s.fileset == set.name && s.pick != Pick::All && s.direction != Direction::Read);
+    let apart = |s: &&Stream| s.pick != Pick::All || s.turns.is_some();
+    let own = streams.filter(|s| s.fileset == set.name && s.direction != Direction::Read).filter(apart);
     Regions::of(own.flat_map(parts).collect())
 }
 

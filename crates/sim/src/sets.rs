@@ -66,7 +66,7 @@ fn sizes(set: &FileSet, drawn: &Layouts) -> Vec<u64> {
     }
     match set.size {
         Sizing::Fixed(Bytes(bytes)) => vec![bytes; usize::try_from(set.files.count()).unwrap_or(0)],
-        Sizing::Variable(_) => drawn.sizes.get(&set.name).cloned().unwrap_or_default(),
+        Sizing::Variable(_) | Sizing::Each(_) => drawn.sizes.get(&set.name).cloned().unwrap_or_default(),
     }
 }
 

@@ -29,11 +29,15 @@ impl<'w> Shared<'w> {
     pub fn of(workload: &'w Workload, by_flows: BTreeSet<&'w str>) -> Self {
         let mut all = Self { by_flows, paths: BTreeMap::new() };
         for set in &workload.filesets {
-            let Sizing::Fixed(bytes) = set.size else { continue };
             let written = written(workload, set);
-            for path in all.listed(set) {
+            for (index, path) in all.listed(set).iter().enumerate() {
+                let bytes = match &set.size {
+                    Sizing::Fixed(bytes) => bytes.0,
+                    Sizing::Each(sizes) => sizes.get(index).map_or(0, |bytes| bytes.0),
+                    Sizing::Variable(_) => continue,
+                };
                 let named = all.paths.entry(path).or_default();
-                named.bytes = named.bytes.max(bytes.0);
+                named.bytes = named.bytes.max(bytes);
                 named.written = named.written.with(&written);
                 named.sets += 1;
             }
@@ -44,7 +48,11 @@ impl<'w> Shared<'w> {
     /// The paths of a set whose files may be those of another.
     pub fn listed(&self, set: &'w FileSet) -> &'w [PathBuf] {
         match (&set.files, &set.size) {
-            (Files::List(list), Sizing::Fixed(_)) if !self.by_flows.contains(set.name.as_str()) => list,
+            (Files::List(list), Sizing::Fixed(_) | Sizing::Each(_))
+                if !self.by_flows.contains(set.name.as_str()) =>
+            {
+                list
+            }
             _ => &[],
         }
     }

@@ -8,7 +8,10 @@ mod times;
 mod written;
 
 use crate::ops::Sampler;
-use crate::{Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Program, Sizing, Thread, Workload};
+use crate::{
+    Bytes, Data, FileSet, Files, Flow, FlowOp, Group, Phase, Pinning, Program, Sizing, Thread, Times,
+    Workload,
+};
 
 /// The largest offset a file can have (the kernel's offsets are signed).
 const LARGEST_OFFSET: u64 = i64::MAX as u64;
@@ -77,8 +80,18 @@ impl Workload {
             errors.push("it names no file".into());
         }
         errors.extend(self.sizing_error("its size", &set.size));
+        match (&set.files, &set.size) {
+            (Files::Tree(_), Sizing::Each(_)) => errors.push("a tree has no list of sizes".into()),
+            (files, Sizing::Each(sizes)) if sizes.len() as u64 != files.count() => {
+                errors.push(format!("it lists {} sizes for {} files", sizes.len(), files.count()));
+            }
+            _ => {}
+        }
         if let Files::Tree(tree) = &set.files {
             errors.extend(self.sizing_error("its width", &tree.width));
+            if matches!(tree.width, Sizing::Each(_)) {
+                errors.push("its width is one number, or drawn from a variable".into());
+            }
             if let Some(depth) = &tree.depth {
                 errors.extend(self.sizing_error("its depth", &Sizing::Variable(depth.clone())));
             }
@@ -104,6 +117,9 @@ impl Workload {
 
     fn sizing_error(&self, what: &str, sizing: &Sizing) -> Option<String> {
         match sizing {
+            Sizing::Each(sizes) if sizes.iter().any(|size| size.0 > LARGEST_OFFSET) => {
+                Some(format!("{what} is larger than any file can be"))
+            }
             Sizing::Variable(v) if !self.variables.contains_key(v) => {
                 Some(format!("{what} is drawn from variable {v:?}, which is not defined"))
             }
@@ -142,21 +158,33 @@ impl Workload {
             if group.instances == 0 || group.threads.iter().all(|t| t.instances == 0) {
                 errors.push(error(&format!("{place}, group {}", group.name), "it has no worker"));
             }
+            if matches!(&group.pinning, Pinning::Among(cpus) if cpus.is_empty()) {
+                errors.push(error(&format!("{place}, group {}", group.name), "pinning among no CPU"));
+            }
             for thread in &group.threads {
                 let place = format!("{place}, group {} {}", group.name, thread.name).trim_end().to_owned();
-                self.check_thread(&place, phase, thread, errors);
+                self.check_thread(&place, (phase, group), thread, errors);
             }
         }
     }
 
-    fn check_thread(&self, place: &str, phase: &Phase, thread: &Thread, errors: &mut Vec<CheckError>) {
+    fn check_thread(
+        &self,
+        place: &str,
+        (phase, group): (&Phase, &Group),
+        thread: &Thread,
+        errors: &mut Vec<CheckError>,
+    ) {
         match &thread.program {
             Program::Stream(stream) => {
-                for message in stream::errors(self, phase, stream) {
+                for message in stream::errors(self, (phase, group), stream) {
                     errors.push(error(place, &message));
                 }
             }
             Program::Flow(flow) => {
+                if group.times != Times::default() {
+                    errors.push(error(place, "flows have the times of their phase; leave times out"));
+                }
                 for message in self.flow_errors(phase, flow) {
                     errors.push(error(place, &message));
                 }
@@ -229,6 +257,7 @@ fn data_error(data: &Data) -> Option<String> {
         {
             Some("a percentage of its reducible data is above 100".into())
         }
+        Data::Sealed(ref sealed) => sealed.error(),
         Data::Repeated { ref bytes } if bytes.is_empty() => {
             Some("the bytes that are repeated are none; at least one is needed".into())
         }
@@ -311,10 +340,29 @@ data = { reducible = { duplicate_percent = 100 } }
                 "size = { variable = \"none\" }",
                 "variable \"none\", which is not",
             ),
+            ("size = { fixed = \"1MiB\" }", "size = { each = [1, 2, 3] }", "it lists 3 sizes for 2 files"),
+            (
+                "size = { fixed = \"1MiB\" }",
+                "size = { each = [\"1MiB\", \"4KiB\"] }",
+                "larger than the region of 0B",
+            ),
             ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
             ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
             ("instances = 2", "instances = 0", "group g: it has no worker"),
+            ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
+            ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
+            ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
+            (
+                "start = \"4KiB\"",
+                "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }",
+                "no order of files",
+            ),
+            (
+                "start = \"4KiB\"",
+                "pick = \"all\"\nturns = {}\nsequence = \"common\"",
+                "whose files take turns draws from a sequence of its own",
+            ),
             ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),
             ("start = \"4KiB\"", "start = \"8388607TiB\"\nlength = \"1TiB\"", "beyond the largest offset"),
             (

@@ -37,6 +37,7 @@ fn likely_access() -> BoxedStrategy<Access> {
         offset,
         bytes,
         think: Duration(think),
+        ..ListedOp::default()
     });
     prop_oneof![
         2 => support::access(),
@@ -78,6 +79,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
     (stream(Just("f".to_owned()).boxed()), parts, number(), any::<bool>())
         .prop_map(|(mut stream, (record, access, amount, start, length, file), seed, timed)| {
             stream.pick = Pick::One(0);
+            stream.turns = None;
             // Streams over whole sets have operations of their own (`ops::PoolOps`).
             (stream.sequence, stream.sync_series, stream.exclusive) = (Sequence::Own, None, false);
             if matches!(stream.data, Data::Checksummed { .. }) {
@@ -115,6 +117,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
                         isolation: Isolation::Thread,
                         nice: 0,
                         pinning: Pinning::Free,
+                        times: Times::default(),
                         threads: vec![thread(Program::Stream(Box::new(stream)))],
                     }],
                     ..Phase::default()

@@ -130,6 +130,7 @@ impl Plan<'_> {
                 isolation: Isolation::Process,
                 nice: 0,
                 pinning: Pinning::Free,
+                times: fathom_workload::Times::default(),
                 threads: vec![thread],
             }],
             ..Phase::default()

@@ -7,6 +7,7 @@
 pub mod explain;
 mod general;
 pub mod help;
+pub mod iolog;
 mod jobs;
 mod keywords;
 pub mod line;
@@ -22,7 +23,7 @@ pub use general::{Format, General, Help};
 pub use plan::{Job, Plan};
 pub use wrong::{Spot, Wrong};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +40,12 @@ pub struct World<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// What a file (`-`: stdin) holds, or why it cannot be had.
     pub read: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
+    /// What a trace (`-`: stdin) holds, or why it cannot be had.
+    pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    /// The regular files below a directory, in the order of their names, or why they cannot be had.
+    pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, String>,
     /// Bytes of a page of memory.
     pub page_bytes: u64,
     /// Memory of the machine in MiB.

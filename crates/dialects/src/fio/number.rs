@@ -171,6 +171,17 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     Ok((a.min(b), a.max(b)))
 }
 
+/// `N`, or `LOW-HIGH`.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn from_to(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
+    if text.contains(['-', ':']) {
+        return range(text, kb_base);
+    }
+    bytes(text, kb_base).map(|bytes| (bytes, bytes))
+}
+
 /// `size/percent:size/percent...`: sizes with their shares; those without a percentage share what is left.
 ///
 /// # Errors

@@ -167,6 +167,14 @@ impl Settings {
         self.read(name, |t| number::size(t, self.kb_base))
     }
 
+    /// A number of bytes, or two between which they lie.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn range(&self, name: &'static str) -> Result<Option<(u64, u64)>, Wrong> {
+        self.read(name, |t| number::from_to(t, self.kb_base))
+    }
+
     /// A time in nanoseconds; 0 where it is not given.
     ///
     /// # Errors

@@ -305,6 +305,7 @@ fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
         isolation: if processes { Isolation::Process } else { Isolation::Thread },
         nice: 0,
         pinning: o.first_cpu.map_or(Pinning::Free, Pinning::From),
+        times: fathom_workload::Times::default(),
         threads: vec![Thread {
             io_priority: None,
             name: String::new(),

@@ -171,7 +171,7 @@ fn pace(o: &Options) -> Pace {
         think: (o.think_ms > 0).then(|| Think {
             time: Duration(o.think_ms.saturating_mul(1_000_000)),
             counted: o.think_counted,
-            asleep: false,
+            ..Think::default()
         }),
         rate: o.rate_ops.map(|n| Rate {
             operations_per_s: n as f64,

@@ -94,6 +94,7 @@ fn phase(o: &Options) -> Phase {
             isolation: Isolation::Thread,
             nice: 0,
             pinning: Pinning::Free,
+            times: fathom_workload::Times::default(),
             threads: vec![Thread {
                 name: String::new(),
                 instances: o.threads,

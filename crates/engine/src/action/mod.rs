@@ -2,6 +2,7 @@
 //! ([`owned`]), and what lies [`outside`] of files. None of them is inside a clock.
 
 mod cache;
+mod device;
 mod fill;
 mod outside;
 pub(crate) mod owned;

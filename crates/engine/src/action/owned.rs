@@ -62,11 +62,14 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     if let Files::Tree(tree) = &set.files {
         return must_be_ours_as_tree(sets, set, tree, ledger);
     }
-    for path in sets.paths(set) {
+    for (path, index) in sets.paths(set).zip(0..) {
         let Ok(found) = path.symlink_metadata() else {
             create(set, &path, ledger)?;
             continue;
         };
+        if super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
+            continue;
+        }
         must_be_a_file(&path, &found)?;
         if !may_change(set, &path, ledger) {
             return Err(EngineError::NotOurs(path));
@@ -91,7 +94,7 @@ pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Re
         }) {
             let Some(set) = workload.fileset(&stream.fileset) else { continue };
             if crate::files::writes(stream) || stream.open.read_write {
-                must_be_ours(sets, set, ledger)?;
+                must_be_writable(sets, set, ledger)?;
             } else {
                 must_be_readable(sets, set, ledger)?;
             }
@@ -111,6 +114,24 @@ fn long_enough(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), Engine
         {
             let what = format!("has {} bytes instead of {size}", found.len());
             return Err(EngineError::WouldChange { path, what });
+        }
+    }
+    Ok(())
+}
+
+/// What streams write: files that are there must be ours, or given to us, or devices that they may write.
+fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
+    if matches!(set.files, Files::Tree(_)) {
+        return must_be_ours(sets, set, ledger);
+    }
+    for (path, index) in sets.paths(set).zip(0..) {
+        let Ok(found) = path.symlink_metadata() else { continue };
+        if super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
+            continue;
+        }
+        must_be_a_file(&path, &found)?;
+        if !may_change(set, &path, ledger) {
+            return Err(EngineError::NotOurs(path));
         }
     }
     Ok(())

@@ -12,7 +12,6 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -111,6 +110,10 @@ pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result
                 if found.is_file() && found.len() >= size {
                     continue;
                 }
+                // A device has its space.
+                if super::device::may_write(&path, &found, size, ledger)? {
+                    continue;
+                }
                 must_be_a_file(&path, &found)?;
                 if !may_change(set, &path, ledger) {
                     return Err(EngineError::NotOurs(path));
@@ -144,7 +147,7 @@ fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, Engine
     let Ok(about) = path.metadata() else { return Ok(create) };
     let from = if about.file_type().is_block_device() {
         let mut device = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
-        device.seek(SeekFrom::End(0)).map_err(|e| EngineError::file("find the size of", path, e))?
+        super::device::end(&mut device).map_err(|e| EngineError::file("find the size of", path, e))?
     } else {
         about.len()
     };

@@ -50,7 +50,7 @@ impl Sets {
         for set in &workload.filesets {
             let kept = match (&set.files, &set.size) {
                 (Files::Tree(tree), _) => tree.entries.saturating_add(tree.leaf_directories),
-                (files, Sizing::Variable(_)) => files.count(),
+                (files, Sizing::Variable(_) | Sizing::Each(_)) => files.count(),
                 _ => 0,
             };
             if kept > MOST_KEPT {
@@ -111,7 +111,7 @@ impl Sets {
         }
         match set.size {
             Sizing::Fixed(Bytes(bytes)) => bytes,
-            Sizing::Variable(_) => {
+            Sizing::Variable(_) | Sizing::Each(_) => {
                 self.layouts.sizes.get(&set.name).and_then(|s| s.get(index)).copied().unwrap_or(0)
             }
         }
@@ -121,7 +121,9 @@ impl Sets {
     pub fn largest(&self, set: &FileSet) -> u64 {
         match set.size {
             Sizing::Fixed(Bytes(bytes)) => bytes,
-            Sizing::Variable(_) => (0..set.files.count()).map(|i| self.size(set, i)).max().unwrap_or(0),
+            Sizing::Variable(_) | Sizing::Each(_) => {
+                (0..set.files.count()).map(|i| self.size(set, i)).max().unwrap_or(0)
+            }
         }
     }
 

@@ -16,7 +16,8 @@ impl<B: Handle> Handle for Many<B> {
         let Some(pool) = &plan.pool else { return Ok(Self { files: vec![B::open(plan)?], at: 0 }) };
         let mut files = Vec::with_capacity(pool.paths.len());
         for (number, path) in (0u32..).zip(pool.paths) {
-            let region = fathom_workload::ops::Region { start: 0, length: pool.files.file_bytes };
+            let whole = fathom_workload::ops::Region { start: 0, length: pool.files.file_bytes };
+            let region = pool.parts.get(number as usize).copied().unwrap_or(whole);
             let one = Plan { path: path.clone(), file: number, region, pool: None, ..plan.clone() };
             files.push(B::open(&one).map_err(|f| f.in_file(number))?);
         }

@@ -43,6 +43,8 @@ pub(crate) struct Plan<'a> {
     pub path: PathBuf,
     pub place: Place,
     pub cpu: Option<usize>,
+    /// CPUs that it may use, if not all.
+    pub among: &'a [u32],
     pub start_cpu: Option<usize>,
     pub nice: i32,
     pub time_ns: Option<u64>,

@@ -83,7 +83,7 @@ fn prepare<'a>(
         crate::hot::rare::punctual_sleeps();
     }
     if let Some(priority) = place.io_priority {
-        io_priority(priority)?;
+        crate::settle::io_priority(priority)?;
     }
     let asynchronous = program.ops.iter().any(|op| op.act == Act::AsyncWrite);
     Ok(Hand {
@@ -116,20 +116,6 @@ fn prepare<'a>(
         ramp_ops: 0,
         limited: plan.quota != Quota::default(),
     })
-}
-
-/// Sets the calling thread's I/O priority: best effort, of this level.
-fn io_priority(level: u8) -> Result<(), Fault> {
-    const WHO_PROCESS: libc::c_long = 1;
-    const BEST_EFFORT: libc::c_long = 2 << 13;
-    // SAFETY: three numbers; 0 is the calling thread.
-    if unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, BEST_EFFORT | libc::c_long::from(level)) }
-        == 0
-    {
-        return Ok(());
-    }
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    Err(Fault::of(Call::Settle, rustix::io::Errno::from_raw_os_error(errno), 0))
 }
 
 impl<'a> Hand<'a> {

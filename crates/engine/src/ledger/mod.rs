@@ -16,7 +16,7 @@ pub(crate) mod tree;
 use crate::EngineError;
 use identity::{Entry, Identity, absolute, parent_is_on};
 use journal::{encoded, is_locked, made_line, owner_lives, owner_name, read_facts, remove_intended};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -30,6 +30,8 @@ pub struct Ledger {
     made: BTreeMap<PathBuf, (u64, Entry)>,
     created: u64,
     kept: BTreeMap<PathBuf, Entry>,
+    /// Block devices that the user named to be written.
+    devices: BTreeSet<PathBuf>,
 }
 
 /// What the sweep of a killed run's journal did.
@@ -46,7 +48,14 @@ impl Ledger {
     #[must_use]
     pub fn new(directory: &Path) -> Self {
         let kept = read_facts(&directory.join("kept")).made.into_iter().collect();
-        Self { directory: directory.into(), journal: None, made: BTreeMap::new(), created: 0, kept }
+        Self {
+            directory: directory.into(),
+            journal: None,
+            made: BTreeMap::new(),
+            created: 0,
+            kept,
+            devices: BTreeSet::new(),
+        }
     }
 
     /// Removes what killed runs left behind. Journals of living processes are left alone.
@@ -83,6 +92,17 @@ impl Ledger {
             }
         }
         swept
+    }
+
+    /// The user has named a block device on the command line, with an option for that, to be written. No workload can say this.
+    pub fn allow_device(&mut self, path: &Path) {
+        self.devices.insert(absolute(path));
+    }
+
+    /// Whether the user has.
+    #[must_use]
+    pub fn allows_device(&self, path: &Path) -> bool {
+        self.devices.contains(&absolute(path))
     }
 
     /// Whether the file at `path` is one that this or an earlier run of ours made and that nobody has replaced since; or lies, under a

@@ -351,10 +351,16 @@ fn release(
     let lead = if count > 1 { clock.ticks(WAKE_NS) } else { 0 };
     let first = clock.now() + lead;
     let stagger = clock.ticks(phase.stagger.0);
-    for worker in 0..count {
-        shared.live(worker).start_at.store(first + stagger * worker as u64, Ordering::Release);
+    let groups = phase.groups.iter();
+    let delays = groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.delay.0));
+    let delays: Vec<u64> = delays.chain(std::iter::repeat(0)).take(count).collect();
+    let mut last = first;
+    for (worker, delay_ns) in delays.into_iter().enumerate() {
+        let start = first + stagger * worker as u64 + clock.ticks(delay_ns);
+        last = last.max(start);
+        shared.live(worker).start_at.store(start, Ordering::Release);
     }
     control.go.store(1, Ordering::Release);
     wake_all(&control.go);
-    Released { first, last: first + stagger * (count as u64).saturating_sub(1), lost }
+    Released { first, last, lost }
 }

@@ -47,7 +47,8 @@ impl<'a> Watch<'a> {
             clock,
             first: released.first,
             lost: released.lost,
-            warms_up: phase.ramp.0 > 0 || streams(phase).any(|s| s.adaptive_depth.is_some()),
+            warms_up: phase.groups.iter().any(|g| g.ramp(phase).0 > 0)
+                || streams(phase).any(|s| s.adaptive_depth.is_some()),
             counted_from: 0,
             probe: Probe::new(clock, count),
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),

@@ -166,6 +166,7 @@ impl Flows {
             isolation,
             nice: 0,
             pinning: Pinning::Free,
+            times: fathom_workload::Times::default(),
             threads: threads.into_iter().enumerate().map(thread).collect(),
         });
         self

@@ -92,7 +92,7 @@ pub(super) fn one_phase<'m>(
         elapsed_ns: end_ns - last_release,
         start_skew_ns: skew,
         intervals: together.intervals(first_ns, clock_end.unwrap_or(end_ns)),
-        ramp_ns: phase.ramp.0,
+        ramp_ns: phase.groups.iter().map(|g| g.ramp(phase).0).max().unwrap_or(phase.ramp.0),
         steady: together.steadiness(),
         cache: outcome::intent(phase.cache),
         physical: outcome::physical(&layer, together.written_bytes.get(), "simulated"),

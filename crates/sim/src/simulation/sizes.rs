@@ -107,12 +107,19 @@ fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
 /// Pages of the files whose sizes are said, up to their ends and without holes; those that are drawn are looked at when they are.
 fn pages(workload: &Workload) -> (u64, u64) {
     let shared = Shared::of(workload, used_by_flows(workload));
-    let of = |set: &FileSet| match set.size {
-        Sizing::Fixed(_) if !shared.listed(set).is_empty() => (0, 0),
+    let of = |set: &FileSet| match &set.size {
+        Sizing::Fixed(_) | Sizing::Each(_) if !shared.listed(set).is_empty() => (0, 0),
         Sizing::Fixed(bytes) => {
             let (end, filled) = written(workload, set).of_file(bytes.0);
             let all = |bytes: u64| set.files.count().saturating_mul(bytes.div_ceil(PAGE));
             (all(end), all(filled))
+        }
+        Sizing::Each(sizes) => {
+            let written = written(workload, set);
+            let ends = sizes.iter().map(|bytes| written.of_file(bytes.0));
+            ends.fold((0, 0), |sum, (end, filled)| {
+                (sum.0 + end.div_ceil(PAGE), sum.1 + filled.div_ceil(PAGE))
+            })
         }
         Sizing::Variable(_) => (0, 0),
     };

@@ -117,8 +117,11 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
         hot.worked.cpu_ns = hot.cpu_ns();
         return hot.worked;
     }
+    // Whose own time is over is done, too.
+    let timed_out = plan.own_time && outcome == Outcome::Stopped && machine.now() >= hot.deadline_ns;
+    let done = outcome == Outcome::Completed || timed_out;
     let raise_first = |when: Raise| {
-        if outcome == Outcome::Completed && plan.raise == Some(when) {
+        if done && plan.raise == Some(when) {
             hot.together.first_done.set(true);
         }
     };
@@ -135,7 +138,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
         let not_counted_ns = hot.excluded_ns + hot.paused.ns;
         hot.worked.elapsed_ns = (machine.now() - start_ns).saturating_sub(not_counted_ns);
     }
-    if outcome == Outcome::Completed && plan.raise == Some(Raise::AfterFinish) {
+    if done && plan.raise == Some(Raise::AfterFinish) {
         hot.together.first_done.set(true);
     }
     hot.worked.cpu_ns = hot.cpu_ns();

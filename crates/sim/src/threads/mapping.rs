@@ -54,7 +54,10 @@ impl Mapping {
     pub async fn begin(&mut self, machine: &Machine, plan: &Plan<'_>, file: u32) {
         let handle = plan.handle(file);
         let end = match &plan.pool {
-            Some(pool) => pool.files.file_bytes,
+            Some(pool) => match plan.parts.get(file as usize) {
+                Some(part) => part.start + part.length,
+                None => pool.files.file_bytes,
+            },
             None => plan.region.start + plan.region.length,
         };
         if plan.stream.direction != Direction::Read {

@@ -10,7 +10,7 @@ use crate::files::FileNumber;
 use crate::host::Threads;
 use crate::machine::Machine;
 use crate::sets::Sets;
-use fathom_workload::ops::{Common, Place, PoolOps, PooledFiles, Region, Source, StreamOps};
+use fathom_workload::ops::{Common, Place, PoolOps, PooledFiles, Region, Source, StreamOps, TurnOps};
 use fathom_workload::{
     Access, Advice, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
 };
@@ -30,14 +30,18 @@ pub(crate) struct Plan<'a> {
     pub set: &'a str,
     pub seed: u64,
     pub place: Place,
-    /// After the release of the first worker.
+    /// After the release of the first worker: its stagger and its group's delay.
     pub stagger_ns: u64,
     pub ramp_ns: u64,
     pub time_ns: Option<u64>,
+    /// The time is that of its group alone.
+    pub own_time: bool,
     pub operations: Option<u64>,
     pub bytes: Option<u64>,
     pub raise: Option<Raise>,
     pub pool: Option<Member<'a>>,
+    /// The part of each file, where the files take turns.
+    pub parts: Vec<Region>,
     /// What lies between its operations and calls of the kernel.
     pub(super) between: Between,
 }
@@ -54,6 +58,10 @@ pub(crate) struct Member<'a> {
 impl<'a> Plan<'a> {
     /// Where its operations come from; `None` if not one record fits.
     pub fn source(&self) -> Option<Box<dyn Source + 'a>> {
+        if self.stream.turns.is_some() {
+            let ops = TurnOps::new(self.stream, &self.parts, self.seed, self.place)?;
+            return Some(Box::new(ops));
+        }
         if let Some(p) = &self.pool {
             let busy = (p.busy, p.own.clone());
             let ops = PoolOps::new(self.stream, p.files, self.seed, self.place, p.common, busy)?;
@@ -196,6 +204,10 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     Pick::One(n) => u64::from(n),
                 };
                 let pooled = PooledFiles { count: count as u32, file_bytes: set.size(0) };
+                let parts = match &stream.turns {
+                    Some(_) => (0..set.count()).map(|i| region_of(stream, set.size(i))).collect(),
+                    None => Vec::new(),
+                };
                 let pool = setting.pools.member(at, pooled);
                 let process = match group.isolation {
                     Isolation::Process => process_base + process + 1,
@@ -227,7 +239,10 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     who,
                     region: pool.as_ref().map_or_else(
                         || region_of(stream, set.size(file)),
-                        |p| Region { start: 0, length: p.files.file_bytes * u64::from(p.files.count) },
+                        |p| Region {
+                            start: 0,
+                            length: p.files.file_bytes.saturating_mul(p.files.count.into()),
+                        },
                     ),
                     set: &stream.fileset,
                     seed: setting.workload.seed.0,
@@ -236,13 +251,15 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                         worker: at as u32,
                         repetition: setting.repetition,
                     },
-                    stagger_ns: phase.stagger.0.saturating_mul(at as u64),
-                    ramp_ns: phase.ramp.0,
-                    time_ns: phase.stop.time.map(|t| t.0),
+                    stagger_ns: phase.stagger.0.saturating_mul(at as u64).saturating_add(group.times.delay.0),
+                    ramp_ns: group.ramp(phase).0,
+                    time_ns: group.time(phase).map(|t| t.0),
+                    own_time: group.times.stop.is_some(),
                     operations: phase.stop.operations,
                     bytes: phase.stop.bytes.map(|b| b.0),
-                    raise: phase.stop.first_done.map(|s| s.raise),
+                    raise: group.raise(phase),
                     pool,
+                    parts,
                     between: Between::of(stream, files.len()),
                 });
             }

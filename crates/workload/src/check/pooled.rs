@@ -1,12 +1,12 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Backend, Data, Direction, FileSet, Files, Phase, Pick, Record, Scaled, Sequence, Sizing,
-    Stream, Verify, WhenStopped,
+    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, ListedOp, Phase, Pick, Record,
+    Scaled, Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
 };
 
 /// Everything that is wrong with it.
-pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<String> {
+pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut wrong = |is: bool, text: &str| {
         if is {
@@ -30,13 +30,38 @@ pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<Strin
         };
         wrong(!fits, "checksummed data needs a fixed record size that is a multiple of the block");
     }
+    if let Data::Sealed(sealed) = &stream.data {
+        let whole = |bytes: u64| sealed.block.0 > 0 && bytes.is_multiple_of(sealed.block.0);
+        let fits = match &stream.record {
+            Record::Fixed(size) => whole(size.0),
+            Record::Between { min, .. } => whole(min.0),
+            Record::Split(sizes) => sizes.iter().all(|(size, _)| whole(size.0)),
+        };
+        wrong(
+            !fits || !whole(stream.start.0),
+            "sealed data need record sizes and a start that are multiples of the block",
+        );
+    }
     if stream.pick != Pick::All {
         let only = "; it belongs to streams over all files of a set (pick = \"all\")";
+        wrong(stream.turns.is_some(), "turns belong to streams over all files of a set (pick = \"all\")");
         wrong(stream.sequence == Sequence::Common, &format!("a common sequence{only}"));
         wrong(matches!(stream.access, Access::Scaled(_)), &format!("the access scaled{only}"));
         wrong(stream.sync_series.is_some(), &format!("a sync_series{only}"));
         wrong(stream.exclusive, &format!("exclusive{only}"));
         wrong(stream.pace.rate.is_some_and(|r| r.common), &format!("a common rate{only}"));
+        wrong(
+            matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.file > 0)),
+            &format!("a list that names files{only}"),
+        );
+        return errors;
+    }
+    if let Access::Listed(list) = &stream.access {
+        errors.extend(list_errors(set, stream, list));
+        return errors;
+    }
+    if let Some(turns) = &stream.turns {
+        errors.extend(turn_errors(set, stream, turns));
         return errors;
     }
     let common = stream.sequence == Sequence::Common;
@@ -89,7 +114,7 @@ pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<Strin
         "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
     );
     wrong(
-        common && phase.ramp.0 > 0 && stream.amount != Amount::Endless,
+        common && ramp.0 > 0 && stream.amount != Amount::Endless,
         "a common amount cannot begin anew after a ramp; make it endless and give the phase a stop, or drop the ramp",
     );
     wrong(
@@ -99,5 +124,102 @@ pub(super) fn errors(phase: &Phase, set: &FileSet, stream: &Stream) -> Vec<Strin
     if let Access::Scaled(Scaled { libc_seed: Some(_), .. }) = stream.access {
         wrong(!common, "libc_seed is that of one generator; it needs sequence = \"common\"");
     }
+    errors
+}
+
+/// What is wrong with a stream whose files take turns.
+fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut wrong = |is: bool, text: &str| {
+        if is {
+            errors.push(text.into());
+        }
+    };
+    wrong(
+        matches!(set.files, Files::Tree(_)),
+        "a stream over all files needs a list or numbered files, not a tree",
+    );
+    wrong(set.files.count() > u64::from(u32::MAX), "a stream over all files takes at most 4294967295 files");
+    wrong(
+        matches!(turns.order, Access::Listed(_) | Access::Scaled(_) | Access::SequentialByKind),
+        "listed, scaled and sequential-by-kind are no order of files for turns",
+    );
+    wrong(
+        turns.open > 0 && !turns.drop_out(),
+        "open says when the next file comes: when one is done, and with this order none drops out",
+    );
+    wrong(
+        matches!(stream.access, Access::Listed(_) | Access::Scaled(_)),
+        "files that take turns have an order each, not one that is listed or scaled",
+    );
+    wrong(
+        stream.sequence == Sequence::Common,
+        "a worker whose files take turns draws from a sequence of its own; leave sequence out",
+    );
+    wrong(
+        stream.sync_series.is_some() || stream.exclusive,
+        "sync_series and exclusive do not go with turns; sync_every syncs the file whose turn it is",
+    );
+    wrong(stream.pace.rate.is_some_and(|r| r.common), "a common rate does not go with turns");
+    wrong(
+        stream.when_stopped != WhenStopped::Leave,
+        "a stream over all files leaves when it is stopped; nothing else goes with it",
+    );
+    wrong(
+        stream.log_operations
+            || stream.adaptive_depth.is_some()
+            || stream.disturb_every > 0
+            || stream.warm_first_record,
+        "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+    );
+    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
+    wrong(
+        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
+        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
+    );
+    errors
+}
+
+/// What is wrong with a list of operations on all files of a set.
+fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut wrong = |is: bool, text: &str| {
+        if is {
+            errors.push(text.into());
+        }
+    };
+    wrong(
+        list.iter().any(|op| u64::from(op.file) >= set.files.count()),
+        "the list names a file that the set does not have",
+    );
+    wrong(
+        !matches!(set.size, Sizing::Fixed(b) if b.0 > 0),
+        "a stream over all files needs files of one size above 0",
+    );
+    wrong(
+        matches!(set.files, Files::Tree(_)),
+        "a stream over all files needs a list or numbered files, not a tree",
+    );
+    wrong(
+        stream.sequence == Sequence::Common || stream.sync_series.is_some() || stream.exclusive,
+        "a list of operations is each worker's own: no common sequence, sync_series or exclusive",
+    );
+    wrong(
+        stream.sync_every.is_some_and(|s| !s.inside),
+        "sync_every counts the writes of one file; the list may have syncs of its own",
+    );
+    wrong(
+        stream.when_stopped != WhenStopped::Leave,
+        "a stream over all files leaves when it is stopped; nothing else goes with it",
+    );
+    wrong(
+        stream.adaptive_depth.is_some() || stream.disturb_every > 0 || stream.warm_first_record,
+        "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+    );
+    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
+    wrong(
+        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
+        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
+    );
     errors
 }

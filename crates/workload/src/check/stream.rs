@@ -3,8 +3,8 @@
 use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
-    Access, Amount, Backend, DepthGoal, Direction, Duration, ListedOp, Lock, Mix, OpenSync, Phase, Pick,
-    Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
+    Phase, Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -13,7 +13,7 @@ const LARGEST_RECORD: u64 = 1 << 30;
 const MOST_SHUFFLED: u64 = 1 << 32;
 
 /// Everything that is wrong with a stream of a phase.
-pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec<String> {
+pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let Some(set) = workload.fileset(&stream.fileset) else {
         return vec![format!("no file set is named {:?}", stream.fileset)];
     };
@@ -27,10 +27,14 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
     match &stream.access {
         Access::Listed(list) => errors.extend(list_error(list)),
         // A record that is larger than what is left of a file is cut there.
-        _ if stream.pick == Pick::All => {}
+        _ if stream.pick == Pick::All && stream.turns.is_none() => {}
         _ => errors.extend(region_errors(stream, &set.size)),
     }
-    errors.extend(access_error(stream));
+    errors.extend(access_error(&stream.access, &stream.record));
+    if let Some(turns) = &stream.turns {
+        // The files are what is in this order, and they are alike.
+        errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
+    }
     match stream.direction {
         Direction::Mix(Mix::ReadPercent(p)) if p > 100 => errors.push(format!("{p} percent reads")),
         Direction::Mix(Mix::ReadsPerWrite(r) | Mix::ReadsPerWriteIssued(r))
@@ -41,17 +45,27 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         _ => {}
     }
     errors.extend(amount_error(stream));
-    errors.extend(endless_error(phase, stream));
+    errors.extend(endless_error((phase, group), stream));
     errors.extend(depth_errors(stream));
     if let Some(rate) = stream.pace.rate
         && !(rate.operations_per_s > 0.0 && rate.operations_per_s.is_finite())
     {
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
+    if let Some(think) = stream.pace.think {
+        if think.every == 0 {
+            errors.push("a pause before every 0 operations; 1 is before each".into());
+        }
+        if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
+            errors.push(
+                "the busy part of think is one of a pause that is asleep, and no longer than it".into(),
+            );
+        }
+    }
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
         errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
     }
-    errors.extend(contradictions(phase, stream));
+    errors.extend(contradictions((phase, group), stream));
     if stream.sync_every.is_some_and(|s| s.writes == 0) {
         errors.push("sync_every after 0 writes; leave it out instead".into());
     }
@@ -59,7 +73,7 @@ pub(super) fn errors(workload: &Workload, phase: &Phase, stream: &Stream) -> Vec
         errors.push("a stream that only reads cannot truncate its file".into());
     }
     errors.extend(data_error(&stream.data));
-    errors.extend(super::pooled::errors(phase, set, stream));
+    errors.extend(super::pooled::errors(group.ramp(phase), set, stream));
     errors
 }
 
@@ -67,8 +81,23 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
     if list.is_empty() {
         return Some("the list of operations is empty".into());
     }
+    if list.iter().any(|op| op.due.is_some() != list[0].due.is_some()) {
+        return Some("some operations of the list say when they are due, and others do not".into());
+    }
+    if list.windows(2).any(|two| two[0].due > two[1].due) {
+        return Some(
+            "an operation of the list is due before the one above it; they go in the order of time".into(),
+        );
+    }
+    if list.iter().all(|op| op.does.is_some_and(Does::syncs)) {
+        return Some("the list has syncs only; at least one read or write is needed".into());
+    }
     list.iter().enumerate().find_map(|(i, op)| {
-        if op.bytes == 0 {
+        let syncs = op.does.is_some_and(Does::syncs);
+        if syncs && op.bytes > 0 {
+            return Some(format!("operation {i} of the list is a sync, which has no bytes"));
+        }
+        if !syncs && op.bytes == 0 {
             return Some(format!("operation {i} of the list has 0 bytes"));
         }
         if u64::from(op.bytes) > LARGEST_RECORD {
@@ -105,6 +134,8 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     let start = stream.start.0;
     let region = stream.length.or(match file {
         Sizing::Fixed(b) => Some(crate::Bytes(b.0.saturating_sub(start))),
+        // One that is too small is the first to be wrong.
+        Sizing::Each(sizes) => sizes.iter().min().map(|b| crate::Bytes(b.0.saturating_sub(start))),
         Sizing::Variable(_) => None,
     });
     let Some(region) = region else { return errors };
@@ -134,8 +165,8 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
     errors
 }
 
-fn access_error(stream: &Stream) -> Option<String> {
-    match &stream.access {
+fn access_error(access: &Access, record: &Record) -> Option<String> {
+    match access {
         Access::Zipf { theta } if !(*theta > 0.0 && theta.is_finite()) => {
             Some(format!("theta {theta} is not above 0"))
         }
@@ -146,7 +177,7 @@ fn access_error(stream: &Stream) -> Option<String> {
             Some(format!("deviation_percent {d} is not above 0 and at most {WIDEST_PERCENT}"))
         }
         Access::Zoned(zones) => zone_error(zones),
-        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(stream.record, Record::Fixed(_)) => {
+        Access::Shuffled { .. } | Access::Strided { .. } if !matches!(record, Record::Fixed(_)) => {
             Some("this order of access needs a fixed record size".into())
         }
         _ => None,
@@ -209,12 +240,29 @@ fn amount_error(stream: &Stream) -> Option<String> {
 }
 
 /// Keys of which one makes the other mean nothing, whoever executes them.
-fn contradictions(phase: &Phase, stream: &Stream) -> Vec<String> {
+fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
+    let warms_up = group.ramp(phase).0 > 0;
     if stream.adaptive_depth.is_some() && stream.pace.rate.is_some() {
         errors.push(
             "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
         );
+    }
+    if stream.access.is_timed()
+        && (stream.pace.rate.is_some() || stream.pace.think.is_some() || stream.pace.burst.is_some())
+    {
+        errors.push("the list says when operations are due, so a rate or a pause has no place".into());
+    }
+    if let Access::Listed(list) = &stream.access {
+        let does = |wanted: fn(Does) -> bool| list.iter().filter_map(|op| op.does).any(wanted);
+        if stream.sync_every.is_some() && (stream.access.is_timed() || does(Does::syncs)) {
+            errors.push("the list says what is synced, and when; leave sync_every out".into());
+        }
+        if stream.direction == Direction::Read && does(|d| d == Does::Write)
+            || stream.direction == Direction::Write && does(|d| d == Does::Read)
+        {
+            errors.push("an operation of the list does what the direction of the stream excludes; direction = { mix = ... } allows both".into());
+        }
     }
     if stream.backend == Backend::Null && stream.lock != Lock::No {
         errors.push("the null backend makes no call, so there is no file to lock; leave lock out".into());
@@ -228,12 +276,12 @@ fn contradictions(phase: &Phase, stream: &Stream) -> Vec<String> {
             "workers that look for a depth begin together, and who holds the lock of the file keeps others from beginning; take one of adaptive_depth and lock = \"file\"".into(),
         );
     }
-    if stream.lock == Lock::File && phase.ramp.0 > 0 && phase.stop.steady.is_some() {
+    if stream.lock == Lock::File && warms_up && phase.stop.steady.is_some() {
         errors.push(
             "a steady state is looked for when every warm-up is over, and who holds the lock of the file keeps others from theirs; take lock = \"file\" or ramp with steady".into(),
         );
     }
-    if stream.timed.open && (phase.ramp.0 > 0 || stream.adaptive_depth.is_some()) {
+    if stream.timed.open && (warms_up || stream.adaptive_depth.is_some()) {
         errors.push(
             "the clock of timed.open starts before the file is open, and that of a ramp or an adaptive_depth after it was worked on; take one of the two".into(),
         );
@@ -242,7 +290,7 @@ fn contradictions(phase: &Phase, stream: &Stream) -> Vec<String> {
 }
 
 /// A stream without an end of its own needs a stop rule that ends it for certain.
-fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
+fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<String> {
     if stream.amount != Amount::Endless {
         return None;
     }
@@ -253,17 +301,19 @@ fn endless_error(phase: &Phase, stream: &Stream) -> Option<String> {
     }
     // These end a phase whatever its workers do: operations and bytes are counted over all of them, and waiting for a steady state is
     // given up after so many rounds.
-    let Stop { time, operations, bytes, steady, first_done: _, failed: _, exhausted: _, finished: _ } =
+    let Stop { time: _, operations, bytes, steady, first_done: _, failed: _, exhausted: _, finished: _ } =
         &phase.stop;
-    if time.is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
+    if group.time(phase).is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
         return None;
     }
     // The first to be done ends the others only if one can be done, and only those that obey.
     let first_done = phase.stop.first_done.is_some()
         && stream.when_stopped == WhenStopped::Leave
-        && phase.groups.iter().flat_map(|g| &g.threads).any(|t| match &t.program {
-            Program::Stream(other) => other.amount != Amount::Endless,
-            Program::Flow(flow) => flow.loops.is_some(),
+        && phase.groups.iter().filter(|g| !g.times.ends_nobody).flat_map(|g| &g.threads).any(|t| {
+            match &t.program {
+                Program::Stream(other) => other.amount != Amount::Endless,
+                Program::Flow(flow) => flow.loops.is_some(),
+            }
         });
     (!first_done).then(|| {
         "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()

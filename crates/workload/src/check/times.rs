@@ -30,6 +30,12 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
             errors.extend(too_short("the round of steady", steady.round));
         }
     }
+    for group in &phase.groups {
+        let of = |what: &str| format!("the {what} of group {}", group.name);
+        errors.extend(too_long(&of("delay"), group.times.delay));
+        errors.extend(group.times.ramp.and_then(|t| too_long(&of("ramp"), t)));
+        errors.extend(group.times.stop.and_then(|t| too_long(&of("time"), t)));
+    }
     for thread in phase.groups.iter().flat_map(|g| &g.threads) {
         if let Program::Stream(stream) = &thread.program {
             errors.extend(stream_errors(stream));
@@ -45,6 +51,8 @@ fn stream_errors(stream: &Stream) -> Vec<String> {
     errors.extend(stream.adaptive_depth.and_then(|a| too_long("the window of adaptive_depth", a.window)));
     if let Access::Listed(list) = &stream.access {
         errors.extend(list.iter().find_map(|op| too_long("a think time of the list", op.think)));
+        let last = list.iter().filter_map(|op| op.due).max();
+        errors.extend(last.and_then(|due| too_long("the time that the list's operations are due", due)));
     }
     errors
 }

@@ -108,7 +108,7 @@ pub struct Tree {
     pub depth: Option<String>,
 }
 
-/// A size: fixed, or drawn from a random variable for each file.
+/// A size: fixed, drawn from a random variable for each file, or each its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizing {
@@ -116,6 +116,8 @@ pub enum Sizing {
     Fixed(Bytes),
     /// Drawn from the variable of that name.
     Variable(String),
+    /// Those of the listed or numbered files of a set, in their order.
+    Each(Vec<Bytes>),
 }
 
 impl Default for Sizing {

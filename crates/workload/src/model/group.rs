@@ -1,7 +1,7 @@
 //! Who runs: groups of processes, each with threads, each with a program.
 
-use super::{Flow, Stream, is_default};
-use crate::Bytes;
+use super::{Flow, Phase, Raise, Stream, is_default};
+use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
 /// `instances` processes that each hold the same threads.
@@ -22,9 +22,50 @@ pub struct Group {
     /// Which CPUs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pinning: Pinning,
+    /// Where its times are others than those of the phase. For streams.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub times: Times,
     /// The threads of each process.
     #[serde(rename = "thread")]
     pub threads: Vec<Thread>,
+}
+
+/// Times of a group of streams beside, or instead of, those of its phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Times {
+    /// Its workers begin so long after the release. All their clocks begin then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delay: Duration,
+    /// Warm-up instead of the phase's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Duration>,
+    /// It ends after this time instead of that of the phase's stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// With the stop `first_done`: that its workers are done, or their own time is over, ends nobody. It is ended by the others all the same.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends_nobody: bool,
+}
+
+impl Group {
+    /// Its warm-up in a phase.
+    #[must_use]
+    pub fn ramp(&self, phase: &Phase) -> Duration {
+        self.times.ramp.unwrap_or(phase.ramp)
+    }
+
+    /// The time after which it is stopped in a phase.
+    #[must_use]
+    pub fn time(&self, phase: &Phase) -> Option<Duration> {
+        self.times.stop.or(phase.stop.time)
+    }
+
+    /// When one of its workers ends the others of a phase, if it does.
+    #[must_use]
+    pub fn raise(&self, phase: &Phase) -> Option<Raise> {
+        phase.stop.first_done.filter(|_| !self.times.ends_nobody).map(|rule| rule.raise)
+    }
 }
 
 /// `instances` threads that run the same program.
@@ -77,4 +118,6 @@ pub enum Pinning {
     Free,
     /// Worker i runs on CPU (first + i) mod number of CPUs.
     From(u32),
+    /// Every worker runs on any of these CPUs, and on no other.
+    Among(Vec<u32>),
 }

@@ -13,6 +13,9 @@ pub struct Stream {
     /// Which file of the set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pick: Pick,
+    /// The files of the set take turns, each in an order of its own, instead of being one region. With [`Pick::All`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
     /// Whose sequence of operations the workers draw from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sequence: Sequence,
@@ -104,6 +107,7 @@ impl Stream {
         Self {
             fileset: fileset.into(),
             pick: Pick::default(),
+            turns: None,
             sequence: Sequence::default(),
             direction,
             access: Access::default(),
@@ -148,6 +152,39 @@ pub enum Pick {
     /// The files of the set, all of one size, are one region: file 0 first, then file 1 and so on. An operation that would cross the
     /// end of a file is cut there. Every worker opens every file.
     All,
+}
+
+/// How the files of a set take turns. Each is worked on as if it were alone: `start`, `length`, `access` and a pass are those of every
+/// file. A file that has done its part of a pass drops out until all have, but see [`Turns::drop_out`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Turns {
+    /// Which file comes next: an order of the numbers of the files.
+    pub order: Access,
+    /// Operations of a turn, syncs included; 0: a file is done before the next one comes.
+    pub operations: u64,
+    /// At most so many files take turns at once: the next one comes when another is done; 0: all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open: u32,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { order: Access::Sequential, operations: 1, open: 0 }
+    }
+}
+
+impl Turns {
+    /// Whether a file that has done its part of a pass drops out until all have. Where some are more popular than others it begins anew
+    /// instead, and a pass is as much as all files have.
+    #[must_use]
+    pub fn drop_out(&self) -> bool {
+        use Access::{Normal, Pareto, Same, Strided, Zipf, Zoned};
+        !matches!(
+            self.order,
+            Normal { .. } | Pareto { .. } | Same(_) | Strided { .. } | Zipf { .. } | Zoned(_)
+        )
+    }
 }
 
 /// Whose sequence of operations a worker draws from.
@@ -262,17 +299,57 @@ pub struct Zone {
     pub region_percent: f64,
 }
 
+impl Access {
+    /// Whether it is a list of operations that says when each is due.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Self::Listed(list) if list.first().is_some_and(|op| op.due.is_some()))
+    }
+}
+
 /// One operation of a given list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListedOp {
     /// Offset in the file.
     pub offset: u64,
-    /// Length in bytes.
+    /// Length in bytes; a sync has none.
     pub bytes: u32,
+    /// Which file of the set, for a stream over all of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub file: u32,
+    /// What it does; without it, what the direction of the stream says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub does: Option<Does>,
+    /// When it is due, from the start of the stream, or from the end of the pass before: an open loop, as with a rate. All operations of
+    /// a list say it, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Duration>,
     /// Time to compute before it, not counted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub think: Duration,
+}
+
+/// What a listed operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// Read.
+    Read,
+    /// Write.
+    Write,
+    /// fsync.
+    Sync,
+    /// fdatasync.
+    DataSync,
+}
+
+impl Does {
+    /// Whether it moves no data.
+    #[must_use]
+    pub fn syncs(self) -> bool {
+        matches!(self, Self::Sync | Self::DataSync)
+    }
 }
 
 /// Bytes per operation.
@@ -659,7 +736,7 @@ pub struct Pace {
 }
 
 /// Computing between operations, or sleeping. There is none before a sync, which follows the write that it belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
@@ -670,6 +747,18 @@ pub struct Think {
     /// The CPU is given away meanwhile; otherwise it is a busy loop.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asleep: bool,
+    /// With `asleep`: it begins with a busy loop of this length.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub busy: Duration,
+    /// Only before every so many operations: with 4, before the fourth, the eighth and so on.
+    #[serde(default = "every", skip_serializing_if = "is_every")]
+    pub every: u64,
+}
+
+impl Default for Think {
+    fn default() -> Self {
+        Self { time: Duration(0), counted: false, asleep: false, busy: Duration(0), every: 1 }
+    }
 }
 
 /// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their

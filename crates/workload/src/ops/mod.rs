@@ -14,6 +14,7 @@ mod plain;
 mod pool;
 mod random;
 mod stream;
+mod turns;
 
 pub use arrivals::Arrivals;
 pub use mt19937_64::Mt19937_64;
@@ -23,6 +24,7 @@ pub use pool::{Common, Files as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Op, OpKind, Region, StreamOps};
+pub use turns::TurnOps;
 
 /// Which worker's stream it is. Streams of different places are independent of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

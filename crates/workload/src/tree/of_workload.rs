@@ -50,13 +50,17 @@ pub fn layouts(workload: &Workload) -> Result<Layouts, SetError> {
                 let layout = variables.tree(set, tree, &mut done.state).map_err(failed)?;
                 done.trees.insert(set.name.clone(), layout);
             }
-            files => {
-                if let Sizing::Variable(name) = &set.size {
+            files => match &set.size {
+                Sizing::Variable(name) => {
                     let variable = variables.get(name).map_err(failed)?;
                     let draw = |_| variable.draw(&mut done.state.rand48) as u64;
                     done.sizes.insert(set.name.clone(), (0..files.count()).map(draw).collect());
                 }
-            }
+                Sizing::Each(sizes) => {
+                    done.sizes.insert(set.name.clone(), sizes.iter().map(|bytes| bytes.0).collect());
+                }
+                Sizing::Fixed(_) => {}
+            },
         }
     }
     done.streams = variables.streams();
@@ -156,6 +160,7 @@ impl<'a> Variables<'a> {
         Ok(match sizing {
             Sizing::Fixed(Bytes(number)) => Wanted::Fixed(*number),
             Sizing::Variable(name) => Wanted::Drawn(self.get(name)?),
+            Sizing::Each(_) => return Err("a tree has no list of sizes".into()),
         })
     }
 

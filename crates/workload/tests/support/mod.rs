@@ -65,7 +65,12 @@ fn time() -> BoxedStrategy<Duration> {
 }
 
 fn sizing() -> BoxedStrategy<Sizing> {
-    prop_oneof![bytes().prop_map(Sizing::Fixed), text().prop_map(Sizing::Variable)].boxed()
+    prop_oneof![
+        bytes().prop_map(Sizing::Fixed),
+        text().prop_map(Sizing::Variable),
+        vec(bytes(), 0..4).prop_map(Sizing::Each),
+    ]
+    .boxed()
 }
 
 pub fn data() -> BoxedStrategy<Data> {
@@ -86,6 +91,7 @@ pub fn data() -> BoxedStrategy<Data> {
             }
         ),
         number().prop_map(|tag| Data::Positioned { tag }),
+        sealed().prop_map(Data::Sealed),
     ]
     .boxed()
 }
@@ -249,9 +255,50 @@ pub fn direction() -> BoxedStrategy<Direction> {
     .boxed()
 }
 
+fn sealed() -> BoxedStrategy<Sealed> {
+    let sum = option::of(prop_oneof![
+        Just(Sum::Meta),
+        Just(Sum::Pattern),
+        Just(Sum::Md5),
+        Just(Sum::Crc64),
+        Just(Sum::Crc32),
+        Just(Sum::Crc32c),
+        Just(Sum::Crc16),
+        Just(Sum::Crc7),
+        prop_oneof![
+            Just(Sum::Sha1),
+            Just(Sum::Sha256),
+            Just(Sum::Sha512),
+            Just(Sum::Sha3With224),
+            Just(Sum::Sha3With256),
+            Just(Sum::Sha3With384),
+            Just(Sum::Sha3With512),
+            Just(Sum::Xxhash),
+        ],
+    ]);
+    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3))
+        .prop_map(|(block, sum, header_at, pattern, offsets)| Sealed {
+            block,
+            sum,
+            header_at,
+            pattern,
+            offsets,
+        })
+        .boxed()
+}
+
 pub fn listed() -> BoxedStrategy<ListedOp> {
-    (number(), any::<u32>(), time())
-        .prop_map(|(offset, bytes, think)| ListedOp { offset, bytes, think })
+    let does =
+        option::of(prop_oneof![Just(Does::Read), Just(Does::Write), Just(Does::Sync), Just(Does::DataSync),]);
+    (number(), any::<u32>(), time(), any::<u32>(), does, option::of(time()))
+        .prop_map(|(offset, bytes, think, file, does, due)| ListedOp {
+            offset,
+            bytes,
+            think,
+            file,
+            does,
+            due,
+        })
         .boxed()
 }
 
@@ -384,11 +431,8 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<bool>(), any::<bool>()).prop_map(|(time, counted, asleep)| Think {
-        time,
-        counted,
-        asleep,
-    });
+    let think = (time(), any::<bool>(), any::<bool>(), time(), number())
+        .prop_map(|(time, counted, asleep, busy, every)| Think { time, counted, asleep, busy, every });
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
     let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
         operations_per_s,
@@ -403,6 +447,15 @@ fn pace() -> BoxedStrategy<Pace> {
 
 fn pick() -> BoxedStrategy<Pick> {
     prop_oneof![Just(Pick::ByWorker), any::<u32>().prop_map(Pick::One), Just(Pick::All)].boxed()
+}
+
+fn turns() -> BoxedStrategy<Option<Turns>> {
+    option::of((access(), number(), any::<u32>()).prop_map(|(order, operations, open)| Turns {
+        order,
+        operations,
+        open,
+    }))
+    .boxed()
 }
 
 /// A stream over the file set `fileset`.
@@ -422,8 +475,16 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
     });
     let common =
         (prop::sample::select(vec![Sequence::Own, Sequence::Common]), option::of(series), any::<bool>());
-    let what =
-        (fileset, (pick(), common), direction(), access(), record(), bytes(), option::of(bytes()), amount());
+    let what = (
+        fileset,
+        (pick(), turns(), common),
+        direction(),
+        access(),
+        record(),
+        bytes(),
+        option::of(bytes()),
+        amount(),
+    );
     let how = (
         (
             (backend(), any::<u32>(), option::of(adaptive_depth()), buffers()),
@@ -451,7 +512,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             |(
                 (
                     fileset,
-                    (pick, (sequence, sync_series, exclusive)),
+                    (pick, turns, (sequence, sync_series, exclusive)),
                     direction,
                     access,
                     record,
@@ -484,6 +545,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             )| Stream {
                 fileset,
                 pick,
+                turns,
                 sequence,
                 sync_series,
                 exclusive,
@@ -625,15 +687,22 @@ fn group() -> BoxedStrategy<Group> {
             io_priority,
         },
     );
-    let pinning = prop_oneof![Just(Pinning::Free), any::<u32>().prop_map(Pinning::From)];
+    let pinning = prop_oneof![
+        Just(Pinning::Free),
+        any::<u32>().prop_map(Pinning::From),
+        vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
+    ];
+    let times = (time(), option::of(time()), option::of(time()), any::<bool>())
+        .prop_map(|(delay, ramp, stop, ends_nobody)| Times { delay, ramp, stop, ends_nobody });
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);
-    (text(), any::<u32>(), isolation, any::<i32>(), pinning, vec(thread, 0..3))
-        .prop_map(|(name, instances, isolation, nice, pinning, threads)| Group {
+    (text(), any::<u32>(), isolation, any::<i32>(), pinning, times, vec(thread, 0..3))
+        .prop_map(|(name, instances, isolation, nice, pinning, times, threads)| Group {
             name,
             instances,
             isolation,
             nice,
             pinning,
+            times,
             threads,
         })
         .boxed()

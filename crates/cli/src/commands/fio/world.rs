@@ -4,14 +4,16 @@ use fathom_dialects::fio::{Found, World};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// This machine.
 pub fn world() -> World<'static> {
     World {
         variable: &variable,
         read: &read,
+        trace: &trace,
         find: &find,
+        list: &list,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib(),
         cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
@@ -26,17 +28,33 @@ fn variable(name: &str) -> Option<String> {
 /// A job file is text that somebody wrote: what goes on for longer (/dev/zero, a disk) is none.
 const LARGEST_JOB_FILE: u64 = 16 << 20;
 
+/// A trace is read as a whole before the start; its operations take some three times as much memory as their lines.
+const LARGEST_TRACE: u64 = 1 << 30;
+
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    bounded(path, LARGEST_JOB_FILE)?
+        .ok_or_else(|| format!("it is larger than {} MiB, and no job file", LARGEST_JOB_FILE >> 20))
+}
+
+pub(super) fn trace(path: &Path) -> Result<Vec<u8>, String> {
+    bounded(path, LARGEST_TRACE)?.ok_or_else(|| {
+        format!(
+            "it is larger than {} MiB; a part of it can be replayed, or fathom sim replay has all",
+            LARGEST_TRACE >> 20
+        )
+    })
+}
+
+/// What a file holds; nothing if it is larger.
+fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = Vec::new();
     let all = if path == Path::new("-") {
-        std::io::stdin().take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes)
+        std::io::stdin().take(most + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes))
+        File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
     };
-    match all.map_err(|e| e.to_string())? as u64 {
-        0..=LARGEST_JOB_FILE => Ok(bytes),
-        _ => Err(format!("it is larger than {} MiB, and no job file", LARGEST_JOB_FILE >> 20)),
-    }
+    let length = all.map_err(|e| e.to_string())? as u64;
+    Ok((length <= most).then_some(bytes))
 }
 
 pub(super) fn find(path: &Path) -> Option<Found> {
@@ -46,6 +64,32 @@ pub(super) fn find(path: &Path) -> Option<Found> {
     }
     let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
     Some(Found { bytes, device: true })
+}
+
+/// More files than anybody works on at once: a directory that has so many was not meant.
+const MOST_FILES: usize = 1 << 20;
+
+/// The regular files below a directory, by name; links are not followed.
+pub(super) fn list(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let failed = |e: std::io::Error| format!("{} cannot be read: {e}", directory.display());
+        for entry in std::fs::read_dir(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                waiting.push(entry.path());
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+            if found.len() > MOST_FILES {
+                return Err(format!("there are more than {MOST_FILES} files in it"));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn memory_mib() -> u64 {

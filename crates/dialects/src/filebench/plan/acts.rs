@@ -122,6 +122,6 @@ pub(super) fn fixed(value: &Value) -> Option<u64> {
 pub(super) fn fixed_size(set: &CompiledSet) -> Option<u64> {
     match set.set.size {
         Sizing::Fixed(Bytes(bytes)) => Some(bytes),
-        Sizing::Variable(_) => None,
+        Sizing::Variable(_) | Sizing::Each(_) => None,
     }
 }

@@ -116,11 +116,14 @@ fn populations(sets: &[CompiledSet], workload: &Workload) -> Result<Vec<Option<P
         let width = match &tree.width {
             Sizing::Fixed(width) => width.0,
             Sizing::Variable(name) => workload.variables.get(name).map_or(0.0, RandomVariable::mean) as u64,
+            Sizing::Each(_) => 0,
         };
         let entries = tree.entries.saturating_add(tree.leaf_directories);
         let bytes = match &set.set.size {
             Sizing::Fixed(size) => size.0.saturating_mul(tree.entries),
-            Sizing::Variable(_) => layouts.trees.get(&set.set.name).map_or(0, Layout::total_bytes),
+            Sizing::Variable(_) | Sizing::Each(_) => {
+                layouts.trees.get(&set.set.name).map_or(0, Layout::total_bytes)
+            }
         };
         Some(Populated {
             files: tree.entries,

@@ -18,14 +18,14 @@ pub(super) fn filesets(sets: &[CompiledSet], created: bool) -> Vec<String> {
     for s in sets {
         let size = match &s.set.size {
             Sizing::Fixed(bytes) => bytes.0.to_string(),
-            Sizing::Variable(_) => "0".into(),
+            Sizing::Variable(_) | Sizing::Each(_) => "0".into(),
         };
         let root = s.root.display().to_string();
         lines.push(match &s.set.files {
             Files::Tree(tree) if !s.single => {
                 let width = match &tree.width {
                     Sizing::Fixed(width) => width.0.to_string(),
-                    Sizing::Variable(_) => "0".into(),
+                    Sizing::Variable(_) | Sizing::Each(_) => "0".into(),
                 };
                 let entries = if created { tree.entries } else { 0 };
                 format!("{root:<20}{size:>20}{width:>12}{entries:>10}")

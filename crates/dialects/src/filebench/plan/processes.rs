@@ -108,6 +108,7 @@ fn one(
         isolation: Isolation::Process,
         nice: nice as i32,
         pinning: Pinning::Free,
+        times: fathom_workload::Times::default(),
         threads,
     }))
 }

@@ -155,7 +155,9 @@ impl Entry {
             let on_the_way = job.stream.sync_every.is_some();
             for stat in worker.stats.iter().filter(|s| on_the_way && s.op == OpKind::Sync) {
                 self.sync.merge(&stat.latency);
-                self.syncs_at_end += u64::from(job.stream.timed.fsync);
+                // Of each file of the clone.
+                let files = job.files.first().map_or(1, |files| files.len().max(1) as u64);
+                self.syncs_at_end += if job.stream.timed.fsync { files } else { 0 };
             }
             self.add_windows(place.phase, worker);
             self.clock_ns += worker.elapsed_ns;
@@ -197,12 +199,15 @@ impl Entry {
         }
     }
 
-    /// The latencies of all operations.
+    /// The tables of the completion latencies of all operations; empty where a job does not want these.
     #[must_use]
-    pub fn latencies(&self) -> Histogram {
-        let mut all = self.read.lat.clone();
-        all.merge(&self.write.lat);
-        all
+    pub fn tables(&self, job: &Job) -> [Vec<f64>; 3] {
+        let mut all = Histogram::default();
+        if job.report.clat {
+            all.merge(&self.read.clat);
+            all.merge(&self.write.clat);
+        }
+        tables(&all)
     }
 
     /// Percent of the clocks that went to user and kernel.

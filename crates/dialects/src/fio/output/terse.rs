@@ -37,7 +37,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     fields.extend(super::json::NOT_MEASURED.map(|_| "0".to_owned()));
     let any = entry.read.ios + entry.write.ios > 0;
     fields.extend(stats::depths(job.stream.queue_depth, any).map(|d| format!("{d:.1}%")));
-    let [ns, us, ms] = stats::tables(&entry.latencies());
+    let [ns, us, ms] = entry.tables(job);
     // There is no table of nanoseconds: they are below two microseconds.
     let below: f64 = ns.iter().sum();
     for (place, share) in us.iter().enumerate() {

@@ -4,8 +4,8 @@ use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
-use super::{Notes, Part, names, parts};
-use fathom_workload::{Backend, Pick, Record, Stream};
+use super::{Notes, Part, names, parts, several};
+use fathom_workload::{Backend, Stream};
 use std::path::{Path, PathBuf};
 
 /// Where a job works.
@@ -17,6 +17,8 @@ pub struct Laid {
     pub parts: Vec<Part>,
     /// A clone has several files.
     pub several: bool,
+    /// Bytes of each of them, by clone.
+    pub sizes: Vec<Vec<u64>>,
     /// The rest.
     pub ready: Ready,
 }
@@ -72,20 +74,21 @@ pub fn lay(
     let files = names::paths(s, clones, world, notes)?;
     let first = files.first().cloned().unwrap_or_default();
     let several = first.len() > 1;
-    turns(s, stream, &first)?;
+    several::take_turns(s, stream, first.len(), notes)?;
     let find = |path: &PathBuf| if null { None } else { (world.find)(path).or_else(|| only_read(general)) };
-    let mut parts = Vec::with_capacity(files.len());
+    let mut parts: Vec<Part> = Vec::with_capacity(files.len());
+    let mut sizes: Vec<Vec<u64>> = Vec::new();
     for (clone, files) in (0..).zip(&files) {
-        parts.push(match files.as_slice() {
-            [one] => parts::of_one_file(s, stream, clone, find(one), notes)?,
-            several => {
-                let found: Vec<_> = several.iter().map(find).collect();
-                parts::of_several_files(s, stream, &found)?
-            }
-        });
-    }
-    for part in &mut parts {
-        part.amount = what::amount(s, stream, part, several)?;
+        if let [one] = files.as_slice() {
+            let mut part = parts::of_one_file(s, stream, clone, find(one), notes)?;
+            part.amount = what::amount(s, stream, &part)?;
+            parts.push(part);
+        } else {
+            let found: Vec<_> = files.iter().map(find).collect();
+            let of_clone = several::of(s, stream, clone, &found)?;
+            parts.push(of_clone.part);
+            sizes.push(of_clone.sizes);
+        }
     }
     if let Some(part) = parts.first() {
         part.place(stream, several);
@@ -93,25 +96,28 @@ pub fn lay(
     // The permission of one clone's file is none for its neighbour's.
     let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| same(allowed, path));
     let foreign = files.iter().flatten().all(may);
-    let device = !null && files.iter().flatten().filter_map(|path| (world.find)(path)).any(|f| f.device);
-    if device && rw.writes() && !s.on("verify_only", false) {
-        return Err(s
-            .wrong(
-                "filename",
-                "it writes a block device, and fathom writes to regular files only (docs/safety.md)",
-            )
-            .hint("instead: a file on a file system of that device"));
+    let reads_only = !rw.writes() || s.on("verify_only", false);
+    let wanted = |clone: usize, file: usize| -> u64 {
+        let of_several = sizes.get(clone).and_then(|sizes| sizes.get(file));
+        of_several.copied().or_else(|| parts.get(clone).map(|part| part.file)).unwrap_or(0)
+    };
+    let mut missing = false;
+    for (clone, of_clone) in files.iter().enumerate() {
+        for (file, path) in of_clone.iter().enumerate() {
+            let found = find(path);
+            let short = found.is_none_or(|f| f.bytes < wanted(clone, file));
+            if found.is_some_and(|f| f.device) {
+                device(s, path, (reads_only, may(path)), short)?;
+            }
+            missing |= !null && short;
+        }
     }
-    let with_parts =
-        || files.iter().zip(&parts).flat_map(|(of, part)| of.iter().map(move |path| (path, part)));
-    let missing = !null && with_parts().any(|(path, part)| find(path).is_none_or(|f| f.bytes < part.file));
     if missing && !s.on("allow_file_create", true) {
         return Err(s
             .wrong("allow_file_create", "its file is missing or too short, and allow_file_create=0")
             .hint("allow_file_create=1, or make it before"));
     }
     // What writes is refused as a whole, in fio's words.
-    let reads_only = !rw.writes() || s.on("verify_only", false);
     let make = if general.read_only && reads_only {
         if missing {
             return Err(s
@@ -137,7 +143,7 @@ pub fn lay(
     let _ = (s.on("pre_read", false), s.on("invalidate", true));
     let keep = !s.on("unlink", false);
     let ready = Ready { make, memory, keep, foreign };
-    Ok(Laid { files, parts, several, ready })
+    Ok(Laid { files, parts, several, sizes, ready })
 }
 
 /// What stands in for a file that is missing where jobs are only read: as in fio, whether there are files, and how large they are, is no
@@ -147,7 +153,26 @@ fn only_read(general: &General) -> Option<Found> {
     (general.parse_only && !shown).then_some(Found { bytes: 1 << 40, device: false })
 }
 
-fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
+/// A block device is read; it is written if the command line names it with the option that allows it. It has the size that it has.
+fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short: bool) -> Result<(), Wrong> {
+    let name = path.display();
+    if short {
+        return Err(s
+            .wrong("size", format!("the device {name} is smaller than what is worked on"))
+            .hint("leave size out, or give a percentage"));
+    }
+    if s.on("unlink", false) {
+        return Err(s.wrong("unlink", format!("the device {name} is not removed")));
+    }
+    if !reads_only && !allowed {
+        return Err(s
+            .wrong("filename", format!("it writes the block device {name}, and what is on it will be lost"))
+            .hint(format!("--allow-write={name} on the command line allows it (docs/safety.md)")));
+    }
+    Ok(())
+}
+
+pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
     let word = s.word("fallocate").unwrap_or("native").to_owned();
     let over = s.on("overwrite", false);
     if null {
@@ -166,31 +191,7 @@ fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
 }
 
 /// Whether both name the same file.
-fn same(a: &Path, b: &Path) -> bool {
+pub(super) fn same(a: &Path, b: &Path) -> bool {
     let whole = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.into());
     whole(a) == whole(b)
-}
-
-/// Which file comes next, where a clone has several.
-fn turns(s: &Settings, stream: &mut Stream, files: &[PathBuf]) -> Result<(), Wrong> {
-    const WORD: &str = "file_service_type";
-    let word = s.word(WORD).unwrap_or("roundrobin").to_owned();
-    if files.len() < 2 {
-        return Ok(());
-    }
-    if word != "sequential" {
-        return Err(s
-            .wrong(WORD, format!("{} files that take turns ({word}) are not supported", files.len()))
-            .hint("instead: file_service_type=sequential, one file after the other; or a clone for each file (numjobs)"));
-    }
-    let fixed = matches!(stream.record, Record::Fixed(_));
-    let order =
-        matches!(stream.access, fathom_workload::Access::Sequential | fathom_workload::Access::Uniform);
-    if !fixed || !order {
-        return Err(s
-            .wrong(WORD, "several files are worked on in sequence, or with norandommap at random, in blocks of one size")
-            .hint("instead: one file of the whole size"));
-    }
-    stream.pick = Pick::All;
-    Ok(())
 }

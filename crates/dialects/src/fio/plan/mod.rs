@@ -1,19 +1,29 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
+mod backlog;
+mod cpus;
 mod data;
 mod engine;
 mod files;
+mod logged;
+mod logs;
 mod names;
 mod pace;
 mod parts;
 mod pattern;
 mod phases;
+mod replay;
 mod report;
 mod sets;
+mod several;
+mod steps;
+mod verified;
 mod what;
 
+pub use backlog::Backlog;
 pub use files::{Make, Memory};
+pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
@@ -53,6 +63,8 @@ pub struct Job {
     pub group: u32,
     /// Jobs of one step run together.
     pub step: u32,
+    /// It waits for those of the step before by name, not behind a stonewall.
+    pub waits: bool,
     /// Number of clones.
     pub clones: u32,
     /// What a clone does; its files and its start differ by clone.
@@ -63,20 +75,28 @@ pub struct Job {
     pub files: Vec<Vec<PathBuf>>,
     /// The part of them that each clone works on.
     pub parts: Vec<Part>,
+    /// Bytes of each of several files, by clone; of one, the part has them.
+    pub sizes: Vec<Vec<u64>>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
     /// An error of it ends the others.
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
+    /// Just what it wrote, as it did not write all, or not once each.
+    pub reads_listed: bool,
+    /// It reads back while it writes.
+    pub backlog: Option<backlog::Backlog>,
     /// Only the reading back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
     pub priority: (i32, Option<u8>),
     /// What is printed of it.
     pub report: Report,
-    /// Times: all jobs of a step have the same.
+    /// Its times.
     pub times: pace::Times,
+    /// Its CPUs.
+    pub cpus: cpus::Cpus,
     /// Workers of this job in the phases of the workload: phase, first worker. The second is that of the reading back.
     pub places: Vec<Place>,
 }
@@ -106,7 +126,7 @@ pub fn make(
     }
     let mut jobs: Vec<Job> = Vec::new();
     for settings in settings {
-        let job = job(settings, jobs.last(), &general, world, &mut notes)?;
+        let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
     let seed = seed(&jobs, world)?;
@@ -117,7 +137,7 @@ pub fn make(
         repetitions: 1,
         ..Workload::default()
     };
-    phases::fill(&mut workload, &mut jobs)?;
+    phases::fill(&mut workload, &mut jobs);
     if let Err(errors) = workload.check() {
         let first = errors.first().map_or_else(String::new, ToString::to_string);
         return Err(Wrong::nowhere(format!("what the jobs come to cannot be done: {first}")));
@@ -127,7 +147,7 @@ pub fn make(
 
 fn job(
     settings: Settings,
-    before: Option<&Job>,
+    before: &[Job],
     general: &General,
     world: &World<'_>,
     notes: &mut Notes,
@@ -142,35 +162,43 @@ fn job(
     if clones > MOST_CLONES {
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
-    let wall = s.on("stonewall", false) || s.begins_file;
-    let new_group = wall || s.on("new_group", false);
-    let (group, step) = match before {
-        None => (0, 0),
-        Some(last) => (last.group + u32::from(new_group), last.step + u32::from(wall)),
-    };
-    let rw = what::direction(s)?;
-    let mut stream = what::stream(s, rw)?;
+    let steps::Stand { group, step, waits } = steps::stand(s, before)?;
+    let replay = replay::of(s, world, notes)?;
+    let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
+    let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     engine::apply(s, &mut stream, rw, notes)?;
-    let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
+    cpus::memory(s, &mut stream.buffers)?;
+    let laid = match &replay {
+        Some(replay) => replay.lay(s, &stream, clones, general, world)?,
+        None => files::lay(s, &mut stream, rw, clones, general, world, notes)?,
+    };
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    if replay.is_none() {
+        logged::check(s, clones, &laid)?;
+    }
     warn(s, notes);
     let job = Job {
         name: s.called().to_owned(),
         group,
         step,
+        waits,
         clones,
         rw,
         files: laid.files,
         parts: laid.parts,
+        sizes: laid.sizes,
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
+        reads_listed: checks.listed,
+        backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
         report: report::read(s)?,
         times,
+        cpus: cpus::of(s)?,
         places: Vec::new(),
         stream,
         settings,
@@ -192,7 +220,11 @@ fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let bytes = matches!(
             setting.row.kind,
-            table::Kind::Bytes | table::Kind::Size | table::Kind::BytesTriple | table::Kind::RangeTriple
+            table::Kind::Bytes
+                | table::Kind::Range
+                | table::Kind::Size
+                | table::Kind::BytesTriple
+                | table::Kind::RangeTriple
         );
         let Some(value) = setting.value.as_deref().filter(|_| bytes) else { continue };
         if s.kb_base() == 1024 && super::number::has_surprising_suffix(value) {
@@ -266,7 +298,7 @@ impl Job {
     /// Whether every byte that is read is checked.
     #[must_use]
     pub fn verifies(&self) -> bool {
-        self.reads_back || self.stream.verify != Verify::No
+        self.reads_back || self.backlog.is_some() || self.stream.verify != Verify::No
     }
 }
 

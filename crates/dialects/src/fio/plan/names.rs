@@ -23,6 +23,9 @@ pub fn paths(
     }
     let directories = s.text("directory").map_or_else(|| vec![String::new()], split);
     let format = s.text("filename_format").unwrap_or("$jobname.$jobnum.$filenum").to_owned();
+    if let Some(directory) = s.text("opendir") {
+        return below_directory(s, directory, number, world).map(|found| vec![found; clones as usize]);
+    }
     if let Some(names) = s.text("filename") {
         let names = split(names);
         if names.iter().any(String::is_empty) {
@@ -57,6 +60,29 @@ pub fn paths(
         (0..number).map(one).collect()
     };
     Ok((0..clones).map(of_clone).collect())
+}
+
+/// All files below a directory, or the first so many of them. All clones share them.
+fn below_directory(
+    s: &Settings,
+    directory: &str,
+    number: u32,
+    world: &World<'_>,
+) -> Result<Vec<PathBuf>, Wrong> {
+    if s.text("filename").is_some() {
+        return Err(s
+            .wrong("opendir", "opendir and filename both say which files are worked on")
+            .hint("leave one of them out"));
+    }
+    let mut found = (world.list)(Path::new(directory))
+        .map_err(|why| s.wrong("opendir", format!("opendir={directory}: {why}")))?;
+    if s.last("nrfiles").is_some() {
+        found.truncate(number as usize);
+    }
+    if found.is_empty() {
+        return Err(s.wrong("opendir", format!("opendir={directory}: there is no file in it")));
+    }
+    Ok(found)
 }
 
 /// The directories that are given.
@@ -94,7 +120,7 @@ fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
 }
 
 /// At colons that no backslash stands before.
-fn split(text: &str) -> Vec<String> {
+pub(super) fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {

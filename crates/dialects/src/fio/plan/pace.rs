@@ -7,7 +7,7 @@ use super::Notes;
 use super::what::Direction;
 use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, Record, Stream, Think};
 
-/// Times that all jobs of a step share, in nanoseconds; 0: none.
+/// Times of a job, in nanoseconds; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Longest time that is counted.
@@ -40,22 +40,21 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
     };
     let think = s.time("thinktime")?;
     let spin = s.time("thinktime_spin")?;
-    let blocks = s.number("thinktime_blocks")?.unwrap_or(1);
+    // 0 is 1, as in fio.
+    let every = s.number("thinktime_blocks")?.unwrap_or(1).max(1);
+    if think > 0 && spin > think {
+        return Err(s
+            .wrong("thinktime_spin", "thinktime_spin is longer than thinktime, of which it is a part")
+            .hint("instead: at most thinktime"));
+    }
     if think > 0 {
-        if blocks != 1 {
-            return Err(s
-                .wrong(
-                    "thinktime_blocks",
-                    format!("thinktime_blocks={blocks}: a pause comes after every operation"),
-                )
-                .hint("instead: a larger block size, or rate_iops"));
-        }
-        if spin > 0 && spin != think {
-            return Err(s
-                .wrong("thinktime_spin", "a pause is spent asleep, or computing, not both")
-                .hint("instead: thinktime_spin equal to thinktime, or left out"));
-        }
-        stream.pace.think = Some(Think { time: Duration(think), counted: true, asleep: spin == 0 });
+        stream.pace.think = Some(Think {
+            time: Duration(think),
+            counted: true,
+            asleep: spin < think,
+            busy: Duration(if spin < think { spin } else { 0 }),
+            every,
+        });
     }
     Ok(times)
 }

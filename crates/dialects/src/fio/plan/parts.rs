@@ -5,6 +5,7 @@ use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::Notes;
+use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Amount, Bytes, Stream};
 
 /// The part of a file that a clone works on.
@@ -32,7 +33,7 @@ pub fn of_one_file(
 ) -> Result<Part, Wrong> {
     let null = stream.backend == fathom_workload::Backend::Null;
     let there = found.map_or(0, |f| f.bytes);
-    let each = s.number("filesize")?.filter(|bytes| *bytes > 0);
+    let each = file_size(s, stream, (clone, 0))?;
     let size = s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0));
     let whole = match (size, null) {
         (Some(Size::Bytes(bytes)), true) => bytes,
@@ -51,9 +52,7 @@ pub fn of_one_file(
     };
     let (length, file, size) = match (size, each) {
         (Some(Size::Bytes(bytes)), None) => {
-            let Some(end) = start.checked_add(bytes) else {
-                return Err(s.wrong("size", "offset and size together are larger than 2^64 - 1"));
-            };
+            let Some(end) = start.checked_add(bytes) else { return Err(too_far(s)) };
             (bytes, end, bytes)
         }
         (Some(Size::Bytes(bytes)), Some(each)) => (bytes.min(after(each)?), each, bytes.min(each)),
@@ -62,11 +61,7 @@ pub fn of_one_file(
             (length, start.saturating_add(length), share.of(each))
         }
         (Some(share), None) if there > 0 => (share.of(there).min(after(there)?), there, share.of(there)),
-        (Some(_), None) => {
-            return Err(s
-                .wrong("size", "a percentage is one of the file's size, and the file is not there")
-                .hint("give the size in bytes"));
-        }
+        (Some(_), None) => return Err(no_share(s)),
         (None, Some(each)) => (after(each)?, each, each),
         (None, None) if there > 0 => (after(there)?, there, there),
         (None, None) => return Err(no_size(s)),
@@ -78,10 +73,51 @@ pub fn of_one_file(
 }
 
 /// Nobody says how large the files are.
-fn no_size(s: &Settings) -> Wrong {
+pub(super) fn no_size(s: &Settings) -> Wrong {
     s.wrong("size", "how large its files are is not said, and they are not there")
         .fio(format!("{}: you need to specify size=\nfio: pid=0, err=22/file:filesetup.c, func=total_file_size, error=Invalid argument\n", s.job))
         .hint("size=1g, for example")
+}
+
+/// A share of nothing.
+pub(super) fn no_share(s: &Settings) -> Wrong {
+    s.wrong("size", "a percentage is one of the file's size, and the file is not there")
+        .hint("give the size in bytes")
+}
+
+/// Sums that no file has room for.
+pub(super) fn too_far(s: &Settings) -> Wrong {
+    let name = s.last_of(&["size", "filesize"]).unwrap_or("offset");
+    s.wrong(name, "sizes and offsets together are larger than 2^64 - 1")
+}
+
+/// `filesize` of a file of a clone. From a range it is drawn, the same in every run: the files stay, and are to fit the next one.
+pub(super) fn file_size(
+    s: &Settings,
+    stream: &Stream,
+    (clone, file): (u32, u32),
+) -> Result<Option<u64>, Wrong> {
+    let Some((least, most)) = s.range("filesize")?.filter(|(_, most)| *most > 0) else { return Ok(None) };
+    if least == most {
+        return Ok(Some(most));
+    }
+    // Listed files are shared by all clones.
+    let worker = if s.last_of(&["filename", "opendir"]).is_some() { 0 } else { clone };
+    let place = Place { phase: file, worker, repetition: 0 };
+    let drawn =
+        least + derive_seed(s.number("randseed")?.unwrap_or(0), place, 0) % (most - least).saturating_add(1);
+    let unit = stream.record.unit().0.max(1);
+    // fio rounds down to whole blocks, too.
+    Ok(Some((drawn / unit * unit).max(least)))
+}
+
+/// The offset and so many increments, of which shares are those of `whole`.
+pub(super) fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
+    let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
+    let offset = bytes(s.size("offset")?);
+    let steps = bytes(s.size("offset_increment")?).checked_mul(u64::from(clone));
+    let sum = steps.and_then(|steps| steps.checked_add(offset));
+    sum.ok_or_else(|| s.wrong("offset_increment", "offset and increments add up to more than 2^64 - 1"))
 }
 
 /// The first byte: the offset and so many increments. Percentages are of the file as it is; where there is one, the sum is rounded up to
@@ -89,11 +125,7 @@ fn no_size(s: &Settings) -> Wrong {
 fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Notes) -> Result<u64, Wrong> {
     let (offset, step) = (s.size("offset")?, s.size("offset_increment")?);
     let too_far = || s.wrong("offset_increment", "offset and increments add up to more than 2^64 - 1");
-    let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
-    let sum = bytes(step)
-        .checked_mul(u64::from(clone))
-        .and_then(|steps| steps.checked_add(bytes(offset)))
-        .ok_or_else(too_far)?;
+    let sum = first_byte(s, clone, whole)?;
     let align = s.number("offset_align")?.unwrap_or(0);
     let shares = [offset, step].into_iter().flatten().any(|size| matches!(size, Size::Percent(_)));
     if !shares {
@@ -112,63 +144,13 @@ fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Note
     sum.checked_next_multiple_of(unit).ok_or_else(too_far)
 }
 
-/// The part of a clone that has several files, all of one size, and works on all of each.
-pub fn of_several_files(s: &Settings, stream: &Stream, found: &[Option<Found>]) -> Result<Part, Wrong> {
-    let count = found.len().max(1) as u64;
-    let share = |name| matches!(s.size(name), Ok(Some(size)) if size != Size::Bytes(0));
-    if let Some(name) = ["offset", "offset_increment"].into_iter().find(|name| share(name)) {
-        return Err(s.wrong(name, "an offset belongs to jobs with one file for each clone"));
-    }
-    let each = s.number("filesize")?.filter(|bytes| *bytes > 0);
-    let size = s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0));
-    let there = || -> Result<u64, Wrong> {
-        let Some(first) = found.first().copied().flatten() else { return Err(no_size(s)) };
-        match found.iter().all(|f| f.is_some_and(|f| f.bytes == first.bytes)) {
-            true if first.bytes > 0 => Ok(first.bytes),
-            _ => Err(s
-                .wrong(
-                    "filename",
-                    "its files differ in size, or some are missing, and no size says how large they are",
-                )
-                .hint("size=1g, for example: it is divided among them")),
-        }
-    };
-    let (file, length) = match (size, each) {
-        (Some(Size::Bytes(bytes)), None) => (bytes / count, bytes / count),
-        (Some(Size::Bytes(bytes)), Some(each)) => (each, each.min(bytes / count)),
-        (Some(share), Some(each)) => (each, share.of(each)),
-        (Some(share), None) => (there()?, share.of(there()?)),
-        (None, Some(each)) => (each, each),
-        (None, None) => (there()?, there()?),
-    };
-    if length == 0 {
-        return Err(s.wrong("size", format!("{count} files share it, and each has 0 bytes")));
-    }
-    if length != file {
-        return Err(s
-            .wrong(
-                "filesize",
-                format!("of each of several files all {file} bytes are worked on, not {length}"),
-            )
-            .hint("leave filesize out, or a percentage; io_size says how much is moved"));
-    }
-    if length % stream.record.unit().0.max(1) != 0 {
-        return Err(s
-            .wrong("bs", "several files need a size each that is a multiple of the block size")
-            .hint(format!("each has {length} bytes")));
-    }
-    let Some(all) = length.checked_mul(count) else {
-        return Err(s.wrong("filesize", "its files together have more than 2^64 - 1 bytes"));
-    };
-    Ok(Part { start: 0, length: all, file, size: all, amount: Amount::Pass })
-}
-
 impl Part {
-    /// Puts a stream there. Of several files all is worked on.
+    /// Puts a stream there. Of several files each is worked on to its end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
-        if !several {
+        // What is listed says itself where it is.
+        if !matches!(stream.access, fathom_workload::Access::Listed(_)) {
             stream.start = Bytes(self.start);
-            stream.length = Some(Bytes(self.length));
+            stream.length = (!several).then_some(Bytes(self.length));
         }
         stream.amount = self.amount;
     }
@@ -240,7 +222,7 @@ mod tests {
         for args in [
             "--name=a --size=16383p --offset=16383p",
             "--name=a --numjobs=4096 --size=4k --offset_increment=16383p",
-            "--name=a --nrfiles=2 --file_service_type=sequential --filesize=16383p",
+            "--name=a --nrfiles=2 --filesize=16383p",
             "--name=a --size=4k --bs=16383p --offset=33% --filename=there --offset_align=16383p",
         ] {
             assert!(!refused(args).is_empty(), "{args}");

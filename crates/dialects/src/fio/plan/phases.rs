@@ -1,13 +1,13 @@
 //! Jobs into phases: those that run together are one, every clone is a group. Jobs that verify what they wrote have a phase for the
 //! reading back, after that of the writing.
 
-use super::super::Wrong;
+use super::backlog;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
-use super::{Job, Place};
+use super::{Job, Place, pace};
 use fathom_workload::{
-    Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
-    Stonewall, Stop, Stream, Thread, Verify, Workload,
+    Action, Axes, Bytes, CacheState, Data, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
+    Stonewall, Stream, Thread, Times, Verify, Workload,
 };
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub const INTERVAL_NS: u64 = 500_000_000;
 
 /// Fills a workload with file sets and phases, and tells the jobs where they are.
-pub fn fill(workload: &mut Workload, jobs: &mut [Job]) -> Result<(), Wrong> {
+pub fn fill(workload: &mut Workload, jobs: &mut [Job]) {
     let steps: BTreeSet<u32> = jobs.iter().map(|j| j.step).collect();
     let mut taken = Taken::new();
     let sets: Vec<Sets> = jobs.iter().map(|job| Sets::of(job, &mut taken)).collect();
@@ -24,7 +24,6 @@ pub fn fill(workload: &mut Workload, jobs: &mut [Job]) -> Result<(), Wrong> {
     }
     for step in steps {
         let of_step: Vec<usize> = (0..jobs.len()).filter(|j| jobs[*j].step == step).collect();
-        agree(jobs, &of_step)?;
         let (reading, others): (Vec<usize>, Vec<usize>) =
             of_step.iter().copied().partition(|j| jobs[*j].only_reads_back);
         let back: Vec<usize> = others.iter().copied().filter(|j| jobs[*j].reads_back).collect();
@@ -36,31 +35,13 @@ pub fn fill(workload: &mut Workload, jobs: &mut [Job]) -> Result<(), Wrong> {
             phase(workload, jobs, &sets, &back, true);
         }
     }
-    Ok(())
 }
 
-/// What all jobs of a step have in common.
-fn agree(jobs: &[Job], of_step: &[usize]) -> Result<(), Wrong> {
-    let Some((first, others)) = of_step.split_first() else { return Ok(()) };
-    let (a, wanted) = (&jobs[*first].name, jobs[*first].times);
-    for other in others {
-        let job = &jobs[*other];
-        let differs: Option<&'static str> = [
-            ("runtime", job.times.runtime != wanted.runtime),
-            ("ramp_time", job.times.ramp != wanted.ramp),
-            ("startdelay", job.times.delay != wanted.delay),
-            ("exitall", job.times.exit_all != wanted.exit_all),
-        ]
-        .into_iter()
-        .find_map(|(name, differs)| differs.then_some(name));
-        if let Some(name) = differs {
-            return Err(job
-                .settings
-                .wrong(name, format!("{name} differs from that of job {a}, which runs at the same time: that is not supported"))
-                .hint("put it into [global], or let the jobs run one after the other (stonewall)"));
-        }
-    }
-    Ok(())
+/// What a time has to be for all jobs that run together to have it, if they have the same.
+fn common_to(jobs: &[Job], which: &[usize], of: fn(&pace::Times) -> u64) -> Option<u64> {
+    let mut all = which.iter().filter_map(|j| jobs.get(*j)).map(|job| of(&job.times));
+    let first = all.next()?;
+    all.all(|time| time == first).then_some(first)
 }
 
 /// One phase of jobs that run together, or of their reading back.
@@ -68,11 +49,26 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let number = u32::try_from(workload.phases.len()).unwrap_or(u32::MAX);
     let mut phase = Phase { holes: Holes::Leave, interval: Duration(INTERVAL_NS), ..Phase::default() };
     let mut worker = 0;
+    // Clones are counted over all jobs of a run.
+    let first_of = |clones: &mut u32, job: &Job| {
+        let first = *clones;
+        *clones = clones.saturating_add(job.clones);
+        Some(first)
+    };
+    let numbers: Vec<u32> = jobs.iter().scan(0, first_of).collect();
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
     // As fine as the finest log, and so that the windows of all come out whole.
-    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.intervals_ns());
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
+    // What all have alike is the phase's, the rest is each group's own.
+    let all: &[Job] = jobs;
+    let shared = |of: fn(&pace::Times) -> u64| if back { Some(0) } else { common_to(all, which, of) };
+    let (ramp, runtime, delay) = (shared(|t| t.ramp), shared(|t| t.runtime), shared(|t| t.delay));
+    let exit_all = !back && which.iter().any(|j| jobs[*j].times.exit_all);
+    phase.ramp = Duration(ramp.unwrap_or(0));
+    phase.stop.time = runtime.filter(|ns| *ns > 0).map(Duration);
+    phase.stop.first_done = exit_all.then(Stonewall::default);
     // What was not written whole cannot be read back.
     let read_back = !back && which.iter().any(|j| jobs[*j].reads_back);
     phase.stop.failed = match which.iter().any(|j| jobs[*j].error_ends_all) {
@@ -109,21 +105,39 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
             };
         }
         job.places.push(Place { phase: number, worker });
+        // Where the writing is, or would be.
+        let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
-            phase.groups.push(group(job, sets, clone, back));
+            let mut of_clone = group(job, sets, clone, back);
+            if let Some(backlog) = job.backlog.filter(|_| !back) {
+                let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
+                backlog.list(&mut of_clone, workload.seed.0, place);
+            }
+            if back && job.reads_listed {
+                let place = fathom_workload::ops::Place {
+                    phase: wrote.phase,
+                    worker: wrote.worker + clone,
+                    repetition: 0,
+                };
+                backlog::read_back(&mut of_clone, &group(job, sets, clone, false), workload.seed.0, place);
+            }
+            of_clone.pinning = job.cpus.of_worker(numbers[*index] + clone);
+            of_clone.times = if back {
+                Times::default()
+            } else {
+                Times {
+                    delay: Duration(if delay.is_none() { job.times.delay } else { 0 }),
+                    ramp: ramp.is_none().then_some(Duration(job.times.ramp)),
+                    stop: (runtime.is_none() && job.times.runtime > 0).then_some(Duration(job.times.runtime)),
+                    ends_nobody: exit_all && !job.times.exit_all,
+                }
+            };
+            phase.groups.push(of_clone);
             worker += 1;
         }
-        phase.ramp = Duration(if back { 0 } else { job.times.ramp });
-        if job.times.delay > 0 && !back && !phase.before.contains(&Action::Sleep(Duration(job.times.delay))) {
-            phase.before.push(Action::Sleep(Duration(job.times.delay)));
-        }
-        if !back {
-            phase.stop = Stop {
-                time: (job.times.runtime > 0).then_some(Duration(job.times.runtime)),
-                first_done: job.times.exit_all.then(Stonewall::default),
-                ..phase.stop.clone()
-            };
-        }
+    }
+    if let Some(delay) = delay.filter(|ns| *ns > 0) {
+        phase.before.push(Action::Sleep(Duration(delay)));
     }
     let first: Vec<&Job> = which.iter().map(|j| &jobs[*j]).collect();
     let names: Vec<&str> = first.iter().map(|j| j.name.as_str()).collect();
@@ -146,7 +160,11 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     }
     if back {
         stream.direction = Direction::Read;
-        stream.verify = Verify::Full;
+        stream.verify = match stream.data {
+            Data::Sealed(_) => Verify::Full,
+            // verify=null reads back and looks at nothing.
+            _ => Verify::No,
+        };
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
@@ -158,6 +176,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
         isolation: fathom_workload::Isolation::Thread,
         nice: job.priority.0,
         pinning: fathom_workload::Pinning::Free,
+        times: Times::default(),
         threads: vec![Thread {
             name: String::new(),
             instances: 1,

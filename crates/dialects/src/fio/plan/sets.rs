@@ -1,4 +1,4 @@
-//! The file sets of a job: files that all have one size are one set; several files of a clone are a set of their own. Time and memory
+//! The file sets of a job: files that all have one size are one set; several files of a clone are a set of their own, which clones share that share them all. Time and memory
 //! are linear in the number of clones.
 
 use super::Job;
@@ -17,7 +17,7 @@ pub(super) struct Sets {
 #[derive(Debug)]
 struct Set {
     name: String,
-    file: u64,
+    size: Sizing,
     paths: Vec<PathBuf>,
 }
 
@@ -36,14 +36,24 @@ impl Sets {
         sets
     }
 
+    /// A set for each clone, but for those that share all of theirs.
     fn of_each(job: &Job) -> Self {
-        let one = |(paths, part): (&Vec<PathBuf>, &super::Part)| Set {
-            name: String::new(),
-            file: part.file,
-            paths: paths.clone(),
-        };
-        let sets: Vec<Set> = job.files.iter().zip(&job.parts).map(one).collect();
-        Self { of_clone: (0..sets.len()).map(|n| (n, 0)).collect(), sets }
+        let mut made = Self::default();
+        let mut known: HashMap<(&Vec<PathBuf>, &Vec<u64>), usize> = HashMap::new();
+        for (paths, sizes) in job.files.iter().zip(&job.sizes) {
+            let set = *known.entry((paths, sizes)).or_insert_with(|| {
+                let first = sizes.first().copied().unwrap_or(0);
+                let size = if sizes.iter().all(|bytes| *bytes == first) {
+                    Sizing::Fixed(Bytes(first))
+                } else {
+                    Sizing::Each(sizes.iter().map(|bytes| Bytes(*bytes)).collect())
+                };
+                made.sets.push(Set { name: String::new(), size, paths: paths.clone() });
+                made.sets.len() - 1
+            });
+            made.of_clone.push((set, 0));
+        }
+        made
     }
 
     fn by_size(job: &Job) -> Self {
@@ -60,7 +70,11 @@ impl Sets {
             let file = largest.get(path).copied().unwrap_or_default();
             let place = *places.entry(path).or_insert_with(|| {
                 let set = *of_size.entry(file).or_insert_with(|| {
-                    made.sets.push(Set { name: String::new(), file, paths: Vec::new() });
+                    made.sets.push(Set {
+                        name: String::new(),
+                        size: Sizing::Fixed(Bytes(file)),
+                        paths: Vec::new(),
+                    });
                     made.sets.len() - 1
                 });
                 made.sets[set].paths.push(path.clone());
@@ -88,15 +102,12 @@ impl Sets {
     /// As the workload has them.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
         // What is laid out is checked by a job that reads and verifies.
-        let data = if matches!(job.stream.data, Data::Positioned { .. }) {
-            job.stream.data.clone()
-        } else {
-            Data::Unique
-        };
+        let data =
+            if matches!(job.stream.data, Data::Sealed(_)) { job.stream.data.clone() } else { Data::Unique };
         self.sets.iter().map(move |set| FileSet {
             name: set.name.clone(),
             files: Files::List(set.paths.clone()),
-            size: Sizing::Fixed(Bytes(set.file)),
+            size: set.size.clone(),
             existing: Existing::Reuse,
             foreign_writable: job.ready.foreign,
             keep: job.ready.keep,

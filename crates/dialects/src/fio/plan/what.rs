@@ -248,7 +248,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 }
 
 /// How much is done in a part.
-pub fn amount(s: &Settings, stream: &Stream, part: &Part, several: bool) -> Result<Amount, Wrong> {
+pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;
@@ -257,7 +257,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part, several: bool) -> Resu
         _ => None,
     };
     let most = s.number("number_ios")?.filter(|n| *n > 0);
-    if stream.record.largest().0 > region && !several {
+    if stream.record.largest().0 > region {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");
         return Err(s
             .wrong(

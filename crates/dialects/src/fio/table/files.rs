@@ -11,14 +11,7 @@ pub(super) static ROWS: &[Row] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
     done("directory", Text, "directories, dealt to the clones in turn"),
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),
-    refused(
-        "opendir",
-        Text,
-        &[],
-        "all files below a directory",
-        "files are named before the start",
-        "filename=a:b:c",
-    ),
+    done("opendir", Text, "all files below a directory, by name; with nrfiles the first so many"),
     harmless("unique_filename", Bool, "names that differ by client", "there are no clients"),
     refused(
         "filetype",
@@ -51,8 +44,8 @@ pub(super) static ROWS: &[Row] = &[
         Bool,
         &["0"],
         "write a block device that is mounted",
-        "fathom writes to regular files only (docs/safety.md)",
-        "a file on the device",
+        "a device that is in use is not written (docs/safety.md)",
+        "umount it before",
     ),
     harmless("create_serialize", Bool, "lay files out one after the other", "they always are"),
     harmless(
@@ -82,7 +75,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "file_service_type",
         SERVICE,
-        "how files take turns: `sequential` is done; `roundrobin` and `random` of one file mean nothing",
+        "how several files of a clone take turns: one operation each, or so many (`:N`); sequential: one file after the other; zipf, pareto and normal: some more often than others",
     ),
     done(
         "fallocate",

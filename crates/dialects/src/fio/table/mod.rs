@@ -62,6 +62,8 @@ pub enum Kind {
     Signed,
     /// Bytes, with suffixes.
     Bytes,
+    /// Bytes, or a range of them.
+    Range,
     /// Bytes or a percentage.
     Size,
     /// A time; a bare number counts so many nanoseconds each.
@@ -94,6 +96,7 @@ impl Kind {
             Self::Number => "number".into(),
             Self::Signed => "number, may be negative".into(),
             Self::Bytes => "bytes (k, m, g, t, p)".into(),
+            Self::Range => "bytes, or a range of them".into(),
             Self::Size => "bytes or percent".into(),
             Self::Time(number::S) => "time (bare: seconds)".into(),
             Self::Time(number::MS) => "time (bare: milliseconds)".into(),
@@ -137,6 +140,7 @@ impl Kind {
                 let digits = text.trim().strip_prefix('-').unwrap_or(text);
                 number::bytes(digits, kb_base).map(drop)
             }
+            Self::Range => number::from_to(text, kb_base).map(drop),
             Self::Size => number::size(text, kb_base).map(drop),
             Self::Time(bare) => number::time(text, bare).map(drop),
             Self::Word(words) => word(text, words).map(drop),

@@ -6,28 +6,13 @@ use super::{Row, also, done, harmless, refused};
 const ERRORS: super::Kind = Word(&["none", "read", "write", "io", "verify", "all", "0", "1"]);
 
 pub(super) static ROWS: &[Row] = &[
-    refused(
-        "cpus_allowed",
-        Text,
-        &[],
-        "CPUs of a job",
-        "workers are not bound to lists of CPUs",
-        "taskset -c LIST fathom fio ...",
-    ),
-    harmless(
+    done("cpus_allowed", Text, "CPUs of a job: 0,2-4"),
+    done(
         "cpus_allowed_policy",
         Word(&["shared", "split"]),
-        "one CPU each, or all for all",
-        "without cpus_allowed it means nothing",
+        "all of them for every clone, or one CPU each, by the number of the clone among those of all jobs",
     ),
-    refused(
-        "cpumask",
-        Number,
-        &[],
-        "CPUs of a job, as a mask",
-        "workers are not bound to lists of CPUs",
-        "taskset MASK fathom fio ...",
-    ),
+    done("cpumask", Number, "CPUs of a job, as a mask"),
     refused(
         "numa_cpu_nodes",
         Text,
@@ -36,13 +21,10 @@ pub(super) static ROWS: &[Row] = &[
         "workers are not bound to nodes",
         "numactl --cpunodebind=NODE fathom fio ...",
     ),
-    refused(
+    done(
         "numa_mem_policy",
         Text,
-        &[],
-        "where its memory lies",
-        "buffers are on the worker's node",
-        "numactl --membind=NODE fathom fio ...",
+        "where its buffers lie: local, bind:NODE and prefer:NODE; others are refused",
     ),
     done("nice", Signed, "niceness"),
     done("prio", Number, "I/O priority, 0 to 7"),

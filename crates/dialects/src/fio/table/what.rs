@@ -1,6 +1,8 @@
 //! What is done: direction, block sizes, amounts, jobs and their order.
 
-use super::Kind::{Bool, Bytes, BytesTriple, Flag, Number, RangeTriple, Size, SplitTriple, Text, Time, Word};
+use super::Kind::{
+    Bool, Bytes, BytesTriple, Flag, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
+};
 use super::{Row, also, done, harmless, refused};
 use crate::fio::number::S;
 
@@ -63,16 +65,12 @@ pub(super) static ROWS: &[Row] = &[
     refused("bs_is_seq_rand", Bool, &["0"], "bs=sequential,random", "one stream has one order", "two jobs"),
     done("size", Size, "bytes of the job's files together"),
     also(done("io_size", Size, "bytes that are moved, in as many passes as that takes"), &["io_limit"]),
-    done("filesize", Bytes, "bytes of each file"),
+    done("filesize", Range, "bytes of each file; from a range they are drawn, the same in every run"),
     also(
-        done(
-            "nrfiles",
-            Number,
-            "number of files of each clone; more than 1 needs file_service_type=sequential",
-        ),
+        done("nrfiles", Number, "number of files of each clone, which share size and take turns"),
         &["nr_files"],
     ),
-    harmless("openfiles", Number, "files that are open at once", "all files of a job are open all the time"),
+    done("openfiles", Number, "files of a clone that take turns at once: another comes when one is done"),
     refused("file_append", Bool, &["0"], "write behind the end", "files are written in place", "offset"),
     also(
         refused(
@@ -98,23 +96,13 @@ pub(super) static ROWS: &[Row] = &[
     done("offset_align", Bytes, "what percentages in offset are rounded up to; 0: the (smallest) block size"),
     done("loops", Number, "how often the amount is done"),
     done("number_ios", Number, "most operations"),
-    also(done("runtime", Time(S), "longest time; jobs that run together have the same"), &["timeout"]),
+    also(done("runtime", Time(S), "longest time"), &["timeout"]),
     done("time_based", Flag, "go on until runtime is over"),
-    done("ramp_time", Time(S), "warm-up that is not counted; jobs that run together have the same"),
+    done("ramp_time", Time(S), "warm-up that is not counted"),
     refused("ramp_size", Bytes, &["0"], "warm-up by bytes", "a warm-up has a time", "ramp_time"),
-    also(
-        done("startdelay", Time(S), "wait before the start; jobs that run together have the same"),
-        &["start_delay"],
-    ),
+    also(done("startdelay", Time(S), "wait before the start"), &["start_delay"]),
     also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
-    refused(
-        "wait_for",
-        Text,
-        &[],
-        "begin when that job is done",
-        "jobs wait for all before them",
-        "stonewall",
-    ),
+    done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
     done("exitall", Flag, "the first job that is done ends the others that run with it"),
     refused(

@@ -13,6 +13,7 @@ mod mapped;
 mod rates;
 mod steady;
 mod syncs;
+mod turns;
 
 const MS: u64 = 1_000_000;
 

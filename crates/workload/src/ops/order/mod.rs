@@ -24,6 +24,8 @@ pub(crate) use self::normal::WIDEST_PERCENT;
 pub(super) const FOR_ORDER: u64 = 1;
 pub(super) const FOR_MIX: u64 = 2;
 pub(super) const FOR_SIZE: u64 = 3;
+pub(super) const FOR_FILES: u64 = 5;
+pub(super) const FOR_TURNS: u64 = 6;
 
 pub(super) enum Order {
     Sequential { next: u64 },

@@ -1,0 +1,95 @@
+//! Jobs that run together, each with times, ends and CPUs of its own.
+
+use crate::support::{json, run};
+use fathom_testkit::{Fathom, TestDir};
+use serde_json::Value;
+
+const PACED: &str = "--ioengine=null --size=1m --rate_iops=100 --time_based";
+
+/// Milliseconds and operations of a job.
+fn of(document: &Value, name: &str) -> (u64, u64) {
+    let jobs = document["jobs"].as_array().expect("a list of jobs");
+    let job = jobs.iter().find(|job| job["jobname"] == name).unwrap_or_else(|| panic!("no job {name}"));
+    (job["read"]["runtime"].as_u64().unwrap(), job["read"]["total_ios"].as_u64().unwrap())
+}
+
+#[test]
+fn every_job_has_its_own_runtime_warm_up_and_delay() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = format!(
+        "{PACED} --name=short --runtime=1 --name=long --runtime=2 --name=warm --runtime=1 --ramp_time=1 \
+         --name=late --runtime=1 --startdelay=1"
+    );
+    let document = json(&fathom, &line);
+    for (name, runtime, operations) in
+        [("short", 1000, 100), ("long", 2000, 200), ("warm", 1000, 100), ("late", 1000, 100)]
+    {
+        let (ms, ios) = of(&document, name);
+        assert!(ms.abs_diff(runtime) < 100, "{name}: {ms} ms");
+        assert!(ios.abs_diff(operations) < 15, "{name}: {ios} operations");
+    }
+}
+
+#[test]
+fn who_has_no_runtime_goes_on_to_its_end() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // 64 operations at 50 a second.
+    let line = "--ioengine=null --bs=4k --size=256k --rate_iops=50 --name=all --name=cut --runtime=500ms";
+    let document = json(&fathom, line);
+    assert_eq!(of(&document, "all").1, 64);
+    assert!(of(&document, "cut").1 < 40, "{document}");
+}
+
+#[test]
+fn only_the_job_that_says_so_ends_the_others() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let ended = |exits: &str, other: &str| {
+        let line =
+            format!("{PACED} --name=first --runtime=500ms {exits} --name=second --runtime=1500ms {other}");
+        of(&json(&fathom, &line), "second").0
+    };
+    assert!(ended("--exitall", "") < 1000);
+    assert!(ended("", "--exitall") > 1400);
+    // Nor is one waited for that has not begun.
+    let begun = std::time::Instant::now();
+    let line = format!("{PACED} --name=a --runtime=500ms --exitall --name=late --runtime=1 --startdelay=100");
+    json(&fathom, &line);
+    assert!(begun.elapsed().as_secs() < 60);
+}
+
+#[test]
+fn a_job_runs_on_its_cpus_or_is_refused() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let allowed = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = allowed.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned();
+    for policy in ["shared", "split"] {
+        let line = format!(
+            "--name=a --size=64k --rw=write --numjobs=2 --cpus_allowed={list} --cpus_allowed_policy={policy}"
+        );
+        run(&fathom, &line).expect_code(0);
+    }
+    run(&fathom, "--name=b --size=64k --rw=write --cpus_allowed=1023")
+        .expect_code(1)
+        .expect_stderr("CPU 1023 is none of those that fathom may use");
+    assert!(!dir.path().join("b.0.0").exists());
+    run(&fathom, "--name=c --size=64k --rw=write --prio=7 --nice=1").expect_code(0);
+}
+
+#[test]
+fn a_pause_comes_once_in_so_many_operations() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // fio 3.33: 4, 2 and 2 pauses.
+    for (blocks, pauses) in [(2, 4), (3, 2), (4, 2)] {
+        let line = format!(
+            "--name=a --ioengine=null --size=32k --bs=4k --thinktime=50ms --thinktime_spin=10ms \
+             --thinktime_blocks={blocks}"
+        );
+        let (ms, _) = of(&json(&fathom, &line), "a");
+        assert!((pauses * 50..pauses * 50 + 45).contains(&ms), "{blocks}: {ms} ms");
+    }
+}

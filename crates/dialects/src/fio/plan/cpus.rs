@@ -1,0 +1,139 @@
+//! CPUs and memory nodes of a job's clones.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use fathom_workload::{Buffers, Node, Pinning};
+
+/// CPUs are numbers below this; the kernel's sets have room for as many.
+const MOST_CPUS: u32 = 1024;
+
+/// The CPUs of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cpus {
+    /// Those it may use; all if there is none.
+    allowed: Vec<u32>,
+    /// Each clone has one of them.
+    split: bool,
+}
+
+/// The CPUs of a job.
+pub fn of(s: &Settings) -> Result<Cpus, Wrong> {
+    // The policy means nothing where there is no list.
+    let split = s.word("cpus_allowed_policy") == Some("split");
+    let allowed: Vec<u32> = match s.last_of(&["cpus_allowed", "cpumask"]) {
+        Some("cpumask") => {
+            let mask = s.number("cpumask")?.unwrap_or(0);
+            (0..64).filter(|cpu| (mask >> cpu) & 1 == 1).collect()
+        }
+        Some(name) => {
+            let text = s.text(name).unwrap_or_default();
+            list(text).map_err(|why| s.wrong(name, format!("{name}={text}: {why}")))?
+        }
+        None => return Ok(Cpus::default()),
+    };
+    if allowed.is_empty() {
+        return Err(s.wrong("cpumask", "cpumask=0: a job needs a CPU"));
+    }
+    Ok(Cpus { allowed, split })
+}
+
+impl Cpus {
+    /// Those of a worker, by its number among all clones of all jobs.
+    pub fn of_worker(&self, number: u32) -> Pinning {
+        if self.allowed.is_empty() {
+            return Pinning::Free;
+        }
+        if !self.split {
+            return Pinning::Among(self.allowed.clone());
+        }
+        let one = self.allowed.get(number as usize % self.allowed.len());
+        Pinning::Among(one.copied().into_iter().collect())
+    }
+}
+
+/// `0,2-4`: ascending, each once.
+fn list(text: &str) -> Result<Vec<u32>, String> {
+    let mut cpus = Vec::new();
+    for part in text.split([',', ':']).map(str::trim) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| match text.trim().parse::<u32>() {
+            Ok(cpu) if cpu < MOST_CPUS => Ok(cpu),
+            _ => Err(format!("{text:?} is not the number of a CPU")),
+        };
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(format!("{part:?} ends before it begins"));
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+/// Where the buffers lie: `numa_mem_policy`.
+pub fn memory(s: &Settings, buffers: &mut Buffers) -> Result<(), Wrong> {
+    const NAME: &str = "numa_mem_policy";
+    let Some(text) = s.text(NAME).map(str::trim) else { return Ok(()) };
+    let (word, node) = text.split_once(':').unwrap_or((text, ""));
+    buffers.node = match (word, node.trim().parse::<u32>()) {
+        ("default" | "local", _) => Node::Local,
+        ("bind" | "prefer", Ok(node)) => Node::Number(node),
+        _ => {
+            return Err(s
+                .wrong(
+                    NAME,
+                    format!("{NAME}={text}: local, bind:NODE or prefer:NODE, with one node, is supported"),
+                )
+                .hint("instead: numactl with the policy you need, before fathom"));
+        }
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Node, Pinning, Program};
+
+    fn pinning(args: &str) -> Vec<Pinning> {
+        let plan = planned(&format!("--ioengine=null --size=1m {args}"));
+        plan.workload.phases.iter().flat_map(|p| &p.groups).map(|g| g.pinning.clone()).collect()
+    }
+
+    #[test]
+    fn clones_share_a_list_of_cpus_or_have_one_each() {
+        let among = |cpus: &[u32]| Pinning::Among(cpus.to_vec());
+        assert_eq!(pinning("--name=a --cpus_allowed=0-1,3"), [among(&[0, 1, 3])]);
+        assert_eq!(pinning("--name=a --cpumask=10"), [among(&[1, 3])]);
+        let split = "--cpus_allowed_policy=split --cpus_allowed=1,4";
+        assert_eq!(pinning(&format!("--name=a {split} --numjobs=3")), [&[1], &[4], &[1]].map(|c| among(c)));
+        // The number counts over all jobs.
+        assert_eq!(pinning(&format!("--name=a --name=b --stonewall {split}")), [Pinning::Free, among(&[4])]);
+        assert_eq!(pinning("--name=a --cpus_allowed_policy=split"), [Pinning::Free]);
+    }
+
+    #[test]
+    fn what_is_no_list_of_cpus_is_refused() {
+        for list in ["x", "0-", "3-1", "4096", "0,,1"] {
+            assert!(refused(&format!("--name=a --size=1m --cpus_allowed={list}")).contains("cpus_allowed"));
+        }
+        assert!(refused("--name=a --size=1m --cpumask=0").contains("a job needs a CPU"));
+    }
+
+    #[test]
+    fn buffers_lie_on_a_node() {
+        let node = |policy: &str| {
+            let plan = planned(&format!("--ioengine=null --size=1m --name=a --numa_mem_policy={policy}"));
+            match &plan.workload.phases[0].groups[0].threads[0].program {
+                Program::Stream(stream) => stream.buffers.node,
+                Program::Flow(_) => panic!("a flow"),
+            }
+        };
+        assert_eq!(
+            [node("local"), node("bind:0"), node("prefer:1")],
+            [Node::Local, Node::Number(0), Node::Number(1)]
+        );
+        assert!(refused("--name=a --size=1m --numa_mem_policy=interleave:0-1").contains("with one node"));
+    }
+}

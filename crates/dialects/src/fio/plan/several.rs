@@ -1,0 +1,280 @@
+//! Clones with several files: how large each is, which part of it is worked on, how much is done, and how the files take turns.
+
+use super::super::number::{self, Size};
+use super::super::settings::Settings;
+use super::super::{Found, Wrong};
+use super::{Notes, Part, parts};
+use fathom_workload::{Access, Amount, Backend, Bytes, Pick, Record, Stream, Turns};
+
+/// The files of a clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Several {
+    /// What all of them come to: where each begins, the sum of what is worked on, the size of the largest.
+    pub part: Part,
+    /// Bytes that each must have: all behind the first byte is worked on.
+    pub sizes: Vec<u64>,
+}
+
+/// The files of a clone, which are `found`, or are made.
+pub fn of(s: &Settings, stream: &Stream, clone: u32, found: &[Option<Found>]) -> Result<Several, Wrong> {
+    let count = found.len().max(1) as u64;
+    let share = |name| matches!(s.size(name), Ok(Some(Size::Percent(1..))));
+    if let Some(name) = ["offset", "offset_increment"].into_iter().find(|name| share(name)) {
+        return Err(s
+            .wrong(name, format!("{name}: a share of each of several files is not supported"))
+            .hint("instead: bytes, or one file for each clone"));
+    }
+    let start = parts::first_byte(s, clone, 0)?;
+    let size = s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0));
+    let mut sizes = Vec::with_capacity(found.len());
+    let mut whole = 0u64;
+    for (file, found) in (0..).zip(found) {
+        let there = found.map_or(0, |f| f.bytes);
+        let each = parts::file_size(s, stream, (clone, file))?;
+        let bytes = match (size, each) {
+            (Some(Size::Bytes(bytes)), None) => start.checked_add(bytes / count),
+            (Some(Size::Bytes(_)) | None, Some(each)) => Some(each),
+            (Some(share), Some(each)) => start.checked_add(share.of(each).min(each.saturating_sub(start))),
+            (Some(share), None) if there > 0 => {
+                start.checked_add(share.of(there).min(there.saturating_sub(start)))
+            }
+            (None, None) if there > 0 => Some(there),
+            (Some(_), None) => return Err(parts::no_share(s)),
+            (None, None) => return Err(parts::no_size(s)),
+        };
+        let Some(bytes) = bytes else { return Err(parts::too_far(s)) };
+        let length = bytes.saturating_sub(start);
+        if length < stream.record.largest().0 {
+            let name = s.last_of(&["size", "filesize"]).unwrap_or("bs");
+            return Err(s
+                .wrong(
+                    name,
+                    format!(
+                        "file {} of {count} has {length} bytes to work on, which is less than a block of {} bytes",
+                        file + 1,
+                        stream.record.largest().0
+                    ),
+                )
+                .hint("size is divided among the files; filesize is that of each"));
+        }
+        let Some(sum) = whole.checked_add(length) else { return Err(parts::too_far(s)) };
+        whole = sum;
+        sizes.push(bytes);
+    }
+    // With a size for each file, that of all is how much is done.
+    let most = match (size, s.last("filesize")) {
+        (Some(Size::Bytes(bytes)), Some(_)) if bytes < whole => Some(bytes),
+        _ => None,
+    };
+    let file = sizes.iter().copied().max().unwrap_or(0);
+    let amount = amount(s, stream, (whole, most), &|block| {
+        sizes.iter().map(|bytes| (bytes - start) / block).fold(0, u64::saturating_add)
+    })?;
+    let size = most.unwrap_or(whole);
+    Ok(Several { part: Part { start, length: whole, file, size, amount }, sizes })
+}
+
+/// How much is done in files of which `whole` bytes are worked on, and at most `most` of them in a pass.
+fn amount(
+    s: &Settings,
+    stream: &Stream,
+    (whole, most): (u64, Option<u64>),
+    operations: &dyn Fn(u64) -> u64,
+) -> Result<Amount, Wrong> {
+    let loops = s.number("loops")?.unwrap_or(1).max(1);
+    let io_size = s.size("io_size")?.map(|size| size.of(most.unwrap_or(whole)));
+    let limit = s.number("number_ios")?.filter(|n| *n > 0);
+    let endless = s.on("time_based", false) && s.time("runtime")? > 0;
+    if most.is_some() && io_size.is_none() && (endless || loops > 1) {
+        return Err(s
+            .wrong("size", "several files that are larger than size are worked on once: with loops or time_based that is not supported")
+            .hint("instead: filesize alone, or size alone"));
+    }
+    if endless {
+        return Ok(limit.map_or(Amount::Endless, Amount::Operations));
+    }
+    let bytes = io_size.or(most).map(|bytes| bytes.saturating_mul(loops));
+    match (limit, bytes, &stream.record) {
+        (Some(limit), bytes, Record::Fixed(block)) => {
+            let block = block.0.max(1);
+            let all =
+                bytes.map_or_else(|| operations(block).saturating_mul(loops), |bytes| bytes.div_ceil(block));
+            Ok(Amount::Operations(limit.min(all).max(1)))
+        }
+        (Some(_), ..) => Err(s
+            .wrong("number_ios", "number_ios needs one block size, so that size and number can be compared")
+            .hint("instead: io_size")),
+        (None, Some(bytes), _) => Ok(Amount::Bytes(Bytes(bytes.max(1)))),
+        (None, None, _) if loops == 1 => Ok(Amount::Pass),
+        (None, None, _) => Ok(Amount::Passes(loops)),
+    }
+}
+
+/// Sends a stream to several files, which take turns.
+pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut Notes) -> Result<(), Wrong> {
+    const WORD: &str = "file_service_type";
+    // They mean nothing where there is one file.
+    let (word, open) = (s.word(WORD).unwrap_or("roundrobin").to_owned(), s.count("openfiles", 0, 0)?);
+    if files < 2 {
+        return Ok(());
+    }
+    let wrong = |why: String| s.wrong(WORD, format!("{WORD}={word}: {why}"));
+    let parameter = s.after_colon(WORD).map(str::to_owned);
+    let number = |default: Option<f64>| -> Result<f64, Wrong> {
+        match (&parameter, default) {
+            (Some(text), _) => number::float(text).map_err(&wrong),
+            (None, Some(default)) => Ok(default),
+            (None, None) => Err(wrong("its parameter is missing".into()).hint(format!("{WORD}=normal:20"))),
+        }
+    };
+    let order = match word.as_str() {
+        "random" => Access::Uniform,
+        "zipf" => Access::Zipf { theta: number(Some(1.1))? },
+        "pareto" => Access::Pareto { h: number(Some(0.2))? },
+        "normal" | "gauss" => Access::Normal { deviation_percent: number(None)? },
+        _ => Access::Sequential,
+    };
+    let operations = match (word.as_str(), &parameter) {
+        ("sequential", _) => 0,
+        ("roundrobin" | "random", Some(text)) => match text.trim().parse::<u64>() {
+            Ok(n) if n > 0 => n,
+            _ => return Err(wrong(format!("{text:?} is not a number of operations above 0"))),
+        },
+        _ => 1,
+    };
+    let turns = Turns { order, operations, open: 0 };
+    if open > 0 && (open as usize) < files {
+        if !turns.drop_out() {
+            return Err(s
+                .wrong(
+                    "openfiles",
+                    format!(
+                        "openfiles={open}: with {WORD}={word} no file is ever done, so that none makes room"
+                    ),
+                )
+                .hint("leave it out"));
+        }
+        notes.say(format!(
+            "openfiles={open}: {open} files take turns at a time, as in fio; all of them are opened before the start"
+        ));
+    }
+    stream.pick = Pick::All;
+    stream.turns = Some(Turns { open: if (open as usize) < files { open } else { 0 }, ..turns });
+    if matches!(stream.backend, Backend::Mmap { .. }) && files > MOST_MAPPED {
+        return Err(s
+            .wrong(
+                "nrfiles",
+                format!("{files} mapped files of one worker: at most {MOST_MAPPED} are expected"),
+            )
+            .hint("instead: ioengine=psync"));
+    }
+    Ok(())
+}
+
+/// The kernel maps no more than 65530 areas in a process.
+const MOST_MAPPED: usize = 60_000;
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Access, Amount, Bytes, Pick, Program, Sizing, Stream, Turns, Workload};
+
+    fn stream(workload: &Workload) -> Stream {
+        match &workload.phases[0].groups[0].threads[0].program {
+            Program::Stream(stream) => (**stream).clone(),
+            Program::Flow(_) => panic!("a flow"),
+        }
+    }
+
+    fn of(args: &str) -> (Vec<u64>, u64, Amount) {
+        let plan = planned(&format!("--name=a --bs=4k {args}"));
+        let stream = stream(&plan.workload);
+        assert_eq!((stream.pick, stream.length), (Pick::All, None), "{args}");
+        let sizes = match &plan.workload.filesets[0].size {
+            Sizing::Fixed(Bytes(bytes)) => vec![*bytes; plan.jobs[0].files[0].len()],
+            Sizing::Each(sizes) => sizes.iter().map(|bytes| bytes.0).collect(),
+            Sizing::Variable(name) => panic!("{name}"),
+        };
+        (sizes, stream.start.0, stream.amount)
+    }
+
+    #[test]
+    fn sizes_are_those_of_fio() {
+        // fio 3.33, from its iologs and the files that it left.
+        const K: u64 = 1024;
+        let bytes = |kib| Amount::Bytes(Bytes(kib * K));
+        for (args, sizes, start, amount) in [
+            ("--nrfiles=3 --size=48k --rw=write", [16, 16, 16].as_slice(), 0, Amount::Pass),
+            ("--nrfiles=3 --filesize=16k --size=24k --rw=write", &[16, 16, 16], 0, bytes(24)),
+            ("--nrfiles=3 --filesize=16k --size=100k --rw=write", &[16, 16, 16], 0, Amount::Pass),
+            ("--nrfiles=3 --filesize=16k --rw=write", &[16, 16, 16], 0, Amount::Pass),
+            ("--nrfiles=3 --size=48k --offset=4k --rw=write", &[20, 20, 20], 4, Amount::Pass),
+            ("--nrfiles=2 --filesize=16k --offset=4k --rw=write", &[16, 16], 4, Amount::Pass),
+            ("--nrfiles=2 --size=16k --io_size=12k --rw=write", &[8, 8], 0, bytes(12)),
+            ("--nrfiles=2 --size=16k --number_ios=3 --rw=write", &[8, 8], 0, Amount::Operations(3)),
+            ("--nrfiles=2 --size=16k --loops=2 --rw=write", &[8, 8], 0, Amount::Passes(2)),
+            ("--nrfiles=2 --size=16k --runtime=1 --time_based --rw=write", &[8, 8], 0, Amount::Endless),
+            ("--filename=there:/dev/disk --rw=read", &[1024, 1 << 20], 0, Amount::Pass),
+            ("--filename=there:/dev/disk --size=50% --rw=read", &[512, 1 << 19], 0, Amount::Pass),
+            ("--filename=there:/dev/disk --size=64k --rw=read", &[32, 32], 0, Amount::Pass),
+            ("--opendir=dir --rw=read", &[1024, 1 << 20], 0, Amount::Pass),
+        ] {
+            let sizes: Vec<u64> = sizes.iter().map(|kib| kib * K).collect();
+            assert_eq!(of(args), (sizes, start * K, amount), "{args}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_sizes_is_drawn_once_for_all() {
+        let (sizes, ..) = of("--nrfiles=40 --filesize=4k-40k --rw=write");
+        assert!(sizes.iter().all(|bytes| (4096..=40960).contains(bytes) && bytes % 4096 == 0), "{sizes:?}");
+        assert!(sizes.iter().any(|bytes| *bytes != sizes[0]), "{sizes:?}");
+        assert_eq!(of("--nrfiles=40 --filesize=4k-40k --rw=read").0, sizes);
+    }
+
+    #[test]
+    fn files_take_turns() {
+        let turns = |args: &str| {
+            let plan = planned(&format!("--name=a --size=64k --nrfiles=4 --rw=write {args}"));
+            stream(&plan.workload).turns.unwrap()
+        };
+        let wanted = |order, operations, open| Turns { order, operations, open };
+        assert_eq!(turns(""), wanted(Access::Sequential, 1, 0));
+        assert_eq!(turns("--file_service_type=roundrobin:8"), wanted(Access::Sequential, 8, 0));
+        assert_eq!(turns("--file_service_type=sequential"), wanted(Access::Sequential, 0, 0));
+        assert_eq!(turns("--file_service_type=random:2"), wanted(Access::Uniform, 2, 0));
+        assert_eq!(turns("--file_service_type=zipf:1.3"), wanted(Access::Zipf { theta: 1.3 }, 1, 0));
+        assert_eq!(turns("--openfiles=2"), wanted(Access::Sequential, 1, 2));
+        assert_eq!(turns("--openfiles=4"), wanted(Access::Sequential, 1, 0));
+        assert!(stream(&planned("--name=a --size=64k --file_service_type=random").workload).turns.is_none());
+    }
+
+    #[test]
+    fn listed_files_are_shared_by_clones_and_divided() {
+        let plan = planned("--name=a --filename=b:c --size=64k --numjobs=2 --rw=write");
+        assert_eq!(plan.workload.filesets.len(), 1);
+        assert_eq!(plan.workload.filesets[0].size, Sizing::Fixed(Bytes(32768)));
+        assert_eq!(plan.workload.phases[0].groups.len(), 2);
+        let own = planned("--name=a --nrfiles=2 --size=64k --numjobs=3 --rw=write");
+        assert_eq!(own.workload.filesets.len(), 3);
+    }
+
+    #[test]
+    fn what_several_files_cannot_have_is_refused() {
+        for (args, what) in [
+            ("--nrfiles=4 --size=8k", "has 2048 bytes to work on"),
+            ("--nrfiles=4 --size=64k --offset=10%", "a share of each of several files"),
+            ("--nrfiles=4", "you need to specify size="),
+            ("--nrfiles=4 --size=50%", "a percentage is one of the file's size"),
+            ("--nrfiles=4 --filesize=16k --size=32k --loops=2", "with loops or time_based"),
+            ("--nrfiles=4 --size=64k --file_service_type=normal", "its parameter is missing"),
+            ("--nrfiles=4 --size=64k --file_service_type=random:0", "not a number of operations above 0"),
+            ("--nrfiles=4 --size=64k --file_service_type=zipf:1.1 --openfiles=2", "none makes room"),
+            ("--opendir=nowhere", "no such directory"),
+            ("--opendir=dir --filename=there", "both say which files"),
+        ] {
+            let wrong = refused(&format!("--name=a --bs=4k {args}"));
+            assert!(wrong.contains(what), "{args}: {wrong}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which jobs run together: those between two stonewalls, or between one job that is waited for and those that wait for it.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use super::Job;
+
+/// Where a job stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stand {
+    /// Group in reports.
+    pub group: u32,
+    /// Jobs of one step run together.
+    pub step: u32,
+    /// It waits for the jobs of the step before, with no stonewall between them.
+    pub waits: bool,
+}
+
+/// Where a job stands behind those before it.
+pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
+    let wall = s.on("stonewall", false) || s.begins_file;
+    let new_group = wall || s.on("new_group", false);
+    let awaited = s.text("wait_for");
+    let Some(last) = before.last() else {
+        return match awaited {
+            Some(name) => Err(unknown(s, name)),
+            None => Ok(Stand { group: 0, step: 0, waits: false }),
+        };
+    };
+    let group = last.group + u32::from(new_group);
+    let awaited = match awaited {
+        None => None,
+        Some(name) => {
+            let steps = before.iter().filter(|job| job.name == name).map(|job| job.step);
+            Some((name, steps.max().ok_or_else(|| unknown(s, name))?))
+        }
+    };
+    let plain = |step, waits| Ok(Stand { group, step, waits });
+    match awaited {
+        _ if wall => plain(last.step + 1, false),
+        Some((name, step)) if step == last.step => {
+            let beside = before.iter().find(|job| job.step == step && job.name != name);
+            match beside {
+                None => plain(step + 1, true),
+                Some(other) => Err(s
+                    .wrong("wait_for", format!("wait_for={name}: job {} runs beside {name}, and would go on while this one begins: that is not supported", other.name))
+                    .hint("instead: stonewall, which waits for both")),
+            }
+        }
+        Some((_, step)) if last.waits && step + 1 == last.step => plain(last.step, true),
+        _ if last.waits => Err(s
+            .wrong("wait_for", format!("it would begin before {}, which waits for others, and run beside both: that is not supported", last.name))
+            .hint("instead: the same wait_for, or stonewall")),
+        // Whom it waits for is done.
+        _ => plain(last.step, false),
+    }
+}
+
+fn unknown(s: &Settings, name: &str) -> Wrong {
+    s.wrong("wait_for", format!("wait_for={name}: no job before it has this name"))
+        .fio(format!("{}: waitee job {name} unknown.\n", s.job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+
+    fn steps(args: &str) -> Vec<(u32, u32)> {
+        let plan = planned(&format!("--ioengine=null --size=1m {args}"));
+        plan.jobs.iter().map(|job| (job.group, job.step)).collect()
+    }
+
+    #[test]
+    fn who_waits_for_a_job_begins_when_it_is_done() {
+        assert_eq!(steps("--name=a --name=b --wait_for=a"), [(0, 0), (0, 1)]);
+        assert_eq!(steps("--name=a --name=b --wait_for=a --name=c --wait_for=a"), [(0, 0), (0, 1), (0, 1)]);
+        assert_eq!(steps("--name=a --name=b --wait_for=a --name=c --wait_for=b"), [(0, 0), (0, 1), (0, 2)]);
+        // What is done already is not waited for.
+        assert_eq!(steps("--name=a --name=b --stonewall --name=c --wait_for=a"), [(0, 0), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn who_would_run_beside_both_is_refused() {
+        for (args, what) in [
+            ("--name=a --name=b --name=c --wait_for=a", "job b runs beside a"),
+            ("--name=a --name=b --wait_for=a --name=c", "would begin before b"),
+            ("--name=a --wait_for=b --name=b", "no job before it has this name"),
+        ] {
+            let wrong = refused(&format!("--ioengine=null --size=1m {args}"));
+            assert!(wrong.contains(what), "{args}: {wrong}");
+        }
+    }
+}

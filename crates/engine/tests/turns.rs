@@ -1,0 +1,78 @@
+//! Files of a set that take turns: every back-end works on all of them, each as if it were alone.
+
+mod support;
+
+use fathom_record::{Ending, OpKind, Repetition};
+use fathom_workload::{
+    Access, Amount, Backend, Bytes, Data, Direction, Isolation, MapFlush, Pick, Stream, SyncCall, SyncEvery,
+    Turns, Uring,
+};
+use support::{Bench, KIB};
+
+const RECORD: u64 = 8 * KIB;
+const FILE: u64 = 12 * RECORD;
+
+fn turns(direction: Direction, access: Access) -> Stream {
+    Stream {
+        pick: Pick::All,
+        turns: Some(Turns::default()),
+        access,
+        data: Data::Byte(0x5a),
+        ..Stream::new("f", direction, Bytes(RECORD))
+    }
+}
+
+fn ops(repetition: &Repetition, kind: OpKind) -> u64 {
+    repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == kind).map(|s| s.ops).sum()
+}
+
+fn completed(repetition: &Repetition) {
+    for worker in &repetition.workers {
+        assert_eq!(worker.ending, Ending::Completed);
+    }
+}
+
+#[test]
+fn every_backend_writes_and_reads_all_files() {
+    let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
+    for (backend, queue_depth) in [
+        (Backend::Null, 1),
+        (Backend::Null, 8),
+        (Backend::Psync(SyncCall::Pread), 1),
+        (Backend::Psync(SyncCall::Read), 1),
+        (mapped, 1),
+        (Backend::Aio { batch: 0 }, 8),
+        (Backend::Uring(Uring::default()), 8),
+    ] {
+        // Three files, which every one of three workers works on in its own order.
+        let bench = Bench::new(FILE).workers(3, Isolation::Thread);
+        let with = |s: Stream| Stream { backend, queue_depth, ..s };
+        let written = bench.run(with(turns(Direction::Write, Access::Permuted)));
+        completed(&written);
+        assert_eq!(ops(&written, OpKind::Write), 3 * 3 * 12, "{backend:?}");
+        if backend == Backend::Null {
+            continue;
+        }
+        for file in 0..3 {
+            let bytes = std::fs::read(bench.path(file)).unwrap();
+            assert!(bytes == vec![0x5a; FILE as usize], "{backend:?}, file {file}");
+        }
+        let read =
+            bench.run(with(Stream { amount: Amount::Passes(2), ..turns(Direction::Read, Access::Permuted) }));
+        completed(&read);
+        assert_eq!(ops(&read, OpKind::Read), 2 * 3 * 3 * 12, "{backend:?}");
+    }
+}
+
+#[test]
+fn a_part_of_every_file_is_worked_on() {
+    let bench = Bench::new(FILE).workers(2, Isolation::Thread);
+    let written = bench.run(Stream {
+        start: Bytes(RECORD),
+        length: Some(Bytes(4 * RECORD)),
+        sync_every: Some(SyncEvery { writes: 2, between: true, ..SyncEvery::default() }),
+        ..turns(Direction::Write, Access::Sequential)
+    });
+    completed(&written);
+    assert_eq!((ops(&written, OpKind::Write), ops(&written, OpKind::Sync)), (2 * 2 * 4, 2 * 3));
+}
