@@ -1,6 +1,6 @@
 //! What is printed: text that scripts match, JSON that adds up, output into a file, the end by a signal.
 
-use crate::support::{json, run};
+use crate::support::{json, percentiles_are_those_of_the_bins, run};
 use fathom_testkit::{Fathom, TestDir};
 
 #[test]
@@ -35,25 +35,7 @@ fn bins_add_up_to_the_percentiles() {
     let fathom = Fathom::new().working_in(dir.path());
     let text = run(&fathom, "--output-format=json+ --name=a --rw=randread --size=4m").expect_code(0).stdout;
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let clat = &document["jobs"][0]["read"]["clat_ns"];
-    let mut bins: Vec<(u64, u64)> = clat["bins"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .map(|(ns, n)| (ns.parse().unwrap(), n.as_u64().unwrap()))
-        .collect();
-    bins.sort_unstable();
-    let all: u64 = bins.iter().map(|b| b.1).sum();
-    assert_eq!(Some(all), clat["N"].as_u64());
-    for (percent, value) in clat["percentile"].as_object().unwrap() {
-        let wanted = percent.parse::<f64>().unwrap() / 100.0 * all as f64;
-        let mut running = 0;
-        let found = bins.iter().find(|(_, n)| {
-            running += n;
-            running as f64 >= wanted
-        });
-        assert_eq!(found.map(|b| b.0), value.as_u64(), "{percent}");
-    }
+    percentiles_are_those_of_the_bins(&document["jobs"][0]["read"]["clat_ns"], "clat");
 }
 
 #[test]

@@ -56,7 +56,9 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
-    if let Some(wrong) = plan.jobs.iter().find_map(no_directory) {
+    // As in fio, jobs that are only read ask for nothing on the disk.
+    let missing = if plan.general.parse_only { None } else { plan.jobs.iter().find_map(no_directory) };
+    if let Some(wrong) = missing {
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }

@@ -184,7 +184,7 @@ fn job(
     }
     warn(s, notes);
     let job = Job {
-        name: s.job.clone(),
+        name: s.called().to_owned(),
         group,
         step,
         waits,
