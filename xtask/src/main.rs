@@ -3,6 +3,7 @@
 
 mod aarch64;
 mod bench;
+mod deb;
 mod fresh;
 mod steps;
 mod test;
@@ -19,6 +20,7 @@ The chores of the house.
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
+  cargo xtask deb                 a Debian package of the release build, in target/; --static links it with musl
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
   cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
@@ -26,6 +28,7 @@ The chores of the house.
   cargo xtask bench instructions  instructions per operation, counted by valgrind, beside fio's
   cargo xtask bench sysbench      the drop-in beside SysBench, on files in the page cache
   cargo xtask bench filebench     the drop-in beside Filebench, the same scripts to both
+  cargo xtask bench fio           the drop-in beside fio: the same job file to both, and the time of the whole command
   cargo xtask bench filebench-files DIR   every *.f of a directory: parsed, ran, exit code, rows
   cargo xtask bench sysbench-2004 the command of 2004 under each I/O scheduler, on a loop device (root)
   cargo xtask bench observe       what watching the block layer costs, beside a pair of runs without it
@@ -40,11 +43,11 @@ The chores of the house.
          -- ARGS                  passed to the test programs, e.g. -- --nocapture
   fresh: --keep                   leave the clone in place and say where it is
   bench, but iozone and instructions:
-         --rounds N               interleaved rounds (engine, sysbench 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
+         --rounds N               interleaved rounds (engine, sysbench, fio 9, filebench, sysbench-2004, isofs 5, rate 3, agree 2,
                                   calibrate 3)
                                   for false-alarms: quads of a session (3)
          --sessions N             comparisons of each kind (false-alarms 40)
-         --seconds S              length of one measurement (engine, false-alarms 1, sysbench 2, filebench 3, rate 5)
+         --seconds S              length of one measurement (engine, fio, false-alarms 1, sysbench 2, filebench 3, rate 5)
          --case TEXT              only cases with TEXT in their name
          --file-mib N             size of the file (512)
          --json FILE              every sample, as JSON
@@ -94,6 +97,11 @@ fn run(args: &[String]) -> Result<bool> {
             no_arguments(chore, rest)?;
             aarch64::run(&root)
         }
+        "deb" => match rest {
+            [] => deb::run(&root, false),
+            [statically] if statically == "--static" => deb::run(&root, true),
+            _ => bail!(Usage(format!("`deb` takes --static or nothing, not {rest:?}."))),
+        },
         "fresh" => match rest {
             [] => fresh::run(&root, false),
             [keep] if keep == "--keep" => fresh::run(&root, true),

@@ -44,9 +44,11 @@ pub fn warning(text: &str) {
     say(WARNING, "warning", text);
 }
 
-/// What the user may want to know.
+/// What the user may want to know. `FATHOM_QUIET=1` keeps it from those who take any word on stderr for a failure.
 pub fn note(text: &str) {
-    say(NOTE, "note", text);
+    if std::env::var_os("FATHOM_QUIET").is_none_or(|value| value.is_empty() || value == "0") {
+        say(NOTE, "note", text);
+    }
 }
 
 fn say(style: Style, word: &str, text: &str) {

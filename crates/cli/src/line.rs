@@ -137,7 +137,7 @@ Examples:
 Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/import.md says more."
     )]
     Import(Import),
-    /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON or CSV, by the file's ending
+    /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON, CSV, Parquet or Prometheus text, by the file's ending
     Report(Report),
     /// The stored runs
     List(List),
@@ -168,6 +168,11 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
     Sim(crate::commands::sim::line::Sim),
     /// A published table beside what we get; exit code 0 if every stated tolerance holds
     Reproduce(crate::commands::reproduce::Reproduce),
+    /// A script for a shell that completes commands and options
+    Completions(crate::commands::completions::Completions),
+    /// Manual pages of the commands, for packages
+    #[command(hide = true)]
+    ManPages(crate::commands::completions::ManPages),
 }
 
 #[derive(Debug, Args)]
@@ -400,7 +405,7 @@ pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Where to write it; the ending says what: .html .xlsx .md .svg .json .csv
+    /// Where to write it; the ending says what: .html .xlsx .md .svg .json .csv .parquet .prom
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Overwrite the file if it exists

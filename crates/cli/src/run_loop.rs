@@ -398,6 +398,13 @@ fn compressed_share(workload: &Workload) -> Option<f64> {
 fn share_by_rule(data: &Data) -> f64 {
     match data {
         Data::Unique | Data::Positioned { .. } | Data::Checksummed { .. } => 1.0,
+        Data::Sealed(sealed) => {
+            if sealed.pattern.is_empty() {
+                1.0
+            } else {
+                0.0
+            }
+        }
         Data::Zero | Data::Byte(_) | Data::Repeated { .. } => 0.0,
         Data::Marked { stride, length, .. } => length.0 as f64 / stride.0.max(1) as f64,
         Data::Reducible { compressible_percent, duplicate_percent, .. } => {

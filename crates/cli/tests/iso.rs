@@ -3,7 +3,7 @@
 
 use fathom_testkit::iso::hostile::{self, GOOD};
 use fathom_testkit::iso::{Builder, Spec, susp};
-use fathom_testkit::{Fathom, dir::names_in};
+use fathom_testkit::{Fathom, dir::names_in, skip, without_call};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -167,4 +167,81 @@ fn contents_are_read_under_a_policy() {
         .expect_stderr("no read-ahead \"psychic\"");
     fathom.run(["iso", "extract", "--policy", "seed", "disc.iso", "out"]).expect_code(0);
     assert!(fs::read(fathom.work().join("out/big")).unwrap() == data);
+}
+
+/// The same through a ring as by calls, and told; metadata and contents, with a policy and without.
+#[test]
+fn an_image_is_read_through_a_ring() {
+    let data: Vec<u8> = (0..300_000_u32).map(|n| (n / 3 % 251) as u8).collect();
+    let fathom = with_image();
+    fs::write(fathom.work().join("big.iso"), Builder::new().file("big", &data).build().bytes).unwrap();
+    let tried = fathom.run(["iso", "ls", "-lR", "--backend", "io_uring", "disc.iso"]);
+    if tried.code == Some(2) {
+        return skip("an_image_is_read_through_a_ring", &tried.stderr);
+    }
+    let both = |words: &[&str]| {
+        [&[][..], &["--backend", "io_uring"], &["--backend", "pread"]].map(|backend| {
+            let outcome = fathom.run(words.iter().chain(backend)).expect_code(0);
+            (outcome.stdout, outcome.stderr)
+        })
+    };
+    for words in [
+        &["iso", "ls", "-lR", "disc.iso"][..],
+        &["iso", "stat", "--json", "disc.iso"],
+        &["iso", "check", "disc.iso"],
+        &["iso", "cat", "disc.iso", "docs/README"],
+        &["iso", "cat", "big.iso", "big"],
+    ] {
+        let [unsaid, ring, pread] = both(words);
+        assert!(unsaid == ring && ring == pread, "{words:?}");
+    }
+    fathom.run(["iso", "extract", "--backend", "io_uring", "big.iso", "out"]).expect_code(0);
+    assert!(fs::read(fathom.work().join("out/big")).unwrap() == data);
+    let counted = |options: &[&str]| {
+        let args = ["iso", "cat", "--counters"].iter().chain(options).chain(&["big.iso", "big"]);
+        let outcome = fathom.run(args).expect_code(0);
+        assert!(outcome.stdout.as_bytes() == String::from_utf8_lossy(&data).as_bytes(), "{options:?}");
+        serde_json::from_str::<serde_json::Value>(&outcome.stderr).unwrap()
+    };
+    let plain = counted(&["--policy", "baseline"]);
+    assert_eq!(plain["backend"], serde_json::json!({"name": "pread", "direct": false, "ring": null}));
+    let baseline = counted(&["--policy", "baseline", "--backend", "io_uring"]);
+    let ring = &baseline["backend"]["ring"];
+    assert_eq!((&baseline["requests"], &ring["depth"]), (&147.into(), &32.into()));
+    assert_eq!((&ring["buffer_bytes"], &ring["reads_again"]), (&131_072.into(), &0.into()), "{baseline}");
+    assert_eq!(ring["in_flight_most"], 2, "the two blocks of a page go together: {baseline}");
+    let deep = counted(&["--policy", "seed", "--backend", "io_uring", "--depth", "4"]);
+    assert_eq!(deep["backend"]["ring"]["depth"], 4);
+    if !fathom.dir().in_memory() {
+        let direct = counted(&["--direct", "--policy", "baseline", "--backend", "io_uring"]);
+        assert_eq!((&direct["requests"], &direct["backend"]["direct"]), (&147.into(), &true.into()));
+    }
+    fathom
+        .run(["iso", "ls", "--backend", "uring", "disc.iso"])
+        .expect_code(2)
+        .expect_stderr("possible values: pread, io_uring");
+}
+
+/// Where rings are forbidden or unknown the choice of one is an error, whatever is asked of the image.
+#[test]
+fn no_ring_is_an_error_of_every_command() {
+    let fathom = with_image();
+    for (errno, said) in
+        [(libc::EPERM, "--backend io_uring: io_uring is "), (libc::ENOSYS, "this kernel has no io_uring")]
+    {
+        without_call("no_ring_is_an_error_of_every_command", libc::SYS_io_uring_setup, errno, || {
+            for words in [
+                &["ls", "disc.iso"][..],
+                &["stat", "disc.iso"],
+                &["cat", "disc.iso", "run"],
+                &["check", "disc.iso"],
+                &["extract", "disc.iso", "out"],
+                &["compare", "--no-loop", "disc.iso"],
+            ] {
+                let words = [&["iso"][..], words, &["--backend", "io_uring"]].concat();
+                fathom.run(&words).expect_code(2).expect_stderr(said);
+            }
+        });
+    }
+    assert!(!fathom.work().join("out").exists());
 }

@@ -1,8 +1,8 @@
 //! What images made to harm may cost: the library's walk, check and extraction of each take at most a second of CPU and 100 MiB, whatever the
 //! image claims. (The mount is held to the same in mount/hostile.rs.) CPU time, because a loaded machine must not fail it.
 
-use fathom_testkit::TestDir;
 use fathom_testkit::iso::hostile;
+use fathom_testkit::{Fathom, TestDir};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -56,4 +56,59 @@ fn no_hostile_image_costs_more_than_a_second_or_100_mib() {
         }
     }
     println!("most: {:.2} s ({}), {} MiB ({})", slowest.0, slowest.1, largest.0, largest.1);
+}
+
+/// H22: a directory's memory is that of its entries, some 700 bytes each. Of a hundred thousand only memory is held to a limit: a build for
+/// tests is slow.
+#[test]
+fn a_hundred_thousand_entries_cost_no_more_than_100_mib() {
+    let dir = TestDir::new();
+    fs::write(dir.path().join("bad.iso"), hostile::crowded(100_000).bytes).unwrap();
+    let (_, mib) = cost(&["iso", "check", "bad.iso"], dir.path());
+    assert!(mib <= MOST_MIB, "{mib} MiB");
+}
+
+/// What `check` says of a case, if it has to say anything: H5 is H4 the longer way, names of Joliet are names, and what only looks like trouble is
+/// none.
+fn number_of(case: &hostile::Hostile) -> Option<&'static str> {
+    const SILENT: [&str; 5] = [
+        "continuation across a sector",
+        "continuation behind the data",
+        "XAR of a block that is none",
+        "depth 10,000",
+        "setuid and devices",
+    ];
+    match case.id {
+        _ if SILENT.contains(&case.name) => None,
+        _ if case.name.contains("entries of one name") => Some("H23"),
+        "H5" => Some("H4"),
+        "H19" => Some("H7"),
+        id => Some(id),
+    }
+}
+
+/// F6: every condition is reported under its number, with block and byte.
+#[test]
+fn check_reports_each_under_its_number_with_its_place() {
+    let mut reported = 0;
+    for case in hostile::all() {
+        let fathom = Fathom::new();
+        fs::write(fathom.work().join("bad.iso"), case.bytes()).unwrap();
+        let outcome = fathom.run(["iso", "check", "bad.iso"]);
+        if case.id == "H16" {
+            let _ = outcome.expect_code(2).expect_stderr("a logical block size of");
+            continue;
+        }
+        let Some(number) = number_of(&case) else {
+            assert!(matches!(outcome.code, Some(0 | 1)), "{}: {outcome:?}", case.name);
+            continue;
+        };
+        let mine = |line: &&str| {
+            line.starts_with("block ") && line.contains(", byte ") && line.ends_with(&format!("[{number}]"))
+        };
+        assert!(outcome.stdout.lines().any(|line| mine(&line)), "{} {}: {outcome:?}", case.id, case.name);
+        let _ = outcome.expect_code(1);
+        reported += 1;
+    }
+    assert!(reported >= 35, "{reported} reports");
 }

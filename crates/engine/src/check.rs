@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 pub(crate) fn check(
     workload: &Workload,
+    spooled: bool,
     sets: impl FnOnce() -> Result<Arc<Sets>, EngineError>,
 ) -> Result<(), EngineError> {
     if let Err(errors) = workload.check() {
@@ -36,7 +37,7 @@ pub(crate) fn check(
                                 "memory belongs to flows; streams have buffer_area",
                             ));
                         }
-                        check_stream(&place, stream)?;
+                        check_stream(&place, stream, spooled)?;
                         let set = workload.fileset(&stream.fileset);
                         let asked = Asked {
                             stream,
@@ -99,7 +100,7 @@ fn check_share(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<()
     }
 }
 
-fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
+fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), EngineError> {
     let refuse = |message: &str| Err(unsupported(place, message));
     check_depth(place, stream)?;
     if let Some(sentence) = crate::numa::refusal(stream.buffers.node) {
@@ -124,7 +125,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
         (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
         _ => matches!(stream.record, Record::Fixed(_)),
     };
-    if stream.log_operations && !counted {
+    if stream.log_operations && !counted && !spooled {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
     }
     if matches!(stream.access, Access::Listed(_)) && (stream.start.0 > 0 || stream.length.is_some()) {
@@ -132,7 +133,7 @@ fn check_stream(place: &str, stream: &Stream) -> Result<(), EngineError> {
     }
     check_backend(place, stream)?;
     if let Access::Listed(list) = &stream.access
-        && list.iter().any(|op| op.bytes == 0)
+        && list.iter().any(|op| op.bytes == 0 && !op.does.is_some_and(fathom_workload::Does::syncs))
     {
         return refuse("an operation of the list has 0 bytes");
     }

@@ -84,7 +84,10 @@ impl Contents {
     /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
     fn areas_of(stream: &Stream, largest: usize, depth: u32) -> (usize, usize) {
         let rotate = stream.buffer_area.0 as usize;
-        let pooled = matches!(stream.data, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. });
+        let pooled = matches!(
+            stream.data,
+            Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)
+        );
         let share = (POOL / depth.max(1) as usize).max(largest).next_multiple_of(4096);
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
@@ -107,7 +110,7 @@ impl Contents {
     fn fill_pool(&mut self, seed: u64) {
         let pool = self.pool.all_mut();
         match self.data {
-            Data::Unique | Data::Checksummed { .. } => random_bytes(pool, seed),
+            Data::Unique | Data::Checksummed { .. } | Data::Sealed(_) => random_bytes(pool, seed),
             Data::Reducible { compressible_percent, .. } => {
                 random_bytes(pool, seed);
                 let random = random_bytes_of_a_page(compressible_percent);
@@ -151,15 +154,17 @@ impl Contents {
             }
             Data::Positioned { .. } => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
-                for (word, bytes) in words(record, offset) {
-                    let whole = word_at(word.0, tag).to_le_bytes();
-                    bytes.copy_from_slice(&whole[word.1..word.1 + bytes.len()]);
-                }
+                fill_positioned(record, offset, tag);
                 record
             }
             Data::Checksummed { block } => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
                 crate::checksum::seal(record, block.0 as usize, offset % self.file_bytes);
+                record
+            }
+            Data::Sealed(ref sealed) => {
+                let record = &mut self.pool.all_mut()[at..at + bytes];
+                crate::sealed::seal(record, sealed, offset % self.file_bytes);
                 record
             }
             Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
@@ -193,31 +198,35 @@ impl Contents {
         if let Data::Checksummed { block } = self.data {
             return crate::checksum::check(record, block.0 as usize, offset % self.file_bytes);
         }
-        let wrong =
-            match (self.verify, &self.data) {
-                (Verify::No, _) => None,
-                (Verify::Marks, Data::Marked { byte, stride, length }) => {
-                    marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
-                }
-                (_, Data::Zero) => first_other(record, 0),
-                (_, Data::Byte(b)) => first_other(record, *b),
-                (_, Data::Repeated { bytes }) => {
-                    let expected = bytes.iter().cycle();
-                    record.iter().zip(expected).enumerate().find_map(|(i, (&found, &expected))| {
-                        (found != expected).then_some((i, expected, found))
-                    })
-                }
-                (_, Data::Marked { byte, stride, length }) => {
-                    let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
-                    record.iter().enumerate().find_map(|(i, &found)| {
-                        let expected = if i % stride < length { *byte } else { 0 };
-                        (found != expected).then_some((i, expected, found))
-                    })
-                }
-                (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
-                // Refused by `check`: nothing but the stamps could be compared.
-                (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. }) => None,
-            };
+        if let Data::Sealed(sealed) = &self.data {
+            return crate::sealed::check(record, sealed, offset % self.file_bytes);
+        }
+        let wrong = match (self.verify, &self.data) {
+            (Verify::No, _) => None,
+            (Verify::Marks, Data::Marked { byte, stride, length }) => {
+                marks_mismatch(record, *byte, stride.0 as usize, length.0 as usize)
+            }
+            (_, Data::Zero) => first_other(record, 0),
+            (_, Data::Byte(b)) => first_other(record, *b),
+            (_, Data::Repeated { bytes }) => {
+                let expected = bytes.iter().cycle();
+                record
+                    .iter()
+                    .zip(expected)
+                    .enumerate()
+                    .find_map(|(i, (&found, &expected))| (found != expected).then_some((i, expected, found)))
+            }
+            (_, Data::Marked { byte, stride, length }) => {
+                let (stride, length) = (stride.0.max(1) as usize, length.0 as usize);
+                record.iter().enumerate().find_map(|(i, &found)| {
+                    let expected = if i % stride < length { *byte } else { 0 };
+                    (found != expected).then_some((i, expected, found))
+                })
+            }
+            (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
+            // Refused by `check`: nothing but the stamps could be compared.
+            (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)) => None,
+        };
         wrong.map_or(Ok(()), |(i, expected, found)| {
             Err(Fault {
                 expected: u64::from(expected),
@@ -354,7 +363,44 @@ fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), 
     first.into_iter().chain(rest)
 }
 
+/// Writes what belongs at a place. Records that begin with a word, as nearly all do, are filled word by word without asking where
+/// each begins: a fifth of the time.
+fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
+    if !offset.is_multiple_of(8) {
+        for (word, bytes) in words(record, offset) {
+            let whole = word_at(word.0, tag).to_le_bytes();
+            bytes.copy_from_slice(&whole[word.1..word.1 + bytes.len()]);
+        }
+        return;
+    }
+    let (words, rest) = record.as_chunks_mut::<8>();
+    let mut position = offset;
+    for word in words {
+        *word = word_at(position, tag).to_le_bytes();
+        position = position.wrapping_add(8);
+    }
+    let last = word_at(position, tag).to_le_bytes();
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Whether a record of whole words is what belongs at its place: all are compared before one asks, so that nothing branches.
+fn is_positioned(record: &[u8], offset: u64, tag: u64) -> bool {
+    let (words, rest) = record.as_chunks::<8>();
+    if !offset.is_multiple_of(8) || !rest.is_empty() {
+        return false;
+    }
+    let (mut position, mut different) = (offset, 0);
+    for word in words {
+        different |= u64::from_le_bytes(*word) ^ word_at(position, tag);
+        position = position.wrapping_add(8);
+    }
+    different == 0
+}
+
 fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
+    if is_positioned(record, offset, tag) {
+        return None;
+    }
     let mut at = 0;
     while at < record.len() {
         let position = offset + at as u64;
@@ -456,7 +502,7 @@ mod tests {
     fn positioned_data_may_be_read_in_other_records_than_it_was_written_in() {
         let mut c = contents(Data::Positioned { tag: 3 }, Verify::Full, 100);
         let file: Vec<u8> = (0..10).flat_map(|i| c.record_to_write(i * 100, 100).to_vec()).collect();
-        for (offset, length) in [(0, 99), (1, 64), (37, 100), (901, 99), (5, 2)] {
+        for (offset, length) in [(0, 99), (0, 96), (8, 992), (1, 64), (37, 100), (901, 99), (5, 2)] {
             assert!(read_back(&mut c, offset as u64, &file[offset..offset + length], None).is_ok());
         }
     }

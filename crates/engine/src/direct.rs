@@ -216,7 +216,7 @@ fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::{Duration, ListedOp};
+    use fathom_workload::ListedOp;
 
     const AT_4096: Needed = Needed { offset: 4096, memory: 512 };
 
@@ -252,7 +252,7 @@ mod tests {
         let between = Record::Between { min: Bytes(1024), max: Bytes(8192) };
         expect(&record(between), &["the least record size is 1KiB"]);
         expect(&Stream { start: Bytes(100), ..stream() }, &["the start of the region is 100B; choose 4KiB"]);
-        let op = |offset, bytes| ListedOp { offset, bytes, think: Duration(0) };
+        let op = |offset, bytes| ListedOp { offset, bytes, ..ListedOp::default() };
         let listed = |list| Stream { access: Access::Listed(list), ..stream() };
         expect(&listed(vec![op(0, 4096), op(512, 4096)]), &["the offset of operation 1 of the list is 512B"]);
         expect(&listed(vec![op(0, 4000)]), &["the length of operation 0 of the list is 4000B"]);

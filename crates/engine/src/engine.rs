@@ -7,6 +7,7 @@ use crate::flow::{self, Setting};
 use crate::hot::rare::Quota;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
+use crate::spool::{self, Operations};
 use crate::worker::{Job, Plan};
 use crate::{EngineError, Ledger, action, check, memory};
 use fathom_record::Repetition;
@@ -14,7 +15,8 @@ use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
     Access, Act, FileSet, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
 };
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 /// Executes workloads for real.
 pub struct Engine {
@@ -26,6 +28,9 @@ pub struct Engine {
     /// Calls noted for each worker, and those of the last phase.
     calls_per_worker: usize,
     calls: Option<Calls>,
+    /// Where operations are written down one by one, and those of the phases so far.
+    spool_in: Option<PathBuf>,
+    operations: Vec<Operations>,
 }
 
 impl Engine {
@@ -41,6 +46,8 @@ impl Engine {
             progress: None,
             calls_per_worker: 0,
             calls: None,
+            spool_in: None,
+            operations: Vec::new(),
         }
     }
 
@@ -54,12 +61,23 @@ impl Engine {
         self.calls.take()
     }
 
+    /// From now on the operations of streams that log them (`log_operations`) are written down in files without names in this directory,
+    /// and not in the record: their number need not be known.
+    pub fn spool_operations(&mut self, directory: &Path) {
+        self.spool_in = Some(directory.to_owned());
+    }
+
+    /// What was written down so far, once: of every worker that logs, in its last repetition of each phase.
+    pub fn take_operations(&mut self) -> Vec<Operations> {
+        std::mem::take(&mut self.operations)
+    }
+
     /// Whether this engine can execute all of the workload.
     ///
     /// # Errors
     /// The first thing that makes no sense or that it cannot do.
     pub fn check(&self, workload: &Workload) -> Result<(), EngineError> {
-        check::check(workload, || self.sets(workload))
+        check::check(workload, self.spool_in.is_some(), || self.sets(workload))
     }
 
     /// Whether the files that its streams work on may be touched: asked before the first phase, it keeps the last one from being
@@ -135,17 +153,31 @@ impl Engine {
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
         let flows = Setting::new(workload, this, sets.layouts(), |set| flow::names_of(set, &sets))?;
-        let jobs = jobs(workload, &sets, this, &pooled, flows.as_ref(), place);
+        let spools = self.spools(this)?;
+        let jobs = jobs(workload, &sets, this, (&pooled, spools.as_slice()), flows.as_ref(), place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
         let entries = (log_entries, self.calls_per_worker);
         let (mut result, calls) = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments)?;
         self.calls = calls;
+        self.operations.retain(|of| of.phase != number as u32);
+        let of_workers = (0u32..).zip(spools).filter_map(|(worker, file)| Some((worker, file?)));
+        self.operations.extend(of_workers.map(|(worker, file)| Operations::new(number as u32, worker, file)));
         result.n = repetition;
         result.ramp_ns = this.groups.iter().map(|g| g.ramp(this).0).max().unwrap_or(this.ramp.0);
         result.started_ns = started_ns;
         Ok(result)
+    }
+
+    /// A file for each worker whose operations are written down.
+    fn spools(&self, phase: &Phase) -> Result<Vec<Option<File>>, EngineError> {
+        let Some(directory) = &self.spool_in else { return Ok(Vec::new()) };
+        let threads = phase.groups.iter().flat_map(instances);
+        let logs = |program: &Program| matches!(program, Program::Stream(stream) if stream.log_operations);
+        threads
+            .map(|(thread, _)| logs(&thread.program).then(|| spool::file_in(directory)).transpose())
+            .collect()
     }
 
     /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them.
@@ -232,7 +264,7 @@ fn jobs<'a>(
     workload: &'a Workload,
     sets: &Sets,
     phase: &'a Phase,
-    pooled: &'a Pooled,
+    (pooled, spools): (&'a Pooled, &'a [Option<File>]),
     flows: Option<&'a Setting>,
     place: impl Fn(usize) -> Place,
 ) -> Vec<(Isolation, u32, Job<'a>)> {
@@ -307,6 +339,7 @@ fn jobs<'a>(
                 quota,
                 raise: group.raise(phase),
                 pool,
+                spool: spools.get(index).and_then(Option::as_ref).map(|file| (file, spools.len())),
             };
             jobs.push((group.isolation, process_base + process, Job::Stream(plan)));
         }
@@ -360,7 +393,7 @@ fn largest(stream: &Stream) -> usize {
 /// Entries the worker's operation log needs.
 fn log_entries(job: &Job) -> usize {
     let Job::Stream(plan) = job else { return 0 };
-    if !plan.stream.log_operations {
+    if !plan.stream.log_operations || plan.spool.is_some() {
         return 0;
     }
     let ops = StreamOps::new(plan.stream, plan.region, plan.seed, plan.place)

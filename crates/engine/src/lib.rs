@@ -5,6 +5,8 @@
 //! loop ([`hot`]) allocates nothing, takes no lock, formats nothing and makes no system call beside the I/O.
 //!
 //! The engine knows no dialect, prints nothing and stores nothing. Files that it creates are entered in a [`ledger`] first.
+//!
+//! What it knows of rings serves others, too: [`read_ring`] reads a file for those who have no workload.
 
 mod action;
 pub mod backend;
@@ -28,9 +30,12 @@ mod numa;
 mod phase;
 mod pooled;
 mod pools;
+pub mod read_ring;
 mod sample;
+mod sealed;
 mod settle;
 mod shared;
+mod spool;
 mod worker;
 
 pub use action::{Prepared, Progress, Step};
@@ -44,3 +49,4 @@ pub use interrupt::{interrupted_by, state_wanted, watch_signals, watch_state_sig
 pub use ledger::Ledger;
 pub use phase::Moments;
 pub use sample::sample;
+pub use spool::{Operation, Operations};

@@ -212,6 +212,8 @@ pub(crate) enum Call {
     List = 29,
     /// Flows: a slot that holds a file of another set.
     ForeignSlot = 30,
+    /// A block that does not begin with the header it should have.
+    Header = 31,
 }
 
 impl Call {
@@ -223,7 +225,7 @@ impl Call {
             Self::Write | Self::FlaggedWrite => "write",
             Self::Sync => "fsync",
             Self::Close => "close",
-            Self::Verify | Self::Checksum | Self::Misplaced => "verify",
+            Self::Verify | Self::Checksum | Self::Misplaced | Self::Header => "verify",
             Self::Map => "map",
             Self::Lock => "lock",
             Self::Memory => "get memory for",

@@ -16,6 +16,7 @@ use crate::shared::{
     STOP_FIRST_DONE, STOP_INTERRUPT, SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, add_and_wake,
     futex_wait,
 };
+use crate::spool::Spool;
 use fathom_workload::ops::{Done, Place, Plain, PoolOps, Region, Source, StreamOps, TurnOps};
 use fathom_workload::{Backend as Kind, Direction, Lock, Open, Raise, Stream, Verify, WhenStopped};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
@@ -61,6 +62,8 @@ pub(crate) struct Plan<'a> {
     pub raise: Option<Raise>,
     /// For a stream over all files of its set.
     pub pool: Option<Pool<'a>>,
+    /// Where its operations are written down instead of in the record, and how many workers do so.
+    pub spool: Option<(&'a std::fs::File, usize)>,
 }
 
 impl Plan<'_> {
@@ -379,7 +382,7 @@ fn live<B: Handle, D: Drive<B>>(
     ))?;
     let stats = shared.stats(plan.index);
     touch(stats, plan);
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         punctual_sleeps();
     }
     let mut backend = None;
@@ -395,7 +398,7 @@ fn live<B: Handle, D: Drive<B>>(
     let start = clock.now();
     // Who begins later on purpose says nothing of how well the others were released together.
     slot.released_ticks = if plan.delayed { 0 } else { start };
-    let log = stream.log_operations.then(|| {
+    let log = (stream.log_operations && plan.spool.is_none()).then(|| {
         // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
     });
@@ -413,6 +416,7 @@ fn live<B: Handle, D: Drive<B>>(
         file_bytes,
         figures: slot,
         log,
+        spool: plan.spool.map(|(file, workers)| Spool::new(file, workers)),
         page: shared.page(plan.index),
         released: start,
         start,
@@ -521,11 +525,12 @@ impl<'a> Operations<'a> {
     /// from one source to the end.
     fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
+        let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
         if let Some(p) = plan.pool.as_ref().filter(|_| stream.turns.is_some()) {
             return TurnOps::new(stream, p.parts, plan.seed, plan.place)
                 .map(|ops| Self::Turns(Box::new(ops)));
         }
-        if let Some(p) = &plan.pool {
+        if let Some(p) = plan.pool.as_ref().filter(|_| !listed) {
             let ops = PoolOps::new(stream, p.files, plan.seed, plan.place, p.common, p.busy.clone())?;
             return Some(Self::Pool(Box::new(ops)));
         }
@@ -589,7 +594,7 @@ fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
             used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
         }
     }
-    if stream.pace.rate.is_some() {
+    if stream.pace.rate.is_some() || stream.access.is_timed() {
         used.push(RESPONSE);
     }
     if stream.sync_series.is_some() {

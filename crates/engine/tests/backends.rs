@@ -193,33 +193,10 @@ fn free_bytes(path: &std::path::Path) -> u64 {
     about.f_bavail * about.f_frsize
 }
 
-/// Forbids io_uring_setup to the calling thread for good, as containers do.
-fn forbid_io_uring() -> bool {
-    let rule = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-    let rules = [
-        // The number of the call is the first field of seccomp_data.
-        rule(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        rule(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
-        rule(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-        rule(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_ptr().cast_mut() };
-    // SAFETY: the program and its rules live through the calls, which read them only.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    }
-}
-
 #[test]
 fn a_machine_that_forbids_io_uring_says_so_before_the_start() {
-    let there = std::thread::spawn(|| {
-        if !forbid_io_uring() {
-            return fathom_testkit::skip(
-                "a_machine_that_forbids_io_uring",
-                "system calls cannot be filtered",
-            );
-        }
+    let test = "a_machine_that_forbids_io_uring";
+    fathom_testkit::without_call(test, libc::SYS_io_uring_setup, libc::EPERM, || {
         let bench = Bench::new(MIB);
         let stream = |backend| Stream { backend, ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
         let refused = bench.unsupported(stream(Backend::Uring(Uring::default()))).unwrap_or_default();
@@ -229,7 +206,6 @@ fn a_machine_that_forbids_io_uring_says_so_before_the_start() {
         assert_eq!(uring.len(), 1, "without a ring there is nothing more to try: {uring:?}");
         assert_eq!(uring[0].state, State::Lacks);
     });
-    there.join().unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
-    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Pace, Rate, Stop, Stream, Uring,
+    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Isolation, Pace, Rate, Stop, Stream, Uring,
 };
 use support::{Bench, MIB, only};
 
@@ -95,6 +95,51 @@ fn the_log_tells_when_operations_were_issued() {
         // Never before it is due; the clock's rounding is a nanosecond or two.
         assert!(entry.start_ns + 5 >= n as u64 * MS, "operation {n} at {} ns", entry.start_ns);
     }
+}
+
+#[test]
+fn operations_are_written_down_without_an_end_in_sight() {
+    let mapped =
+        Backend::Mmap { flush: fathom_workload::MapFlush::No, flush_every: 1, populate: false, advice: None };
+    for (backend, queue_depth) in
+        [(Backend::default(), 1), (mapped, 1), (Backend::Uring(Uring::default()), 8), (Backend::Null, 8)]
+    {
+        let stream = Stream {
+            backend,
+            queue_depth,
+            access: Access::Uniform,
+            amount: Amount::Endless,
+            log_operations: true,
+            direction: Direction::Mix(fathom_workload::Mix::ReadPercent(50)),
+            ..Stream::new("f", Direction::Read, Bytes(4096))
+        };
+        let (done, logs) = Bench::new(MIB).workers(2, Isolation::Thread).stop(time(100)).run_spooled(stream);
+        assert_eq!(logs.len(), 2, "{backend:?}");
+        for (worker, log) in done.workers.iter().zip(&logs) {
+            assert!(worker.op_log.is_empty());
+            let of = |kind: OpKind| worker.stats.iter().find(|s| s.op == kind).unwrap();
+            for (kind, write, submission) in [
+                (OpKind::Read, false, OpKind::ReadSubmission),
+                (OpKind::Write, true, OpKind::WriteSubmission),
+            ] {
+                let these: Vec<_> = log.iter().filter(|o| o.write == write).collect();
+                assert_eq!(these.len() as u64, of(kind).ops, "{backend:?}");
+                let sum: u64 = these.iter().map(|o| o.latency_ns).sum();
+                assert_eq!(u128::from(sum), of(kind).latency.sum_ns(), "{backend:?}");
+                let submitted: u64 = these.iter().map(|o| o.submission_ns).sum();
+                let counted = worker.stats.iter().find(|s| s.op == submission);
+                assert_eq!(u128::from(submitted), counted.map_or(0, |s| s.latency.sum_ns()), "{backend:?}");
+            }
+            assert!(log.iter().all(|o| o.bytes == 4096 && o.offset % 4096 == 0 && o.offset < MIB));
+        }
+    }
+    let endless = Stream {
+        amount: Amount::Endless,
+        log_operations: true,
+        ..Stream::new("f", Direction::Read, Bytes(4096))
+    };
+    let refused = Bench::new(MIB).stop(time(100)).unsupported(endless).unwrap();
+    assert!(refused.contains("known number of operations"), "{refused}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ mod support;
 
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
-    Access, Amount, Backend, Burst, Bytes, Data, Direction, Duration, ListedOp, Lock, MapFlush, Mix, Open,
-    OpenSync, Pace, Pvsync2, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
+    Access, Amount, Backend, Burst, Bytes, Data, Direction, Does, Duration, ListedOp, Lock, MapFlush, Mix,
+    Open, OpenSync, Pace, Pvsync2, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
 };
 use support::{Bench, KIB, MIB, only};
 
@@ -177,7 +177,7 @@ fn an_operation_log_has_every_operation_in_order() {
 #[test]
 fn a_list_of_operations_is_executed_as_written() {
     let bench = Bench::new(64 * KIB);
-    let op = |offset, bytes| ListedOp { offset, bytes, think: Duration(0) };
+    let op = |offset, bytes| ListedOp { offset, bytes, ..ListedOp::default() };
     let r = bench.run(Stream {
         access: Access::Listed(vec![op(8192, 100), op(0, 4096), op(20000, 1)]),
         data: Data::Byte(9),
@@ -187,6 +187,39 @@ fn a_list_of_operations_is_executed_as_written() {
     let bytes = std::fs::read(bench.file()).unwrap();
     assert_eq!(bytes.len(), 20001);
     assert_eq!(bytes.iter().filter(|&&b| b == 9).count(), 4197);
+}
+
+#[test]
+fn a_list_may_say_what_is_done_and_when() {
+    use fathom_record::OpKind::{Read, Response, Sync, Write};
+    let bench = Bench::new(64 * KIB);
+    let op = |does, offset, bytes, due_ms: u64| ListedOp {
+        does: Some(does),
+        offset,
+        bytes,
+        due: Some(Duration(due_ms * 1_000_000)),
+        ..ListedOp::default()
+    };
+    let list = vec![
+        op(Does::Write, 4096, 4096, 0),
+        op(Does::Sync, 0, 0, 20),
+        op(Does::Read, 0, 512, 60),
+        op(Does::Write, 512, 512, 60),
+    ];
+    for backend in [Backend::default(), Backend::Uring(fathom_workload::Uring::default())] {
+        let r = bench.run(Stream {
+            access: Access::Listed(list.clone()),
+            backend,
+            log_operations: true,
+            ..Stream::new("f", Direction::Mix(Mix::ReadPercent(50)), Bytes(4096))
+        });
+        let log = &only(&r).op_log;
+        let places: Vec<(u64, u32)> = log.iter().map(|e| (e.offset, e.bytes)).collect();
+        assert_eq!(places, [(4096, 4096), (0, 512), (512, 512)], "{backend:?}");
+        assert!(log[0].start_ns < 20_000_000 && log[1].start_ns >= 60_000_000, "{log:?}");
+        let count = |kind| only(&r).stats.iter().find(|s| s.op == kind).map_or(0, |s| s.latency.count());
+        assert_eq!([Read, Write, Sync, Response].map(count), [1, 2, 1, 3]);
+    }
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn longest_wait(name: &str, victim: Op) -> Nanos {
 fn nobody_starves_longer_than_the_rules_allow() {
     // (elevator, a read waits at most, a write waits at most; ms). Expiry plus what goes before it: a batch, the other direction's
     // turns, slices.
-    let bounds: [(&str, u64, u64); 12] = [
+    let bounds: [(&str, u64, u64); 13] = [
         ("linus24", 150, 300),
         ("noop", 10, 10),
         ("deadline@2.6.0", 520, 520),
@@ -330,6 +330,7 @@ fn nobody_starves_longer_than_the_rules_allow() {
         ("cfq2", 60, 60),
         ("cfq3", 150, 300),
         ("clook-hsfs", 510, 510),
+        ("sweep", 510, 510),
         ("mq-deadline", 530, 60),
         ("kyber", 20, 30),
         ("bfq-lite", 300, 300),

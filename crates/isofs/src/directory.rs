@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) mod attributes;
+mod boot;
 mod draft;
 
 use draft::Draft;
@@ -43,6 +44,7 @@ pub struct Directory {
 pub(crate) fn list<S: ReadAt>(image: &Image<S>, node: &Node) -> Result<Directory> {
     let Data::Directory { lbn, .. } = node.data else {
         return match node.data {
+            Data::Own { boot } => Ok(boot::list(image, boot)),
             Data::Refused { what, .. } if node.is_directory() => {
                 Err(Error::Data { at: node.record, what: what.into() })
             }
@@ -74,6 +76,9 @@ pub(crate) fn list_unguarded<S: ReadAt>(image: &Image<S>, node: &Node) -> Result
     }
     if image.namespace == Namespace::RockRidge && node.trail.is_none() {
         hide_relocations(image, &mut listing);
+    }
+    if image.boot_files && node.trail.is_none() {
+        boot::add(image, &mut listing);
     }
     Ok(listing)
 }
@@ -157,7 +162,7 @@ fn moved<S: ReadAt>(image: &Image<S>, child: u32, draft: &Draft, findings: &mut 
 }
 
 /// Gives every draft its name and puts it into the listing.
-fn name_entries<S>(image: &Image<S>, drafts: Vec<Draft>, listing: &mut Directory) {
+fn name_entries<S>(image: &Image<S>, mut drafts: Vec<Draft>, listing: &mut Directory) {
     let lower = image.namespace == Namespace::Plain
         && image.options.lower_case
         && name::may_lower(drafts.iter().map(|draft| draft.name.as_slice()));
@@ -165,9 +170,8 @@ fn name_entries<S>(image: &Image<S>, drafts: Vec<Draft>, listing: &mut Directory
     // Of several versions the newest gets the plain name: names are given in that order, entries stay in the disc's.
     order.sort_by_key(|&index| std::cmp::Reverse(drafts[index].version));
     let mut unique = name::Unique::default();
-    let mut names: Vec<Vec<u8>> = vec![Vec::new(); drafts.len()];
     for index in order {
-        let draft = &drafts[index];
+        let draft = &mut drafts[index];
         let mut wanted = name::escape(&draft.name).into_owned();
         if wanted != draft.name {
             let condition =
@@ -196,10 +200,10 @@ fn name_entries<S>(image: &Image<S>, drafts: Vec<Draft>, listing: &mut Directory
                 )
             });
         }
-        names[index] = name;
+        draft.name = name;
     }
-    let named = names.into_iter().zip(drafts);
-    listing.entries = named.map(|(name, draft)| Entry { name, node: draft.node }).collect();
+    // In the room of the drafts, which is given back but for what the entries take.
+    listing.entries = drafts.into_iter().map(|draft| Entry { name: draft.name, node: draft.node }).collect();
 }
 
 /// A name for a sentence; hostile ones are long.

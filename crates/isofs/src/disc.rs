@@ -2,7 +2,8 @@
 //! from the disc can ask for anything and get an error, never memory it has not got.
 
 use crate::error::{Error, Place, Result};
-use crate::source::ReadAt;
+use crate::source::{Read, ReadAt};
+use crate::staged::Staged;
 use std::io;
 
 /// An image with its size and its logical block size.
@@ -11,13 +12,15 @@ pub(crate) struct Disc<S> {
     source: S,
     size: u64,
     block: u32,
+    /// Bytes that were read in advance for those who take directories apart.
+    pub(crate) staged: Staged,
 }
 
 impl<S: ReadAt> Disc<S> {
     /// Blocks count as 2048 bytes until [`Disc::set_block`].
     pub(crate) fn new(source: S) -> Self {
         let size = source.size();
-        Self { source, size, block: 2048 }
+        Self { source, size, block: 2048, staged: Staged::default() }
     }
 
     pub(crate) fn set_block(&mut self, block: u32) {
@@ -64,6 +67,14 @@ impl<S: ReadAt> Disc<S> {
             let what = format!("{wanted} bytes are asked for, but the image ends at byte {}", self.size);
             return Err(Error::Data { at: self.place(byte), what });
         }
+        if self.staged.fill(byte, buf) {
+            return Ok(());
+        }
+        self.read(byte, buf)
+    }
+
+    /// The same from the source itself.
+    pub(crate) fn read(&self, byte: u64, buf: &mut [u8]) -> Result<()> {
         let got =
             self.source.read_at(byte, buf).map_err(|source| Error::Io { at: self.place(byte), source })?;
         if got < buf.len() {
@@ -76,6 +87,16 @@ impl<S: ReadAt> Disc<S> {
     /// Fills buffers one after the other, as far as the source goes; see [`ReadAt::read_parts`].
     pub(crate) fn read_parts(&self, byte: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         self.source.read_parts(byte, parts)
+    }
+
+    /// How many reads go at once; see [`ReadAt::at_once`].
+    pub(crate) fn at_once(&self) -> usize {
+        self.source.at_once()
+    }
+
+    /// Several reads; see [`ReadAt::read_round`].
+    pub(crate) fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        self.source.read_round(reads, done);
     }
 
     /// At most `length` bytes from `byte` on, fewer at the end of the image. `length` is the caller's limit, not the disc's.

@@ -101,20 +101,25 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings of one listing or one volume. Bounded: a directory of a million broken records must not become a million sentences.
+/// Findings of one listing or one volume. Bounded: a directory of a million broken records must not become a million sentences. But the first
+/// of each condition is always kept: a crowd of one kind must not hide what else is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     kept: Vec<Finding>,
     unkept: u64,
+    /// A bit for each condition that is among those kept.
+    seen: u32,
 }
 
 impl Findings {
-    /// As many are kept; further ones are counted.
+    /// As many are kept, and the first of each condition; further ones are counted.
     pub const KEPT: usize = 1000;
 
     /// Adds one; `what` is only made if it is kept.
     pub(crate) fn add(&mut self, condition: Condition, at: Place, what: impl FnOnce() -> String) {
-        if self.kept.len() < Self::KEPT {
+        let bit = 1_u32 << (condition as u32);
+        if self.kept.len() < Self::KEPT || self.seen & bit == 0 {
+            self.seen |= bit;
             self.kept.push(Finding { condition, at, what: what() });
         } else {
             self.unkept = self.unkept.saturating_add(1);
@@ -145,7 +150,7 @@ impl Findings {
     /// Whether a condition is among those kept.
     #[must_use]
     pub fn has(&self, condition: Condition) -> bool {
-        self.kept.iter().any(|f| f.condition == condition)
+        self.seen & (1_u32 << (condition as u32)) != 0
     }
 }
 
@@ -162,5 +167,11 @@ mod tests {
         assert_eq!((findings.list().len(), findings.count()), (Findings::KEPT, 1_000_000));
         assert_eq!(findings.list()[7].to_string(), "block 7, byte 0: x [H8]");
         assert!(findings.has(Condition::BadRecord) && !findings.has(Condition::Root));
+        // The last of all conditions, behind the crowd and in another list that takes both over.
+        findings.add(Condition::Boot, Place { lbn: 5, offset: 0 }, || "y".into());
+        let mut all = Findings::default();
+        all.extend(findings);
+        assert_eq!((all.list().len(), all.count()), (Findings::KEPT + 1, 1_000_001));
+        assert!(all.has(Condition::Boot) && all.list().iter().any(|f| f.what == "y"));
     }
 }

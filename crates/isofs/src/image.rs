@@ -45,6 +45,8 @@ pub struct Image<S> {
     pub(crate) serials: bool,
     pub(crate) cache: BlockCache,
     pub(crate) tables: PathTables,
+    /// Whether the root has the directory of boot images. Not while the tree is chosen: it would make every root a full one.
+    pub(crate) boot_files: bool,
     layout: RawLayout,
     info: VolumeInfo,
     root: Node,
@@ -116,6 +118,7 @@ impl<S: ReadAt> Image<S> {
             serials: false,
             cache: BlockCache::default(),
             tables: PathTables { bytes: 0, little: 0, big: 0 },
+            boot_files: false,
             layout,
             info,
             root: blank_root(),
@@ -127,6 +130,7 @@ impl<S: ReadAt> Image<S> {
         }
         image.serials = image.serials_tell_apart();
         image.root = image.root_node(Root { ..image.root_numbers() })?;
+        image.boot_files = image.options.boot && !image.info.boot.is_empty();
         Ok(image)
     }
 
@@ -304,13 +308,16 @@ impl<S: ReadAt> Image<S> {
     /// # Errors
     /// If they cannot be read.
     pub fn read_boot_image(&self, boot: &BootImage, limit: u64) -> Result<Vec<u8>> {
-        let byte = u64::from(boot.lbn) * 2048;
-        let mut bytes = boot.bytes();
-        if boot.media == el_torito::Media::Disk {
-            let first = self.disc.up_to(byte, 512)?;
-            bytes = el_torito::disk_bytes(&first).unwrap_or(bytes);
+        self.disc.up_to(u64::from(boot.lbn) * 2048, self.boot_bytes(boot)?.min(limit))
+    }
+
+    /// Bytes of a boot image: of a disk by its partition table.
+    pub(crate) fn boot_bytes(&self, boot: &BootImage) -> Result<u64> {
+        if boot.media != el_torito::Media::Disk {
+            return Ok(boot.bytes());
         }
-        self.disc.up_to(byte, bytes.min(limit))
+        let first = self.disc.up_to(u64::from(boot.lbn) * 2048, 512)?;
+        Ok(el_torito::disk_bytes(&first).unwrap_or(boot.bytes()))
     }
 }
 

@@ -42,6 +42,8 @@ mod raw;
 mod read;
 pub mod reader;
 pub mod source;
+#[cfg_attr(not(feature = "mount"), allow(dead_code, reason = "only a mount reads directories in advance"))]
+mod staged;
 mod volume;
 mod walk;
 
@@ -52,6 +54,6 @@ pub use image::Image;
 pub use node::{Kind, Node};
 pub use options::{Namespace, Options, Session};
 pub use raw::{RawImage, RawLayout};
-pub use source::{FileSource, ReadAt};
+pub use source::{FileSource, Read, ReadAt};
 pub use volume::{SessionInfo, VolumeInfo};
 pub use walk::{Step, Walk};

@@ -64,6 +64,8 @@ pub(crate) enum Data {
     None,
     /// Directory records from `lbn` on.
     Directory { lbn: u64, bytes: u64 },
+    /// A directory that is not on the disc: that of the boot images, or the one that it is in.
+    Own { boot: bool },
     /// In sections, as it is.
     Stored(Arc<Extents>),
     /// In sections, compressed; the claim is absent if only the file's own header says so.

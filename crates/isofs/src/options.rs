@@ -40,6 +40,8 @@ pub struct Options {
     pub strict: bool,
     /// Show associated files (flag 4) as `name%assoc`.
     pub associated: bool,
+    /// Show boot images as files of the directory ".fathom/boot", which is not on the disc.
+    pub boot: bool,
     /// Take files as zisofs by their first bytes, also without a ZF entry.
     pub zisofs_by_magic: bool,
     /// Show plain names in lower case where none has lower-case letters and none would collide.
@@ -57,6 +59,7 @@ impl Default for Options {
             namespace: None,
             strict: false,
             associated: false,
+            boot: false,
             zisofs_by_magic: false,
             lower_case: true,
             directory_bytes: 64 << 20,

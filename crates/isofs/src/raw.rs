@@ -1,7 +1,7 @@
 //! Raw images (.bin): sectors of 2336, 2352 or 2448 bytes as a CD has them, seen as the 2048 bytes of data in each. An image of plain
 //! sectors passes through unchanged.
 
-use crate::source::ReadAt;
+use crate::source::{Read, ReadAt, one_by_one};
 use std::io;
 
 /// What a raw sector of 2352 bytes starts with.
@@ -123,6 +123,17 @@ impl<S: ReadAt> ReadAt for RawImage<S> {
             }
         }
         (done, None)
+    }
+
+    fn at_once(&self) -> usize {
+        if self.layout == RawLayout::Cooked { self.source.at_once() } else { 1 }
+    }
+
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        if self.layout == RawLayout::Cooked {
+            return self.source.read_round(reads, done);
+        }
+        one_by_one(self, reads, done);
     }
 }
 

@@ -82,7 +82,7 @@ impl<S: ReadAt> Image<S> {
             Data::Refused { what, supported: false } => {
                 Err(Error::Unsupported { at: node.record, what: (*what).into() })
             }
-            Data::Directory { .. } | Data::Target(_) | Data::None => {
+            Data::Directory { .. } | Data::Own { .. } | Data::Target(_) | Data::None => {
                 Err(Error::Kind { at: node.record, what: "not a regular file" })
             }
         }

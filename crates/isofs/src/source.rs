@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Seek, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, FileTypeExt as _};
 use std::sync::Arc;
 
@@ -34,6 +35,41 @@ pub trait ReadAt: Send + Sync {
         }
         (done, None)
     }
+
+    /// How many reads it takes at once ([`ReadAt::read_round`]); 1 if one after the other is all it can do, so that who wants several at once
+    /// had better call from several threads.
+    fn at_once(&self) -> usize {
+        1
+    }
+
+    /// Carries out several reads, each as [`ReadAt::read_parts`] would, in this order as far as they cannot go at once; hands each back
+    /// when it is done, with how many of its bytes are there and why not more. Each is handed back once, in any order.
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        one_by_one(self, reads, done);
+    }
+}
+
+/// Several reads, one after the other.
+pub(crate) fn one_by_one<S: ReadAt + ?Sized>(
+    source: &S,
+    reads: Vec<Read>,
+    done: &mut dyn FnMut(Read, u64, Option<io::Error>),
+) {
+    for mut read in reads {
+        let (got, error) = source.read_parts(read.offset, &mut read.parts);
+        done(read, got, error);
+    }
+}
+
+/// One read of several that are handed over together.
+#[derive(Debug)]
+pub struct Read {
+    /// The caller's name for it.
+    pub number: usize,
+    /// First byte.
+    pub offset: u64,
+    /// Where the bytes go, one after the other.
+    pub parts: Vec<Vec<u8>>,
 }
 
 impl ReadAt for [u8] {
@@ -72,6 +108,14 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
     fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         (**self).read_parts(offset, parts)
     }
+
+    fn at_once(&self) -> usize {
+        (**self).at_once()
+    }
+
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        (**self).read_round(reads, done);
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
@@ -86,6 +130,14 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
     fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         (**self).read_parts(offset, parts)
     }
+
+    fn at_once(&self) -> usize {
+        (**self).at_once()
+    }
+
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        (**self).read_round(reads, done);
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
@@ -99,6 +151,14 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
         (**self).read_parts(offset, parts)
+    }
+
+    fn at_once(&self) -> usize {
+        (**self).at_once()
+    }
+
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        (**self).read_round(reads, done);
     }
 }
 
@@ -134,6 +194,12 @@ impl FileSource {
         };
         let unit = sector.filter(|&bytes| bytes.is_power_of_two()).unwrap_or(ALIGNMENT);
         Ok(Self { file, size, direct, unit })
+    }
+
+    /// What offsets, lengths and memory must be multiples of for reads of its descriptor: 1, unless it was opened with O_DIRECT.
+    #[must_use]
+    pub fn unit(&self) -> usize {
+        if self.direct { self.unit } else { 1 }
     }
 
     /// Fills a buffer as far as the file goes; how far it came, and the error that kept it from more.
@@ -175,6 +241,12 @@ impl FileSource {
         let came = got.saturating_sub(before).min(bytes);
         take(aligned.get(before..before + came).unwrap_or_default());
         (came, if came < bytes { error } else { None })
+    }
+}
+
+impl AsFd for FileSource {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

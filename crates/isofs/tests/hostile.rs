@@ -249,6 +249,20 @@ fn h22_depth_and_length_have_no_end_but_memory_has() {
 }
 
 #[test]
+fn h22_a_crowd_of_one_name_gets_names_in_linear_time() {
+    let tree = read("2,000 entries of one name", Condition::DuplicateName);
+    let crowd = tree.iter().filter(|(path, _)| path.starts_with("crowd/"));
+    assert!(crowd.clone().all(|(_, content)| content.as_bytes() == GOOD) && crowd.count() == 2000);
+    // A limit holds the list, not the reading of what is in it.
+    let bytes = case("2,000 entries of one name").bytes();
+    let options = Options { directory_entries: 1000, ..Options::default() };
+    let image = Image::open(bytes, &options).unwrap();
+    let node = image.resolve(b"crowd").unwrap().unwrap();
+    let listing = image.read_dir(&node).unwrap();
+    assert!(listing.entries.len() == 1000 && listing.findings.has(Condition::TooLong));
+}
+
+#[test]
 fn h23_the_newest_version_has_the_name() {
     let tree = read("two versions of one name", Condition::DuplicateName);
     assert_eq!((tree["dup.txt"].as_str(), tree["dup.txt;1"].as_str()), ("second", "first"));

@@ -4,8 +4,9 @@
 mod support;
 
 use fathom_isofs::check::check;
-use fathom_isofs::{Condition, Image, Kind, Options, Step, Walk};
-use fathom_testkit::iso::valid::{self, Content};
+use fathom_isofs::format::el_torito::Media;
+use fathom_isofs::{Condition, Image, Kind, Options, Session, Step, Walk};
+use fathom_testkit::iso::valid::{self, Content, Valid};
 use std::collections::BTreeMap;
 use support::Watched;
 
@@ -27,16 +28,98 @@ fn read(image: &Image<Watched>) -> BTreeMap<String, Content> {
     tree
 }
 
+/// As it is to be read: the session that it is about.
+fn open(valid: &Valid) -> Image<Watched> {
+    let session = if valid.newest { Session::Last } else { Session::First };
+    let options = Options { session, ..Options::default() };
+    Image::open(Watched::new(valid.bytes.clone()), &options).unwrap_or_else(|e| panic!("{}: {e}", valid.name))
+}
+
+/// An image of the catalogue by its name.
+fn named(name: &str) -> Image<Watched> {
+    let found = valid::all().into_iter().find(|valid| valid.name == name);
+    open(&found.unwrap_or_else(|| panic!("no image {name:?}")))
+}
+
 #[test]
 fn what_went_in_comes_out() {
     for valid in valid::all() {
-        let image = support::open(valid.bytes);
+        let image = open(&valid);
         assert_eq!(read(&image), valid.tree.into_iter().collect(), "{}", valid.name);
         let findings = check(&image).findings;
         // The generator leaves dates unset in attribute records.
         let real: Vec<_> =
             findings.list().iter().filter(|f| f.condition != Condition::ExtendedAttributes).collect();
         assert!(real.is_empty(), "{}: {real:?}", valid.name);
+    }
+}
+
+/// F1: not only what is in a file, but whose it is, what may be done with it, when that was, and which names are one file.
+#[test]
+fn attributes_are_those_that_went_in() {
+    let mut compared = 0;
+    for valid in valid::all() {
+        let image = open(&valid);
+        let node = |path: &str| image.resolve(path.as_bytes()).unwrap().expect(path);
+        for (path, about) in &valid.attributes {
+            let read = node(path);
+            let times = read.times();
+            let [modified, accessed] =
+                [times.modified, times.accessed].map(|date| date.moment().map(|at| at.seconds));
+            let seen = (read.mode() & 0o7777, read.links(), (read.uid(), read.gid()), modified, accessed);
+            let recorded =
+                (about.permissions, about.links, about.owner, Some(about.modified), Some(about.accessed));
+            assert_eq!(seen, recorded, "{}: {path}", valid.name);
+            // One file under all its names, and no other.
+            for (other, its) in &valid.attributes {
+                let one = its.same_as == about.same_as;
+                assert_eq!(node(other).inode() == read.inode(), one, "{}: {path}, {other}", valid.name);
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "{compared} files");
+}
+
+#[test]
+fn boot_images_of_every_kind_are_told() {
+    let image = named("El Torito for BIOS and EFI, of a floppy and a disk");
+    let told: Vec<_> = image.info().boot.iter().map(|boot| (boot.platform, boot.media)).collect();
+    assert_eq!(told, [(0, Media::None), (0xEF, Media::None), (0, Media::Floppy(1440)), (0, Media::Disk)]);
+    let sizes = image.info().boot.iter().map(|boot| image.read_boot_image(boot, 1 << 30).unwrap().len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [2048, 4096, 1440 << 10, 64 << 10]);
+}
+
+#[test]
+fn boot_images_are_files_where_they_are_asked_for() {
+    let find = |name: &str| valid::all().into_iter().find(|valid| valid.name == name).unwrap();
+    let options = Options { boot: true, ..Options::default() };
+    let several = find("El Torito for BIOS and EFI, of a floppy and a disk");
+    let image = Image::open(Watched::new(several.bytes), &options).unwrap();
+    let mut tree = read(&image);
+    for (index, name) in ["1-bios", "2-efi", "3-bios-floppy", "4-bios-disk"].into_iter().enumerate() {
+        let boot = image.read_boot_image(&image.info().boot[index], 1 << 30).unwrap();
+        assert_eq!(tree.remove(&format!(".fathom/boot/{name}")), Some(Content::File(boot)), "{name}");
+    }
+    for directory in [".fathom/boot", ".fathom"] {
+        assert_eq!(tree.remove(directory), Some(Content::Directory));
+    }
+    assert_eq!(tree, several.tree.into_iter().collect());
+    assert_eq!(check(&image).findings.list(), []);
+    let node = image.resolve(b"/.fathom/boot/2-efi").unwrap().unwrap();
+    assert_eq!((node.size(), node.mode()), (4096, 0o100_444));
+    // Without boot images there is nothing to be shown.
+    let plain = Image::open(Watched::new(find("plain").bytes), &options).unwrap();
+    assert!(plain.resolve(b".fathom").unwrap().is_none());
+}
+
+#[test]
+fn what_shares_the_medium_is_told() {
+    assert!(named("recognition area of UDF").info().udf && !named("plain").info().udf);
+    for (name, count) in
+        [("1 session, the last", 1), ("2 sessions, the last", 2), ("5 sessions, the last", 5)]
+    {
+        assert_eq!(named(name).sessions().unwrap().len(), count);
     }
 }
 

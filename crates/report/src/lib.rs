@@ -23,6 +23,7 @@ pub mod machine;
 pub mod markdown;
 pub mod operations;
 pub mod parallel;
+pub mod parquet;
 pub mod regimes;
 pub mod reproduced;
 pub mod section;

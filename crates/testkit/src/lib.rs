@@ -9,6 +9,7 @@
 //! * [`dir`]: directories that vanish with the test, also after a SIGKILL
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
+//! * [`seccomp`]: system calls forbidden to a test and to what it starts
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
 //! * [`iso`]: ISO 9660 images that no writer makes, well-formed and hostile
 //! * [`mask`], [`golden`]: output against files, with the numbers masked
@@ -22,6 +23,7 @@ pub mod loop_fs;
 pub mod mask;
 mod mounts;
 pub mod running;
+pub mod seccomp;
 pub mod seeds;
 pub mod skip;
 pub mod strace;
@@ -33,6 +35,7 @@ pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};
 pub use running::{Outcome, Running};
+pub use seccomp::without_call;
 pub use seeds::seed;
 pub use skip::{find_tool, need_root, need_tool, skip};
 pub use strace::{FileCall, Syscall, Trace, strace, strace_command};

@@ -257,6 +257,7 @@ fn data_error(data: &Data) -> Option<String> {
         {
             Some("a percentage of its reducible data is above 100".into())
         }
+        Data::Sealed(ref sealed) => sealed.error(),
         Data::Repeated { ref bytes } if bytes.is_empty() => {
             Some("the bytes that are repeated are none; at least one is needed".into())
         }

@@ -37,6 +37,7 @@ fn likely_access() -> BoxedStrategy<Access> {
         offset,
         bytes,
         think: Duration(think),
+        ..ListedOp::default()
     });
     prop_oneof![
         2 => support::access(),

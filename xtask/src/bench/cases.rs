@@ -134,7 +134,7 @@ pub struct Case {
 }
 
 /// What the figures of a case are per.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds per operation.
     Operation,

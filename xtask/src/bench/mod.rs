@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the bench of that name.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
-    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate, isofs and false-alarms";
+    const NAMES: &str = "iozone, engine, rate, instructions, sysbench, filebench, fio, filebench-files, sysbench-2004, observe, observe-read-ahead, sim-replay, agree, calibrate, isofs and false-alarms";
     let Some((name, rest)) = rest.split_first() else {
         bail!(Usage(format!("`bench` takes the name of a bench: there are {NAMES}.")))
     };
@@ -58,6 +58,7 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
         "instructions" => instructions::run(root),
         "sysbench" => dropin::sysbench::run(root, &options),
         "filebench" => dropin::filebench::run(root, &options),
+        "fio" => dropin::fio::run(root, &options),
         "sysbench-2004" => sysbench_2004::run(root, &options),
         "observe" => observe::overhead(root, &options),
         "observe-read-ahead" => observe::read_ahead(root, &options),

@@ -33,6 +33,11 @@ const TOOLS: &[Tool] = &[
         tests: "tests that see and print requests as blktrace does",
     },
     Tool { programs: &["fuseiso"], package: "fuseiso", tests: "tests on a file system of a program" },
+    Tool {
+        programs: &["fusermount3", "fusermount"],
+        package: "fuse3",
+        tests: "tests of an image mounted by an ordinary user",
+    },
     Tool { programs: &["genisoimage"], package: "genisoimage", tests: "tests that read its ISO 9660 images" },
     Tool { programs: &["xorriso"], package: "xorriso", tests: "tests that read its ISO 9660 images" },
     Tool { programs: &["sysbench"], package: "sysbench", tests: "tests that run SysBench beside ours" },

@@ -2,6 +2,7 @@
 
 mod backends;
 pub mod compare;
+pub mod completions;
 mod doctor;
 mod export;
 pub mod filebench;
@@ -82,6 +83,8 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Mount(o) => mount::run(&o),
         Command::Sim(o) => sim::run(&o, &common),
         Command::Reproduce(o) => reproduce::run(&o, &common),
+        Command::Completions(o) => Ok(completions::run(&o)),
+        Command::ManPages(o) => completions::man_pages(&o),
     }
 }
 

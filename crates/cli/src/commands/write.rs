@@ -7,17 +7,26 @@ use fathom_report::svg::Picture;
 use std::path::{Path, PathBuf};
 
 /// The endings, for messages.
-const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv";
+const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom";
 
 /// Writes the runs to `path` and gives the names of the files written. An existing file is overwritten only if `replace` says so.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
     let form = Form::of(path)?;
     must_be_free(path, replace)?;
+    let owned = || runs.iter().map(|r| (*r).clone()).collect::<Vec<_>>();
     let text = match form {
         Form::Html => fathom_report::html::page(runs),
         Form::Markdown => fathom_report::markdown::summary(runs),
         Form::Json => runs.iter().map(|r| fathom_record::export::json(r)).collect(),
-        Form::Csv => fathom_record::export::csv(&runs.iter().map(|r| (*r).clone()).collect::<Vec<_>>()),
+        Form::Csv => fathom_record::export::csv(&owned()),
+        Form::Parquet => {
+            fathom_report::parquet::write(runs, path)?;
+            return Ok(vec![path.to_owned()]);
+        }
+        Form::Prometheus => {
+            put_whole(path, &fathom_record::export::prometheus(&owned()))?;
+            return Ok(vec![path.to_owned()]);
+        }
         Form::Svg => return pictures(runs, path, replace),
         Form::Xlsx => {
             fathom_report::xlsx::write(runs, path)?;
@@ -26,6 +35,16 @@ pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<Pat
     };
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(vec![path.to_owned()])
+}
+
+/// Writes beside the file and renames: who collects a directory of metrics sees the old text or the new one, never a part.
+fn put_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    // No collector takes another ending than .prom.
+    beside.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    std::fs::write(&beside, text).with_context(|| format!("cannot write {}", beside.display()))?;
+    std::fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Says what was written.
@@ -94,6 +113,8 @@ enum Form {
     Svg,
     Json,
     Csv,
+    Parquet,
+    Prometheus,
 }
 
 impl Form {
@@ -105,6 +126,8 @@ impl Form {
             Some("svg") => Self::Svg,
             Some("json") => Self::Json,
             Some("csv") => Self::Csv,
+            Some("parquet") => Self::Parquet,
+            Some("prom") => Self::Prometheus,
             _ => {
                 return Err(Usage(format!(
                     "{}: the ending says what is written; it is one of {ENDINGS}",

@@ -23,7 +23,7 @@ fn done(document: &Value) -> Vec<String> {
 }
 
 /// Jobs of the specification's acceptance cases whose amounts both must agree on.
-const SAME: [&str; 22] = [
+const SAME: [&str; 24] = [
     "two.fio",
     "--bs=64k --size=1m --ioengine=null g.fio",
     "vars.fio",
@@ -43,6 +43,8 @@ const SAME: [&str; 22] = [
     "--name=w --rw=write --size=8m --bs=4k --fsync=32",
     "--name=w --rw=randwrite --size=1m --fsync=8 --end_fsync=1",
     "--name=v --rw=write --size=4m --bs=4k --verify=crc32c",
+    "--name=n --rw=write --size=256k --bs=4k --number_ios=10 --verify=md5",
+    "--name=b --rw=write --size=256k --bs=4k --verify=meta --verify_backlog=8",
     "--filename=c --size=64k --numjobs=2 --name=a --rw=write",
     "--name=d --directory=q1:q2 --numjobs=3 --size=64k --rw=write",
     "-name=a -ioengine null -size 1m --numjob=2",

@@ -36,3 +36,14 @@ fn a_sweep_varies_a_word_of_the_arguments() {
         .expect_code(2)
         .expect_stderr("read more than once");
 }
+
+#[test]
+fn logs_of_jobs_are_not_forgotten_in_silence() {
+    let fathom = Fathom::new();
+    std::fs::write(fathom.work().join("l.fio"), format!("{JOB}write_lat_log=lat\n")).expect("writes");
+    let run = fathom.run_line("run l.fio").expect_code(0);
+    assert!(run.stderr.contains("job one: logs are files of fathom fio"), "{}", run.stderr);
+    assert!(!fathom.work().join("lat_lat.1.log").exists());
+    let _ = fathom.run_line("fio l.fio").expect_code(0);
+    assert!(fathom.work().join("lat_lat.1.log").exists());
+}

@@ -33,9 +33,24 @@ fn parse_only_and_showcmd_run_nothing() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
     assert_eq!(run(&fathom, "--parse-only --name=a --size=1m --rw=write").expect_code(0).stdout, "");
+    // Neither directories nor sizes are looked for.
+    run(&fathom, "--parse-only --name=a --directory=none --filename=b --rw=randrw --offset=10%")
+        .expect_code(0);
+    run(&fathom, "--check --name=a --filename=b").expect_code(1);
     let line = run(&fathom, "--showcmd --name=a --size=1m --time_based").expect_code(0).stdout;
     assert_eq!(line, "fio --name=a --size=1m --time_based\n");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn notes_can_be_kept_from_those_who_take_them_for_failures() {
+    let dir = TestDir::new();
+    let line = "--max-jobs=4 --name=a --ioengine=null --size=64k";
+    let fathom = Fathom::new().working_in(dir.path());
+    run(&fathom, line).expect_code(0).expect_stderr("note: ");
+    let quiet = fathom.env("FATHOM_QUIET", "1");
+    assert_eq!(run(&quiet, line).expect_code(0).stderr, "");
+    run(&quiet, "--name=a --ioengine=null --size=64k --rww=read").expect_code(1).expect_stderr("Bad option");
 }
 
 #[test]

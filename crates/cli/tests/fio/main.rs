@@ -1,15 +1,21 @@
 //! The drop-in for fio, run for real through the built program: what a user types, what he reads, which files are left and which are not
 //! touched; and where fio itself is installed, the same beside it. One file per subject.
 
+mod acceptance;
 mod beside_fio;
+mod consumers;
 mod devices;
 mod documented;
 mod elsewhere;
 mod ends;
+mod examples;
+mod iologs;
 mod jobs_beside;
 mod kinds;
+mod logs;
 mod reports;
 mod safety;
 mod several;
 mod support;
 mod times;
+mod verified;

@@ -1,6 +1,6 @@
 //! What is printed: text that scripts match, JSON that adds up, output into a file, the end by a signal.
 
-use crate::support::{json, run};
+use crate::support::{json, percentiles_are_those_of_the_bins, run};
 use fathom_testkit::{Fathom, TestDir};
 
 #[test]
@@ -17,7 +17,7 @@ fn the_text_has_the_lines_that_scripts_look_for() {
     has("...", &[]);
     has("fio-3.", &[]);
     has("Starting 2 processes", &[]);
-    has("a: Laying out IO file", &["(2 files / 2MiB)"]);
+    has("a: Laying out IO file", &["(1 file / 1MiB)"]);
     has("a: (groupid=0, jobs=2): err= 0: pid=", &[]);
     has("  read: IOPS=", &["BW=", "/s (", "msec)"]);
     has("  write: IOPS=", &[]);
@@ -35,25 +35,7 @@ fn bins_add_up_to_the_percentiles() {
     let fathom = Fathom::new().working_in(dir.path());
     let text = run(&fathom, "--output-format=json+ --name=a --rw=randread --size=4m").expect_code(0).stdout;
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let clat = &document["jobs"][0]["read"]["clat_ns"];
-    let mut bins: Vec<(u64, u64)> = clat["bins"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .map(|(ns, n)| (ns.parse().unwrap(), n.as_u64().unwrap()))
-        .collect();
-    bins.sort_unstable();
-    let all: u64 = bins.iter().map(|b| b.1).sum();
-    assert_eq!(Some(all), clat["N"].as_u64());
-    for (percent, value) in clat["percentile"].as_object().unwrap() {
-        let wanted = percent.parse::<f64>().unwrap() / 100.0 * all as f64;
-        let mut running = 0;
-        let found = bins.iter().find(|(_, n)| {
-            running += n;
-            running as f64 >= wanted
-        });
-        assert_eq!(found.map(|b| b.0), value.as_u64(), "{percent}");
-    }
+    percentiles_are_those_of_the_bins(&document["jobs"][0]["read"]["clat_ns"], "clat");
 }
 
 #[test]
@@ -95,4 +77,37 @@ fn a_signal_ends_with_what_was_done() {
     running.signal(libc::SIGINT);
     let outcome = running.finish().expect_code(128);
     assert!(outcome.stdout.contains("a: (groupid=0"), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_was_done_so_far_is_printed_at_intervals() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let job = "--name=a --ioengine=null --size=1g --rate_iops=1000 --runtime=2 --time_based";
+    let line = format!("--status-interval=500ms --bandwidth-log --output-format=json {job}");
+    let text = run(&fathom, &line).expect_code(0).stdout;
+    let documents = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
+    let ios: Vec<u64> =
+        documents.map(|d| d.unwrap()["jobs"][0]["read"]["total_ios"].as_u64().unwrap()).collect();
+    assert!(ios.len() >= 3 && ios.is_sorted() && ios[0] < ios[ios.len() - 1], "{ios:?}");
+    let log = std::fs::read_to_string(dir.path().join("agg-read_bw.log")).unwrap();
+    assert!(log.lines().count() >= 3 && log.lines().all(|l| l.ends_with(", 0, 0, 0")), "{log}");
+    let lines = run(&fathom, &format!("--eta=always --eta-newline=1 {job}")).expect_code(0).stderr;
+    assert!(lines.lines().filter(|l| l.contains("Jobs: 1 (f=1)")).count() >= 2, "{lines}");
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_said_to_be_that() {
+    let dir = TestDir::new();
+    std::fs::File::create(dir.path().join("sparse")).unwrap().set_len(8 << 20).unwrap();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--output-format=json --name=a --filename=sparse --rw=randread";
+    let outcome =
+        run(&fathom, line).expect_code(0).expect_stderr("never held data").expect_stderr("lays out a file");
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let ours = &document["fathom"];
+    assert_eq!(ours["phases"][0]["hole bytes"], 8 << 20);
+    assert!(ours["phases"][0]["cached before percent"].is_f64(), "{ours}");
+    assert!(ours["doubts"].as_array().unwrap().iter().any(|d| d["code"] == "holes"), "{ours}");
+    assert!(ours["trust"].as_array().unwrap().iter().any(|t| t["code"] == "extents"), "{ours}");
 }

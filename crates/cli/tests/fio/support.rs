@@ -50,3 +50,23 @@ pub fn their_json(directory: &Path, line: &str) -> Value {
     let from = text.find('{').unwrap_or(0);
     serde_json::from_str(&text[from..]).unwrap_or_else(|e| panic!("{e}:\n{text}"))
 }
+
+/// Bins of json+ add up to the number of operations, and each percentile is the first bin that so many of them have reached.
+#[track_caller]
+pub fn percentiles_are_those_of_the_bins(latencies: &Value, of: &str) {
+    let bins = latencies["bins"].as_object().expect("bins");
+    let mut bins: Vec<(u64, u64)> =
+        bins.iter().map(|(ns, n)| (ns.parse().expect("a number"), n.as_u64().expect("a count"))).collect();
+    bins.sort_unstable();
+    let all: u64 = bins.iter().map(|bin| bin.1).sum();
+    assert_eq!(Some(all), latencies["N"].as_u64(), "{of}");
+    for (percent, value) in latencies["percentile"].as_object().expect("percentiles") {
+        let wanted = percent.parse::<f64>().expect("a percentage") / 100.0 * all as f64;
+        let mut running = 0;
+        let reached = bins.iter().find(|(_, n)| {
+            running += n;
+            running as f64 >= wanted
+        });
+        assert_eq!(reached.map(|bin| bin.0), value.as_u64(), "{of} {percent}");
+    }
+}

@@ -139,14 +139,16 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--namespace",
             "--strict",
             "--associated",
+            "--boot",
             "--zisofs-by-magic",
             "--direct",
+            "--backend",
             "--store",
         ],
     ),
-    ("iso stat", &["<IMAGE>", "[PATH]", "--json", "--session", "--store"]),
+    ("iso stat", &["<IMAGE>", "[PATH]", "--json", "--session", "--backend", "--store"]),
     ("iso cat", &["<IMAGE>", "<PATHS>...", "--counters", "--session", "--policy", "--scheduler", "--store"]),
-    ("iso check", &["<IMAGE>", "--json", "--session", "--store"]),
+    ("iso check", &["<IMAGE>", "--json", "--session", "--backend", "--store"]),
     ("iso extract", &["<IMAGE>", "<INTO>", "--from", "--counters", "--session", "--policy", "--store"]),
     (
         "iso compare",
@@ -161,6 +163,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--no-loop",
             "--json",
             "--session",
+            "--backend",
             "Examples:",
             "Exit code:",
             "--store",
@@ -179,8 +182,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--namespace",
             "--strict",
             "--associated",
+            "--boot",
             "--zisofs-by-magic",
             "--direct",
+            "--backend",
             "--policy",
             "--scheduler",
             "--read-ahead",
@@ -191,6 +196,14 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--free-behind",
             "--isolate",
             "--cache-size",
+            "--cache-idle",
+            "--attach",
+            "--promote",
+            "--drop-ahead",
+            "--bridge",
+            "--small-files",
+            "--dir-order",
+            "--metadata",
             "--depth",
             "--helpers",
             "Examples:",
@@ -312,6 +325,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
         &["<TABLE>", "--seeds", "--ablation", "--output", "--json", "Examples:", "Exit code:", "--store"],
     ),
     ("backends", &["[DIR]", "--json", "States:", "--store"]),
+    ("completions", &["<SHELL>", "bash", "zsh", "fish", "Examples:", "--store"]),
 ];
 
 fn help(fathom: &Fathom, command: &str) -> String {
@@ -486,4 +500,31 @@ fn every_example_workload_is_accepted() {
             fathom.run(["run".as_ref(), examples.join(&name).as_os_str(), "--plan".as_ref()]).expect_code(0);
     }
     assert_eq!(names_in(fathom.work()), [""; 0]);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let fathom = Fathom::new();
+    let dir = TestDir::new();
+    fathom.run(["man-pages", dir.path().to_str().expect("UTF-8")]).expect_code(0);
+    for (command, _) in COMMANDS {
+        let name = if command.is_empty() {
+            "fathom".into()
+        } else {
+            format!("fathom-{}", command.replace(' ', "-"))
+        };
+        let page = std::fs::read_to_string(dir.path().join(format!("{name}.1"))).expect(&name);
+        assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    let wrong = fathom.run(["man-pages", "nowhere"]).expect_code(2);
+    assert!(wrong.stderr.contains("nowhere is not a directory"), "{}", wrong.stderr);
+}
+
+#[test]
+fn shells_complete_commands_and_options() {
+    let fathom = Fathom::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = fathom.run(["completions", shell]).expect_code(0).stdout;
+        assert!(script.contains("survey") && script.contains("scheduler"), "{shell}");
+    }
 }

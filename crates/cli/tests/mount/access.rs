@@ -1,10 +1,11 @@
 //! What programs may do with the files: look, read, map, run; not write, not become root, not find attributes that are not there.
 
 use crate::support::{Mounted, can_mount, disc, line_of, noise};
-use rustix::fs::{SeekFrom, StatVfsMountFlags};
+use rustix::fs::{SeekFrom, StatVfsMountFlags, XattrFlags};
 use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
 
 const POLICIES: [&[&str]; 4] =
@@ -32,6 +33,12 @@ fn the_mount_is_read_only_and_lends_no_rights() {
     refused(fs::rename(mount.on.join("empty"), mount.on.join("e")).unwrap_err());
     refused(fs::create_dir(mount.on.join("d")).unwrap_err());
     refused(std::os::unix::fs::symlink("x", mount.on.join("l")).unwrap_err());
+    refused(fs::hard_link(mount.on.join("empty"), mount.on.join("h")).unwrap_err());
+    refused(fs::remove_dir(mount.on.join("many")).unwrap_err());
+    refused(fs::set_permissions(mount.on.join("empty"), fs::Permissions::from_mode(0o777)).unwrap_err());
+    refused(std::os::unix::fs::chown(mount.on.join("empty"), Some(1), Some(1)).unwrap_err());
+    let set = rustix::fs::setxattr(mount.on.join("empty"), "user.any", b"1", XattrFlags::empty());
+    assert_eq!(set, Err(Errno::ROFS));
     drop(mount.end());
 }
 
@@ -56,6 +63,8 @@ fn links_numbers_and_attributes() {
     let open = File::open(mount.on.join("Big file")).unwrap();
     assert_eq!(rustix::fs::seek(&open, SeekFrom::Data(5)), Ok(5));
     assert_eq!(rustix::fs::seek(&open, SeekFrom::Hole(5)), Ok(3_000_001));
+    assert_eq!(rustix::fs::seek(&open, SeekFrom::Data(3_000_001)), Err(Errno::NXIO), "no data at the end");
+    assert_eq!(rustix::fs::seek(&open, SeekFrom::End(-1)), Ok(3_000_000));
     drop(open);
     let fathom = {
         let mut mount = mount;
@@ -78,22 +87,29 @@ fn programs_run_and_files_are_mapped() {
         let mount = Mounted::new(&disc(), options);
         let status = Command::new(mount.on.join("sh")).args(["-c", "exit 7"]).status().unwrap();
         assert_eq!(status.code(), Some(7), "{options:?}");
-        let file = File::open(mount.on.join("Big file")).unwrap();
-        let length = 3_000_001;
-        let flags = rustix::mm::MapFlags::PRIVATE;
-        // SAFETY: the kernel chooses the place, and the file on a read-only mount does not change under the mapping.
-        let mapped = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), length, rustix::mm::ProtFlags::READ, flags, &file, 0)
-                .unwrap()
-        };
-        // SAFETY: `length` bytes are mapped for reading until munmap below.
-        let bytes = unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), length) };
-        assert!(bytes == noise(length), "{options:?}");
-        // SAFETY: the mapping made above, of this length, and `bytes` is not used afterwards.
-        unsafe { rustix::mm::munmap(mapped, length).unwrap() };
-        drop(file);
+        for flags in [MapFlags::PRIVATE, MapFlags::SHARED] {
+            mapped(&mount, options, flags);
+        }
         drop(mount.end());
     }
+}
+
+/// Maps a file and compares all of it.
+fn mapped(mount: &Mounted, options: &[&str], flags: MapFlags) {
+    let file = File::open(mount.on.join("Big file")).unwrap();
+    let length = 3_000_001;
+    // SAFETY: the kernel chooses the place, and the file on a read-only mount does not change under the mapping.
+    let mapped = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, ProtFlags::READ, flags, &file, 0) };
+    // Kernels before 6.6 share no mapping of a file that they do not cache.
+    if flags == MapFlags::SHARED && !options.is_empty() && mapped == Err(Errno::NODEV) {
+        return;
+    }
+    let mapped = mapped.unwrap();
+    // SAFETY: `length` bytes are mapped for reading until munmap below.
+    let bytes = unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), length) };
+    assert!(bytes == noise(length), "{options:?} {flags:?}");
+    // SAFETY: the mapping made above, of this length, and `bytes` is not used afterwards.
+    unsafe { rustix::mm::munmap(mapped, length).unwrap() };
 }
 
 #[test]

@@ -2,8 +2,14 @@
 //! and each has a watchdog that kills the server if a call into the mount does not come back, after which the kernel answers.
 
 mod access;
+mod advance;
+mod backend;
+mod catalogue;
 mod ends;
 mod hostile;
+mod large;
+mod ordinary;
 mod support;
+mod switches;
 mod tree;
 mod used;

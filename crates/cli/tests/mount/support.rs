@@ -17,11 +17,16 @@ pub fn can_mount(test: &str) -> bool {
         skip(test, "needs /dev/fuse (the kernel's module fuse)");
         return false;
     }
-    let can = rustix::process::geteuid().is_root() || find_tool("fusermount3").is_some();
+    let can = rustix::process::geteuid().is_root() || helper().is_some();
     if !can {
         skip(test, "needs root, or the program fusermount3");
     }
     can
+}
+
+/// The program that mounts for ordinary users.
+pub fn helper() -> Option<PathBuf> {
+    ["fusermount3", "fusermount"].into_iter().find_map(find_tool)
 }
 
 /// A mount. Dropped, it is taken down: first the server, so that nothing can hang on it, then what it left.
@@ -45,10 +50,16 @@ impl Mounted {
     /// The same in a directory that has "disc.iso".
     #[track_caller]
     pub fn again(fathom: Fathom, options: &[&str]) -> Self {
+        let words: Vec<&str> = ["mount"].iter().chain(options).chain(&["disc.iso", "on"]).copied().collect();
+        Self::started(fathom, &words)
+    }
+
+    /// The same by a whole command line, which mounts on "on".
+    #[track_caller]
+    pub fn started(fathom: Fathom, words: &[&str]) -> Self {
         let on = fathom.work().join("on");
         let _ = fs::create_dir(&on);
-        let args = ["mount"].iter().chain(options).chain(&["disc.iso", "on"]);
-        let mut running = fathom.spawn(args);
+        let mut running = fathom.spawn(words);
         running.wait_for_text("mounted on");
         let pid = i32::try_from(running.pid()).unwrap();
         let watchdog = Some(watch(pid));

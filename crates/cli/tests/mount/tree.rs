@@ -103,13 +103,34 @@ fn images() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Every policy, and everything that is read before it is asked for: directories that all fit, and some that do not.
+const OPTIONS: [&[&str]; 6] = [
+    &[],
+    &["--policy", "baseline"],
+    &["--policy", "seed"],
+    &["--policy", "modern"],
+    &["--metadata", "64MiB", "--dir-order", "lbn"],
+    &[
+        "--policy",
+        "modern",
+        "--metadata",
+        "4KiB",
+        "--dir-order",
+        "name",
+        "--small-files",
+        "256KiB",
+        "--bridge",
+        "32KiB",
+    ],
+];
+
 #[test]
 fn the_mount_the_library_and_extract_show_the_same() {
     if !can_mount("the_mount_the_library_and_extract_show_the_same") {
         return;
     }
     for (name, image) in images() {
-        for options in [&[][..], &["--policy", "baseline"], &["--policy", "seed"], &["--policy", "modern"]] {
+        for options in OPTIONS {
             let mount = Mounted::new(&image, options);
             let (work, shown) = (mount.fathom.work().to_path_buf(), through_the_kernel(&mount.on));
             assert_eq!(shown, through_the_library(&work.join("disc.iso")), "{name} {options:?}");

@@ -80,7 +80,11 @@ fn sentence(job: &Job) -> String {
         Amount::Endless => "until the time is over".into(),
     };
     let region = job.stream.length.map_or_else(String::new, |bytes| format!(", {bytes} of it"));
-    let back = if job.reads_back { "; then everything is read back and compared" } else { "" };
+    let back = match (job.reads_back, job.backlog) {
+        (true, _) => "; then everything is read back and compared",
+        (false, Some(_)) => "; meanwhile it is read back and compared",
+        (false, None) => "",
+    };
     let shown: Vec<String> = files.iter().take(3).cloned().collect();
     let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
     format!(

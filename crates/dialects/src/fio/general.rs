@@ -1,5 +1,6 @@
 //! Options of the program fio itself, and fathom's own for this dialect: what is printed, where to, and what is not to be done.
 
+use super::number::{self, MS};
 use super::{Spot, Wrong, table};
 use std::path::PathBuf;
 
@@ -24,6 +25,14 @@ pub struct General {
     pub read_only: bool,
     /// `--eta`: never, always; `None`: auto.
     pub eta: Option<bool>,
+    /// `--eta-newline`: so often the status line stays and another begins, ns.
+    pub eta_newline_ns: Option<u64>,
+    /// `--eta-interval`: the status line is written no more often, ns; 0: as often as there is news.
+    pub eta_interval_ns: u64,
+    /// `--status-interval`: what was done so far is printed so often, ns.
+    pub status_interval_ns: Option<u64>,
+    /// `--bandwidth-log`: bandwidth of all jobs together, into agg-read_bw.log and others.
+    pub bandwidth_log: bool,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
     /// `--check`: say what would be done, in the native format.
@@ -187,8 +196,11 @@ impl General {
             "check" => self.check = true,
             "explain" => self.explain = true,
             "allow-write" => self.allow_write.push(text.into()),
-            "eta-newline" | "eta-interval" | "max-jobs" | "alloc-size" | "idle-prof" | "inflate-log"
-            | "debug" => {
+            "eta-newline" => self.eta_newline_ns = Some(time(name, &text, 1, spot)?),
+            "eta-interval" => self.eta_interval_ns = time(name, &text, 250 * MS, spot)?,
+            "status-interval" => self.status_interval_ns = Some(time(name, &text, 100 * MS, spot)?),
+            "bandwidth-log" if text.is_empty() => self.bandwidth_log = true,
+            "max-jobs" | "alloc-size" | "idle-prof" | "inflate-log" | "debug" => {
                 self.ignored.push((format!("--{name}"), reason(name).into()));
             }
             _ => {
@@ -200,16 +212,29 @@ impl General {
     }
 }
 
+/// A time of at least `least_ns`; a bare number is of seconds.
+fn time(name: &str, text: &str, least_ns: u64, spot: &Spot) -> Result<u64, Wrong> {
+    match number::time(text, number::S) {
+        Ok(ns) if ns >= least_ns => Ok(ns),
+        Ok(_) => Err(Wrong::at(
+            spot,
+            format!("--{name}={text}: at least {} ms is expected", least_ns.div_ceil(MS)),
+        )),
+        Err(why) => Err(Wrong::at(spot, format!("--{name}={text}: {why}"))),
+    }
+}
+
 /// Why a general option is ignored, or refused.
 fn reason(name: &str) -> &'static str {
     match name {
-        "eta-newline" | "eta-interval" => "the status line is rewritten twice a second, on a terminal only",
         "max-jobs" | "alloc-size" => "there is no such limit",
         "idle-prof" => "the CPU that is left over is not measured",
         "inflate-log" => "logs are not compressed",
         "debug" => "fio's debugging output has no counterpart",
-        "latency-log" | "bandwidth-log" => "a job says which logs it writes: write_bw_log, write_lat_log",
-        "status-interval" => "a result is printed once, when it is complete",
+        "bandwidth-log" => {
+            "its files are called agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log, and have no other name"
+        }
+        "latency-log" => "a job says which logs it writes: write_lat_log",
         "client" | "server" | "remote-config" | "daemonize" => "there are no clients and servers",
         "crctest" | "cpuclock-test" => "`cargo xtask bench engine` measures fathom itself",
         _ => "it is not part of this",
@@ -225,5 +250,27 @@ fn format_of(word: &str, spot: &Spot) -> Result<Format, Wrong> {
         _ => {
             Err(Wrong::at(spot, format!("output format {word:?}: normal, terse, json or json+ is expected")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{planned, refused};
+
+    #[test]
+    fn times_of_the_status_are_read() {
+        let general = planned(
+            "--eta-newline=2 --eta-interval=500ms --status-interval=1 --bandwidth-log --name=a --size=1m",
+        )
+        .general;
+        assert_eq!(
+            (general.eta_newline_ns, general.eta_interval_ns, general.status_interval_ns),
+            (Some(2_000_000_000), 500_000_000, Some(1_000_000_000))
+        );
+        assert!(general.bandwidth_log && general.ignored.is_empty());
+        assert!(refused("--eta-interval=100ms --name=a --size=1m").contains("at least 250 ms"));
+        assert!(refused("--status-interval=0 --name=a --size=1m").contains("at least 100 ms"));
+        assert!(refused("--status-interval=soon --name=a --size=1m").contains("--status-interval=soon"));
+        assert!(refused("--bandwidth-log=x --name=a --size=1m").contains("agg-read_bw.log"));
     }
 }

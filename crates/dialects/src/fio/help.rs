@@ -21,9 +21,13 @@ pub fn usage(program: &str) -> String {
   --output=FILE         Write output to FILE
   --output-format=LIST  normal, terse, json, json+ (several with commas)
   --minimal             The terse format
-  --append-terse        The terse format after the normal one
+  --append-terse        The terse format beside the normal one
   --terse-version=N     2, 3, 4 or 5 [3]
   --eta=WHEN            Status line: always, never, auto
+  --eta-interval=TIME   Write it no more often, at least 250ms
+  --eta-newline=TIME    So often it stays and another begins
+  --status-interval=TIME  Print what was done so far so often
+  --bandwidth-log       Bandwidth of all jobs, into agg-read_bw.log, agg-write_bw.log
   --warnings-fatal      Anything to be noted ends the program
   --cmdhelp[=OPTION]    Options of jobs (all, or one)
   --enghelp             Engines

@@ -7,6 +7,7 @@
 pub mod explain;
 mod general;
 pub mod help;
+pub mod iolog;
 mod jobs;
 mod keywords;
 pub mod line;
@@ -39,6 +40,8 @@ pub struct World<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// What a file (`-`: stdin) holds, or why it cannot be had.
     pub read: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
+    /// What a trace (`-`: stdin) holds, or why it cannot be had.
+    pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
     /// The regular files below a directory, in the order of their names, or why they cannot be had.

@@ -81,6 +81,15 @@ impl Settings {
         self.list.iter().rev().find(|(_, s)| s.row.name == name)
     }
 
+    /// What the job is called in reports: as an option of its own says, else as its section. Its files are named after the section.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        match self.last("name") {
+            Some((Level::Own, setting)) => setting.value.as_deref().unwrap_or(&self.job),
+            _ => &self.job,
+        }
+    }
+
     /// Of several options that say the same in other words, the name of the last one.
     #[must_use]
     pub fn last_of(&self, names: &[&'static str]) -> Option<&'static str> {

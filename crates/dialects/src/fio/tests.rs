@@ -23,6 +23,18 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         "self.inc" => "include self.inc\n",
         "two.fio" => "[global]\nbs=8k\nrw=randread\n[g1]\n[g2]\nbs=16k\n[global]\nbs=32k\n[g3]\n",
         "database.fio" => DATABASE,
+        "trace.log" => {
+            "fio version 3 iolog\n10 f1 add\n10 f0 add\n10 f2 add\n12 f1 open\n20 f1 write 0 4096\n220 f2 write 12288 8192\n\
+             320 f2 datasync 12288 0\n520 f1 read 1536 512\n530 f1 close\n"
+        }
+        "trims.log" => "fio version 3 iolog\n0 f add\n0 f open\n1 f trim 0 4096\n2 f write 0 4096\n",
+        "broken.log" => "fio version 3 iolog\nhere\n",
+        "blkparse.txt" => {
+            "  8,0    1        1     0.001000000   100  Q   W 2048 + 8 [dd]\n\
+             8,0    1        2     0.001100000   100  D   W 2048 + 8 [dd]\n\
+             8,0    1        3     0.001900000   100  C   W 2048 + 8 [0]\n\
+             8,0    1        4     0.002500000   100  Q   R 0 + 2 [dd]\n"
+        }
         _ => return Err("no such file".into()),
     }
     .into())
@@ -48,6 +60,7 @@ pub(super) fn world() -> World<'static> {
     World {
         variable: &variable,
         read: &read,
+        trace: &read,
         find: &find,
         list: &list,
         page_bytes: 4096,
@@ -304,10 +317,7 @@ fn what_is_not_supported_says_why_and_what_is() {
         "--name=a --rw=write --filename=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
         "--name=a --rw=read",
-        "--name=a --size=1m --rw=randwrite --norandommap --verify=md5",
-        "--name=a --size=1m --write_bw_log=x",
-        "--name=a --size=1m --write_bw_log=x --log_avg_msec=15",
-        "--name=a --size=1m --write_hist_log=x",
+        "--name=a --size=1m --rw=randwrite --runtime=5 --verify=md5",
         "--name=a --size=1k --bs=4k",
         "--name=a --size=1m --cpus_allowed=0-",
         "--name=a --size=1m --thinktime=5 --thinktime_spin=9",

@@ -81,7 +81,8 @@ fn read_line(line: &str, start: usize) -> Result<(ListedOp, bool), Diagnostic> {
         return Err(problem(span.clone(), format!("{word:?} is one number too many")));
     }
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    Ok((ListedOp { offset, bytes, think: Duration(think_ms * 1_000_000) }, compute))
+    let think = Duration(think_ms * 1_000_000);
+    Ok((ListedOp { offset, bytes, think, ..ListedOp::default() }, compute))
 }
 
 fn problem(span: Range<usize>, message: String) -> Diagnostic {
@@ -109,7 +110,7 @@ mod tests {
     fn comments_and_empty_lines_are_passed_over() {
         let t = parse("# c\n\n0 4096\n4096 8192 1\r\n").unwrap();
         assert_eq!(t.operations.len(), 2);
-        assert_eq!(t.operations[1], ListedOp { offset: 4096, bytes: 8192, think: Duration(0) });
+        assert_eq!(t.operations[1], ListedOp { offset: 4096, bytes: 8192, ..ListedOp::default() });
         assert!(!t.compute, "not every line has a third column");
         assert_eq!(t.file_kb(), 12);
         assert!(t.aligned(4096) && !t.aligned(8192));

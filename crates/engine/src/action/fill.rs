@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn listed_operations_cover_the_parts_they_touch() {
-        let op = |(offset, bytes)| ListedOp { offset, bytes, think: fathom_workload::Duration(0) };
+        let op = |(offset, bytes)| ListedOp { offset, bytes, ..ListedOp::default() };
         let of = |list: &[(u64, u32)]| merged(&list.iter().copied().map(op).collect::<Vec<_>>());
         assert_eq!(of(&[]), []);
         assert_eq!(of(&[(8, 4), (0, 4), (4, 4)]), [(0, 12)]);

@@ -69,6 +69,7 @@ fn record_bytes(set: &FileSet, data: &Data) -> u64 {
     let asked = set.prepare_record.0.clamp(1, FileSet::LARGEST_PREPARE_RECORD.0);
     match data {
         Data::Checksummed { block } => asked.next_multiple_of(block.0.max(1)),
+        Data::Sealed(sealed) => asked.next_multiple_of(sealed.block.0.max(1)),
         _ => asked,
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use null::{AsyncNull, Null};
 pub(crate) use psync::Psync;
 pub(crate) use pvsync2::{Pvsync2, advice as flag_advice};
 pub(crate) use stdio::Stdio;
-pub(crate) use uring::{Loose, Uring, loose_refusal};
+pub(crate) use uring::{Loose, Uring, loose_refusal, ring_refusal};
 
 use crate::clock::Clock;
 use crate::contents::Contents;

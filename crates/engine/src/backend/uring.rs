@@ -274,9 +274,14 @@ impl Loose {
 
 /// Why there is no such ring; `None` if there is one.
 pub(crate) fn loose_refusal() -> Option<String> {
+    ring_refusal(INSTEAD)
+}
+
+/// The same for those who are no workload, with what they can do instead.
+pub(crate) fn ring_refusal(instead: &str) -> Option<String> {
     match ring(|_| {}) {
         Ok(ring) => operations(&ring).err(),
-        Err(e) => Some(no_ring(e)),
+        Err(e) => Some(no_ring_but(e, instead)),
     }
 }
 
@@ -312,24 +317,28 @@ fn errno(result: std::io::Result<()>) -> Result<(), Errno> {
     result.map_err(|e| Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::EINVAL)))
 }
 
-const INSTEAD: &str = "or use the back-end aio or psync";
+const INSTEAD: &str = "use the back-end aio or psync";
 
 /// Why there is no ring at all.
 fn no_ring(error: Errno) -> String {
+    no_ring_but(error, INSTEAD)
+}
+
+fn no_ring_but(error: Errno, instead: &str) -> String {
     let disabled = super::probe::number_in("/proc/sys/kernel/io_uring_disabled");
     match (error, disabled) {
         (Errno::PERM, Some(n @ 1..)) => format!(
-            "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, {INSTEAD}"
+            "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, or {instead}"
         ),
         (Errno::PERM | Errno::ACCESS, _) => format!(
-            "io_uring is forbidden here, as by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, {INSTEAD}"
+            "io_uring is forbidden here, as by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, or {instead}"
         ),
         (Errno::NOSYS, _) => {
-            "this kernel has no io_uring: it came with Linux 5.1 and may be left out; use the back-end aio or psync".into()
+            format!("this kernel has no io_uring: it came with Linux 5.1 and may be left out; {instead}")
         }
-        (Errno::NOMEM, _) => format!(
-            "the limit of locked memory (ulimit -l) has no room for a ring; raise it, {INSTEAD}"
-        ),
+        (Errno::NOMEM, _) => {
+            format!("the limit of locked memory (ulimit -l) has no room for a ring; raise it, or {instead}")
+        }
         (error, _) => format!("io_uring_setup fails: {}", text(error)),
     }
 }
@@ -536,6 +545,8 @@ mod tests {
         let expected = if disabled > 0 { "kernel.io_uring_disabled" } else { "seccomp" };
         assert!(no_ring(Errno::PERM).contains(expected));
         assert!(no_ring(Errno::NOSYS).contains("5.1"));
+        let other = no_ring_but(Errno::NOSYS, "read without it");
+        assert!(other.ends_with("; read without it") && !other.contains("psync"), "{other}");
     }
 
     #[test]

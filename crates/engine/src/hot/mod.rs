@@ -17,6 +17,7 @@ use crate::contents::Contents;
 use crate::shared::{
     Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, WRITE, add_and_wake,
 };
+use crate::spool::{Operation, Spool};
 use fathom_record::OpLogEntry;
 use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Done, Op, OpKind};
@@ -52,6 +53,8 @@ pub(crate) struct Hot<'a> {
     pub file_bytes: u64,
     pub figures: &'a mut Figures,
     pub log: Option<&'a mut [OpLogEntry]>,
+    /// Where operations are written down without end, if that is wanted.
+    pub spool: Option<Spool>,
     /// Where every call is noted, if that is wanted.
     pub page: Option<Page<'a>>,
     /// Tick at which the worker was released.
@@ -147,14 +150,24 @@ impl Hot<'_> {
         page.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
     }
 
-    /// Enters an operation in the log, if there is one; syncs are only noted as calls.
-    fn log_operation(&mut self, op: &Op, begun: u64, ended: u64) {
+    /// Enters an operation in the log, if there is one; syncs are only noted as calls. `given`: when the kernel got it.
+    fn log_operation(&mut self, op: &Op, begun: u64, given: u64, ended: u64) {
         self.note_call(op, begun, ended);
         if matches!(op.kind, OpKind::Sync { .. }) {
             return;
         }
         let latency_ns = self.clock.between(begun, ended);
         let start_ns = self.clock.between(self.start, begun);
+        if let Some(spool) = &mut self.spool {
+            spool.note(&Operation {
+                write: op.kind == OpKind::Write,
+                start_ns,
+                latency_ns,
+                submission_ns: self.clock.between(begun, given),
+                offset: op.offset,
+                bytes: op.bytes,
+            });
+        }
         if let Some(log) = &mut self.log
             && let Some(entry) = log.get_mut(self.figures.logged as usize)
         {

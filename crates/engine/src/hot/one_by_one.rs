@@ -199,6 +199,7 @@ fn before<B: Backend>(
     let (think_ns, counted) = (think_ns.saturating_add(op.think_ns), rare.think_counted);
     let (busy, busy_ns) = (!rare.think_asleep, rare.think_busy_ns);
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
+    let scheduled = rare.syncs_are_due || !matches!(op.kind, OpKind::Sync { .. });
     if think_ns > 0 {
         let from = hot.clock.now();
         let until = |ns: u64| from.saturating_add(hot.clock.ticks(ns));
@@ -220,7 +221,7 @@ fn before<B: Backend>(
     // Due before the last operation returned: it is late already, and the clock need not be asked.
     if let Some(due) = due
         && due > hot.last
-        && !matches!(op.kind, OpKind::Sync { .. })
+        && scheduled
         && wait_until(hot, due, false, when_stopped) == Waited::Cut
     {
         return Ok(Waited::Cut);
@@ -263,18 +264,20 @@ fn after<B: Backend>(
 ) -> Result<(), Fault> {
     let syncs = matches!(op.kind, OpKind::Sync { .. });
     if let Some(start) = issued {
-        hot.log_operation(op, start, hot.last);
+        hot.log_operation(op, start, start, hot.last);
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
     if let Some(schedule) = &mut rare.schedule
-        && !syncs
+        && (!syncs || rare.syncs_are_due)
     {
         let due = schedule.due(hot.clock, hot.released);
         let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due));
         if issued.is_some() {
             hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
-            let response_ns = hot.clock.between(due, hot.last);
-            hot.stats[RESPONSE].record(response_ns, u64::from(op.bytes));
+            if !syncs {
+                let response_ns = hot.clock.between(due, hot.last);
+                hot.stats[RESPONSE].record(response_ns, u64::from(op.bytes));
+            }
         }
     }
     if rare.lock_records

@@ -22,6 +22,8 @@ pub(crate) struct Rare<'a> {
     pub think_every: u64,
     pub until_think: u64,
     pub schedule: Option<Schedule<'a>>,
+    /// Syncs have their times, too: those of a list.
+    pub syncs_are_due: bool,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
     pub burst_bytes: u64,
@@ -50,6 +52,7 @@ impl<'a> Rare<'a> {
             && !lock_records
             && s.disturb_every == 0
             && !listed_think
+            && !s.access.is_timed()
             && !s.log_operations
             && !noted
             && sync_inside.is_none()
@@ -62,10 +65,11 @@ impl<'a> Rare<'a> {
             think_ns: s.pace.think.map_or(0, |t| t.time.0),
             think_counted: s.pace.think.is_some_and(|t| t.counted),
             think_asleep: s.pace.think.is_some_and(|t| t.asleep),
+            schedule: Schedule::of(plan),
+            syncs_are_due: s.access.is_timed(),
             think_busy_ns: s.pace.think.map_or(0, |t| t.busy.0),
             think_every: s.pace.think.map_or(1, |t| t.every),
             until_think: s.pace.think.map_or(1, |t| t.every),
-            schedule: s.pace.rate.map(|r| Schedule::new(&r, Arrivals::new(&r, plan.seed, plan.place), plan)),
             sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
@@ -142,11 +146,25 @@ pub(crate) struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(rate: &Rate, arrivals: Arrivals, plan: &Plan<'a>) -> Self {
+    /// By a rate, or by what a list of operations says.
+    fn of(plan: &Plan<'a>) -> Option<Self> {
+        let stream = plan.stream;
+        if let Some(rate) = &stream.pace.rate {
+            let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
+            return Some(Self::new(Arrivals::new(rate, plan.seed, plan.place), Self::grace_ns(rate), common));
+        }
+        Arrivals::listed(&stream.access)
+            .map(|arrivals| Self::new(arrivals, Self::LEAST_GRACE_NS as u64, None))
+    }
+
+    const LEAST_GRACE_NS: f64 = 1e6;
+
+    fn grace_ns(rate: &Rate) -> u64 {
         const GRACE_GAPS: f64 = 10.0;
-        const LEAST_GRACE_NS: f64 = 1e6;
-        let grace_ns = (GRACE_GAPS * 1e9 / rate.operations_per_s).max(LEAST_GRACE_NS) as u64;
-        let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
+        (GRACE_GAPS * 1e9 / rate.operations_per_s).max(Self::LEAST_GRACE_NS) as u64
+    }
+
+    fn new(arrivals: Arrivals, grace_ns: u64, common: Option<&'a AtomicU64>) -> Self {
         Self { arrivals, common, last_ns: 0, open: true, epoch: 0, due: 0, grace_ns, behind_since: 0 }
     }
 

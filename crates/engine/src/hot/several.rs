@@ -184,7 +184,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             }
             let mut op_due = 0;
-            if RARE && !syncs {
+            if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.syncs_are_due)) {
                 if let Some(schedule) = hot.rare.as_mut().and_then(|r| r.schedule.as_mut()) {
                     now = hot.clock.now();
                     stamp = now;
@@ -375,7 +375,7 @@ impl Alike {
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     if matches!(flight.op.kind, OpKind::Sync { .. }) {
         if hot.counting {
-            hot.log_operation(&flight.op, flight.stamp, now);
+            hot.log_operation(&flight.op, flight.stamp, flight.given, now);
         }
         return;
     }
@@ -383,7 +383,7 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
         hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
     }
     if hot.counting {
-        hot.log_operation(&flight.op, flight.stamp, now);
+        hot.log_operation(&flight.op, flight.stamp, flight.given, now);
     }
 }
 

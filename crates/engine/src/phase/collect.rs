@@ -176,6 +176,7 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         | Call::Verify
         | Call::Checksum
         | Call::Misplaced
+        | Call::Header
         | Call::Lock => Some(slot.fault_offset),
         _ => None,
     };
@@ -205,6 +206,10 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
                 "the block at offset {} of {path_text} does not match its checksum: stored {:#010x}, calculated {:#010x}",
                 slot.fault_offset, slot.fault_found, slot.fault_expected
             ),
+            Call::Header => format!(
+                "the block at offset {} of {path_text} does not have the header it was written with: found {:#x}, expected {:#x}",
+                slot.fault_offset, slot.fault_found, slot.fault_expected
+            ),
             Call::Misplaced => format!(
                 "the block at offset {} of {path_text} belongs elsewhere: it holds the offset {}",
                 slot.fault_offset, slot.fault_found
@@ -226,7 +231,7 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         offset: place,
         after_ops: ops,
         errno: slot.fault_errno,
-        compared: matches!(slot.fault_call, Call::Verify | Call::Checksum | Call::Misplaced)
+        compared: matches!(slot.fault_call, Call::Verify | Call::Checksum | Call::Misplaced | Call::Header)
             .then_some((slot.fault_expected, slot.fault_found)),
         message,
     }

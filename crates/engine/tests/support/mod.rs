@@ -131,6 +131,18 @@ impl Bench {
         self.engine.borrow_mut().execute(&workload, 0, 0, moments).unwrap()
     }
 
+    /// As `run`, with every operation of each worker written down, in order of the workers.
+    pub fn run_spooled(&self, stream: Stream) -> (Repetition, Vec<Vec<fathom_engine::Operation>>) {
+        self.engine.borrow_mut().spool_operations(self.dir.path());
+        let repetition = self.run(stream);
+        let of = self.engine.borrow_mut().take_operations();
+        let read = |(worker, of): (u32, &fathom_engine::Operations)| {
+            assert_eq!((of.phase, of.worker), (0, worker));
+            of.read().unwrap().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        (repetition, (0u32..).zip(&of).map(read).collect())
+    }
+
     /// Runs one phase with a worker for each stream.
     pub fn run_all(&self, streams: Vec<Stream>) -> Repetition {
         self.phase(streams.into_iter().map(|s| (1, s)).collect())

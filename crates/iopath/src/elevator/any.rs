@@ -9,12 +9,13 @@ use super::deadline::{Deadline, MqDeadline};
 use super::fifo::Fifo;
 use super::kyber::Kyber;
 use super::linus24::Linus24;
+use super::sweep::Sweep;
 use super::{Elevator, Held, MayQueue, Order, Pick};
 use crate::bio::Bio;
 use crate::limits::Limits;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
-use crate::task::TaskId;
+use crate::task::{IoClass, TaskId};
 use crate::time::{Hz, Nanos};
 use crate::tunable::{self, TunableError, View};
 
@@ -45,6 +46,8 @@ pub enum AnyElevator {
     Kyber(Kyber),
     /// [`BfqLite`].
     BfqLite(BfqLite),
+    /// [`Sweep`].
+    Sweep(Sweep),
 }
 
 macro_rules! each {
@@ -62,6 +65,7 @@ macro_rules! each {
             AnyElevator::None($one) => $call,
             AnyElevator::Kyber($one) => $call,
             AnyElevator::BfqLite($one) => $call,
+            AnyElevator::Sweep($one) => $call,
         }
     };
 }
@@ -171,6 +175,10 @@ impl Elevator for AnyElevator {
 
     fn returned(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         each!(self, one => one.returned(now, requests, slot));
+    }
+
+    fn hurried(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, class: IoClass) {
+        each!(self, one => one.hurried(now, requests, slot, class));
     }
 
     fn may_queue(&mut self, now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {

@@ -21,6 +21,7 @@ pub mod deadline;
 pub mod fifo;
 pub mod kyber;
 pub mod linus24;
+pub mod sweep;
 
 pub use any::AnyElevator;
 pub use names::{NameError, by_name, kernels, known, on_device};
@@ -30,7 +31,7 @@ use crate::limits::Limits;
 use crate::list::List;
 use crate::merge::{Candidate, MergeKind};
 use crate::request::{Requests, Slot};
-use crate::task::TaskId;
+use crate::task::{IoClass, TaskId};
 use crate::time::{Hz, Nanos};
 use crate::tree::Tree;
 use crate::tunable::View;
@@ -181,6 +182,9 @@ pub trait Elevator {
     fn returned(&mut self, now: Nanos, requests: &mut Requests, slot: Slot) {
         self.completed(now, requests, slot);
     }
+
+    /// Somebody waits for a waiting request that was asked for in a lower class: it counts as one of this class from now on.
+    fn hurried(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot, _class: IoClass) {}
 
     /// Whether a new request may be made for a bio.
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, _bio: &Bio, _held: Held) -> MayQueue {

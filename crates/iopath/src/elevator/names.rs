@@ -9,6 +9,7 @@ use super::deadline::{Deadline, Generation, MqDeadline};
 use super::fifo::{Fifo, Search};
 use super::kyber::Kyber;
 use super::linus24::Linus24;
+use super::sweep::Sweep;
 use super::{AnyElevator, Elevator as _};
 use crate::tunable::{self, TunableError};
 
@@ -56,6 +57,9 @@ struct Entry {
 
 const TODAY: Version = [6, u32::MAX, u32::MAX];
 
+/// Of what no kernel has.
+const OURS: Version = [0, 0, 1];
+
 /// The end of a line of kernels, whatever its last number.
 const ANY: u32 = u32::MAX;
 
@@ -69,7 +73,7 @@ const fn entry(
     Entry { name, first, last, full, make }
 }
 
-const ENTRIES: [Entry; 16] = [
+const ENTRIES: [Entry; 17] = [
     entry("linus24@2.4.23", "linus24", [2, 4, 0], [2, 4, ANY], || AnyElevator::Linus24(Linus24::default())),
     entry("noop@2.6.0", "noop", [2, 6, 0], [2, 6, 11], || AnyElevator::Noop(Fifo::new(Search::Scan))),
     entry("noop@2.6.12", "noop", [2, 6, 12], [4, 20, ANY], || AnyElevator::Noop(Fifo::new(Search::Ends))),
@@ -85,6 +89,7 @@ const ENTRIES: [Entry; 16] = [
     entry("cfq3@2.6.13", "cfq", [2, 6, 13], [2, 6, 29], || AnyElevator::Cfq3(Cfq3::before_2_6_30())),
     entry("cfq3@2.6.30", "cfq", [2, 6, 30], [4, 20, ANY], || AnyElevator::Cfq3(Cfq3::default())),
     entry("clook-hsfs@2007", "clook-hsfs", [0; 3], [0; 3], || AnyElevator::ClookHsfs(ClookHsfs::default())),
+    entry("sweep@fathom", "sweep", OURS, OURS, || AnyElevator::Sweep(Sweep::default())),
     entry("none@4.11", "none", [4, 11, 0], TODAY, || AnyElevator::None(Fifo::new(Search::LastOfCpu))),
     entry("kyber@4.12", "kyber", [4, 12, 0], TODAY, || AnyElevator::Kyber(Kyber::default())),
     entry("bfq-lite@4.12", "bfq-lite", [4, 12, 0], TODAY, || AnyElevator::BfqLite(BfqLite::default())),
@@ -166,6 +171,8 @@ impl Entry {
     fn range(&self) -> String {
         if self.last == [0; 3] {
             "HSFS of Solaris, 2007".to_string()
+        } else if self.last == OURS {
+            "none; the reader of images here".to_string()
         } else if self.last == TODAY {
             format!("{} and later", shown(self.first))
         } else if self.last == [self.first[0], self.first[1], ANY] {
@@ -223,6 +230,7 @@ mod tests {
         assert_eq!(named("mq-deadline@6.18"), Ok("mq-deadline@5.14"));
         assert_eq!(named("linus24@2.4.25"), Ok("linus24@2.4.23"));
         assert_eq!(named("clook-hsfs"), Ok("clook-hsfs@2007"));
+        assert_eq!(named("sweep"), Ok("sweep@fathom"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! served), calls [`Queue::let_in`] and submits again; whoever waits for a bio calls [`Queue::unplug`] or [`Queue::finish_plug`] first.
 
 mod following;
+mod hurry;
 mod plug;
 mod pool;
 mod rules;

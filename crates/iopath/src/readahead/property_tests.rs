@@ -37,7 +37,7 @@ fn bound(story: &Story, longest_call_pages: u64) -> u64 {
         "ra26-shared" | "ra26-private" => {
             (max + story.counters().sync_windows + story.counters().cached_windows).max(1)
         }
-        "hsfs" => max.max(view.get("window").unwrap_or(0)),
+        "hsfs" => max.max(view.get("window").unwrap_or(0) + view.get("extend").unwrap_or(0) * max),
         _ => max.max(view.get("device").unwrap_or(0).min(longest_call_pages)).max(1),
     }
 }
@@ -63,7 +63,8 @@ proptest! {
         let variants = NAMES.iter().map(|(name, _)| (*name).to_string());
         let small = NAMES.iter().filter(|(name, _)| *name != "none").map(|(name, _)| format!("{name},max=3"));
         let off = NAMES.iter().filter(|(name, _)| *name != "none").map(|(name, _)| format!("{name},max=0"));
-        for name in variants.chain(small).chain(off) {
+        let extended = std::iter::once("hsfs,extend=1".to_string());
+        for name in variants.chain(small).chain(off).chain(extended) {
             let story = play(&name, file_bytes, &steps);
             prop_assert_eq!(story.cache.twice, 0, "{}", &name);
             prop_assert!(story.reads().is_empty() || story.cache.last < file_bytes.div_ceil(4096), "{}", &name);

@@ -196,8 +196,8 @@ pub(crate) fn directory_inode<S>(image: &Image<S>, lbn: u64, serial: u32) -> u64
     by_serial(image, serial).unwrap_or_else(|| made(image, lbn.saturating_mul(2)))
 }
 
-/// Inode number of anything else: its serial number, else from the first block of its data, so that hard links share one, else from
-/// the place of its record. Even numbers are blocks, odd ones records.
+/// Inode number of anything else: its serial number, else from the first block of data that may be those of other names, too, so that hard
+/// links share one, else from the place of its record. Even numbers are blocks, odd ones records.
 pub(super) fn file_inode<S: ReadAt>(image: &Image<S>, node: &Node, first_block: Option<u64>) -> u64 {
     by_serial(image, node.serial).unwrap_or_else(|| {
         let block = u64::from(image.disc.block());

@@ -33,6 +33,8 @@ pub(super) struct Draft {
     /// The last record said that another section follows.
     open: bool,
     other_volume: bool,
+    /// Rock Ridge says that it has no other name: what else has its data is another file.
+    alone: bool,
 }
 
 /// Reads all records of a directory.
@@ -108,28 +110,26 @@ fn compare_halves<S: ReadAt>(image: &Image<S>, record: &Record<'_>, at: u64, fin
     }
 }
 
-/// Drops stand-ins, and hangs each associated file on its main file, which follows it under the same name.
+/// Drops stand-ins, and hangs each associated file on its main file, which follows it under the same name. In the room that the drafts have:
+/// a second list would be half of what a large directory costs.
 fn lay_aside(show: bool, drafts: Vec<Draft>) -> Vec<Draft> {
-    let mut shown: Vec<Draft> = Vec::with_capacity(drafts.len());
     let mut waiting: Option<Draft> = None;
-    for mut draft in drafts {
+    let shown = drafts.into_iter().filter_map(|mut draft| {
         if draft.relocated {
-            continue;
+            return None;
         }
-        if draft.associated {
-            if show {
-                shown.push(draft);
-            } else {
-                waiting = Some(draft);
-            }
-            continue;
+        if draft.associated && !show {
+            waiting = Some(draft);
+            return None;
         }
-        if let Some(aside) = waiting.take().filter(|aside| aside.recorded == draft.recorded) {
+        if !draft.associated
+            && let Some(aside) = waiting.take().filter(|aside| aside.recorded == draft.recorded)
+        {
             draft.node.associated = Some(Arc::new(aside.node));
         }
-        shown.push(draft);
-    }
-    shown
+        Some(draft)
+    });
+    shown.collect()
 }
 
 impl Draft {
@@ -159,6 +159,7 @@ impl Draft {
             relocated: rr.relocated,
             open: false,
             other_volume: false,
+            alone: rr.px.is_some_and(|px| px.links == 1),
         };
         if draft.node.kind == Kind::File {
             draft.add_section(image, record, findings);
@@ -203,7 +204,8 @@ impl Draft {
         let extents = Arc::new(std::mem::take(&mut self.extents));
         let at = self.node.record;
         self.node.size = extents.bytes();
-        self.node.inode = attributes::file_inode(image, &self.node, extents.first_block());
+        let shared = extents.first_block().filter(|_| !self.alone);
+        self.node.inode = attributes::file_inode(image, &self.node, shared);
         check_range(image, &extents, at, findings);
         self.node.data = self.content(image, &extents, findings);
     }

@@ -73,6 +73,11 @@ pub struct Extents {
 impl Extents {
     /// Adds a section at the end.
     pub fn push(&mut self, section: Section) {
+        if self.sections.is_empty() {
+            // Nearly every file has one: no room for three more.
+            self.sections.reserve_exact(1);
+            self.ends.reserve_exact(1);
+        }
         self.ends.push(self.bytes().saturating_add(section.bytes));
         self.sections.push(section);
     }

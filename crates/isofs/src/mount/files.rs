@@ -1,12 +1,19 @@
 //! What the kernel asks of the mounted image. Nothing here blocks on anything but the image: no call reaches back into the mount, so the
 //! process that serves it can never wait for itself.
 
+mod advance;
+
+use super::areas;
 use super::attributes::{attributes, errno_of, kind_of};
+use super::directories::Directories;
+use super::following::Following;
 use super::table::{Listing, ROOT, Table};
+use super::{Cache, Mounting};
 use crate::error::Result;
 use crate::node::{Kind, Node};
 use crate::reader::{Handle, Reader};
 use crate::source::ReadAt;
+use advance::kept_by;
 use fuser::{
     Errno, FileHandle, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, OpenAccMode, OpenFlags,
     ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
@@ -40,6 +47,8 @@ pub(super) struct Files<S: ReadAt + 'static> {
     reader: Reader<S>,
     own_cache: bool,
     table: Table,
+    directories: Directories,
+    following: Following,
     open: Mutex<HashMap<u64, Arc<Open<S>>>>,
     next: AtomicU64,
     /// Whether it is known that the image has all of every file: then nothing need be remembered of an open one.
@@ -54,11 +63,14 @@ thread_local! {
 }
 
 impl<S: ReadAt + 'static> Files<S> {
-    pub(super) fn new(reader: Reader<S>, own_cache: bool) -> Self {
+    pub(super) fn new(reader: Reader<S>, how: &Mounting) -> Self {
+        let own_cache = how.cache == Cache::Own;
         let table = Table::new(reader.image().root());
+        let directories = Directories::new(how.order, how.metadata);
+        let following = Following::new(if own_cache { how.small_files } else { 0 });
         let whole = Arc::default();
         let (open, next) = (Mutex::default(), AtomicU64::new(1));
-        Self { reader, own_cache, table, open, next, whole, may_skip_open: false }
+        Self { reader, own_cache, table, directories, following, open, next, whole, may_skip_open: false }
     }
 
     /// Where it is to be said that the image has all of every file.
@@ -88,8 +100,17 @@ impl<S: ReadAt + 'static> Files<S> {
         if !node.is_directory() {
             return Err(Errno::ENOTDIR);
         }
-        let directory = self.reader.image().read_dir(&node).map_err(|error| errno_of(&error))?;
-        Ok(self.table.keep(number, Listing::new(directory.entries)))
+        if let Some(listing) = self.directories.get(&node) {
+            return Ok(self.table.keep(number, listing));
+        }
+        let image = self.reader.image();
+        let read: areas::Read<'_> = &|byte: u64, buf: &mut [u8]| self.area(byte, buf);
+        let _held = self.directories.own_area(image, read, &node);
+        let directory = image.read_dir(&node).map_err(|error| errno_of(&error))?;
+        let listing = Arc::new(self.directories.listing(directory.entries));
+        let listing = self.table.keep(number, listing);
+        self.count(self.directories.below(image, read, &listing));
+        Ok(listing)
     }
 
     /// The entries from `offset` on with the offset of the next, "." and ".." first.
@@ -199,9 +220,11 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         let in_part = self.own_cache || !self.reader.image().holds(&node);
         let handle = self.own_cache.then(|| self.reader.open(&node));
         let file = self.next.fetch_add(1, Ordering::Relaxed);
+        let flags = kept_by(handle.is_some(), in_part);
+        let about = Arc::clone(&node);
         self.opened().insert(file, Arc::new(Open { node, handle, in_part }));
-        let flags = if in_part { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::FOPEN_KEEP_CACHE };
         reply.opened(FileHandle(file), flags | FopenFlags::FOPEN_NOFLUSH);
+        self.read_following(number.0, &about);
     }
 
     fn read(

@@ -8,10 +8,15 @@
 //! The process that calls [`mount`] must not touch the mounted directory afterwards and must not start programs between the call and the
 //! end of the mount: a program that inherits the connection would keep it alive after this process is gone.
 
+mod areas;
 mod attributes;
+mod directories;
 mod files;
+mod following;
 mod look;
 mod table;
+
+pub use directories::DirOrder;
 
 use crate::reader::Reader;
 use crate::source::ReadAt;
@@ -49,6 +54,12 @@ pub struct Mounting {
     /// Whether all directories are looked through meanwhile, so that the kernel can open files without asking if none is cut short. Not for
     /// media whose head that would move.
     pub look: bool,
+    /// In which order directories show their entries.
+    pub order: DirOrder,
+    /// Bytes that directories may take which are read and taken apart in advance; 0 leaves each until it is asked for.
+    pub metadata: u64,
+    /// Bytes of small files that are read in advance behind one that is opened in its turn; only with a cache of our own.
+    pub small_files: u64,
 }
 
 /// A mounted image.
@@ -86,7 +97,8 @@ pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: &Path, how: &Mounting) 
     config.n_threads = Some(how.workers.max(1));
     config.clone_fd = true;
     let image = Arc::clone(reader.image());
-    let files = Files::new(reader, how.cache == Cache::Own);
+    let files = Files::new(reader, how);
+    files.read_directories();
     let whole = files.whole();
     let session = Session::new(files, on, &config)?;
     if how.look && how.cache == Cache::Kernel {

@@ -4,12 +4,13 @@
 //! first; to know beforehand would take a walk through the whole image.
 
 use crate::directory::Entry;
+use crate::error::Place;
 use crate::node::Node;
 use foldhash::fast::FixedState;
 use foldhash::quality::FixedState as Mixed;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The root's number, which is the protocol's.
 pub(super) const ROOT: u64 = 1;
@@ -23,13 +24,36 @@ pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
     /// Indices in the order of names.
     by_name: Vec<u32>,
+    /// Indices in the order of records, once somebody wants to know.
+    by_record: OnceLock<Vec<u32>>,
 }
+
+/// What hangs on an entry besides its name, taken roughly: its sections.
+const SECTIONS_BYTES: usize = 128;
 
 impl Listing {
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut by_name: Vec<u32> = (0..u32::try_from(entries.len()).unwrap_or(u32::MAX)).collect();
         by_name.sort_unstable_by(|&a, &b| entries[a as usize].name.cmp(&entries[b as usize].name));
-        Self { entries, by_name }
+        Self { entries, by_name, by_record: OnceLock::new() }
+    }
+
+    /// Bytes of memory that it takes, roughly.
+    pub(super) fn weight(&self) -> u64 {
+        let names: usize = self.entries.iter().map(|entry| entry.name.len()).sum();
+        (self.entries.len() * (size_of::<Entry>() + SECTIONS_BYTES) + names) as u64
+    }
+
+    /// Where among the entries the one of a record stands.
+    pub(super) fn place_of(&self, record: Place) -> Option<usize> {
+        let record_of = |&at: &u32| self.entries[at as usize].node.record();
+        let by_record = self.by_record.get_or_init(|| {
+            let mut indices = self.by_name.clone();
+            indices.sort_unstable_by_key(record_of);
+            indices
+        });
+        let found = by_record.binary_search_by_key(&record, record_of).ok()?;
+        Some(by_record[found] as usize)
     }
 
     pub(super) fn find(&self, name: &[u8]) -> Option<&Node> {
@@ -85,11 +109,11 @@ impl Table {
     }
 
     /// Keeps a listing as long as the kernel knows the directory; of two that were made at once the first stays.
-    pub(super) fn keep(&self, number: u64, listing: Listing) -> Arc<Listing> {
+    pub(super) fn keep(&self, number: u64, listing: Arc<Listing>) -> Arc<Listing> {
         let mut known = self.lock();
         match known.get_mut(&number) {
-            Some(directory) => Arc::clone(directory.listing.get_or_insert_with(|| Arc::new(listing))),
-            None => Arc::new(listing),
+            Some(directory) => Arc::clone(directory.listing.get_or_insert(listing)),
+            None => listing,
         }
     }
 
@@ -217,7 +241,7 @@ mod tests {
         let table = Table::new(image.root());
         let number = table.enter(ROOT, b"a", &entries[0].node);
         table.enter(ROOT, b"a", &entries[0].node);
-        table.keep(number, Listing::new(entries));
+        table.keep(number, Arc::new(Listing::new(entries)));
         table.forget(number, 1);
         assert!(table.node(number).is_some() && table.listing(number).unwrap().find(b"b").is_none());
         table.forget(number, 1);

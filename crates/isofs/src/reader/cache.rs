@@ -92,14 +92,26 @@ impl Cache {
         &mut self.pages[at]
     }
 
-    /// Makes room for one more page; gives what was dropped for it. False if everything is in use.
-    pub(super) fn make_room(&mut self) -> (bool, Option<Page>) {
-        if self.by_key.len() < self.limit {
-            return (true, None);
-        }
+    /// Most pages that are held, unless everything is in use.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Whether one more page may be entered.
+    pub(super) fn has_room(&self) -> bool {
+        self.by_key.len() < self.limit
+    }
+
+    /// Whether there are more than there are to be: everything was in use when one more was wanted.
+    pub(super) fn is_over(&self) -> bool {
+        self.by_key.len() > self.limit
+    }
+
+    /// Drops a page; `None` if everything is in use.
+    pub(super) fn evict(&mut self) -> Option<Page> {
         while let Some((at, generation)) = self.behind.pop_front() {
             if self.pages[at].generation == generation && self.may_go(at) {
-                return (true, self.remove(at));
+                return self.remove(at);
             }
         }
         // Twice round: the first may only take second chances away.
@@ -112,9 +124,16 @@ impl Cache {
             if std::mem::take(&mut self.pages[at].referenced) {
                 continue;
             }
-            return (true, self.remove(at));
+            return self.remove(at);
         }
-        (false, None)
+        None
+    }
+
+    /// Gives the memory of the table itself back, if no page is held.
+    pub(super) fn release(&mut self) {
+        if self.by_key.is_empty() {
+            *self = Self::new(self.limit);
+        }
     }
 
     /// Enters a page that is about to be read; the caller has made room, or takes one more than the limit.
@@ -208,8 +227,8 @@ mod tests {
     }
 
     fn enter(cache: &mut Cache, page: u64) -> Option<u64> {
-        let (room, gone) = cache.make_room();
-        assert!(room);
+        let gone = if cache.has_room() { None } else { cache.evict() };
+        assert!(cache.has_room());
         cache.insert(key(page), false);
         gone.map(|page| page.key.page)
     }
@@ -232,9 +251,21 @@ mod tests {
         let (first, second) = (cache.find(key(0)).unwrap(), cache.find(key(1)).unwrap());
         cache.page_mut(first).pins = 1;
         cache.page_mut(second).pending = 1;
-        assert!(!cache.make_room().0);
+        assert!(!cache.has_room() && cache.evict().is_none());
         cache.page_mut(first).pins = 0;
         assert_eq!(enter(&mut cache, 2), Some(0));
+    }
+
+    #[test]
+    fn an_empty_table_gives_its_memory_back() {
+        let mut cache = Cache::new(100);
+        (0..50).for_each(|page| _ = enter(&mut cache, page));
+        cache.release();
+        assert_eq!((cache.len(), cache.pages.len()), (50, 50));
+        while cache.evict().is_some() {}
+        cache.release();
+        assert_eq!((cache.len(), cache.pages.capacity(), cache.limit()), (0, 0, 100));
+        assert_eq!(enter(&mut cache, 7), None);
     }
 
     #[test]

@@ -8,16 +8,17 @@
 //!                              end ◀──────┴── release
 //! ```
 
+mod around;
+
 use super::cache::{Failure, Key, Page};
-use super::counters::Counters;
-use super::device::{Device, Job, Work};
+use super::device::{Asker, Device, Job, Work};
 use super::file_pages::FilePages;
 use super::look::{Look, Standing, view};
 use super::places::Places;
 use super::policy::{Policy, PolicyError};
 use crate::format::section::Extents;
-use fathom_iopath::readahead::{self, Kind, Presence, Reading, State, Touch};
-use fathom_iopath::{Elevator as _, Nanos, Queue};
+use fathom_iopath::readahead::{self, Kind, PAGE_BYTES, Presence, Reading, State, Touch};
+use fathom_iopath::{Nanos, Queue};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ struct Open {
     file: u32,
     own: State,
     ended: u64,
+    metadata: bool,
 }
 
 /// Name of an opening.
@@ -56,6 +58,7 @@ pub struct Call {
     end: u64,
     /// Whether it begins where the one before ended and the file is being read ahead.
     in_order: bool,
+    by: Asker,
 }
 
 /// See the module.
@@ -64,7 +67,8 @@ pub struct Core {
     rules: readahead::Policy,
     per_open: bool,
     free_behind: bool,
-    device: Device,
+    drop_ahead: bool,
+    pub(super) device: Device,
     files: Places<File>,
     by_block: HashMap<u64, Vec<u32>>,
     opens: Places<Open>,
@@ -81,6 +85,7 @@ impl Core {
             rules: policy.ahead()?,
             per_open: policy.per_open,
             free_behind: policy.free_behind,
+            drop_ahead: policy.drop_ahead,
             device: Device::new(policy, queue, block, size),
             files: Places::new(),
             by_block: HashMap::new(),
@@ -90,8 +95,17 @@ impl Core {
 
     /// Opens a file of these sections. Openings of the same sections share their pages.
     pub fn open(&mut self, extents: &Arc<Extents>) -> Stream {
+        self.open_as(extents, false)
+    }
+
+    /// Opens an area of directories: what is read of it is metadata to an elevator that knows classes.
+    pub fn open_metadata(&mut self, extents: &Arc<Extents>) -> Stream {
+        self.open_as(extents, true)
+    }
+
+    fn open_as(&mut self, extents: &Arc<Extents>, metadata: bool) -> Stream {
         let file = self.file(extents);
-        let open = Open { file, own: self.rules.open(), ended: 0 };
+        let open = Open { file, own: self.rules.open(), ended: 0, metadata };
         if let Some(entry) = self.files.get_mut(file) {
             entry.opens += 1;
         }
@@ -115,13 +129,21 @@ impl Core {
         file
     }
 
-    /// Closes an opening. Its pages stay until others need the room.
+    /// Closes an opening. Its pages stay until others need the room; what was to be read ahead for it and is still queued is not read.
     pub fn close(&mut self, stream: Stream) {
         let Some(open) = self.opens.take(stream.0) else { return };
+        if self.drop_ahead {
+            self.withdraw(stream);
+        }
         if let Some(entry) = self.files.get_mut(open.file) {
             entry.opens -= 1;
         }
         self.forget_if_idle(open.file);
+    }
+
+    fn withdraw(&mut self, stream: Stream) {
+        self.device.withdraw(stream.0);
+        self.count_dropped();
     }
 
     fn forget_if_idle(&mut self, file: u32) {
@@ -140,6 +162,9 @@ impl Core {
 
     /// A read of `bytes` from `offset` on begins; `None` if nothing is open under this name.
     pub fn begin(&mut self, stream: Stream, offset: u64, bytes: u64) -> Option<Call> {
+        if self.drop_ahead && self.opens.get(stream.0)?.ended > offset / PAGE_BYTES + 1 {
+            self.withdraw(stream); // back to where it has been: what lies ahead of there is another story
+        }
         let open = self.opens.get_mut(stream.0)?;
         let entry = self.files.get_mut(open.file)?;
         let call = readahead::Call { offset, bytes, file_bytes: entry.extents.bytes() };
@@ -152,7 +177,9 @@ impl Core {
         let in_order = self.free_behind && in_order && state.counters().async_windows > 0;
         let reading = self.rules.begin_call(state, call);
         let extents = Arc::clone(&entry.extents);
-        Some(Call { stream, file: open.file, extents, reading, next: pages.start, end: pages.end, in_order })
+        let by = Asker { owner: stream.0, metadata: open.metadata };
+        let (next, end) = (pages.start, pages.end);
+        Some(Call { stream, file: open.file, extents, reading, next, end, in_order, by })
     }
 
     /// The call goes on to its next page and stands on it; `None` at its end.
@@ -175,6 +202,9 @@ impl Core {
         // Before the policy reads anything else: what it makes room for must not be the page itself.
         if let Some(at) = self.device.cache.find(key) {
             self.device.cache.page_mut(at).pins += 1;
+            if presence == Presence::InFlight {
+                self.device.promote(now, at, &call.extents, call.by);
+            }
         }
         self.ask(now, call, Touch { page, presence, mark });
         let at = self.device.cache.find(key)?;
@@ -190,6 +220,7 @@ impl Core {
             file: call.file,
             extents: &call.extents,
             now,
+            by: call.by,
             stands_on: touch.page,
             entered: 0,
             full: false,
@@ -258,6 +289,7 @@ impl Core {
         } else if call.in_order && pins == 0 {
             self.device.cache.left_behind(standing.at);
         }
+        self.keep_to_budget();
     }
 
     /// The call is over.
@@ -283,36 +315,20 @@ impl Core {
     pub fn complete(&mut self, now: Nanos, job: Job, got: u64, errno: Option<i32>) {
         self.device.complete(now, job, got, errno);
         self.count_dropped();
+        self.keep_to_budget();
+    }
+
+    fn keep_to_budget(&mut self) {
+        if self.device.cache.is_over() {
+            self.device.keep_to_budget();
+            self.count_dropped();
+        }
     }
 
     /// Requests that nobody has taken yet, and whether the device has room for one.
     #[must_use]
     pub fn waiting(&self) -> (usize, bool) {
         (self.device.waiting(), self.device.has_room())
-    }
-
-    /// Pages in the cache.
-    #[must_use]
-    pub fn cached_pages(&self) -> usize {
-        self.device.cache.len()
-    }
-
-    /// Files that are open or have pages in the cache.
-    #[must_use]
-    pub fn files(&self) -> usize {
-        self.files.len()
-    }
-
-    /// What was counted so far.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        let mut counters = self.device.counters.clone();
-        self.device.queue().elevator().counters(&mut |name, value| {
-            if name == "expired" {
-                counters.expired = value;
-            }
-        });
-        counters
     }
 
     fn count_dropped(&mut self) {

@@ -48,6 +48,30 @@ pub struct Counters {
     pub deepest: u32,
     /// Times that the elevator went to a request because it was overdue.
     pub expired: u64,
+    /// Pieces that were brought by somebody else's read of the same blocks.
+    pub attached: u64,
+    /// Requests that were read ahead and that somebody came to wait for while they were queued.
+    pub promoted: u64,
+    /// Pages read ahead that were no longer wanted before they went to the device.
+    pub pages_withdrawn: u64,
+    /// Holes between two requests that were read along.
+    pub bridged: u64,
+    /// Bytes of these.
+    pub bridged_bytes: u64,
+    /// Pages of small files, read because files before them in their directory were opened.
+    pub pages_small_files: u64,
+    /// Requests for directories in advance, past the cache of pages.
+    pub directory_reads: u64,
+    /// Bytes of these.
+    pub directory_bytes: u64,
+    /// Directories that were taken apart in advance.
+    pub directories: u64,
+    /// Pages dropped because nobody had read anything for a while.
+    pub pages_given_back: u64,
+    /// Bytes of the pages that are held now.
+    pub cache_bytes: u64,
+    /// Most bytes that are to be held.
+    pub cache_limit: u64,
 }
 
 impl Default for Counters {
@@ -72,6 +96,18 @@ impl Default for Counters {
             served_longest: Nanos::ZERO,
             deepest: 0,
             expired: 0,
+            attached: 0,
+            promoted: 0,
+            pages_withdrawn: 0,
+            bridged: 0,
+            bridged_bytes: 0,
+            pages_small_files: 0,
+            directory_reads: 0,
+            directory_bytes: 0,
+            directories: 0,
+            pages_given_back: 0,
+            cache_bytes: 0,
+            cache_limit: 0,
         }
     }
 }

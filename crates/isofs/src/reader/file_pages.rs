@@ -1,7 +1,7 @@
 //! The cache and the device of one file, as a read-ahead policy sees them.
 
 use super::cache::Key;
-use super::device::Device;
+use super::device::{Asker, Device};
 use crate::format::section::Extents;
 use fathom_iopath::readahead::{Kind, Mark, Pages};
 use fathom_iopath::{Nanos, Op};
@@ -12,6 +12,7 @@ pub(super) struct FilePages<'a> {
     pub(super) file: u32,
     pub(super) extents: &'a Extents,
     pub(super) now: Nanos,
+    pub(super) by: Asker,
     /// The page that the call stands on: pinned as it is entered, for what is read ahead next may need room, and a page that lies past
     /// the end of the image waits for nothing that would keep it.
     pub(super) stands_on: u64,
@@ -29,7 +30,7 @@ impl Pages for FilePages<'_> {
     fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, kind: Kind) {
         for page in first..first.saturating_add(pages.into()) {
             let key = Key { file: self.file, page };
-            if !self.device.ask(self.now, key, self.extents, kind) {
+            if !self.device.ask(self.now, key, self.extents, kind, self.by) {
                 self.full = true;
                 return;
             }

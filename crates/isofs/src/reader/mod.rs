@@ -23,19 +23,24 @@ mod core;
 mod counters;
 mod device;
 mod file_pages;
+mod idle;
 mod look;
+mod pieces;
 mod places;
 mod policy;
+mod rounds;
 mod threads;
 
 pub use self::core::{Call, Core, Stream};
 pub use counters::{Counters, DISTANCES};
 pub use device::{Job, Work};
 pub use look::{Look, Standing, View};
-pub use policy::{BUNDLES, Chunk, MOST_TRANSFER, Medium, Policy, PolicyError};
+pub use policy::{
+    BUNDLES, CACHE_BYTES, Chunk, IDLE_S, MOST_BRIDGE, MOST_TRANSFER, Medium, Policy, PolicyError,
+};
 
 use crate::error::{Error, Place, Result};
-use crate::format::section::Extents;
+use crate::format::section::{Extents, Section};
 use crate::image::Image;
 use crate::node::{Data, Node};
 use crate::read::{Fetch, beyond, partial};
@@ -63,7 +68,7 @@ impl<S: ReadAt + 'static> Reader<S> {
     /// A policy that names something that is not there.
     pub fn new(image: Arc<Image<S>>, policy: &Policy) -> std::result::Result<Self, PolicyError> {
         let core = Core::new(policy, image.disc.block(), image.disc.size())?;
-        Ok(Self { owner: Arc::new(Owner(Shared::new(image, core, policy.workers))) })
+        Ok(Self { owner: Arc::new(Owner(Shared::new(image, core, policy))) })
     }
 
     /// The image.
@@ -78,7 +83,9 @@ impl<S: ReadAt + 'static> Reader<S> {
     pub fn open(&self, node: &Node) -> Handle<S> {
         let stream = match &node.data {
             Data::Stored(extents) | Data::Packed { extents, .. } => {
-                Some(self.owner.0.lock().core.open(extents))
+                let mut guard = self.owner.0.lock();
+                guard.opened();
+                Some(guard.core.open(extents))
             }
             _ => None,
         };
@@ -89,6 +96,54 @@ impl<S: ReadAt + 'static> Reader<S> {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.owner.0.lock().core.counters()
+    }
+
+    /// Reads small files in advance, in their order, until one is too large for what is left of `most` bytes. Nobody waits for them.
+    pub fn prefetch<'n>(&self, files: impl IntoIterator<Item = &'n Node>, most: u64) {
+        let shared = &self.owner.0;
+        let mut guard = shared.lock();
+        let mut left = most;
+        for extents in files.into_iter().filter_map(shared_extents) {
+            let Some(bytes) = guard.core.prefetch(shared.now(), extents, left) else { break };
+            left -= bytes;
+        }
+        shared.help(guard);
+    }
+
+    /// Fills a buffer from a block of the image on, as what a directory is: before what other readers wait for, where the elevator knows of
+    /// classes.
+    ///
+    /// # Errors
+    /// Not all of it can be read.
+    pub fn read_metadata(&self, lbn: u64, buf: &mut [u8]) -> Result<()> {
+        let shared = &self.owner.0;
+        let section = Section { lbn, bytes: buf.len() as u64, unit: 0, gap: 0 };
+        let extents: Arc<Extents> = Arc::new(std::iter::once(section).collect());
+        let stream = shared.lock().core.open_metadata(&extents);
+        let record = Place { lbn, offset: 0 };
+        let read = through(shared, Some(stream), &extents, 0, buf, record);
+        shared.lock().core.close(stream);
+        match read? {
+            n if n == buf.len() => Ok(()),
+            n => Err(beyond(record, n as u64)),
+        }
+    }
+
+    /// Directories were read and taken apart in advance, in so many reads.
+    pub fn count_directories(&self, reads: u64, bytes: u64, directories: u64) {
+        self.owner.0.lock().core.count_directories(reads, bytes, directories);
+    }
+
+    /// Gives back the memory of every page that nobody uses; how many pages that were.
+    pub fn give_back(&self) -> u64 {
+        self.owner.0.lock().core.give_back()
+    }
+}
+
+fn shared_extents(node: &Node) -> Option<&Arc<Extents>> {
+    match &node.data {
+        Data::Stored(extents) | Data::Packed { extents, .. } => Some(extents),
+        _ => None,
     }
 }
 
@@ -120,37 +175,54 @@ impl<S: ReadAt + 'static> Handle<S> {
 impl<S: ReadAt + 'static> Drop for Handle<S> {
     fn drop(&mut self) {
         if let Some(stream) = self.stream {
-            self.owner.0.lock().core.close(stream);
+            let mut guard = self.owner.0.lock();
+            guard.core.close(stream);
+            self.owner.0.closed(guard);
         }
     }
 }
 
 impl<S: ReadAt + 'static> Fetch for Handle<S> {
     fn stored(&self, extents: &Extents, offset: u64, buf: &mut [u8], record: Place) -> Result<usize> {
-        let shared = &self.owner.0;
-        let wanted = u64::try_from(buf.len()).unwrap_or(u64::MAX);
-        let call = self.stream.and_then(|stream| shared.lock().core.begin(stream, offset, wanted));
-        let Some(mut call) = call else {
-            return shared.image.read_stored(extents, offset, buf, record);
-        };
-        let mut filling = Filling { offset, end: extents.bytes(), done: 0, failure: None, record };
-        loop {
-            let mut guard = shared.lock();
-            let standing = match filling.failure {
-                None => guard.core.touch(shared.now(), &mut call),
-                Some(_) => None,
-            };
-            let Some(standing) = standing else {
-                guard.core.end(call);
-                break shared.help(guard);
-            };
-            let (mut guard, (views, failure)) = shared.wait(guard, &standing);
-            guard.core.release(&call, standing);
-            drop(guard);
-            filling.take(&views, failure, buf);
-        }
-        filling.finish()
+        through(&self.owner.0, self.stream, extents, offset, buf, record)
     }
+}
+
+/// Reads stored bytes through the cache, as an opening or, without one, past it.
+fn through<S: ReadAt + 'static>(
+    shared: &Arc<Shared<S>>,
+    stream: Option<Stream>,
+    extents: &Extents,
+    offset: u64,
+    buf: &mut [u8],
+    record: Place,
+) -> Result<usize> {
+    let wanted = u64::try_from(buf.len()).unwrap_or(u64::MAX);
+    let call = stream.and_then(|stream| {
+        let mut guard = shared.lock();
+        guard.used(shared.now());
+        guard.core.begin(stream, offset, wanted)
+    });
+    let Some(mut call) = call else {
+        return shared.image.read_stored(extents, offset, buf, record);
+    };
+    let mut filling = Filling { offset, end: extents.bytes(), done: 0, failure: None, record };
+    loop {
+        let mut guard = shared.lock();
+        let standing = match filling.failure {
+            None => guard.core.touch(shared.now(), &mut call),
+            Some(_) => None,
+        };
+        let Some(standing) = standing else {
+            guard.core.end(call);
+            break shared.help(guard);
+        };
+        let (mut guard, (views, failure)) = shared.wait(guard, &standing);
+        guard.core.release(&call, standing);
+        drop(guard);
+        filling.take(&views, failure, buf);
+    }
+    filling.finish()
 }
 
 /// A buffer being filled page by page.

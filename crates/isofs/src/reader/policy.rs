@@ -13,7 +13,7 @@ pub const BUNDLES: [(&str, &str); 3] = [
     ),
     (
         "modern",
-        "windows that double up to 256 KiB per open file, requests of up to 1 MiB, sorted with deadlines",
+        "windows that double up to 256 KiB per open file, requests of up to 1 MiB, one sweep with a deadline for each class",
     ),
 ];
 
@@ -25,6 +25,15 @@ pub enum Medium {
     /// Anything else: files, disks.
     Other,
 }
+
+/// The page cache if nothing else is said, in bytes.
+pub const CACHE_BYTES: u64 = 64 << 20;
+
+/// Seconds without a read after which it is given back if nothing else is said.
+pub const IDLE_S: u32 = 30;
+
+/// Largest hole that can be read along, in bytes.
+pub const MOST_BRIDGE: u32 = 1 << 20;
 
 /// Longest request that can be asked for, in bytes.
 pub const MOST_TRANSFER: u32 = 16 << 20;
@@ -59,6 +68,19 @@ pub struct Policy {
     pub isolate: bool,
     /// Page cache in bytes.
     pub cache_bytes: u64,
+    /// Seconds without a read after which the cache is given back; 0 keeps it. Looked at from the moment on at which the last file is closed.
+    pub idle_s: u32,
+    /// Whether who wants blocks that are on their way for another file waits for that read.
+    pub attach: bool,
+    /// Whether what is read ahead and queued counts as waited for once somebody waits for it. Only an elevator that knows classes (`sweep`)
+    /// makes a difference between the two.
+    pub promote: bool,
+    /// Whether queued read-ahead is dropped when its file is closed or its reader goes back.
+    pub drop_ahead: bool,
+    /// Largest hole between two requests that is read along to make them one, in bytes; 0 is none. Only with `coalesce`.
+    pub bridge: u32,
+    /// Bytes of the files behind an opened one, in the order of their directory, that are read in advance; 0 is none.
+    pub small_files: u64,
     /// Most requests with the device at once.
     pub depth: u32,
     /// Most threads that read ahead; 0 leaves it to whoever reads next.
@@ -77,6 +99,14 @@ pub enum PolicyError {
     /// The read-ahead.
     #[error(transparent)]
     ReadAhead(#[from] readahead::NameError),
+    /// A switch that nothing would come of.
+    #[error("{what} asks for an elevator that knows classes; sweep does, {scheduler:?} does not")]
+    Classes {
+        /// Which switch.
+        what: &'static str,
+        /// The elevator.
+        scheduler: String,
+    },
     /// A number outside its range.
     #[error("{what} of {value} bytes; from {least} to {most} are possible")]
     Range {
@@ -118,7 +148,13 @@ impl Policy {
             per_open: false,
             free_behind: false,
             isolate: false,
-            cache_bytes: 64 << 20,
+            cache_bytes: CACHE_BYTES,
+            idle_s: IDLE_S,
+            attach: false,
+            promote: false,
+            drop_ahead: false,
+            bridge: 0,
+            small_files: 0,
             depth: 1024,
             workers: 8,
         }
@@ -128,11 +164,14 @@ impl Policy {
     #[must_use]
     pub fn modern() -> Self {
         Self {
-            scheduler: "mq-deadline".into(),
+            scheduler: "sweep".into(),
             read_ahead: "modern,max=64".into(),
             max_transfer: 1 << 20,
             per_open: true,
             isolate: true,
+            attach: true,
+            promote: true,
+            drop_ahead: true,
             depth: 32,
             ..Self::seed()
         }
@@ -140,11 +179,18 @@ impl Policy {
 
     /// Today's rules for a medium. A disc gets one request at a time: with several in the drive its own order, which is first come first
     /// served, takes the place of the elevator's, and the sweep follows one reader while the others starve. Windows are longer there,
-    /// because a move of the head costs as much as half a megabyte.
+    /// because a move of the head costs as much as half a megabyte; a hole of a block of error correction costs nothing beside one, and
+    /// small files that lie one behind the other are fetched together.
     #[must_use]
     pub fn modern_on(medium: Medium) -> Self {
         match medium {
-            Medium::Optical => Self { depth: 1, read_ahead: "modern,max=128".into(), ..Self::modern() },
+            Medium::Optical => Self {
+                depth: 1,
+                read_ahead: "modern,max=128".into(),
+                bridge: 32 << 10,
+                small_files: 256 << 10,
+                ..Self::modern()
+            },
             Medium::Other => Self::modern(),
         }
     }
@@ -172,6 +218,14 @@ impl Policy {
         Ok(())
     }
 
+    /// Whether its elevator tells apart what somebody waits for, what is read ahead, and directories.
+    ///
+    /// # Errors
+    /// The elevator is not there.
+    pub fn knows_classes(&self) -> Result<bool, PolicyError> {
+        Ok(knows_classes(&self.elevator()?))
+    }
+
     /// The elevator, with the longest request told to the one that joins by itself.
     pub(super) fn elevator(&self) -> Result<AnyElevator, PolicyError> {
         let range = |what, value: u64, least, most| {
@@ -183,6 +237,8 @@ impl Policy {
         };
         range("a longest request", self.max_transfer.into(), 4096, MOST_TRANSFER.into())?;
         range("a cache", self.cache_bytes, 1 << 20, 1 << 40)?;
+        range("a hole", self.bridge.into(), 0, MOST_BRIDGE.into())?;
+        range("small files", self.small_files, 0, self.cache_bytes / 4)?;
         let mut elevator = elevator::by_name(&self.scheduler)?;
         if elevator.get("max_transfer").is_some() && !self.scheduler.contains("max_transfer") {
             elevator
@@ -211,6 +267,11 @@ impl Policy {
     }
 }
 
+/// Whether an elevator tells apart what somebody waits for, what is read ahead, and metadata.
+pub(super) fn knows_classes(elevator: &AnyElevator) -> bool {
+    ["metadata", "sync", "ahead"].iter().all(|name| elevator.get(name).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,6 +293,7 @@ mod tests {
     fn a_disc_gets_one_request_at_a_time_and_long_windows() {
         let (disc, file) = (Policy::modern_on(Medium::Optical), Policy::modern_on(Medium::Other));
         assert_eq!((disc.depth, file.depth, &file), (1, 32, &Policy::modern()));
+        assert_eq!((disc.bridge, file.bridge, disc.small_files), (32 << 10, 0, 256 << 10));
         disc.check().unwrap();
         let windows = |policy: &Policy| format!("{:?}", policy.ahead().unwrap());
         assert_ne!(windows(&disc), windows(&file));
@@ -249,7 +311,21 @@ mod tests {
     }
 
     #[test]
+    fn only_the_sweep_knows_classes() {
+        let knows =
+            |scheduler: &str| Policy { scheduler: scheduler.into(), ..Policy::modern() }.knows_classes();
+        assert_eq!(
+            (knows("sweep,ahead=900"), knows("mq-deadline"), knows("none")),
+            (Ok(true), Ok(false), Ok(false))
+        );
+        assert!(knows("wild").is_err());
+    }
+
+    #[test]
     fn numbers_out_of_range_are_refused() {
+        let policy = Policy { bridge: MOST_BRIDGE + 1, ..Policy::seed() };
+        assert!(policy.elevator().unwrap_err().to_string().starts_with("a hole of 1048577 bytes"));
+        assert!(Policy { small_files: 17 << 20, ..Policy::seed() }.elevator().is_err());
         let policy = Policy { max_transfer: 512, ..Policy::seed() };
         assert!(policy.elevator().unwrap_err().to_string().contains("from 4096 to 16777216"));
         assert!(Policy { cache_bytes: 0, ..Policy::seed() }.elevator().is_err());

@@ -3,7 +3,9 @@
 
 use super::core::Core;
 use super::device::{Job, Work};
+use super::idle::Idle;
 use super::look::{Look, Standing, View};
+use super::policy::Policy;
 use crate::image::Image;
 use crate::source::ReadAt;
 use fathom_iopath::Nanos;
@@ -19,7 +21,8 @@ pub(super) struct Inside {
     pub(super) core: Core,
     helpers: u32,
     idle: u32,
-    closing: bool,
+    pub(super) closing: bool,
+    pub(super) quiet: Idle,
 }
 
 /// What all readers and helpers share.
@@ -28,9 +31,11 @@ pub(super) struct Shared<S> {
     pub(super) image: Arc<Image<S>>,
     inside: Mutex<Inside>,
     /// A job was completed.
-    arrived: Condvar,
+    pub(super) arrived: Condvar,
     /// There is something for a helper.
     called: Condvar,
+    /// The reader goes: who waits for it to be idle waits no longer.
+    pub(super) over: Condvar,
     most_helpers: u32,
     started: Instant,
 }
@@ -43,6 +48,7 @@ impl<S> Drop for Owner<S> {
     fn drop(&mut self) {
         self.0.inside.lock().unwrap_or_else(PoisonError::into_inner).closing = true;
         self.0.called.notify_all();
+        self.0.over.notify_all();
     }
 }
 
@@ -50,13 +56,20 @@ impl<S> Drop for Owner<S> {
 type Seen = (Vec<View>, Option<(u64, i32)>);
 
 impl<S: ReadAt + 'static> Shared<S> {
-    pub(super) fn new(image: Arc<Image<S>>, core: Core, most_helpers: u32) -> Arc<Self> {
+    pub(super) fn new(image: Arc<Image<S>>, core: Core, policy: &Policy) -> Arc<Self> {
         Arc::new(Self {
             image,
-            inside: Mutex::new(Inside { core, helpers: 0, idle: 0, closing: false }),
+            inside: Mutex::new(Inside {
+                core,
+                helpers: 0,
+                idle: 0,
+                closing: false,
+                quiet: Idle::new(policy.idle_s),
+            }),
             arrived: Condvar::new(),
             called: Condvar::new(),
-            most_helpers,
+            over: Condvar::new(),
+            most_helpers: policy.workers,
             started: Instant::now(),
         })
     }
@@ -82,7 +95,7 @@ impl<S: ReadAt + 'static> Shared<S> {
             }
             let now = self.now();
             match guard.core.work(now) {
-                Work::Job(job) => guard = self.carry_out(guard, job),
+                Work::Job(job) => guard = self.carry_out(guard, job, Some(standing)),
                 Work::Nothing => {
                     guard = self.arrived.wait(guard).unwrap_or_else(PoisonError::into_inner);
                 }
@@ -95,12 +108,16 @@ impl<S: ReadAt + 'static> Shared<S> {
         }
     }
 
-    /// Reads what a job asks for, without the lock.
+    /// Reads what a job asks for, without the lock; and others with it, of an image that takes several reads at once.
     fn carry_out<'a>(
         self: &'a Arc<Self>,
         guard: MutexGuard<'a, Inside>,
         mut job: Job,
+        standing: Option<&Standing>,
     ) -> MutexGuard<'a, Inside> {
+        if self.image.disc.at_once() > 1 {
+            return self.carry_out_round(guard, job, standing);
+        }
         self.help(guard);
         let (got, error) = self.image.disc.read_parts(job.byte(), job.buffers());
         let errno = error.map(|error| error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error()));
@@ -140,7 +157,7 @@ impl<S: ReadAt + 'static> Shared<S> {
             let now = self.now();
             let left = match guard.core.work(now) {
                 Work::Job(job) => {
-                    guard = self.carry_out(guard, job);
+                    guard = self.carry_out(guard, job, None);
                     continue;
                 }
                 Work::Nothing => PATIENCE,

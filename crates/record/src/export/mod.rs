@@ -7,6 +7,7 @@ mod figures;
 mod json;
 mod layout;
 mod operations;
+mod prometheus;
 mod truth;
 
 pub use block::{finding_csv, iostat_csv, request_csv, size_csv};
@@ -14,6 +15,7 @@ pub use csv::{csv, interval_csv};
 pub use figures::figure_csv;
 pub use json::{JSON_SCHEMA, JsonError, from_json, json};
 pub use operations::operation_csv;
+pub use prometheus::prometheus;
 
 #[cfg(test)]
 mod tests {

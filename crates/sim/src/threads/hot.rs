@@ -155,7 +155,7 @@ impl<'a> Hot<'a, '_> {
     /// With a rate: response time and lateness of an operation that was issued at `issued_ns` and has ended.
     pub fn note_response(&mut self, op: &Op, issued_ns: u64, counts: bool) {
         let now = self.machine.now();
-        if matches!(op.kind, Kind::Sync { .. }) {
+        if !self.pace.is_paced(op) {
             return;
         }
         let Some(schedule) = self.pace.schedule() else { return };
@@ -163,7 +163,9 @@ impl<'a> Hot<'a, '_> {
         let behind_ns = schedule.issued(issued_ns);
         if counts {
             self.worked.behind_ns = self.worked.behind_ns.max(behind_ns);
-            self.worked.record(OpKind::Response, now.saturating_sub(due_ns), op.bytes.into());
+            if !matches!(op.kind, Kind::Sync { .. }) {
+                self.worked.record(OpKind::Response, now.saturating_sub(due_ns), op.bytes.into());
+            }
         }
     }
 

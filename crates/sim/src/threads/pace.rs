@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use super::stop::Together;
 use crate::machine::Machine;
+use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Arrivals, Op, OpKind};
-use fathom_workload::{Rate, WhenStopped};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Longest wait before a stop is looked for.
@@ -28,6 +28,8 @@ pub(super) struct Pace<'a> {
     think_every: u64,
     until_think: u64,
     schedule: Option<Schedule<'a>>,
+    /// Syncs have their times, too: those of a list.
+    syncs_are_due: bool,
     burst_bytes: u64,
     burst_left: u64,
     burst_pause_ns: u64,
@@ -47,19 +49,22 @@ pub(super) struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(rate: &Rate, plan: &Plan<'a>, epoch_ns: u64) -> Self {
+    const LEAST_GRACE_NS: f64 = 1e6;
+
+    /// By a rate, or by what a list of operations says.
+    fn of(plan: &Plan<'a>, epoch_ns: u64) -> Option<Self> {
         const GRACE_GAPS: f64 = 10.0;
-        const LEAST_GRACE_NS: f64 = 1e6;
-        Self {
-            arrivals: Arrivals::new(rate, plan.seed, plan.place),
-            common: plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due),
-            last_ns: 0,
-            open: true,
-            epoch_ns,
-            due_ns: 0,
-            grace_ns: (GRACE_GAPS * 1e9 / rate.operations_per_s).max(LEAST_GRACE_NS) as u64,
-            behind_since_ns: 0,
+        if let Some(rate) = &plan.stream.pace.rate {
+            let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
+            let grace_ns = (GRACE_GAPS * 1e9 / rate.operations_per_s).max(Self::LEAST_GRACE_NS) as u64;
+            return Some(Self::new(Arrivals::new(rate, plan.seed, plan.place), common, epoch_ns, grace_ns));
         }
+        let listed = Arrivals::listed(&plan.stream.access)?;
+        Some(Self::new(listed, None, epoch_ns, Self::LEAST_GRACE_NS as u64))
+    }
+
+    fn new(arrivals: Arrivals, common: Option<&'a AtomicU64>, epoch_ns: u64, grace_ns: u64) -> Self {
+        Self { arrivals, common, last_ns: 0, open: true, epoch_ns, due_ns: 0, grace_ns, behind_since_ns: 0 }
     }
 
     fn next_due_ns(&mut self) -> u64 {
@@ -116,7 +121,8 @@ impl<'a> Pace<'a> {
             think_busy_ns: pace.think.map_or(0, |t| t.busy.0),
             think_every: pace.think.map_or(1, |t| t.every),
             until_think: pace.think.map_or(1, |t| t.every),
-            schedule: pace.rate.map(|r| Schedule::new(&r, plan, released_ns)),
+            schedule: Schedule::of(plan, released_ns),
+            syncs_are_due: plan.stream.access.is_timed(),
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -141,6 +147,11 @@ impl<'a> Pace<'a> {
         }
         self.until_think = self.think_every;
         self.think_ns
+    }
+
+    /// Whether the operation has a place in the schedule. A sync has only one in a list.
+    pub fn is_paced(&self, op: &Op) -> bool {
+        self.syncs_are_due || !matches!(op.kind, OpKind::Sync { .. })
     }
 
     /// Computes and waits until an operation may be issued.
@@ -174,7 +185,7 @@ impl<'a> Pace<'a> {
                 return Waited::Cut;
             }
         }
-        if let Some(due) = due_ns.filter(|_| !matches!(op.kind, OpKind::Sync { .. }))
+        if let Some(due) = due_ns.filter(|_| self.is_paced(op))
             && wait_until(machine, plan, together, due, deadline_ns).await == Waited::Cut
         {
             return Waited::Cut;

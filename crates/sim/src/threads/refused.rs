@@ -2,7 +2,7 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Program, Stream, Workload};
+use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Workload};
 
 /// MADV_POPULATE_WRITE, by its Linux number.
 const POPULATE_WRITE: u8 = 23;
@@ -89,6 +89,13 @@ fn of_stream(stream: &Stream) -> Option<String> {
     }
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
+    }
+    if stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)) {
+        return no(
+            "a list of operations on several files",
+            "give each a stream of its own (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
+             fathom sim replay",
+        );
     }
     let listed_think = matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.think.0 > 0));
     let alone = stream.pace.think.is_some()

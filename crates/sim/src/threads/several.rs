@@ -235,7 +235,7 @@ enum Before {
 
 async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
-    let paced = !matches!(op.kind, Kind::Sync { .. });
+    let paced = hot.pace.is_paced(op);
     if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
         let due_ns = schedule.due();
         if due_ns > machine.now() && flights.count > 0 {
@@ -255,7 +255,9 @@ async fn before(hot: &mut Hot<'_, '_>, op: &Op, flights: &mut Flights) -> Before
     if let Some(schedule) = hot.pace.schedule().filter(|_| paced) {
         let due_ns = schedule.due();
         let behind_ns = schedule.issued(machine.now());
-        flights.due.push_back((machine.now(), due_ns));
+        if !matches!(op.kind, Kind::Sync { .. }) {
+            flights.due.push_back((machine.now(), due_ns));
+        }
         hot.worked.behind_ns = hot.worked.behind_ns.max(behind_ns);
     }
     Before::Go

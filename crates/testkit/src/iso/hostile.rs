@@ -86,6 +86,7 @@ pub fn all() -> Vec<Hostile> {
     case("H21", "dates out of range", Box::new(|| patched("d/bad", 18, &[255, 99, 99, 99, 99, 99, 127])));
     case("H22", "depth 10,000", Box::new(|| deep(10_000)));
     case("H22", "a name of 25,500 bytes", Box::new(long_name));
+    case("H22", "2,000 entries of one name", Box::new(|| crowded(2000)));
     case("H23", "two versions of one name", Box::new(versions));
     case("H24", "setuid and devices", Box::new(devices));
     cases
@@ -281,6 +282,15 @@ fn long_name() -> Built {
     spec.susp = (0..102).map(|_| susp::nm(1, &[b'n'; 250])).collect();
     spec.hops = 10;
     base().add("bad", spec).build()
+}
+
+/// A directory of so many files that all have one name, and the data of "good".
+#[must_use]
+pub fn crowded(entries: usize) -> Built {
+    let spec =
+        Spec { name: Some(b"SAME.;1".to_vec()), same_as: Some("good".into()), ..named("same", Vec::new()) };
+    let empty = base().dir("crowd", Spec { susp: vec![susp::nm(0, b"crowd")], ..Spec::default() });
+    (0..entries).fold(empty, |builder, n| builder.add(&format!("crowd/{n}"), spec.clone())).build()
 }
 
 fn versions() -> Built {

@@ -1,11 +1,11 @@
 //! Where everything goes: descriptors, path tables, directories of each tree, continuation areas, boot image, file data, in this order.
 //! Sizes first, then places, then bytes; the trees share the data.
 
-use super::records::{PathEntry, boot_catalog, boot_record, path_table, record_bytes, terminator};
+use super::records::{PathEntry, boot_record, path_table, record_bytes, terminator, udf_recognition};
 use super::{Builder, Built, Spec, susp};
 use std::collections::HashMap;
 
-const SECTOR: usize = 2048;
+pub(super) const SECTOR: usize = 2048;
 
 /// Longer paths are not entered into the maps of places: trees ten thousand levels deep have long ones.
 const LONGEST_PATH: usize = 256;
@@ -99,8 +99,14 @@ impl Writer {
     fn write(mut self, trees: &[Tree]) -> Built {
         let base = self.align(16 * SECTOR);
         let descriptors = base + 16 * SECTOR;
-        let count = trees.len() + 1 + usize::from(self.builder.boot.is_some());
-        self.grow(descriptors + count * SECTOR);
+        let count = trees.len() + 1 + usize::from(!self.builder.boot.is_empty());
+        let last = descriptors + (count - 1) * SECTOR;
+        self.grow(last + SECTOR);
+        let area = self.builder.system_area.clone();
+        self.bytes[base..descriptors][..area.len()].copy_from_slice(&area);
+        if self.builder.udf {
+            self.bytes.extend(udf_recognition());
+        }
         let tables: Vec<_> = trees.iter().map(|&tree| self.reserve_tables(tree)).collect();
         let dirs: Vec<_> = trees.iter().map(|&tree| self.reserve_directories(tree)).collect();
         self.place_continuations();
@@ -122,19 +128,18 @@ impl Writer {
         if let Some(catalog) = boot {
             self.bytes[descriptors + SECTOR..descriptors + 2 * SECTOR].copy_from_slice(&boot_record(catalog));
         }
-        let last = descriptors + (count - 1) * SECTOR;
         self.bytes[last..last + SECTOR].copy_from_slice(&terminator(self.builder.high_sierra));
         self.built.descriptor = descriptors;
         self.built.bytes = self.bytes;
         self.built
     }
 
-    fn grow(&mut self, end: usize) {
+    pub(super) fn grow(&mut self, end: usize) {
         self.bytes.resize(end.max(self.bytes.len()), 0);
     }
 
     /// Fills up to a multiple; the end.
-    fn align(&mut self, to: usize) -> usize {
+    pub(super) fn align(&mut self, to: usize) -> usize {
         let end = self.bytes.len().next_multiple_of(to);
         self.grow(end);
         end
@@ -269,73 +274,6 @@ impl Writer {
             }
         }
     }
-
-    /// Catalogue and image; the sector of the catalogue.
-    fn place_boot(&mut self) -> Option<u32> {
-        let image = self.builder.boot.clone()?;
-        let catalog = self.align(SECTOR);
-        let first = u32::try_from(catalog / SECTOR + 1).ok()?;
-        self.bytes.extend(boot_catalog(first, u16::try_from(image.len().div_ceil(512)).ok()?));
-        self.bytes.extend(image);
-        u32::try_from(catalog / SECTOR).ok()
-    }
-
-    fn place_data(&mut self) {
-        for index in 0..self.items.len() {
-            if self.items[index].is_dir {
-                continue;
-            }
-            let spec = self.items[index].spec.clone();
-            if let Some(data) = &spec.associated {
-                let at = self.align(self.builder.block);
-                self.bytes.extend(data);
-                self.items[index].associated = (self.lbn(at), length32(data));
-            }
-            let mut sections = Vec::new();
-            let mut rest = spec.data.as_slice();
-            for &length in &spec.sections {
-                let (section, behind) = rest.split_at(length);
-                sections.push(section);
-                rest = behind;
-            }
-            if sections.is_empty() {
-                sections.push(rest);
-            }
-            let mut order: Vec<usize> = (0..sections.len()).collect();
-            if spec.scattered {
-                order.reverse();
-            }
-            let mut places = vec![(0, 0); sections.len()];
-            for n in order {
-                places[n] = (self.place_section(&spec, n, sections[n]), length32(sections[n]));
-            }
-            let xar = u32::from(spec.xar.is_some());
-            let first = (places[0].0 + xar) as usize * self.builder.block;
-            self.built.data.insert(self.items[index].path.clone(), first);
-            self.items[index].sections = places;
-        }
-    }
-
-    /// Writes one section; its first block.
-    fn place_section(&mut self, spec: &Spec, n: usize, data: &[u8]) -> u32 {
-        let at = self.align(self.builder.block);
-        if let Some(xar) = spec.xar.as_ref().filter(|_| n == 0) {
-            self.bytes.extend(xar);
-            self.align(self.builder.block);
-        }
-        let (unit, gap) = (usize::from(spec.interleave.0), usize::from(spec.interleave.1));
-        if unit == 0 {
-            self.bytes.extend(data);
-            return self.lbn(at);
-        }
-        for chunk in data.chunks(unit * self.builder.block) {
-            self.bytes.extend(chunk);
-            self.align(self.builder.block);
-            let end = self.bytes.len() + gap * self.builder.block;
-            self.bytes.resize(end, 0xDD);
-        }
-        self.lbn(at)
-    }
 }
 
 /// Where a record of `bytes` bytes goes if `at` is free: records do not cross sectors.
@@ -347,10 +285,6 @@ pub(super) fn place(at: usize, bytes: usize) -> usize {
 fn pointer(&(at, length, _): &(usize, usize, Vec<u8>), block: usize) -> Vec<u8> {
     let number = |n: usize| u32::try_from(n).expect("a small image");
     susp::ce(number(at / block), number(at % block), number(length))
-}
-
-fn length32(data: &[u8]) -> u32 {
-    u32::try_from(data.len()).expect("small data")
 }
 
 /// A name that ISO 9660 allows: capitals, digits, underscore; with version for files. Long ones are made distinct by their number.

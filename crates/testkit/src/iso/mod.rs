@@ -4,13 +4,18 @@
 //!
 //! It follows ECMA-119 and SUSP, not any reader: what a reader makes of it is what the tests are about.
 
+mod boot;
+mod data;
 mod emit;
 pub mod hostile;
 mod layout;
 pub mod raw;
 mod records;
+pub mod sparse;
 pub mod susp;
 pub mod valid;
+
+pub use boot::Boot;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +40,8 @@ pub struct Spec {
     pub susp: Vec<Vec<u8>>,
     /// Over how many continuation areas the entries are spread; 0 for all in the record.
     pub hops: usize,
+    /// The path of an entry whose data are this one's, too: a hard link.
+    pub same_as: Option<String>,
     /// Name to record instead of the one made from the path.
     pub name: Option<Vec<u8>>,
     /// The seven bytes of the date.
@@ -53,7 +60,9 @@ pub struct Builder {
     root_susp: Vec<Vec<u8>>,
     before: Vec<u8>,
     tail_blocks: usize,
-    boot: Option<Vec<u8>>,
+    boot: Vec<Boot>,
+    udf: bool,
+    system_area: Vec<u8>,
     entries: Vec<(String, Spec, bool)>,
 }
 
@@ -113,7 +122,9 @@ impl Builder {
             root_susp: Vec::new(),
             before: Vec::new(),
             tail_blocks: 0,
-            boot: None,
+            boot: Vec::new(),
+            udf: false,
+            system_area: Vec::new(),
             entries: Vec::new(),
         }
     }
@@ -178,8 +189,28 @@ impl Builder {
 
     /// An El Torito catalogue with one image of no emulation.
     #[must_use]
-    pub fn boot(mut self, image: &[u8]) -> Self {
-        self.boot = Some(image.to_vec());
+    pub fn boot(self, image: &[u8]) -> Self {
+        self.boot_image(Boot { platform: 0, media: 0, image: image.to_vec() })
+    }
+
+    /// One more image in the El Torito catalogue.
+    #[must_use]
+    pub fn boot_image(mut self, boot: Boot) -> Self {
+        self.boot.push(boot);
+        self
+    }
+
+    /// The recognition area of UDF behind the descriptors, as a bridge has it.
+    #[must_use]
+    pub fn udf(mut self) -> Self {
+        self.udf = true;
+        self
+    }
+
+    /// What stands in the sixteen sectors before the descriptors: a boot record, partition tables.
+    #[must_use]
+    pub fn system_area(mut self, bytes: &[u8]) -> Self {
+        self.system_area = bytes.to_vec();
         self
     }
 

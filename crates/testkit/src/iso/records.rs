@@ -142,15 +142,17 @@ pub(super) fn boot_record(catalog: u32) -> Vec<u8> {
     sector
 }
 
-/// A catalogue with one image of no emulation.
-pub(super) fn boot_catalog(lbn: u32, sectors: u16) -> Vec<u8> {
-    let mut sector = vec![0; 2048];
-    put(&mut sector, 0, &[1]);
-    put(&mut sector, 28, &[0xAA, 0x55, 0x55, 0xAA]); // the words sum to 0x1_0000 with the 1 in front
-    put(&mut sector, 32, &[0x88]);
-    put(&mut sector, 38, &sectors.to_le_bytes());
-    put(&mut sector, 40, &lbn.to_le_bytes());
-    sector
+/// The recognition area of UDF.
+pub(super) fn udf_recognition() -> Vec<u8> {
+    [b"BEA01", b"NSR02", b"TEA01"]
+        .iter()
+        .flat_map(|id| {
+            let mut sector = vec![0; 2048];
+            put(&mut sector, 1, *id);
+            put(&mut sector, 6, &[1]);
+            sector
+        })
+        .collect()
 }
 
 pub(super) fn put(sector: &mut [u8], at: usize, bytes: &[u8]) {

@@ -1,8 +1,8 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, Pick, Record, Scaled, Sequence,
-    Sizing, Stream, Turns, Verify, WhenStopped,
+    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record, Scaled,
+    Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
 };
 
 /// Everything that is wrong with it.
@@ -30,6 +30,18 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         };
         wrong(!fits, "checksummed data needs a fixed record size that is a multiple of the block");
     }
+    if let Data::Sealed(sealed) = &stream.data {
+        let whole = |bytes: u64| sealed.block.0 > 0 && bytes.is_multiple_of(sealed.block.0);
+        let fits = match &stream.record {
+            Record::Fixed(size) => whole(size.0),
+            Record::Between { min, .. } => whole(min.0),
+            Record::Split(sizes) => sizes.iter().all(|(size, _)| whole(size.0)),
+        };
+        wrong(
+            !fits || !whole(stream.start.0),
+            "sealed data need record sizes and a start that are multiples of the block",
+        );
+    }
     if stream.pick != Pick::All {
         let only = "; it belongs to streams over all files of a set (pick = \"all\")";
         wrong(stream.turns.is_some(), "turns belong to streams over all files of a set (pick = \"all\")");
@@ -38,6 +50,14 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         wrong(stream.sync_series.is_some(), &format!("a sync_series{only}"));
         wrong(stream.exclusive, &format!("exclusive{only}"));
         wrong(stream.pace.rate.is_some_and(|r| r.common), &format!("a common rate{only}"));
+        wrong(
+            matches!(&stream.access, Access::Listed(list) if list.iter().any(|op| op.file > 0)),
+            &format!("a list that names files{only}"),
+        );
+        return errors;
+    }
+    if let Access::Listed(list) = &stream.access {
+        errors.extend(list_errors(set, stream, list));
         return errors;
     }
     if let Some(turns) = &stream.turns {
@@ -160,6 +180,50 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
             || stream.disturb_every > 0
             || stream.warm_first_record,
         "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+    );
+    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
+    wrong(
+        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
+        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
+    );
+    errors
+}
+
+/// What is wrong with a list of operations on all files of a set.
+fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut wrong = |is: bool, text: &str| {
+        if is {
+            errors.push(text.into());
+        }
+    };
+    wrong(
+        list.iter().any(|op| u64::from(op.file) >= set.files.count()),
+        "the list names a file that the set does not have",
+    );
+    wrong(
+        !matches!(set.size, Sizing::Fixed(b) if b.0 > 0),
+        "a stream over all files needs files of one size above 0",
+    );
+    wrong(
+        matches!(set.files, Files::Tree(_)),
+        "a stream over all files needs a list or numbered files, not a tree",
+    );
+    wrong(
+        stream.sequence == Sequence::Common || stream.sync_series.is_some() || stream.exclusive,
+        "a list of operations is each worker's own: no common sequence, sync_series or exclusive",
+    );
+    wrong(
+        stream.sync_every.is_some_and(|s| !s.inside),
+        "sync_every counts the writes of one file; the list may have syncs of its own",
+    );
+    wrong(
+        stream.when_stopped != WhenStopped::Leave,
+        "a stream over all files leaves when it is stopped; nothing else goes with it",
+    );
+    wrong(
+        stream.adaptive_depth.is_some() || stream.disturb_every > 0 || stream.warm_first_record,
+        "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
     );
     wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
     wrong(

@@ -3,8 +3,8 @@
 use super::{LARGEST_OFFSET, data_error};
 use crate::ops::WIDEST_PERCENT;
 use crate::{
-    Access, Amount, Backend, DepthGoal, Direction, Duration, Group, ListedOp, Lock, Mix, OpenSync, Phase,
-    Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
+    Access, Amount, Backend, DepthGoal, Direction, Does, Duration, Group, ListedOp, Lock, Mix, OpenSync,
+    Phase, Pick, Program, Record, Sizing, Stop, Stream, WhenStopped, Workload, Zone,
 };
 
 /// Largest record. Every worker holds one in memory.
@@ -81,8 +81,23 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
     if list.is_empty() {
         return Some("the list of operations is empty".into());
     }
+    if list.iter().any(|op| op.due.is_some() != list[0].due.is_some()) {
+        return Some("some operations of the list say when they are due, and others do not".into());
+    }
+    if list.windows(2).any(|two| two[0].due > two[1].due) {
+        return Some(
+            "an operation of the list is due before the one above it; they go in the order of time".into(),
+        );
+    }
+    if list.iter().all(|op| op.does.is_some_and(Does::syncs)) {
+        return Some("the list has syncs only; at least one read or write is needed".into());
+    }
     list.iter().enumerate().find_map(|(i, op)| {
-        if op.bytes == 0 {
+        let syncs = op.does.is_some_and(Does::syncs);
+        if syncs && op.bytes > 0 {
+            return Some(format!("operation {i} of the list is a sync, which has no bytes"));
+        }
+        if !syncs && op.bytes == 0 {
             return Some(format!("operation {i} of the list has 0 bytes"));
         }
         if u64::from(op.bytes) > LARGEST_RECORD {
@@ -259,6 +274,22 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
         errors.push(
             "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
         );
+    }
+    if stream.access.is_timed()
+        && (stream.pace.rate.is_some() || stream.pace.think.is_some() || stream.pace.burst.is_some())
+    {
+        errors.push("the list says when operations are due, so a rate or a pause has no place".into());
+    }
+    if let Access::Listed(list) = &stream.access {
+        let does = |wanted: fn(Does) -> bool| list.iter().filter_map(|op| op.does).any(wanted);
+        if stream.sync_every.is_some() && (stream.access.is_timed() || does(Does::syncs)) {
+            errors.push("the list says what is synced, and when; leave sync_every out".into());
+        }
+        if stream.direction == Direction::Read && does(|d| d == Does::Write)
+            || stream.direction == Direction::Write && does(|d| d == Does::Read)
+        {
+            errors.push("an operation of the list does what the direction of the stream excludes; direction = { mix = ... } allows both".into());
+        }
     }
     if stream.backend == Backend::Null && stream.lock != Lock::No {
         errors.push("the null backend makes no call, so there is no file to lock; leave lock out".into());

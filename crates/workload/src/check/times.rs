@@ -51,6 +51,8 @@ fn stream_errors(stream: &Stream) -> Vec<String> {
     errors.extend(stream.adaptive_depth.and_then(|a| too_long("the window of adaptive_depth", a.window)));
     if let Access::Listed(list) = &stream.access {
         errors.extend(list.iter().find_map(|op| too_long("a think time of the list", op.think)));
+        let last = list.iter().filter_map(|op| op.due).max();
+        errors.extend(last.and_then(|due| too_long("the time that the list's operations are due", due)));
     }
     errors
 }

@@ -98,11 +98,12 @@ impl Checked<'_> {
             }
         }
         if op.act.writes() && self.thread.memory.0 == 0 {
-            let odd =
-                sets.iter().find(|s| matches!(s.data, Data::Positioned { .. } | Data::Checksummed { .. }));
+            let odd = sets.iter().find(|s| {
+                matches!(s.data, Data::Positioned { .. } | Data::Checksummed { .. } | Data::Sealed(_))
+            });
             if let Some(set) = odd {
                 return Some(format!(
-                    "flows do not write positioned or checksummed data, which {} asks for; choose unique data, or give the thread memory (zeroes)",
+                    "flows do not write positioned, checksummed or sealed data, which {} asks for; choose unique data, or give the thread memory (zeroes)",
                     set.name
                 ));
             }

@@ -1,5 +1,6 @@
 //! What the written bytes are, and what is checked when they are read back.
 
+use super::Sealed;
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,8 @@ pub enum Data {
         /// Size of a block.
         block: Bytes,
     },
+    /// Blocks with a header and a checksum, or a pattern, as fio's verify writes them. Records are made of whole blocks.
+    Sealed(Sealed),
 }
 
 /// What is checked on reading. A mismatch ends the worker with the place of the first wrong byte.

@@ -8,6 +8,7 @@ mod flow;
 mod group;
 mod phase;
 mod random;
+mod sealed;
 mod stream;
 
 pub use action::Action;
@@ -19,10 +20,11 @@ pub use phase::{
     Axes, CacheState, Exhausted, Failed, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
 };
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
+pub use sealed::{Sealed, Sum};
 pub use stream::{
-    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, ListedOp,
-    Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled, Sequence,
-    Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Turns, Uring, WhenStopped, Zone,
+    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, Does,
+    ListedOp, Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled,
+    Sequence, Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Turns, Uring, WhenStopped, Zone,
 };
 
 use crate::Seed;

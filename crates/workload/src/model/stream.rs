@@ -334,17 +334,57 @@ pub struct Zone {
     pub region_percent: f64,
 }
 
+impl Access {
+    /// Whether it is a list of operations that says when each is due.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Self::Listed(list) if list.first().is_some_and(|op| op.due.is_some()))
+    }
+}
+
 /// One operation of a given list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListedOp {
     /// Offset in the file.
     pub offset: u64,
-    /// Length in bytes.
+    /// Length in bytes; a sync has none.
     pub bytes: u32,
+    /// Which file of the set, for a stream over all of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub file: u32,
+    /// What it does; without it, what the direction of the stream says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub does: Option<Does>,
+    /// When it is due, from the start of the stream, or from the end of the pass before: an open loop, as with a rate. All operations of
+    /// a list say it, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Duration>,
     /// Time to compute before it, not counted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub think: Duration,
+}
+
+/// What a listed operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// Read.
+    Read,
+    /// Write.
+    Write,
+    /// fsync.
+    Sync,
+    /// fdatasync.
+    DataSync,
+}
+
+impl Does {
+    /// Whether it moves no data.
+    #[must_use]
+    pub fn syncs(self) -> bool {
+        matches!(self, Self::Sync | Self::DataSync)
+    }
 }
 
 /// Bytes per operation.

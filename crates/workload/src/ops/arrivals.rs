@@ -23,6 +23,8 @@ enum Gaps {
     Even { due: u128, gap: u128 },
     /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap is a whole number of 63 bits.
     Poisson { due: u128, mean: f64, shift: u32, rng: Box<Xoshiro256PlusPlus> },
+    /// Those of a list, pass after pass; `before` is the end of the passes before.
+    Listed { due: Vec<u64>, at: usize, before: u64 },
 }
 
 impl Arrivals {
@@ -41,6 +43,14 @@ impl Arrivals {
         })
     }
 
+    /// The starts that a list of operations gives; `None` if it gives none. Syncs have theirs among them.
+    #[must_use]
+    pub fn listed(access: &crate::Access) -> Option<Self> {
+        let crate::Access::Listed(list) = access else { return None };
+        let due: Option<Vec<u64>> = list.iter().map(|op| op.due.map(|due| due.0)).collect();
+        due.filter(|due| !due.is_empty()).map(|due| Self(Gaps::Listed { due, at: 0, before: 0 }))
+    }
+
     /// When the next operation is due. Even starts begin at 0; those of a Poisson process one gap after it, as the process has no
     /// event at its start. Never less than the time before; `u64::MAX` if it lies beyond 584 years.
     #[inline]
@@ -56,6 +66,14 @@ impl Arrivals {
                 let gap = (unit * *mean) as i64;
                 *due = due.saturating_add(u128::from(gap.unsigned_abs()) << *shift);
                 (*due >> FRACTION_BITS) as u64
+            }
+            Gaps::Listed { due, at, before } => {
+                let now = before.saturating_add(due.get(*at).copied().unwrap_or(u64::MAX));
+                *at += 1;
+                if *at >= due.len() {
+                    (*at, *before) = (0, now);
+                }
+                now
             }
         }
     }
@@ -104,6 +122,17 @@ mod tests {
 
     fn even(per_s: f64) -> Arrivals {
         arrivals(per_s, crate::Arrivals::Even, 1)
+    }
+
+    #[test]
+    fn listed_starts_are_those_of_the_list_pass_after_pass() {
+        let op =
+            |due| crate::ListedOp { bytes: 1, due: Some(crate::Duration(due)), ..crate::ListedOp::default() };
+        let mut a = Arrivals::listed(&crate::Access::Listed(vec![op(5), op(5), op(70)])).unwrap();
+        assert_eq!([(); 7].map(|()| a.next_due_ns()), [5, 5, 70, 75, 75, 140, 145]);
+        let without = crate::ListedOp { bytes: 1, ..crate::ListedOp::default() };
+        assert!(Arrivals::listed(&crate::Access::Listed(vec![without])).is_none());
+        assert!(Arrivals::listed(&crate::Access::Uniform).is_none());
     }
 
     #[test]

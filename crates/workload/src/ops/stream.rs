@@ -2,7 +2,7 @@
 
 use super::order::{FOR_MIX, FOR_SIZE, Order, below};
 use super::{Place, derive_seed};
-use crate::{Access, Amount, Direction, ListedOp, Mix, Record, Stream};
+use crate::{Access, Amount, Direction, Does, ListedOp, Mix, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
@@ -248,6 +248,11 @@ impl StreamOps {
         if done_with_it {
             return None;
         }
+        if let Source::List { list, at } = &mut self.source {
+            let op = list.get(*at).copied()?;
+            *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
+            return Some(self.listed(&op, done));
+        }
         // Each has random numbers of its own, so neither depends on which is drawn first.
         let read = self.next_is_read(done);
         let (offset, bytes, think_ns) = self.next_extent(read);
@@ -292,12 +297,31 @@ impl StreamOps {
                 let at = if read_next { read } else { write };
                 (self.region.start + advance(at, size, self.region.length), size, 0)
             }
-            Source::List { list, at } => {
-                let op = list[*at];
-                *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
-                (op.offset, op.bytes, op.think.0)
-            }
+            // What is listed was handed out before anything is drawn.
+            Source::List { .. } => (0, size, 0),
         }
+    }
+
+    /// A listed operation, as it is handed out.
+    fn listed(&mut self, op: &ListedOp, done: &Done) -> Op {
+        let kind = match op.does {
+            Some(Does::Read) => OpKind::Read,
+            Some(Does::Write) => OpKind::Write,
+            Some(Does::Sync) => OpKind::Sync { data_only: false },
+            Some(Does::DataSync) => OpKind::Sync { data_only: true },
+            None if self.next_is_read(done) => OpKind::Read,
+            None => OpKind::Write,
+        };
+        let bytes = if matches!(kind, OpKind::Sync { .. }) { 0 } else { op.bytes };
+        match &mut self.left {
+            Left::Operations(n) => *n -= 1,
+            Left::Bytes(b) => *b = b.saturating_sub(u64::from(bytes)),
+            Left::Endless => {}
+        }
+        if kind == OpKind::Write && self.sync_after > 0 {
+            self.writes_until_sync -= 1;
+        }
+        Op { kind, file: op.file, offset: op.offset, bytes, think_ns: op.think.0 }
     }
 
     #[inline]
@@ -446,12 +470,41 @@ mod tests {
     fn a_list_is_executed_as_written() {
         let mut s = stream(Direction::Read, 1);
         s.access = Access::Listed(vec![
-            ListedOp { offset: 8192, bytes: 100, think: crate::Duration(5) },
-            ListedOp { offset: 0, bytes: 4096, think: crate::Duration(0) },
+            ListedOp { offset: 8192, bytes: 100, think: crate::Duration(5), ..ListedOp::default() },
+            ListedOp { offset: 0, bytes: 4096, ..ListedOp::default() },
         ]);
         let all = ops(&s, 1 << 20, 1, 99);
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].offset, all[0].bytes, all[0].think_ns), (8192, 100, 5));
+    }
+
+    #[test]
+    fn listed_operations_may_say_what_they_do_and_where() {
+        let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 1);
+        let op = |does, file, offset, bytes| ListedOp {
+            does: Some(does),
+            file,
+            offset,
+            bytes,
+            ..ListedOp::default()
+        };
+        s.access = Access::Listed(vec![
+            op(Does::Write, 1, 512, 100),
+            op(Does::DataSync, 1, 0, 0),
+            op(Does::Read, 0, 0, 7),
+            op(Does::Sync, 0, 0, 0),
+        ]);
+        s.amount = Amount::Passes(2);
+        let all = ops(&s, 1 << 20, 1, 99);
+        let kinds: Vec<(OpKind, u32, u64, u32)> =
+            all.iter().map(|o| (o.kind, o.file, o.offset, o.bytes)).collect();
+        let pass = [
+            (OpKind::Write, 1, 512, 100),
+            (OpKind::Sync { data_only: true }, 1, 0, 0),
+            (OpKind::Read, 0, 0, 7),
+            (OpKind::Sync { data_only: false }, 0, 0, 0),
+        ];
+        assert_eq!(kinds, [pass, pass].concat());
     }
 
     fn access() -> impl Strategy<Value = Access> {

@@ -91,6 +91,7 @@ pub fn data() -> BoxedStrategy<Data> {
             }
         ),
         number().prop_map(|tag| Data::Positioned { tag }),
+        sealed().prop_map(Data::Sealed),
     ]
     .boxed()
 }
@@ -254,9 +255,50 @@ pub fn direction() -> BoxedStrategy<Direction> {
     .boxed()
 }
 
+fn sealed() -> BoxedStrategy<Sealed> {
+    let sum = option::of(prop_oneof![
+        Just(Sum::Meta),
+        Just(Sum::Pattern),
+        Just(Sum::Md5),
+        Just(Sum::Crc64),
+        Just(Sum::Crc32),
+        Just(Sum::Crc32c),
+        Just(Sum::Crc16),
+        Just(Sum::Crc7),
+        prop_oneof![
+            Just(Sum::Sha1),
+            Just(Sum::Sha256),
+            Just(Sum::Sha512),
+            Just(Sum::Sha3With224),
+            Just(Sum::Sha3With256),
+            Just(Sum::Sha3With384),
+            Just(Sum::Sha3With512),
+            Just(Sum::Xxhash),
+        ],
+    ]);
+    (bytes(), sum, bytes(), vec(any::<u8>(), 0..9), vec(any::<u32>(), 0..3))
+        .prop_map(|(block, sum, header_at, pattern, offsets)| Sealed {
+            block,
+            sum,
+            header_at,
+            pattern,
+            offsets,
+        })
+        .boxed()
+}
+
 pub fn listed() -> BoxedStrategy<ListedOp> {
-    (number(), any::<u32>(), time())
-        .prop_map(|(offset, bytes, think)| ListedOp { offset, bytes, think })
+    let does =
+        option::of(prop_oneof![Just(Does::Read), Just(Does::Write), Just(Does::Sync), Just(Does::DataSync),]);
+    (number(), any::<u32>(), time(), any::<u32>(), does, option::of(time()))
+        .prop_map(|(offset, bytes, think, file, does, due)| ListedOp {
+            offset,
+            bytes,
+            think,
+            file,
+            does,
+            due,
+        })
         .boxed()
 }
 

@@ -1,9 +1,11 @@
-//! What `bench sysbench` and `bench filebench` share: the drop-in and the program it stands in for do the same work by turns, and the
-//! figure is a rate. This file runs the rounds and judges them; the work is in [`sysbench`] and [`filebench`], the text in [`table`].
+//! What `bench sysbench`, `bench filebench` and `bench fio` share: the drop-in and the program it stands in for do the same work by turns, and the
+//! figure is a rate. This file runs the rounds and judges them; the work is in [`sysbench`], [`filebench`] and [`fio`], the text in [`table`].
 
 pub mod child;
 pub mod filebench;
 pub mod filebench_files;
+pub mod fio;
+mod fio_jobs;
 mod script;
 mod shipped;
 pub mod sysbench;

@@ -55,29 +55,8 @@ pub fn judged(rule: &Rule, figures: &Figures) -> Option<Found> {
     })
 }
 
-const fn rate(
-    id: &'static str,
-    what: &'static str,
-    measure: &'static str,
-    who: Who,
-    must: f64,
-    target: Option<f64>,
-) -> Rule {
-    Rule { id, what, measure, than: Some((who, measure)), more: true, must, target }
-}
-
-const fn time(
-    id: &'static str,
-    what: &'static str,
-    measure: &'static str,
-    who: Who,
-    must: f64,
-    target: Option<f64>,
-) -> Rule {
-    Rule { id, what, measure, than: Some((who, measure)), more: false, must, target }
-}
-
-const fn alone(
+/// A row of fathom's value alone, of which less is better.
+const fn row(
     id: &'static str,
     what: &'static str,
     measure: &'static str,
@@ -87,55 +66,59 @@ const fn alone(
     Rule { id, what, measure, than: None, more: false, must, target }
 }
 
+impl Rule {
+    /// Divided by another contender's value of the same measure.
+    const fn beside(self, who: Who) -> Self {
+        let measure = self.measure;
+        self.over(who, measure)
+    }
+
+    /// Divided by a value of another measure.
+    const fn over(self, who: Who, measure: &'static str) -> Self {
+        Self { than: Some((who, measure)), ..self }
+    }
+
+    /// Of which more is better: a rate.
+    const fn rate(self) -> Self {
+        Self { more: true, ..self }
+    }
+}
+
 use Who::{Bsdtar, Fathom, Fuseiso, Image, SevenZip, Source};
 
 /// All of them, in the order of the specification.
 pub const RULES: &[Rule] = &[
-    rate("P1", "sequential 128 KiB, first pass, MB/s", "first 128K", Fuseiso, 3.0, Some(4.0)),
-    rate("P1", "sequential 128 KiB, first pass, MB/s", "first 128K", Image, 0.2, Some(0.35)),
-    rate("P2", "sequential 8 KiB, first pass, MB/s", "first 8K", Fuseiso, 2.0, Some(3.0)),
-    rate("P2", "sequential 2 KiB, first pass, MB/s", "first 2K", Fuseiso, 2.0, Some(3.0)),
-    rate("P3", "second pass 128 KiB, MB/s", "again 128K", Fuseiso, 5.0, Some(8.0)),
-    rate("P3", "second pass 128 KiB, MB/s", "again 128K", Image, 0.5, None),
-    rate("P4", "4 streams in 4 files, MB/s", "4 streams", Fuseiso, 3.0, None),
-    Rule {
-        id: "P4",
-        what: "4 streams beside one, MB/s",
-        measure: "4 streams",
-        than: Some((Fathom, "1 stream")),
-        more: true,
-        must: 1.5,
-        target: None,
-    },
-    rate("P5", "random 2 KiB, 4 threads, reads/s", "random 2K", Fuseiso, 2.0, None),
-    rate("P5", "random 8 KiB, 4 threads, reads/s", "random 8K", Fuseiso, 2.0, None),
-    rate("P5", "random 64 KiB, 4 threads, reads/s", "random 64K", Fuseiso, 2.0, None),
-    time("P5", "random 2 KiB, p99 us", "random 2K p99", Fuseiso, 1.0, None),
-    time("P5", "random 8 KiB, p99 us", "random 8K p99", Fuseiso, 1.0, None),
-    time("P5", "random 64 KiB, p99 us", "random 64K p99", Fuseiso, 1.0, None),
-    time("P6", "find over 10,000 files, first time, s", "find", Fuseiso, 0.2, None),
-    alone("P6", "find over 10,000 files, first time, s", "find", 1.05, Some(0.07)),
-    time("P7", "tar of 10,000 files, s", "tar", Fuseiso, 0.5, None),
-    alone("P7", "tar of 10,000 files, s", "tar", 3.5, Some(1.0)),
-    time("P8", "512 MiB file to a pipe, s", "cat", Bsdtar, 1.0, None),
-    time("P8", "512 MiB file to a pipe, s", "cat", SevenZip, 1.0, None),
-    time("P8", "10,000 files to disk, s", "extract", Bsdtar, 1.0, None),
-    time("P8", "10,000 files to disk, s", "extract", SevenZip, 1.0, None),
-    time("P8", "10,000 files to disk, s", "extract", Source, 2.0, Some(1.3)),
-    alone("P9", "mount of 4.7 GB and 60,000 files, s", "mount", 0.3, None),
-    alone("P9", "resident after it, MiB", "resident", 64.0, None),
-    alone("P9", "resident after find over all of it, MiB", "resident after find", 64.0, None),
-    rate("P10", "zisofs, 128 KiB, one stream, MB/s", "zisofs", Fuseiso, 2.0, None),
-    Rule {
-        id: "P10",
-        what: "zisofs, 2 streams in 2 files beside one, MB/s",
-        measure: "zisofs 2 streams",
-        than: Some((Fathom, "zisofs")),
-        more: true,
-        must: 1.3,
-        target: None,
-    },
-    alone("P11", "reads of the image for each 128 KiB", "reads each 128K", 1.0, None),
+    row("P1", "sequential 128 KiB, first pass, MB/s", "first 128K", 3.0, Some(4.0)).beside(Fuseiso).rate(),
+    row("P1", "sequential 128 KiB, first pass, MB/s", "first 128K", 0.2, Some(0.35)).beside(Image).rate(),
+    row("P2", "sequential 8 KiB, first pass, MB/s", "first 8K", 2.0, Some(3.0)).beside(Fuseiso).rate(),
+    row("P2", "sequential 2 KiB, first pass, MB/s", "first 2K", 2.0, Some(3.0)).beside(Fuseiso).rate(),
+    row("P3", "second pass 128 KiB, MB/s", "again 128K", 5.0, Some(8.0)).beside(Fuseiso).rate(),
+    row("P3", "second pass 128 KiB, MB/s", "again 128K", 0.5, None).beside(Image).rate(),
+    row("P4", "4 streams in 4 files, MB/s", "4 streams", 3.0, None).beside(Fuseiso).rate(),
+    row("P4", "4 streams beside one, MB/s", "4 streams", 1.5, None).over(Fathom, "1 stream").rate(),
+    row("P5", "random 2 KiB, 4 threads, reads/s", "random 2K", 2.0, None).beside(Fuseiso).rate(),
+    row("P5", "random 8 KiB, 4 threads, reads/s", "random 8K", 2.0, None).beside(Fuseiso).rate(),
+    row("P5", "random 64 KiB, 4 threads, reads/s", "random 64K", 2.0, None).beside(Fuseiso).rate(),
+    row("P5", "random 2 KiB, p99 us", "random 2K p99", 1.0, None).beside(Fuseiso),
+    row("P5", "random 8 KiB, p99 us", "random 8K p99", 1.0, None).beside(Fuseiso),
+    row("P5", "random 64 KiB, p99 us", "random 64K p99", 1.0, None).beside(Fuseiso),
+    row("P6", "find over 10,000 files, first time, s", "find", 0.2, None).beside(Fuseiso),
+    row("P6", "find over 10,000 files, first time, s", "find", 1.05, Some(0.07)),
+    row("P7", "tar of 10,000 files, s", "tar", 0.5, None).beside(Fuseiso),
+    row("P7", "tar of 10,000 files, s", "tar", 3.5, Some(1.0)),
+    row("P8", "512 MiB file to a pipe, s", "cat", 1.0, None).beside(Bsdtar),
+    row("P8", "512 MiB file to a pipe, s", "cat", 1.0, None).beside(SevenZip),
+    row("P8", "10,000 files to disk, s", "extract", 1.0, None).beside(Bsdtar),
+    row("P8", "10,000 files to disk, s", "extract", 1.0, None).beside(SevenZip),
+    row("P8", "10,000 files to disk, s", "extract", 2.0, Some(1.3)).beside(Source),
+    row("P9", "mount of 4.7 GB and 60,000 files, s", "mount", 0.3, None),
+    row("P9", "resident after it, MiB", "resident", 64.0, None),
+    row("P9", "resident after find over all of it, MiB", "resident after find", 64.0, None),
+    row("P10", "zisofs, 128 KiB, one stream, MB/s", "zisofs", 2.0, None).beside(Fuseiso).rate(),
+    row("P10", "zisofs, 2 streams in 2 files beside one, MB/s", "zisofs 2 streams", 1.3, None)
+        .over(Fathom, "zisofs")
+        .rate(),
+    row("P11", "reads of the image for each 128 KiB", "reads each 128K", 1.0, None),
 ];
 
 #[cfg(test)]
@@ -147,10 +130,14 @@ mod tests {
         let mut figures = Figures::new();
         figures.insert(("x", Fathom), vec![30.0, 40.0, 50.0]);
         figures.insert(("x", Fuseiso), vec![10.0, 10.0, 1000.0]);
-        let found = judged(&rate("P", "", "x", Fuseiso, 3.0, Some(5.0)), &figures).unwrap();
+        let found = judged(&row("P", "", "x", 3.0, Some(5.0)).beside(Fuseiso).rate(), &figures).unwrap();
         assert_eq!(found, Found { value: 4.0, kept: true, reached: Some(false) });
-        assert!(!judged(&time("P", "", "x", Fuseiso, 1.0, None), &figures).unwrap().kept);
-        assert!(judged(&alone("P", "", "x", 40.0, None), &figures).unwrap().kept);
-        assert_eq!(judged(&rate("P", "", "x", Image, 3.0, None), &figures), None, "not measured");
+        assert!(!judged(&row("P", "", "x", 1.0, None).beside(Fuseiso), &figures).unwrap().kept);
+        assert!(judged(&row("P", "", "x", 40.0, None), &figures).unwrap().kept);
+        assert_eq!(
+            judged(&row("P", "", "x", 3.0, None).beside(Image).rate(), &figures),
+            None,
+            "not measured"
+        );
     }
 }

@@ -51,7 +51,7 @@ fn job(fio: &Path, site: &Site<'_>, options: &[&str]) -> Command {
 }
 
 /// All jobs of a report together. Notes may stand before the report.
-fn figures(stdout: &[u8]) -> Result<Sample> {
+pub fn figures(stdout: &[u8]) -> Result<Sample> {
     let text = String::from_utf8_lossy(stdout);
     let report: Value = serde_json::from_str(text.get(text.find('{').unwrap_or(0)..).unwrap_or_default())?;
     let jobs = report["jobs"].as_array().context("the report has no jobs")?;

@@ -34,11 +34,14 @@ impl Measured {
         place: Place,
         seed: u64,
     ) -> Result<Self, String> {
-        let plan = match planned(args, here, place, seed, &|path| there(place, path)) {
+        let mut plan = match planned(args, here, place, seed, &|path| there(place, path)) {
             Ok(plan) => plan,
             Err(wrong) => return Err(words(&wrong, fails_for_files(args, here, place, seed, &wrong))),
         };
         refuse_printing(&plan.general)?;
+        let logs = plan.jobs.iter().find(|job| job.report.logs.any()).map(|job| job.name.clone());
+        plan.notes
+            .extend(logs.map(|job| format!("job {job}: logs are files of fathom fio; none is written here")));
         if plan.general.warnings_fatal && !plan.notes.is_empty() {
             return Err(format!("fio: --warnings-fatal: {}", plan.notes.join("; ")));
         }
@@ -79,6 +82,10 @@ fn planned(
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
         _ => world::read(&here.join(path)),
     };
+    let trace = |path: &Path| match path.to_str() {
+        Some("-") => Err("it is read more than once; a trace of a name is expected".to_owned()),
+        _ => world::trace(&here.join(path)),
+    };
     let machine = world::world();
     let (page_bytes, memory_mib, cpus) = match place {
         Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
@@ -88,8 +95,17 @@ fn planned(
         Place::Here => world::list(directory),
         Place::Simulated { .. } => Err("a simulation begins without files, and looks for none".to_owned()),
     };
-    let world =
-        World { read: &read, find, list: &list, page_bytes, memory_mib, cpus, clock_seed: seed, ..machine };
+    let world = World {
+        read: &read,
+        trace: &trace,
+        find,
+        list: &list,
+        page_bytes,
+        memory_mib,
+        cpus,
+        clock_seed: seed,
+        ..machine
+    };
     match fio::plan(args, &world)? {
         Asked::Jobs(plan) => Ok(*plan),
         Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),
@@ -120,6 +136,8 @@ fn refuse_printing(general: &General) -> Result<(), String> {
         ("--output-format, --minimal and --append-terse", !general.formats.is_empty()),
         ("--terse-version", general.terse_version.is_some()),
         ("--eta", general.eta.is_some()),
+        ("--status-interval", general.status_interval_ns.is_some()),
+        ("--bandwidth-log", general.bandwidth_log),
     ];
     match refused.iter().find(|r| r.1) {
         None => Ok(()),

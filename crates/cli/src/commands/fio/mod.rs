@@ -1,6 +1,8 @@
 //! `fathom fio`, or fathom called by the name fio: fio's job files and command lines, its output, its exit codes. Everything is read and
 //! planned before any file is touched. What fathom knows beyond that goes to stderr, into the store, and into JSON under one key.
 
+mod dump;
+mod logged;
 mod measured;
 mod sink;
 mod world;
@@ -15,6 +17,7 @@ use crate::{console, epilogue, state};
 use fathom_dialects::fio::output::{self, Moment};
 use fathom_dialects::fio::{self, Asked, Format, Plan, explain, help};
 use fathom_engine::{Engine, EngineError, Ledger};
+use logged::Logged;
 use sink::{Live, Sink};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -25,6 +28,12 @@ const ERROR: u8 = 1;
 const SIGNALLED: u8 = 128;
 /// What keeps memory out of the figures.
 const REMEDY: &str = "direct=1, invalidate=1, or larger files";
+
+/// Doubts that change what the figures mean: they are said. The others are in the JSON and in the store.
+const SAID: [&str; 3] = ["holes", "not-cold", "overloaded"];
+/// What has files written, in this dialect.
+const LAID_OUT: &str =
+    " Here a job lays out a file with data if it is not there: remove it, or write it by a job with rw=write";
 
 /// Runs the drop-in. `program` is the name it was called by.
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
@@ -39,7 +48,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         console::out_raw(&help::usage(program));
         return ExitCode::from(ERROR);
     }
-    let plan = match fio::plan(&args, &world::world()) {
+    let mut plan = match fio::plan(&args, &world::world()) {
         Ok(Asked::Jobs(plan)) => plan,
         Ok(Asked::Help(asked)) => return tell(program, &asked),
         Err(wrong) => {
@@ -47,7 +56,9 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
             return ExitCode::from(ERROR);
         }
     };
-    if let Some(wrong) = plan.jobs.iter().find_map(no_directory) {
+    // As in fio, jobs that are only read ask for nothing on the disk.
+    let missing = if plan.general.parse_only { None } else { plan.jobs.iter().find_map(no_directory) };
+    if let Some(wrong) = missing {
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
@@ -62,7 +73,8 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     if asks_only || plan.general.parse_only {
         return show(&plan);
     }
-    measure(program, &plan, common)
+    let noted = plan.note_operations();
+    measure(program, &plan, noted, common)
 }
 
 /// Directories below one that is given are made; it is not.
@@ -110,13 +122,17 @@ fn show(plan: &Plan) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
+/// `noted`: operations are written down one by one.
+fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(plan.arguments.iter().cloned());
     let head = head(plan, argv);
     fathom_engine::watch_signals();
     fathom_engine::watch_state_signal();
     let mut engine = Engine::new(state::ledger());
+    if noted {
+        engine.spool_operations(logged::directory(plan));
+    }
     plan.general.allow_write.iter().for_each(|path| engine.ledger().allow_device(path));
     // What cannot be done at all is found before an older result is lost.
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
@@ -137,8 +153,10 @@ fn measure(program: &str, plan: &Plan, common: &Common) -> ExitCode {
     let mut live = Live::new(plan, &mut sink);
     let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
     live.leave();
+    let began_ms = live.began_ms();
+    let logged = Logged { operations: engine.take_operations(), began_ms };
     match finished {
-        Ok(finished) => conclude(plan, &finished, &mut sink),
+        Ok(finished) => conclude(plan, &finished, &logged, &mut sink),
         Err(error) => {
             console::error(&words(&error));
             ExitCode::from(ERROR)
@@ -158,12 +176,21 @@ fn head(plan: &Plan, argv: Vec<String>) -> Head {
     }
 }
 
-fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
+fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) -> ExitCode {
     if let Some(signal) = finished.signal {
         console::error_raw(&format!("\nfio: terminating on signal {signal}\n"));
     }
     match &finished.failure {
         Some(Failure::Engine(error)) => console::error(&words(error)),
+        Some(Failure::Operation(wrong)) => {
+            if let Some(lines) = output::verify::lines(plan, wrong) {
+                console::error_raw(&lines);
+            }
+            console::error(&format!("{} (after {} operations)", wrong.message, wrong.after_ops));
+            if let Some(dump) = output::verify::dump(plan, wrong) {
+                dump::write(&dump);
+            }
+        }
         Some(failure) => console::error(&failure.to_string()),
         None => {}
     }
@@ -171,12 +198,12 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     if !(finished.run.phases.is_empty() && finished.failure.is_some()) {
         sink.write(&output::results(plan, &finished.run, &moment()));
     }
-    let mut unwritten = false;
-    for (path, text) in output::logs::of(plan, &finished.run) {
-        if let Err(error) = std::fs::write(&path, text) {
-            console::error(&format!("{} cannot be written: {error}", path.display()));
-            unwritten = true;
-        }
+    let mut unwritten = logged.write(plan, &finished.run);
+    unwritten.extend(logged.write_iologs(plan));
+    unwritten.iter().for_each(|sentence| console::error(sentence));
+    for doubt in finished.run.doubts.iter().filter(|doubt| SAID.contains(&doubt.code.as_str())) {
+        let remedy = if doubt.code == "holes" { LAID_OUT } else { "" };
+        console::note(&format!("{}{remedy}", doubt.sentence));
     }
     epilogue::say(finished, REMEDY);
     if let Err(error) = sink.finish() {
@@ -186,7 +213,7 @@ fn conclude(plan: &Plan, finished: &Finished, sink: &mut Sink) -> ExitCode {
     match (finished.signal, &finished.failure) {
         (Some(_), _) => ExitCode::from(SIGNALLED),
         (None, Some(_)) => ExitCode::from(ERROR),
-        (None, None) if unwritten => ExitCode::from(ERROR),
+        (None, None) if !unwritten.is_empty() => ExitCode::from(ERROR),
         (None, None) => ExitCode::SUCCESS,
     }
 }

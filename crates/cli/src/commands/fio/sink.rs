@@ -7,9 +7,14 @@ use fathom_dialects::fio::plan::Make;
 use fathom_dialects::fio::{Format, Plan};
 use fathom_record::Interval;
 use fathom_workload::Phase;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Intervals end this much before their time now and then.
+const LITTLE: Duration = Duration::from_millis(100);
 
 /// Standard output, or the file of `--output`.
 pub struct Sink {
@@ -58,15 +63,42 @@ pub struct Live<'a> {
     status: bool,
     /// One stands there.
     shown: bool,
+    /// When it was last written, and when one was last left standing.
+    written: Option<Instant>,
+    stood: Instant,
+    /// When what was done so far is to be printed again, if it is.
+    told_at: Option<Instant>,
     /// Phases that are over, for whoever asks in the middle.
     over: Vec<fathom_record::Phase>,
+    /// When each phase began, milliseconds since 1970.
+    began_ms: BTreeMap<u32, u64>,
+    /// Warm-up of the phase, which logs do not count.
+    ramp_ms: u64,
 }
 
 impl<'a> Live<'a> {
     /// For the jobs of a plan.
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
-        Self { plan, sink, phase: 0, next: 0, status, shown: false, over: Vec::new() }
+        Self {
+            plan,
+            sink,
+            phase: 0,
+            next: 0,
+            status,
+            shown: false,
+            written: None,
+            stood: Instant::now(),
+            told_at: None,
+            over: Vec::new(),
+            began_ms: BTreeMap::new(),
+            ramp_ms: 0,
+        }
+    }
+
+    /// When each phase began, milliseconds since 1970.
+    pub fn began_ms(self) -> BTreeMap<u32, u64> {
+        self.began_ms
     }
 
     /// Takes the status line away.
@@ -78,8 +110,9 @@ impl<'a> Live<'a> {
 }
 
 impl Listener for Live<'_> {
-    fn begins(&mut self, _phase: &Phase, _repetition: u32) {
+    fn begins(&mut self, phase: &Phase, _repetition: u32) {
         self.phase = self.next;
+        self.ramp_ms = phase.ramp.0 / 1_000_000;
         self.next += 1;
         if !formats(self.plan).contains(&Format::Normal) {
             return;
@@ -87,23 +120,48 @@ impl Listener for Live<'_> {
         let phase = self.phase;
         let begin = |job: &&fathom_dialects::fio::Job| job.places.first().is_some_and(|p| p.phase == phase);
         for job in self.plan.jobs.iter().filter(begin) {
-            let missing = job.files.iter().flatten().any(|path| !path.exists());
-            if missing && matches!(job.ready.make, Make::Write | Make::Reserve) {
-                self.sink.write(&normal::laying_out(job));
+            if matches!(job.ready.make, Make::Write | Make::Reserve) {
+                self.sink.write(&normal::laying_out(job, Path::exists));
             }
         }
     }
 
-    fn interval(&mut self, interval: &Interval) {
-        if self.status {
-            self.shown = true;
-            console::error_raw(&format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval)));
-        }
+    fn starts(&mut self) {
+        let now = u64::try_from(super::moment().unix_ms).unwrap_or(0);
+        self.began_ms.insert(self.phase, now + self.ramp_ms);
+        self.stood = Instant::now();
+        let every = self.plan.general.status_interval_ns.map(Duration::from_nanos);
+        self.told_at = every.and_then(|every| Instant::now().checked_add(every));
     }
 
-    /// SIGUSR1 asks.
+    fn interval(&mut self, interval: &Interval) {
+        let general = &self.plan.general;
+        let least = Duration::from_nanos(general.eta_interval_ns);
+        // What comes a little before its time belongs to it.
+        let early = |since: Instant| since.elapsed() + LITTLE < least;
+        if !self.status || self.written.is_some_and(early) {
+            return;
+        }
+        self.written = Some(Instant::now());
+        let mut text = format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval));
+        let stays = |every: u64| self.stood.elapsed() + LITTLE >= Duration::from_nanos(every);
+        if general.eta_newline_ns.is_some_and(stays) {
+            self.stood = Instant::now();
+            text.push('\n');
+        }
+        self.shown = !text.ends_with('\n');
+        console::error_raw(&text);
+    }
+
+    /// SIGUSR1 asks, or `--status-interval`.
     fn wants_state(&mut self) -> bool {
-        fathom_engine::state_wanted()
+        let asked = fathom_engine::state_wanted();
+        let every = self.plan.general.status_interval_ns.map(Duration::from_nanos);
+        let Some((at, every)) = self.told_at.zip(every).filter(|(at, _)| Instant::now() >= *at) else {
+            return asked;
+        };
+        self.told_at = at.checked_add(every);
+        true
     }
 
     fn state(&mut self, so_far: fathom_record::Phase) {

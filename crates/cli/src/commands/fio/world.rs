@@ -11,6 +11,7 @@ pub fn world() -> World<'static> {
     World {
         variable: &variable,
         read: &read,
+        trace: &trace,
         find: &find,
         list: &list,
         page_bytes: rustix::param::page_size() as u64,
@@ -27,17 +28,33 @@ fn variable(name: &str) -> Option<String> {
 /// A job file is text that somebody wrote: what goes on for longer (/dev/zero, a disk) is none.
 const LARGEST_JOB_FILE: u64 = 16 << 20;
 
+/// A trace is read as a whole before the start; its operations take some three times as much memory as their lines.
+const LARGEST_TRACE: u64 = 1 << 30;
+
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    bounded(path, LARGEST_JOB_FILE)?
+        .ok_or_else(|| format!("it is larger than {} MiB, and no job file", LARGEST_JOB_FILE >> 20))
+}
+
+pub(super) fn trace(path: &Path) -> Result<Vec<u8>, String> {
+    bounded(path, LARGEST_TRACE)?.ok_or_else(|| {
+        format!(
+            "it is larger than {} MiB; a part of it can be replayed, or fathom sim replay has all",
+            LARGEST_TRACE >> 20
+        )
+    })
+}
+
+/// What a file holds; nothing if it is larger.
+fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = Vec::new();
     let all = if path == Path::new("-") {
-        std::io::stdin().take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes)
+        std::io::stdin().take(most + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(LARGEST_JOB_FILE + 1).read_to_end(&mut bytes))
+        File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
     };
-    match all.map_err(|e| e.to_string())? as u64 {
-        0..=LARGEST_JOB_FILE => Ok(bytes),
-        _ => Err(format!("it is larger than {} MiB, and no job file", LARGEST_JOB_FILE >> 20)),
-    }
+    let length = all.map_err(|e| e.to_string())? as u64;
+    Ok((length <= most).then_some(bytes))
 }
 
 pub(super) fn find(path: &Path) -> Option<Found> {

@@ -1,13 +1,14 @@
 //! `fathom iso extract`: the tree of an image as files. Only into a directory that it makes itself, and links last: so nothing in the image can
 //! make it write anywhere else. What cannot be read is told and left out; the rest is kept.
 
+use super::backend::ImageFile;
 use super::options::Extract;
-use super::{Opened, find, open, reader, shown, tell_counters};
+use super::{Opened, find, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
 use fathom_isofs::reader::Reader;
-use fathom_isofs::{FileSource, Kind, Node, Step, Walk};
+use fathom_isofs::{Kind, Node, Step, Walk};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions, Permissions};
@@ -23,7 +24,7 @@ const PIECE: usize = 256 << 10;
 
 /// What was done, and what waits for the end.
 struct Unpacking<'a> {
-    reader: &'a Reader<FileSource>,
+    reader: &'a Reader<ImageFile>,
     /// Whether contents go through the reader's cache: every byte is wanted once, so only for those who ask how that goes.
     cached: bool,
     into: &'a Path,
@@ -37,8 +38,8 @@ struct Unpacking<'a> {
 }
 
 pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished(&options.source.image)?;
-    let reader = reader(open(&options.source)?, &policy)?;
+    let policy = policy_of(&options.source, &options.reading)?;
+    let reader = reader(open_under(&options.source, &policy)?, &policy)?;
     let image: &Opened = reader.image();
     let from = find(image, &options.source, &options.from)?;
     if !from.is_directory() {

@@ -1,19 +1,23 @@
 //! `fathom iso`: ISO 9660 images listed, read, checked and unpacked without mounting them. This file opens the image and chooses; what reads
 //! it is the crate isofs.
 
+pub mod backend;
 mod check;
 mod compare;
 mod extract;
 pub mod options;
 pub mod reading;
+mod session;
 mod show;
 
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
+use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
-use fathom_isofs::{Error, FileSource, Image, Node, Options};
+use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
 use options::{Iso, Source, What};
+use reading::{Reading, medium_of};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -22,7 +26,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub type Opened = Image<FileSource>;
+pub type Opened = Image<ImageFile>;
 
 pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     match &options.what {
@@ -37,34 +41,62 @@ pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
 
 /// Opens an image as its options say. That it is none, or has not what was asked for, is the user's to mend.
 pub fn open(source: &Source) -> anyhow::Result<Opened> {
+    open_under(source, &Policy::modern_on(medium_of(&source.image)))
+}
+
+/// The policy of the options, as it goes through the back-end. A depth that was asked for is the user's.
+pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
+    let wished = reading.wished(&source.image)?;
+    Ok(match reading.depth {
+        Some(_) => wished,
+        None => source.backend.held(wished, medium_of(&source.image)),
+    })
+}
+
+/// The same, with a back-end that is fit for a policy.
+pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
+    let options = |session| Options {
+        session,
+        namespace: source.namespace.map(Into::into),
+        strict: source.strict,
+        associated: source.associated,
+        boot: source.boot,
+        zisofs_by_magic: source.zisofs_by_magic,
+        ..Options::default()
+    };
+    let asked = source.session.map(|which| which.0);
+    let chosen = asked.unwrap_or_else(|| session::of(&source.image));
+    let mut image = Image::open(file_of(source, policy)?, &options(chosen));
+    // The last session of a disc may be an empty one, or of another kind.
+    if asked.is_none() && chosen != Session::First && matches!(image, Err(Error::Volume { .. })) {
+        image = Image::open(file_of(source, policy)?, &options(Session::First));
+    }
+    let name = source.image.display();
+    image.map_err(|error| match error {
+        Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
+        other => anyhow::Error::new(other).context(name.to_string()),
+    })
+}
+
+/// What the image is read from.
+fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
     let flags = if source.direct { libc::O_DIRECT } else { 0 };
     let file = File::options().read(true).custom_flags(flags).open(&source.image);
     let file = file.map_err(|e| Usage(format!("{name}: cannot be opened: {e}")))?;
     let file = FileSource::new(file)
         .map_err(|e| Usage(format!("{name}: {e}; an image must be a file or a block device")))?;
-    let options = Options {
-        session: source.session.0,
-        namespace: source.namespace.map(Into::into),
-        strict: source.strict,
-        associated: source.associated,
-        zisofs_by_magic: source.zisofs_by_magic,
-        ..Options::default()
-    };
-    Image::open(file, &options).map_err(|error| match error {
-        Error::Volume { .. } | Error::Strict(_) => Usage(format!("{name}: {error}")).into(),
-        other => anyhow::Error::new(other).context(source.image.display().to_string()),
-    })
+    Ok(source.backend.of(file, policy)?)
 }
 
 /// A reader of an image under the policy of the options.
-fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<FileSource>> {
+fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<ImageFile>> {
     Reader::new(Arc::new(image), policy).map_err(|e| Usage(e.to_string()).into())
 }
 
 /// Says what the device was asked for.
-fn tell_counters(reader: &Reader<FileSource>, policy: &Policy) -> anyhow::Result<()> {
-    let counted = reading::told(policy, &reader.counters());
+fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<()> {
+    let counted = reading::told(policy, &reader.counters(), reader.image().source().told());
     console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
     Ok(())
 }

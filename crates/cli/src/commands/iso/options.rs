@@ -1,5 +1,6 @@
 //! The options of `fathom iso`, one definition each.
 
+use super::backend::Backend;
 use super::compare::options::Compare;
 use super::reading::Reading;
 use clap::{Args, Subcommand, ValueEnum};
@@ -45,9 +46,9 @@ pub enum What {
 pub struct Source {
     /// The image: a file or a block device; raw sectors (.bin) are recognised
     pub image: PathBuf,
-    /// Which session: first, last, a number from 1, or sector:N for one that starts there
-    #[arg(long, value_name = "WHICH", default_value = "first")]
-    pub session: Which,
+    /// Which session: first, last, a number from 1, or sector:N for one that starts there [default: first; of a disc in a drive the last]
+    #[arg(long, value_name = "WHICH")]
+    pub session: Option<Which>,
     /// Which tree [default: the first there is of rock-ridge, joliet, 1999, plain]
     #[arg(long, value_name = "TREE")]
     pub namespace: Option<Tree>,
@@ -57,12 +58,18 @@ pub struct Source {
     /// Also show associated files (resource data), as NAME%assoc
     #[arg(long)]
     pub associated: bool,
+    /// Also show boot images (El Torito), as files of /.fathom/boot
+    #[arg(long)]
+    pub boot: bool,
     /// Decompress zisofs files also where the directory does not say that they are
     #[arg(long)]
     pub zisofs_by_magic: bool,
     /// Read the image past the kernel's page cache (O_DIRECT)
     #[arg(long)]
     pub direct: bool,
+    /// What the image is read through: a call for each read, or a ring (io_uring), which takes several at once
+    #[arg(long, value_name = "BACKEND", default_value = "pread")]
+    pub backend: Backend,
 }
 
 #[derive(Debug, Args)]

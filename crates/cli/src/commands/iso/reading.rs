@@ -2,7 +2,7 @@
 
 use crate::exit::Usage;
 use clap::{Args, ValueEnum};
-use fathom_isofs::reader::{BUNDLES, Chunk, Counters, Medium, Policy};
+use fathom_isofs::reader::{BUNDLES, Chunk, Counters, Medium, Policy, PolicyError};
 use fathom_workload::Bytes;
 use serde_json::json;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -38,9 +38,24 @@ pub struct Reading {
     /// Whether what a failed request held is read again in smaller parts
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub isolate: Option<Switch>,
-    /// Size of the page cache
+    /// Most that the page cache holds [default: 64MiB]
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub cache_size: Option<Bytes>,
+    /// Seconds without a read after which the page cache is given back, once no file is open; 0 keeps it [default: 30]
+    #[arg(long, value_name = "SECONDS", help_heading = "How contents are read")]
+    pub cache_idle: Option<u32>,
+    /// Whether who wants blocks that are on their way for another file waits for that read
+    #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
+    pub attach: Option<Switch>,
+    /// Whether queued read-ahead counts as waited for once somebody waits for it (elevator sweep)
+    #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
+    pub promote: Option<Switch>,
+    /// Whether queued read-ahead is dropped when its file is closed or its reader goes back
+    #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
+    pub drop_ahead: Option<Switch>,
+    /// Largest hole between two requests that is read along to make them one, 0 to 1MiB [default: 32KiB under modern from a disc in a drive, else 0]
+    #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
+    pub bridge: Option<Bytes>,
     /// Most requests with the device at once, 1 to 1024
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How contents are read")]
     pub depth: Option<u32>,
@@ -117,16 +132,18 @@ pub enum Switch {
 impl Reading {
     /// Whether any of it was asked for.
     pub fn is_asked(&self) -> bool {
-        let switches = [self.coalesce, self.per_open, self.free_behind, self.isolate];
+        let parts = [self.coalesce, self.per_open, self.free_behind, self.isolate];
+        let mut switches = parts.into_iter().chain([self.attach, self.promote, self.drop_ahead]);
+        let sizes = [self.max_transfer, self.cache_size, self.bridge];
         self.policy.is_some()
             || self.scheduler.is_some()
             || self.read_ahead.is_some()
             || self.chunk.is_some()
-            || self.max_transfer.is_some()
-            || self.cache_size.is_some()
+            || self.cache_idle.is_some()
             || self.depth.is_some()
             || self.helpers.is_some()
-            || switches.iter().any(Option::is_some)
+            || switches.any(|switch| switch.is_some())
+            || sizes.iter().any(Option::is_some)
     }
 
     /// The policy with its switches, for an image.
@@ -138,6 +155,9 @@ impl Reading {
         set(&mut policy.per_open, self.per_open);
         set(&mut policy.free_behind, self.free_behind);
         set(&mut policy.isolate, self.isolate);
+        set(&mut policy.attach, self.attach);
+        set(&mut policy.promote, self.promote);
+        set(&mut policy.drop_ahead, self.drop_ahead);
         policy.scheduler = self.scheduler.clone().unwrap_or(policy.scheduler);
         policy.read_ahead = self.read_ahead.clone().unwrap_or(policy.read_ahead);
         policy.depth = self.depth.unwrap_or(policy.depth);
@@ -153,20 +173,33 @@ impl Reading {
         if let Some(Bytes(bytes)) = self.cache_size {
             policy.cache_bytes = bytes;
         }
-        policy.check().map_err(|e| Usage(format!("how contents are read: {e}")))?;
+        policy.idle_s = self.cache_idle.unwrap_or(policy.idle_s);
+        if let Some(Bytes(bytes)) = self.bridge {
+            policy.bridge = u32::try_from(bytes).unwrap_or(u32::MAX);
+        }
+        let wrong = |why: String| Usage(format!("how contents are read: {why}"));
+        policy.check().map_err(|e| wrong(e.to_string()))?;
+        if self.promote == Some(Switch::On) && policy.knows_classes() != Ok(true) {
+            let scheduler = policy.scheduler;
+            return Err(wrong(PolicyError::Classes { what: "--promote on", scheduler }.to_string()));
+        }
+        if !policy.coalesce && self.bridge.is_some_and(|Bytes(bytes)| bytes > 0) {
+            return Err(wrong("--bridge makes two requests one, which --coalesce off forbids".into()));
+        }
         Ok(policy)
     }
 }
 
-/// What a reader counted.
-pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
+/// What a reader counted, with what it read through.
+pub fn told(policy: &Policy, counters: &Counters, backend: serde_json::Value) -> serde_json::Value {
     let sizes = counters.sizes.iter();
     let class = |n: usize| if n == 0 { 0 } else { 512_u64 << (n - 1) };
     let distances = counters.distances.iter().enumerate().filter(|&(_, &count)| count > 0);
-    json!({
+    let mut told = json!({
         "schema": "fathom-iso-counters/1",
         "scheduler": policy.scheduler,
         "read_ahead": policy.read_ahead,
+        "backend": backend,
         "pages_asked": counters.pages_asked,
         "pages_cached": counters.pages_cached,
         "pages_read": counters.pages_read,
@@ -189,7 +222,25 @@ pub fn told(policy: &Policy, counters: &Counters) -> serde_json::Value {
         "served_longest_ns": counters.served_longest.0,
         "in_flight_most": counters.deepest,
         "deadlines_expired": counters.expired,
-    })
+    });
+    let more = [
+        ("pieces_attached", counters.attached),
+        ("requests_promoted", counters.promoted),
+        ("pages_withdrawn", counters.pages_withdrawn),
+        ("holes_bridged", counters.bridged),
+        ("hole_bytes", counters.bridged_bytes),
+        ("pages_of_small_files", counters.pages_small_files),
+        ("directory_requests", counters.directory_reads),
+        ("directory_bytes", counters.directory_bytes),
+        ("directories_in_advance", counters.directories),
+        ("pages_given_back", counters.pages_given_back),
+        ("cache_bytes", counters.cache_bytes),
+        ("cache_limit_bytes", counters.cache_limit),
+    ];
+    for (name, count) in more {
+        told[name] = count.into();
+    }
+    told
 }
 
 #[cfg(test)]
@@ -211,6 +262,43 @@ mod tests {
         assert_eq!((device("sda", Some("0\n")), device("vda", None)), (Medium::Other, Medium::Other));
         assert_eq!((device("cd", Some("5\n")), device("sr0", None)), (Medium::Optical, Medium::Optical));
         assert_eq!(medium_of(Path::new("/no/such/image")), Medium::Other);
+    }
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        reading: Reading,
+    }
+
+    fn wished(words: &[&str]) -> Result<Policy, String> {
+        let words = std::iter::once("x").chain(words.iter().copied());
+        let line = <Line as clap::Parser>::try_parse_from(words).unwrap();
+        line.reading.wished(Path::new("/no/such/image")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn what_nothing_would_come_of_is_refused() {
+        let error = wished(&["--promote", "on", "--scheduler", "mq-deadline"]).unwrap_err();
+        assert!(error.contains("an elevator that knows classes"), "{error}");
+        let error = wished(&["--coalesce", "off", "--bridge", "32KiB"]).unwrap_err();
+        assert!(error.contains("--coalesce off forbids"), "{error}");
+        assert!(wished(&["--bridge", "2MiB"]).unwrap_err().contains("a hole of 2097152 bytes"));
+        let policy = wished(&["--coalesce", "off", "--promote", "on", "--cache-idle", "0"]).unwrap();
+        assert!(policy.promote && !policy.coalesce && policy.idle_s == 0);
+    }
+
+    /// The help says what the library does.
+    #[test]
+    fn defaults_are_those_of_the_help() {
+        use fathom_isofs::reader::{CACHE_BYTES, IDLE_S};
+        let policy = wished(&[]).unwrap();
+        assert_eq!((policy.cache_bytes, policy.idle_s), (CACHE_BYTES, IDLE_S));
+        assert_eq!((CACHE_BYTES, IDLE_S), (64 << 20, 30));
+        assert_eq!((policy.bridge, policy.small_files), (0, 0));
+        let disc = Bundle::Modern.on(Medium::Optical);
+        assert_eq!((disc.bridge, disc.small_files), (32 << 10, 256 << 10));
+        let told = told(&policy, &Counters { cache_limit: 64 << 20, ..Counters::default() }, json!({}));
+        assert_eq!(told["cache_limit_bytes"], 64 << 20);
     }
 
     #[test]

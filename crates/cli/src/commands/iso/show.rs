@@ -1,13 +1,14 @@
 //! `fathom iso ls`, `stat` and `cat`: what is in an image, printed.
 
+use super::backend::ImageFile;
 use super::options::{Cat, Ls, Stat};
-use super::{Opened, find, open, reader, shown, tell_counters};
+use super::{Opened, find, open, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
 use crate::exit;
 use anyhow::Context as _;
 use fathom_isofs::format::date::Date;
 use fathom_isofs::reader::Reader;
-use fathom_isofs::{Entry, FileSource, Kind, Node, Step, Walk};
+use fathom_isofs::{Entry, Kind, Node, Step, Walk};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -193,8 +194,8 @@ fn file(image: &Opened, node: &Node) -> serde_json::Value {
 }
 
 pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
-    let policy = options.reading.wished(&options.source.image)?;
-    let reader = reader(open(&options.source)?, &policy)?;
+    let policy = policy_of(&options.source, &options.reading)?;
+    let reader = reader(open_under(&options.source, &policy)?, &policy)?;
     let done = cat_all(options, &reader);
     if options.counters {
         tell_counters(&reader, &policy)?;
@@ -202,7 +203,7 @@ pub fn cat(options: &Cat) -> anyhow::Result<ExitCode> {
     done
 }
 
-fn cat_all(options: &Cat, reader: &Reader<FileSource>) -> anyhow::Result<ExitCode> {
+fn cat_all(options: &Cat, reader: &Reader<ImageFile>) -> anyhow::Result<ExitCode> {
     // Not the standard library's stdout, which looks for ends of lines in what may be anything.
     let stdout = std::io::stdout().as_fd().try_clone_to_owned().context("stdout cannot be written")?;
     widen(&stdout);

@@ -8,12 +8,14 @@ pub mod options;
 mod point;
 mod signals;
 
-use super::iso::{open, reading};
+use super::iso::backend::ImageFile;
+use super::iso::reading::Bundle;
+use super::iso::{open_under, policy_of, reading};
 use crate::console;
 use crate::exit::Usage;
 use anyhow::Context as _;
-use fathom_isofs::mount::{Cache, Mounting, mount};
-use fathom_isofs::reader::{Counters, Medium, Policy, Reader};
+use fathom_isofs::mount::{Cache, DirOrder, Mounting, mount};
+use fathom_isofs::reader::{Medium, Policy, Reader};
 use options::Mount;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -35,19 +37,23 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     if options.daemon && !background {
         return daemon::start();
     }
-    let policy = options.reading.wished(&options.source.image)?;
-    let image = open(&options.source)?;
+    let policy = policy(options)?;
+    let image = open_under(&options.source, &policy)?;
     let reader = Reader::new(Arc::new(image), &policy).map_err(|e| Usage(e.to_string()))?;
     let on = point::ready(&options.on)?;
     point::helper_there()?;
     let source = std::path::absolute(&options.source.image).unwrap_or_else(|_| options.source.image.clone());
     let optical = reading::medium_of(&options.source.image) == Medium::Optical;
+    let today = options.reading.policy.is_none_or(|policy| policy == Bundle::Modern);
     let how = Mounting {
         name: source.display().to_string(),
         cache: if options.reading.is_asked() { Cache::Own } else { Cache::Kernel },
         workers: options.workers.into(),
         others: options.allow_other,
         look: !optical,
+        order: options.dir_order.map_or_else(|| order_on(optical && today), DirOrder::from),
+        metadata: options.metadata.map_or_else(|| metadata_on(optical && today), |bytes| bytes.0),
+        small_files: policy.small_files,
     };
     // From here on the order matters; see above.
     if background {
@@ -82,13 +88,13 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         let (asked, told, counters) = (policy.clone(), reader.clone(), options.counters);
         move || {
             if counters {
-                tell(&asked, &told.counters());
+                tell(&asked, &told);
             }
         }
     };
     let (end, over, told, place) = (last_words.clone(), watching.clone(), reader.clone(), on.clone());
     signals.answer(
-        move || tell(&policy, &told.counters()),
+        move || tell(&policy, &told),
         // Refused if somebody has unmounted it meanwhile, or mounted something over it.
         move || _ = point::unmount_this(&place, ours),
         move || {
@@ -108,6 +114,29 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     }
 }
 
+fn policy(options: &Mount) -> Result<Policy, Usage> {
+    let mut policy = policy_of(&options.source, &options.reading)?;
+    let Some(bytes) = options.small_files.map(|bytes| bytes.0) else { return Ok(policy) };
+    if bytes > 0 && !options.reading.is_asked() {
+        let why = "--small-files reads into a cache of our own, and without --policy and its kin the kernel keeps contents; add --policy modern, or leave it out";
+        return Err(Usage(why.into()));
+    }
+    policy.small_files = bytes;
+    policy.check().map_err(|e| Usage(format!("--small-files: {e}")))?;
+    Ok(policy)
+}
+
+/// What pays on a disc in a drive, where the head is what is slow; elsewhere a directory is read when it is asked for.
+const METADATA_BYTES: u64 = 64 << 20;
+
+fn order_on(disc: bool) -> DirOrder {
+    if disc { DirOrder::Lbn } else { DirOrder::Disk }
+}
+
+fn metadata_on(disc: bool) -> u64 {
+    if disc { METADATA_BYTES } else { 0 }
+}
+
 fn cannot(on: &std::path::Path) -> String {
     let how = if rustix::process::geteuid().is_root() {
         "root needs /dev/fuse (the kernel's module fuse)"
@@ -118,8 +147,9 @@ fn cannot(on: &std::path::Path) -> String {
 }
 
 /// Prints what was counted, in one piece.
-fn tell(policy: &Policy, counters: &Counters) {
-    let counted = reading::told(policy, counters).to_string() + "\n";
+fn tell(policy: &Policy, reader: &Reader<ImageFile>) {
+    let backend = reader.image().source().told();
+    let counted = reading::told(policy, &reader.counters(), backend).to_string() + "\n";
     let _ = std::io::stderr().lock().write_all(counted.as_bytes());
 }
 
@@ -130,4 +160,38 @@ fn abort_on_panic() {
         report(panic);
         std::process::abort();
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        mount: Mount,
+    }
+
+    fn asked(words: &[&str]) -> Result<Policy, String> {
+        let words = ["x", "image", "dir"].iter().chain(words);
+        policy(&<Line as clap::Parser>::try_parse_from(words).unwrap().mount).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn small_files_ask_for_a_cache_of_our_own() {
+        assert!(asked(&["--small-files", "64KiB"]).unwrap_err().contains("add --policy modern"));
+        assert!(asked(&["--small-files", "0"]).is_ok());
+        let policy = asked(&["--small-files", "64KiB", "--policy", "seed"]).unwrap();
+        assert_eq!(policy.small_files, 64 << 10);
+        assert!(
+            asked(&["--small-files", "1GiB", "--policy", "seed"]).unwrap_err().contains("small files of")
+        );
+    }
+
+    /// As the help says.
+    #[test]
+    fn defaults_are_those_of_the_help() {
+        assert_eq!((order_on(true), order_on(false)), (DirOrder::Lbn, DirOrder::Disk));
+        assert_eq!((metadata_on(true), metadata_on(false)), (64 << 20, 0));
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::commands::iso::options::Source;
 use crate::commands::iso::reading::Reading;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use fathom_isofs::mount::DirOrder;
+use fathom_workload::Bytes;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -29,9 +31,41 @@ pub struct Mount {
     /// Threads that answer
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,
+    /// In which order directories show their entries [default: lbn from a disc in a drive, but not under the older policies; else disk]
+    #[arg(long, value_name = "ORDER")]
+    pub dir_order: Option<Order>,
+    /// Most memory for directories that are read and taken apart before they are asked for; 0 is none [default: 64MiB from a disc in a drive, but
+    /// not under the older policies; else 0]
+    #[arg(long, value_name = "SIZE")]
+    pub metadata: Option<Bytes>,
+    /// Bytes of the files behind an opened one that are read with it where files are opened in the order in which they are shown; 0 is none. Only
+    /// with --policy or its kin [default: 256KiB under modern from a disc in a drive, else 0]
+    #[arg(long, value_name = "SIZE")]
+    pub small_files: Option<Bytes>,
     /// Print what was asked of the image as JSON to stderr when it is unmounted
     #[arg(long)]
     pub counters: bool,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// `--dir-order`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Order {
+    /// By the first block of a file: who reads them one after the other goes over the disc once
+    Lbn,
+    /// As the directory has them
+    Disk,
+    /// By name
+    Name,
+}
+
+impl From<Order> for DirOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Lbn => Self::Lbn,
+            Order::Disk => Self::Disk,
+            Order::Name => Self::Name,
+        }
+    }
 }

@@ -115,10 +115,10 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it.
+/// Options of a job that stand in it, or above it. fio tells none that has no value.
 fn options(job: &Job, own: bool) -> impl Iterator<Item = (&'static str, &str)> {
     let of = job.settings.all().filter(move |(level, _)| (*level == Level::Own) == own);
-    of.map(|(_, s)| (s.row.name, s.value.as_deref().unwrap_or("")))
+    of.filter_map(|(_, s)| Some((s.row.name, s.value.as_deref()?)))
 }
 
 fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
@@ -165,12 +165,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
             }
         });
     }
-    let tables = if job.report.lat || job.report.clat {
-        stats::tables(&entry.latencies())
-    } else {
-        stats::tables(&Histogram::default())
-    };
-    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(tables) {
+    for (key, table) in ["latency_ns", "latency_us", "latency_ms"].into_iter().zip(entry.tables(job)) {
         json.object(key, |json| {
             let names = BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]);
             for (name, share) in names.zip(table) {
@@ -274,7 +269,16 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
                 json.inside(None, ['{', '}'], |json| {
                     json.text("name", &phase.name);
                     json.text("served by", phase.origin().regime.words());
-                    let extents = phase.repetitions.last().and_then(|r| r.extents);
+                    let last = phase.repetitions.last();
+                    for (key, resident) in [
+                        ("cached before percent", last.and_then(|r| r.resident_before)),
+                        ("cached after percent", last.and_then(|r| r.resident_after)),
+                    ] {
+                        if let Some(share) = resident.and_then(|r| r.cached_share()) {
+                            json.float(key, share * 100.0);
+                        }
+                    }
+                    let extents = last.and_then(|r| r.extents);
                     if let Some(extents) = extents {
                         json.raw("hole bytes", extents.hole_bytes);
                         json.raw("unwritten bytes", extents.unwritten_bytes);
@@ -287,6 +291,23 @@ fn beyond(json: &mut Json, plan: &Plan, run: &Run, disks: bool) {
                             json.raw("p99", stats::percentile(&h, 99.0));
                         });
                     }
+                });
+            }
+        });
+        json.list("doubts", |json| {
+            for doubt in &run.doubts {
+                json.inside(None, ['{', '}'], |json| {
+                    json.text("code", &doubt.code);
+                    json.text("sentence", &doubt.sentence);
+                });
+            }
+        });
+        json.list("trust", |json| {
+            for check in &run.trust {
+                json.inside(None, ['{', '}'], |json| {
+                    json.text("code", &check.code);
+                    json.text("verdict", check.verdict.word());
+                    json.text("sentence", &check.sentence);
                 });
             }
         });

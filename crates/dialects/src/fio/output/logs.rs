@@ -1,98 +1,229 @@
-//! The logs of `write_bw_log`, `write_iops_log` and `write_lat_log`: a line for each window and direction, `time, value, direction, block
-//! size, priority`, separated by comma and blank, as the programs that read them expect it.
+//! The logs of `write_bw_log`, `write_iops_log`, `write_lat_log` and `write_hist_log`: a line for each window and direction, or for each
+//! operation: `time, value, direction, block size, priority`, separated by comma and blank, as the programs that read them expect it.
+//! What is made of single operations is in [`super::log_operations`].
 
-use super::super::plan::{Job, Plan};
+use super::super::plan::{Job, Logs, Plan};
+use super::log_operations::{self, Log, Operation, What};
 use super::windows::{self, Window};
 use fathom_record::{OpKind, Run, Worker};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The logs of a run: where each belongs, and its text.
-#[must_use]
-pub fn of(plan: &Plan, run: &Run) -> BTreeMap<PathBuf, String> {
-    let mut logs = BTreeMap::new();
+/// What was written down while the jobs ran.
+pub struct Noted<'a> {
+    /// The operations of a worker, by phase and number, in the order in which they ended.
+    pub operations: &'a dyn Fn(u32, u32) -> Box<dyn Iterator<Item = Operation> + 'a>,
+    /// When a phase began to count, milliseconds since 1970.
+    pub began_ms: &'a dyn Fn(u32) -> u64,
+}
+
+/// Writes the logs of a run piece by piece: `out` appends a text to a file, which is made when it is first named. Gives sentences about
+/// those that are not whole.
+pub fn write(plan: &Plan, run: &Run, noted: &Noted<'_>, out: &mut dyn FnMut(&Path, &str)) -> Vec<String> {
     let mut number = 0;
+    let mut torn = Vec::new();
     for job in &plan.jobs {
         for clone in 0..job.clones {
             number += 1;
-            one(plan, job, (clone, number), run, &mut logs);
+            torn.extend(one(plan, job, (clone, number), run, noted, out));
         }
     }
-    logs
+    torn
 }
 
 /// What stands in a log.
-#[derive(Clone, Copy)]
-enum Value {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
     Bandwidth,
     Operations,
-    /// The mean of this kind of latency, of reads and of writes.
-    Latency([OpKind; 2]),
+    /// From preparing to completion.
+    Whole,
+    Completion,
+    Submission,
 }
 
-fn one(plan: &Plan, job: &Job, (clone, number): (u32, u32), run: &Run, logs: &mut BTreeMap<PathBuf, String>) {
-    let (report, asked) = (&job.report, &job.report.logs);
-    let Some(width_ns) = asked.width_ns else { return };
-    let worker = job.places.first().and_then(|place| {
-        let phase = run.phases.iter().find(|p| p.seq == place.phase)?;
-        phase.repetitions.first()?.workers.iter().find(|w| w.index == place.worker + clone)
-    });
-    let asynchronous = super::engine_batch(job).is_some();
-    let completion = [OpKind::ReadCompletion, OpKind::WriteCompletion];
-    let whole = [OpKind::Read, OpKind::Write];
-    let kinds = [
-        ("bw", &asked.bandwidth, true, Value::Bandwidth),
-        ("iops", &asked.operations, true, Value::Operations),
-        ("lat", &asked.latency, report.lat, Value::Latency(whole)),
-        ("clat", &asked.latency, report.clat, Value::Latency(if asynchronous { completion } else { whole })),
-        (
-            "slat",
-            &asked.latency,
-            report.slat,
-            Value::Latency([OpKind::ReadSubmission, OpKind::WriteSubmission]),
-        ),
-    ];
-    for (kind, name, shown, value) in kinds {
-        let Some(name) = name.as_ref().filter(|_| shown) else { continue };
-        let file =
-            if asked.per_job { format!("{name}_{kind}.{number}.log") } else { format!("{name}_{kind}.log") };
-        let path = plan.general.aux_path.as_ref().map_or_else(|| PathBuf::from(&file), |dir| dir.join(&file));
-        let text = logs.entry(path).or_default();
-        if let Some(worker) = worker {
-            lines(text, worker, width_ns, value, asked.offset);
+/// What begins and ends a line.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    /// Added to every time.
+    pub epoch_ms: u64,
+    offset: bool,
+    /// Class and level, if they are told.
+    priority: Option<u16>,
+}
+
+impl Line {
+    fn of(job: &Job, began_ms: u64) -> Self {
+        /// Best effort, the only class there is, in the bits above the level.
+        const BEST_EFFORT: u16 = 2 << 13;
+        let logs = &job.report.logs;
+        let priority = job.priority.1.map_or(0, |level| BEST_EFFORT | u16::from(level));
+        Self {
+            epoch_ms: if logs.wall_clock { began_ms } else { 0 },
+            offset: logs.offset,
+            priority: logs.priority.then_some(priority),
         }
+    }
+
+    /// What comes after the block size, with the end of the line.
+    pub fn end(self, out: &mut String, offset: u64) {
+        if self.offset {
+            let _ = write!(out, ", {offset}");
+        }
+        let _ = match self.priority {
+            Some(priority) => writeln!(out, ", 0x{priority:04x}"),
+            None => writeln!(out, ", 0"),
+        };
     }
 }
 
-fn lines(out: &mut String, worker: &Worker, width_ns: u64, value: Value, offset: bool) {
+/// The logs of one clone of a job.
+fn one(
+    plan: &Plan,
+    job: &Job,
+    (clone, number): (u32, u32),
+    run: &Run,
+    noted: &Noted<'_>,
+    out: &mut dyn FnMut(&Path, &str),
+) -> Option<String> {
+    let asked = &job.report.logs;
+    if !asked.any() {
+        return None;
+    }
+    let names = names(plan, job, number);
+    // A log of which nothing came is there, and empty.
+    names.iter().for_each(|(path, _)| out(path, ""));
+    let place = job.places.first()?;
+    let (phase, index) = (place.phase, place.worker + clone);
+    let repetition = run.phases.iter().find(|p| p.seq == phase)?.repetitions.first()?;
+    let worker = repetition.workers.iter().find(|w| w.index == index)?;
+    let line = Line::of(job, (noted.began_ms)(phase));
+    if let Some(width_ns) = asked.intervals_ns() {
+        for (path, what) in &names {
+            if let What::Value(value) = what {
+                let mut text = String::new();
+                lines(&mut text, worker, width_ns, kinds(*value, job), *value, line);
+                out(path, &text);
+            }
+        }
+    }
+    if !asked.of_operations() {
+        return None;
+    }
+    let mut logs: Vec<Log> = names
+        .into_iter()
+        .filter(|(_, what)| match what {
+            What::Value(_) => asked.intervals_ns().is_none(),
+            What::Histogram => asked.histogram_width_ns.is_some(),
+        })
+        .map(|(path, what)| Log::new(path, what))
+        .collect();
+    let told = log_operations::write(
+        &mut logs,
+        (asked, line, worker.elapsed_ns),
+        super::engine_batch(job).is_some(),
+        (noted.operations)(phase, index),
+        out,
+    );
+    let done: u64 =
+        worker.stats.iter().filter(|s| matches!(s.op, OpKind::Read | OpKind::Write)).map(|s| s.ops).sum();
+    (told < done).then(|| {
+        format!(
+            "the logs of job {} hold {told} operations of {done}: the others could not be written down",
+            job.name
+        )
+    })
+}
+
+/// The logs of all jobs together, reads, writes and trims: their names and texts. A line for each interval, also where nothing was moved.
+#[must_use]
+pub fn together(run: &Run) -> [(&'static str, String); 3] {
+    let mut logs = [
+        ("agg-read_bw.log", Some(OpKind::Read)),
+        ("agg-write_bw.log", Some(OpKind::Write)),
+        ("agg-trim_bw.log", None),
+    ]
+    .map(|(name, kind)| (name, kind, String::new()));
+    let mut begin_ns = 0;
+    for repetition in run.phases.iter().filter_map(|phase| phase.repetitions.first()) {
+        for interval in &repetition.intervals {
+            let time_ms = (begin_ns + interval.end_ns) / 1_000_000;
+            for (direction, (_, kind, text)) in logs.iter_mut().enumerate() {
+                let of = |moved: &&(OpKind, u64)| Some(moved.0) == *kind;
+                let bytes: u64 = interval.moved.iter().filter(of).map(|moved| moved.1).sum();
+                let _ =
+                    writeln!(text, "{time_ms}, {}, {direction}, 0, 0", kib_per_s(bytes, interval.width_ns));
+            }
+        }
+        begin_ns += repetition.elapsed_ns;
+    }
+    logs.map(|(name, _, text)| (name, text))
+}
+
+/// The files of a clone with what stands in each.
+fn names(plan: &Plan, job: &Job, number: u32) -> Vec<(PathBuf, What)> {
+    let (report, asked): (_, &Logs) = (&job.report, &job.report.logs);
+    let kinds = [
+        ("bw", &asked.bandwidth, true, What::Value(Value::Bandwidth)),
+        ("iops", &asked.operations, true, What::Value(Value::Operations)),
+        ("lat", &asked.latency, report.lat, What::Value(Value::Whole)),
+        ("clat", &asked.latency, report.clat, What::Value(Value::Completion)),
+        ("slat", &asked.latency, report.slat, What::Value(Value::Submission)),
+        ("clat_hist", &asked.histograms, true, What::Histogram),
+    ];
+    let named = kinds.into_iter().filter(|(_, _, shown, _)| *shown);
+    let named = named.filter_map(|(kind, name, _, what)| Some((kind, name.as_ref()?, what)));
+    named
+        .map(|(kind, name, what)| {
+            let number = if asked.per_job { format!(".{number}") } else { String::new() };
+            let file = format!("{name}_{kind}{number}.log");
+            let path =
+                plan.general.aux_path.as_ref().map_or_else(|| PathBuf::from(&file), |dir| dir.join(&file));
+            (path, what)
+        })
+        .collect()
+}
+
+/// The kinds of operations, reads and writes, whose figures a value is made of.
+fn kinds(value: Value, job: &Job) -> [OpKind; 2] {
+    let queued = super::engine_batch(job).is_some();
+    match value {
+        Value::Submission => [OpKind::ReadSubmission, OpKind::WriteSubmission],
+        Value::Completion if queued => [OpKind::ReadCompletion, OpKind::WriteCompletion],
+        _ => [OpKind::Read, OpKind::Write],
+    }
+}
+
+/// Means of windows, from the interval series.
+fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: [OpKind; 2], value: Value, line: Line) {
     let mut ended_ns = 0;
     for (number, window) in windows::of(worker, width_ns) {
         // The last one ends with the job.
         ended_ns += window.width_ns;
         let time_ms = ((number + 1) * width_ns).min(ended_ns.max(number * width_ns)) / 1_000_000;
-        for direction in 0..2 {
-            if let Some(value) = value.of(&window, direction) {
-                let offset = if offset { " 0," } else { "" };
-                let _ = writeln!(out, "{time_ms}, {value}, {direction}, 0,{offset} 0");
+        for (direction, kind) in kinds.into_iter().enumerate() {
+            if let Some(value) = mean(value, &window, kind) {
+                let _ = write!(out, "{}, {value}, {direction}, 0", line.epoch_ms + time_ms);
+                line.end(out, 0);
             }
         }
     }
 }
 
-impl Value {
-    /// The value of a window; nothing where there was no I/O.
-    fn of(self, window: &Window, direction: usize) -> Option<u64> {
-        let kind = match self {
-            Self::Latency(kinds) => kinds[direction],
-            _ => [OpKind::Read, OpKind::Write][direction],
-        };
-        let [ops, bytes, sum_ns] = window.of(kind);
-        let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns.max(1) as f64) as u64;
-        (ops > 0).then(|| match self {
-            Self::Bandwidth => per_s(bytes) / 1024,
-            Self::Operations => (ops as f64 * 1e9 / window.width_ns.max(1) as f64).round() as u64,
-            Self::Latency(_) => sum_ns / ops,
-        })
-    }
+/// The value of a window; nothing where there was no I/O.
+fn mean(value: Value, window: &Window, kind: OpKind) -> Option<u64> {
+    let [ops, bytes, sum_ns] = window.of(kind);
+    (ops > 0).then(|| match value {
+        Value::Bandwidth => kib_per_s(bytes, window.width_ns),
+        Value::Operations => per_s(ops, window.width_ns),
+        _ => sum_ns / ops,
+    })
+}
+
+pub(super) fn kib_per_s(bytes: u64, width_ns: u64) -> u64 {
+    (bytes as f64 * 1e9 / width_ns.max(1) as f64) as u64 / 1024
+}
+
+pub(super) fn per_s(operations: u64, width_ns: u64) -> u64 {
+    (operations as f64 * 1e9 / width_ns.max(1) as f64).round() as u64
 }

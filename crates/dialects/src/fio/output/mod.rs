@@ -1,13 +1,16 @@
 //! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
-//! `logs` are files beside that.
+//! `logs` (with `log_operations`) and `iolog` are files beside that.
 
+pub mod iolog;
 pub mod json;
+pub mod log_operations;
 pub mod logs;
 pub mod normal;
 pub mod stats;
 pub mod status;
 pub mod terse;
 pub mod units;
+pub mod verify;
 pub mod windows;
 
 use super::general::Format;
@@ -35,21 +38,15 @@ pub struct Moment {
 pub fn results(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let formats = formats(plan);
     let mut out = String::new();
-    if formats.contains(&Format::Terse) && !formats.contains(&Format::Normal) {
+    if formats.contains(&Format::Terse) {
         out += &terse::lines(plan, run, plan.general.terse_version.unwrap_or(3));
     }
     let json = formats.iter().find(|f| matches!(f, Format::Json | Format::JsonPlus));
     if let Some(json) = json {
         out += &json::document(plan, run, moment, *json == Format::JsonPlus);
-        if formats.contains(&Format::Normal) {
-            out.push('\n');
-        }
     }
     if formats.contains(&Format::Normal) {
         out += &normal::report(plan, run, moment);
-        if formats.contains(&Format::Terse) {
-            out += &terse::lines(plan, run, plan.general.terse_version.unwrap_or(3));
-        }
     }
     out
 }

@@ -1,12 +1,14 @@
 //! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
 
-use super::super::plan::{Job, Part, Plan};
+use super::super::plan::{Job, Plan};
 use super::stats::{self, BUCKETS, Entry, Side};
 use super::units::{bytes, count, rate, short, time};
 use super::{Moment, VERSION, engine_batch};
 use fathom_record::{Histogram, Run};
 use fathom_workload::{Bytes, Record};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 /// What is printed before the run.
 #[must_use]
@@ -46,14 +48,29 @@ pub fn head(plan: &Plan) -> String {
 
 /// What is printed before files of a job are written.
 #[must_use]
-pub fn laying_out(job: &Job) -> String {
-    let files: u64 = job.files.iter().map(|f| f.len() as u64).sum();
-    let noun = if files == 1 { "file" } else { "files" };
-    let of_clone = |(part, files): (&Part, &Vec<_>)| part.file.saturating_mul(files.len() as u64);
-    let of_several = job.sizes.iter().flatten().copied().fold(0, u64::saturating_add);
-    let of_one = job.parts.iter().zip(&job.files).map(of_clone).fold(0, u64::saturating_add);
-    let bytes = if job.sizes.is_empty() { of_one } else { of_several };
-    format!("{}: Laying out IO {noun} ({files} {noun} / {}MiB)\n", job.name, bytes >> 20)
+pub fn laying_out(job: &Job, there: impl Fn(&Path) -> bool) -> String {
+    let mut out = String::new();
+    let mut laid: BTreeMap<&Path, u64> = BTreeMap::new();
+    for (clone, (part, files)) in job.parts.iter().zip(&job.files).enumerate() {
+        // Of several files each has a size of its own; of one, the part has it.
+        let sizes = job.sizes.get(clone).filter(|sizes| sizes.len() == files.len());
+        let size = |at: usize| sizes.and_then(|sizes| sizes.get(at)).copied().unwrap_or(part.file);
+        // What clones share is laid out once, and again where one needs it larger.
+        let missing = |&(at, path): &(usize, &Path)| match laid.get(path) {
+            Some(bytes) => *bytes < size(at),
+            None => !there(path),
+        };
+        let files = files.iter().map(PathBuf::as_path).enumerate();
+        let new: Vec<(u64, &Path)> = files.filter(missing).map(|(at, path)| (size(at), path)).collect();
+        let mib = new.iter().fold(0, |sum: u64, (bytes, _)| sum.saturating_add(*bytes)) >> 20;
+        let _ = match new.len() {
+            0 => continue,
+            1 => writeln!(out, "{}: Laying out IO file (1 file / {mib}MiB)", job.name),
+            n => writeln!(out, "{}: Laying out IO files ({n} files / total {mib}MiB)", job.name),
+        };
+        laid.extend(new.into_iter().map(|(bytes, path)| (path, bytes)));
+    }
+    out
 }
 
 /// What is printed after the run.
@@ -61,8 +78,9 @@ pub fn laying_out(job: &Job) -> String {
 pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let mut out = String::new();
     let entries = stats::entries(plan, run);
+    // One blank line, however many entries follow.
+    out.push('\n');
     for entry in &entries {
-        out.push('\n');
         report_of(&mut out, plan, entry, moment);
     }
     let last = plan.jobs.iter().map(|j| j.group).max().unwrap_or(0);
@@ -108,7 +126,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     }
     side(out, job, "read", &entry.read);
     side(out, job, "write", &entry.write);
-    tables(out, entry);
+    tables(out, entry, job);
     if entry.sync.count() > 0 {
         out.push_str("  fsync/fdatasync/sync_file_range:\n");
         latency(out, "sync", &entry.sync);
@@ -230,20 +248,26 @@ fn percentiles(out: &mut String, name: &str, h: &Histogram, job: &Job) {
     let _ = writeln!(out, "    {name} percentiles ({unit}):");
     let scaled = |value: u64| (value + ns / 2) / ns;
     let width = scaled(largest).to_string().len().max(5);
-    let in_line = (73 / (12 + width)).max(1);
+    // As many decimals as the finest of them has.
+    let decimals = |(p, _): &(f64, u64)| p.to_string().split_once('.').map_or(0, |(_, after)| after.len());
+    let decimals = values.iter().map(decimals).max().unwrap_or(0);
+    let wide = decimals + 3;
+    let in_line = (73 / (10 + decimals + width)).max(1);
     for (number, chunk) in values.chunks(in_line).enumerate() {
-        let cells: Vec<String> =
-            chunk.iter().map(|(p, value)| format!("{p:5.2}th=[{:width$}]", scaled(*value))).collect();
+        let cells: Vec<String> = chunk
+            .iter()
+            .map(|(p, value)| format!("{p:wide$.decimals$}th=[{:width$}]", scaled(*value)))
+            .collect();
         let more = (number + 1) * in_line < values.len();
         let _ = writeln!(out, "     | {}{}", cells.join(", "), if more { "," } else { "" });
     }
 }
 
-fn tables(out: &mut String, entry: &Entry) {
+fn tables(out: &mut String, entry: &Entry, job: &Job) {
     const IN_LINE: usize = 5;
     let names: Vec<String> =
         BUCKETS.iter().map(ToString::to_string).chain(["2000".into(), ">=2000".into()]).collect();
-    for (unit, table) in ["nsec", "usec", "msec"].into_iter().zip(stats::tables(&entry.latencies())) {
+    for (unit, table) in ["nsec", "usec", "msec"].into_iter().zip(entry.tables(job)) {
         let cells: Vec<String> = names
             .iter()
             .zip(table)

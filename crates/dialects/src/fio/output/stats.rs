@@ -199,12 +199,15 @@ impl Entry {
         }
     }
 
-    /// The latencies of all operations.
+    /// The tables of the completion latencies of all operations; empty where a job does not want these.
     #[must_use]
-    pub fn latencies(&self) -> Histogram {
-        let mut all = self.read.lat.clone();
-        all.merge(&self.write.lat);
-        all
+    pub fn tables(&self, job: &Job) -> [Vec<f64>; 3] {
+        let mut all = Histogram::default();
+        if job.report.clat {
+            all.merge(&self.read.clat);
+            all.merge(&self.write.clat);
+        }
+        tables(&all)
     }
 
     /// Percent of the clocks that went to user and kernel.

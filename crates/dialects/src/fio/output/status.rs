@@ -3,6 +3,7 @@
 use super::super::plan::{Job, Plan};
 use super::units::{count, rate};
 use fathom_record::{Interval, OpKind};
+use fathom_workload::Record;
 
 /// How far the phase `phase` is, and how fast it went in an interval.
 #[must_use]
@@ -37,11 +38,32 @@ pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
         ("-.-%".into(), "--".into())
     };
     format!(
-        "Jobs: {workers} (f={workers}): [{}][{done}][{}][{} IOPS][eta {left}]",
+        "Jobs: {workers} (f={workers}){}: [{}][{done}][{}][{} IOPS][eta {left}]",
+        limits(&running),
         letters.join(","),
         rates.join(","),
         operations.join(",")
     )
+}
+
+/// The rates of all jobs together, from the least to the largest that is allowed; nothing where no job has one.
+fn limits(jobs: &[&Job]) -> String {
+    let (mut operations, mut bytes) = (0.0, 0.0);
+    for job in jobs {
+        let Some(rate) = &job.stream.pace.rate else { continue };
+        let all = rate.operations_per_s * f64::from(job.clones);
+        match (job.settings.last("rate"), &job.stream.record) {
+            (Some(_), Record::Fixed(size)) => bytes += all * size.0 as f64,
+            _ => operations += all,
+        }
+    }
+    if operations > 0.0 {
+        format!(", 0-{operations:.0} IOPS")
+    } else if bytes > 0.0 {
+        format!(", 0B/s-{}", rate(bytes.round() as u64, 1024))
+    } else {
+        String::new()
+    }
 }
 
 /// fio's letter for what a job does.

@@ -11,7 +11,8 @@ const PERCENTILES: usize = 20;
 /// The lines of a run.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, version: u8) -> String {
-    let disks = super::devices(plan, run);
+    // Version 2 knows no disks.
+    let disks = if version == 2 { Vec::new() } else { super::devices(plan, run) };
     let mut out = String::new();
     for entry in stats::entries(plan, run) {
         out += &line(&plan.jobs[entry.job], &entry, version, &disks);
@@ -37,7 +38,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
     fields.extend(super::json::NOT_MEASURED.map(|_| "0".to_owned()));
     let any = entry.read.ios + entry.write.ios > 0;
     fields.extend(stats::depths(job.stream.queue_depth, any).map(|d| format!("{d:.1}%")));
-    let [ns, us, ms] = stats::tables(&entry.latencies());
+    let [ns, us, ms] = entry.tables(job);
     // There is no table of nanoseconds: they are below two microseconds.
     let below: f64 = ns.iter().sum();
     for (place, share) in us.iter().enumerate() {
@@ -51,7 +52,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         fields.push(format!("{:.2}%", disk.util_percent));
     }
     match (job.settings.text("description"), version) {
-        (Some(text), 2) => fields.join(";") + "\n" + text,
+        (Some(text), 2) => fields.join(";") + "\n;" + text,
         (Some(text), _) => fields.join(";") + ";" + text,
         (None, _) => fields.join(";"),
     }

@@ -104,6 +104,89 @@ fn the_json() {
 }
 
 #[test]
+fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
+    let laid = |args: &str| {
+        let plan = planned(&format!("--name=x --rw=read {args}"));
+        normal::laying_out(&plan.jobs[0], |path| path.ends_with("there"))
+    };
+    // fio 3.33.
+    let one = "x: Laying out IO file (1 file / 1MiB)\n";
+    let two = "x: Laying out IO files (2 files / total 1MiB)\n";
+    assert_eq!(laid("--size=1m --numjobs=2"), format!("{one}{one}"));
+    assert_eq!(laid("--size=1m --numjobs=2 --filename=a"), one);
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --nrfiles=2 --file_service_type=sequential"),
+        format!("{two}{two}")
+    );
+    assert_eq!(
+        laid("--size=1m --numjobs=2 --filename=a --offset_increment=1m").lines().last(),
+        Some("x: Laying out IO file (1 file / 2MiB)")
+    );
+    assert_eq!(laid("--filename=there"), "");
+    let plan = planned("--name=a --size=1m --numjobs=2 --name=b --size=1m");
+    let text = results(&plan, &record(&plan), &moment());
+    assert_eq!((text.matches("(groupid=0").count(), text.matches("\n\n").count()), (3, 2));
+}
+
+#[test]
+fn percentiles_have_the_decimals_of_the_finest() {
+    let line = |list: &str| {
+        let plan = planned(&format!("--name=a --size=1m --percentile_list={list}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let line = text.lines().find(|l| l.contains("th=[")).unwrap();
+        line.split('[').map(|part| part.split_once("],").map_or(part, |p| p.1)).collect::<String>()
+    };
+    // fio 3.33, without the values.
+    assert!(line("5:50:100").starts_with("     |   5th=  50th= 100th="), "{}", line("5:50:100"));
+    assert!(line("1:50.5:99").starts_with("     |  1.0th= 50.5th= 99.0th="), "{}", line("1:50.5:99"));
+    assert!(line("50:99.95").starts_with("     | 50.00th= 99.95th="), "{}", line("50:99.95"));
+    assert!(line("50:99.999").starts_with("     | 50.000th= 99.999th="), "{}", line("50:99.999"));
+}
+
+#[test]
+fn tables_are_of_completion_latencies_and_go_with_them() {
+    let shares = |args: &str| {
+        let plan = planned(&format!("--output-format=json --name=a --size=1m {args}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        document["jobs"][0]["latency_us"].clone()
+    };
+    let sum = |table: &serde_json::Value| -> f64 {
+        table.as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum()
+    };
+    assert!(sum(&shares("--disable_lat=1")) > 99.0);
+    assert_eq!(sum(&shares("--disable_clat=1")), 0.0);
+    assert_eq!(sum(&shares("--gtod_reduce=1")), 0.0);
+    // By whole latencies it would be 5.2.
+    assert_eq!(shares("--ioengine=io_uring")["100"], 5.4);
+}
+
+#[test]
+fn what_is_known_beyond_fio_stands_under_one_key() {
+    let plan = planned("--output-format=json --name=a --size=1m");
+    let mut run = record(&plan);
+    let half = fathom_record::Residency { total_pages: 8, cached_pages: 4, ..Default::default() };
+    run.phases[0].repetitions[0].resident_before = Some(half);
+    run.doubts.push(fathom_record::Doubt {
+        code: "holes".into(),
+        phase: Some(0),
+        sentence: "It reads \"holes\".".into(),
+    });
+    run.trust.push(fathom_record::Trust {
+        code: "extents".into(),
+        verdict: fathom_record::Verdict::Doubtful,
+        sentence: "Holes.".into(),
+    });
+    let document: serde_json::Value = serde_json::from_str(&results(&plan, &run, &moment())).unwrap();
+    let ours = &document["fathom"];
+    assert_eq!(ours["phases"][0]["cached before percent"], 50.0);
+    assert_eq!(ours["phases"][0].get("cached after percent"), None);
+    assert_eq!(ours["doubts"][0]["sentence"], "It reads \"holes\".");
+    assert_eq!(ours["trust"][0]["code"], "extents");
+    assert_eq!(ours["trust"][0]["verdict"], "doubtful");
+}
+
+#[test]
 fn the_terse_line() {
     let fields = |version: u8, disk: u8| {
         let plan = planned(&format!(
@@ -113,6 +196,10 @@ fn the_terse_line() {
     };
     // Without a disk, and 9 more with one.
     assert_eq!([2, 3, 4, 5].map(|v| fields(v, 0).len()), [161, 121, 162, 180]);
+    // As fio 3.33 has it: version 2 knows no disks, and its description has a line of its own.
+    assert_eq!(fields(2, 1).len(), 161);
+    let described = planned("--minimal --terse-version=2 --name=a --size=1m --description=hi");
+    assert!(results(&described, &record(&described), &moment()).ends_with("0.00%\n;hi\n"));
     let three = fields(3, 1);
     assert_eq!(three.len(), 130);
     assert_eq!(three[..9], ["3", VERSION, "a", "0", "0", "4000", "2000", "500", "2000"]);
@@ -137,7 +224,7 @@ fn logs_have_a_line_for_each_window() {
     let plan = planned(
         "--name=a --size=1m --name=b --size=1m --write_bw_log=b --write_lat_log=l --log_avg_msec=1000 --write_iops_log=l --log_offset=1",
     );
-    let logs = logs::of(&plan, &record(&plan));
+    let logs = written(&plan, &[]).0;
     let names: Vec<String> = logs.keys().map(|path| path.display().to_string()).collect();
     assert_eq!(names, ["b_bw.2.log", "l_clat.2.log", "l_iops.2.log", "l_lat.2.log", "l_slat.2.log"]);
     let text = |name: &str| logs[std::path::Path::new(name)].as_str();
@@ -148,10 +235,115 @@ fn logs_have_a_line_for_each_window() {
     let one = planned(
         "--name=a --size=1m --numjobs=2 --write_bw_log=d --per_job_logs=0 --log_avg_msec=1000 --aux-path=x",
     );
-    assert_eq!(
-        logs::of(&one, &record(&one)).keys().collect::<Vec<_>>(),
-        [std::path::Path::new("x/d_bw.log")]
+    assert_eq!(written(&one, &[]).0.keys().collect::<Vec<_>>(), [std::path::Path::new("x/d_bw.log")]);
+}
+
+#[test]
+fn an_operation_has_a_line_in_every_log() {
+    let plan = planned(
+        "--name=a --size=1m --rw=randrw --ioengine=io_uring --write_bw_log=p --write_iops_log=p --write_lat_log=p --log_offset=1",
     );
+    let (logs, torn) = written(&plan, &[operation(false, 0, 251_786), operation(true, 1_999_000, 2000)]);
+    let text = |name: &str| logs[std::path::Path::new(name)].as_str();
+    assert_eq!(text("p_bw.1.log"), "0, 16267, 0, 4096, 8192, 0\n2, 2048000, 1, 4096, 8192, 0\n");
+    assert_eq!(text("p_iops.1.log"), "0, 1, 0, 4096, 8192, 0\n2, 1, 1, 4096, 8192, 0\n");
+    assert_eq!(text("p_lat.1.log"), "0, 251886, 0, 4096, 8192, 0\n2, 2100, 1, 4096, 8192, 0\n");
+    assert_eq!(text("p_clat.1.log"), "0, 251786, 0, 4096, 8192, 0\n2, 2000, 1, 4096, 8192, 0\n");
+    assert_eq!(text("p_slat.1.log"), "0, 100, 0, 4096, 8192, 0\n2, 100, 1, 4096, 8192, 0\n");
+    assert!(torn[0].contains("hold 2 operations of 1500"), "{torn:?}");
+    // An engine without a queue submits nothing.
+    let (logs, _) = written(&planned("--name=a --size=1m --write_lat_log=p"), &[operation(false, 0, 9)]);
+    assert_eq!(logs[std::path::Path::new("p_slat.1.log")], "");
+    assert_eq!(logs[std::path::Path::new("p_clat.1.log")], "0, 9, 0, 4096, 0\n");
+}
+
+#[test]
+fn windows_of_operations_tell_means_or_largest_values_by_the_clock_of_the_wall() {
+    let operations =
+        [operation(false, 0, 900), operation(false, 1000, 2900), operation(false, 26_000_000, 5)];
+    let lat = |args: &str| {
+        let plan = planned(&format!("--name=a --size=1m --write_lat_log=p --log_avg_msec=25 {args}"));
+        written(&plan, &operations).0[std::path::Path::new("p_clat.1.log")].clone()
+    };
+    assert_eq!(lat(""), "25, 1900, 0, 0, 0\n50, 5, 0, 0, 0\n");
+    assert_eq!(lat("--log_max_value=1"), "25, 2900, 0, 0, 0\n50, 5, 0, 0, 0\n");
+    assert_eq!(lat("--log_window_value=both"), "25, 1900, 2900, 0, 0, 0\n50, 5, 5, 0, 0, 0\n");
+    assert_eq!(
+        lat("--log_prio=1 --prio=3 --log_offset=1"),
+        "25, 1900, 0, 0, 0, 0x4003\n50, 5, 0, 0, 0, 0x4003\n"
+    );
+    assert_eq!(lat("--log_unix_epoch=1"), "1700000000025, 1900, 0, 0, 0\n1700000000050, 5, 0, 0, 0\n");
+}
+
+#[test]
+fn histograms_tell_what_each_window_added() {
+    let plan = planned(
+        "--name=a --size=1m --rw=randrw --write_hist_log=h --log_hist_msec=1000 --log_hist_coarseness=6",
+    );
+    let operations = [
+        operation(false, 0, 5),
+        operation(false, 10, 70),
+        operation(true, 20, u64::MAX / 4),
+        operation(false, 1_500_000_000, 5),
+    ];
+    let text = written(&plan, &operations).0.remove(std::path::Path::new("h_clat_hist.1.log")).unwrap();
+    let lines: Vec<Vec<u64>> =
+        text.lines().map(|line| line.split(", ").map(|n| n.parse().unwrap()).collect()).collect();
+    let times: Vec<[u64; 3]> = lines.iter().map(|l| [l[0], l[1], l[2]]).collect();
+    // What takes 146 years ends in the last bucket, and moves the windows: an operation that ends later belongs to that one.
+    assert_eq!(times[..1], [[1000, 0, 4096]]);
+    assert!(lines.iter().all(|l| l.len() == 3 + 29));
+    assert_eq!(lines[0][3..6], [1, 1, 0]);
+    let all: u64 = lines.iter().flat_map(|l| &l[3..]).sum();
+    assert_eq!((all, lines.iter().map(|l| l[31]).sum::<u64>()), (4, 1));
+    let empty = planned("--name=a --size=1m --write_hist_log=h");
+    assert_eq!(written(&empty, &operations).0[std::path::Path::new("h_clat_hist.1.log")], "");
+}
+
+#[test]
+fn all_jobs_together_have_a_log_of_bandwidth() {
+    let plan = planned("--name=a --size=1m --name=b --stonewall --size=1m");
+    let [read, write, trim] = logs::together(&record(&plan));
+    assert_eq!((read.0, write.0, trim.0), ("agg-read_bw.log", "agg-write_bw.log", "agg-trim_bw.log"));
+    let lines: Vec<&str> = read.1.lines().collect();
+    // 400 KiB in the first half second; the second phase begins when the first has ended.
+    assert_eq!((lines.len(), lines[0], lines[1]), (8, "500, 800, 0, 0, 0", "1000, 1600, 0, 0, 0"));
+    assert_eq!(lines[4], "2600, 800, 0, 0, 0");
+    assert_eq!(write.1.lines().next(), Some("500, 0, 1, 0, 0"));
+    assert_eq!(trim.1.lines().next(), Some("500, 0, 2, 0, 0"));
+}
+
+/// One of 4 KiB that took so long from when the kernel had it, 100 ns after it began where that is told.
+fn operation(write: bool, start_ns: u64, completion_ns: u64) -> log_operations::Operation {
+    log_operations::Operation {
+        write,
+        start_ns,
+        latency_ns: completion_ns,
+        submission_ns: 0,
+        offset: 8192,
+        bytes: 4096,
+    }
+}
+
+/// The logs of a run in which every worker did the same operations.
+fn written(
+    plan: &Plan,
+    operations: &[log_operations::Operation],
+) -> (std::collections::BTreeMap<std::path::PathBuf, String>, Vec<String>) {
+    let mut logs = std::collections::BTreeMap::<std::path::PathBuf, String>::new();
+    let queued = engine_batch(&plan.jobs[0]).is_some();
+    let each = |_: u32, _: u32| -> Box<dyn Iterator<Item = log_operations::Operation> + '_> {
+        let given = |o: &log_operations::Operation| match queued {
+            true => log_operations::Operation { latency_ns: o.latency_ns + 100, submission_ns: 100, ..*o },
+            false => *o,
+        };
+        Box::new(operations.iter().map(given).collect::<Vec<_>>().into_iter())
+    };
+    let noted = logs::Noted { operations: &each, began_ms: &|_| 1_700_000_000_000 };
+    let torn = logs::write(plan, &record(plan), &noted, &mut |path, text| {
+        logs.entry(path.to_owned()).or_default().push_str(text);
+    });
+    (logs, torn)
 }
 
 #[test]
@@ -159,7 +351,10 @@ fn several_formats_in_their_order() {
     let plan = planned("--output-format=json,normal,terse --name=a --size=1m");
     let text = results(&plan, &record(&plan), &moment());
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
-    assert!(at("\"fio version\"") < at("\n\na: (groupid=0") && at("a: (groupid=0") < at("\n3;fio-3."));
+    // fio's order whatever was asked for, and one blank line after the JSON.
+    assert!(text.starts_with("3;fio-3.") && at("\"fio version\"") < at("\n}\n\na: (groupid=0"));
+    let appended = planned("--append-terse --name=a --size=1m");
+    assert!(results(&appended, &record(&appended), &moment()).starts_with("3;fio-3."));
 }
 
 #[test]
@@ -171,4 +366,13 @@ fn the_status_line() {
         status::line(&plan, 0, interval),
         "Jobs: 3 (f=3): [r(3)][25.0%][r=1600KiB/s][r=200 IOPS][eta 00m:03s]"
     );
+    let limits = |args: &str| {
+        let plan = planned(&format!("--name=a --size=1m --runtime=4 {args}"));
+        let line = status::line(&plan, 0, interval);
+        line[..line.find(": [").unwrap()].to_owned()
+    };
+    // As fio 3.33 has them.
+    assert_eq!(limits("--rw=randrw --rate_iops=500"), "Jobs: 1 (f=1), 0-1000 IOPS");
+    assert_eq!(limits("--rate_iops=12345 --numjobs=3"), "Jobs: 3 (f=3), 0-37035 IOPS");
+    assert_eq!(limits("--rate=4m --bs=4k"), "Jobs: 1 (f=1), 0B/s-4096KiB/s");
 }

@@ -2,9 +2,10 @@
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
+use super::backlog::{self, Backlog};
 use super::files::Laid;
 use super::what::Direction;
-use super::{Notes, pattern};
+use super::{Notes, pattern, verified};
 use fathom_workload::{Access, Amount, Data, Record, Stream, Verify};
 
 /// What follows from the options of verification.
@@ -12,6 +13,10 @@ use fathom_workload::{Access, Amount, Data, Record, Stream, Verify};
 pub struct Checks {
     /// What was written is read back and checked.
     pub reads_back: bool,
+    /// It is read back while the job still writes.
+    pub backlog: Option<Backlog>,
+    /// Not all was written, or not once each: just that is read back.
+    pub listed: bool,
     /// Nothing is written: only that.
     pub only: bool,
 }
@@ -25,10 +30,13 @@ pub fn apply(
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
-    stream.data = data(s, world)?;
+    stream.data = data(s, world, notes)?;
     let verify = s.word("verify").unwrap_or("0").to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
-    if matches!(verify.as_str(), "0" | "null") {
+    // Asked for in any case: they mean nothing without verify.
+    let sealed = verified::sealed(s, &verify, stream, world)?;
+    let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
+    if verify == "0" {
         if only {
             return Err(s
                 .wrong("verify_only", "verify_only needs verify")
@@ -36,60 +44,74 @@ pub fn apply(
         }
         return Ok(Checks::default());
     }
-    if matches!(verify.as_str(), "pattern" | "pattern_hdr") {
-        return Err(s
-            .wrong("verify", format!("verify={verify}: patterns are not checked"))
-            .hint("instead: verify=crc32c, with which every byte is compared"));
-    }
     if s.last_of(&["zero_buffers", "buffer_pattern", "buffer_compress_percentage", "dedupe_percentage"])
         .is_some()
     {
         return Err(s
             .wrong(
                 "verify",
-                "what is to be checked is written by fathom's own rule, so the buffers have no other",
+                "what is to be checked has a header, and random bytes or a pattern behind it, so the buffers have no other",
             )
-            .hint("leave the options for buffers out"));
+            .hint("instead: verify_pattern, or leave the options for buffers out"));
     }
     if laid.several {
         return Err(s
             .wrong("verify", "several files of a clone cannot be checked")
             .hint("instead: one file, or a clone for each"));
     }
-    let unit = stream.record.unit().0;
-    if !unit.is_multiple_of(8) || !stream.start.0.is_multiple_of(8) {
-        return Err(s.wrong("verify", "blocks and offset are multiples of 8 bytes where they are checked"));
-    }
-    notes.say(format!("verify={verify}: every byte is compared with what its place must hold; headers of fio are neither written nor read"));
-    // All jobs of a command line write the same, so that a later one can check what an earlier one wrote.
-    stream.data = Data::Positioned { tag: 0xacca };
+    let check = match sealed {
+        // Nothing is looked at; what is written is read back all the same.
+        None => {
+            notes.say("verify=null: what was written is read back, and not looked at".into());
+            Verify::No
+        }
+        Some(sealed) => {
+            verified::fits(s, stream, &sealed)?;
+            stream.data = Data::Sealed(sealed);
+            Verify::Full
+        }
+    };
     if !rw.writes() {
-        stream.verify = Verify::Full;
+        stream.verify = check;
         return Ok(Checks::default());
-    }
-    if rw.mixed {
-        return Err(s
-            .wrong(
-                "verify",
-                "a mix of reads and writes is not checked: a read may find what was there before",
-            )
-            .hint("instead: a job that writes and verifies, then a mix without"));
     }
     if !do_verify && !only {
         return Ok(Checks::default());
     }
+    // What was written is known there, whatever the order is and wherever it ends.
+    if let Some(backlog) = backlog::of(s, stream, rw)?.filter(|_| !only) {
+        return Ok(Checks { backlog: Some(backlog), ..Checks::default() });
+    }
     let once_each = matches!(stream.access, Access::Sequential | Access::Permuted);
     let all = matches!(stream.amount, Amount::Pass | Amount::Passes(_))
         && matches!(stream.record, Record::Fixed(_));
-    if !(once_each && all) || s.time("runtime")? > 0 {
+    if s.time("runtime")? > 0 {
         return Err(s
-            .wrong("verify", "reading back needs a job that writes every block: no runtime, number_ios, norandommap, io_size, range or split of block sizes")
-            .hint("do_verify=0 writes what a later job with rw=read and verify can check"));
+            .wrong("verify", "reading back needs to know what was written, and a runtime may end it anywhere")
+            .hint("instead: number_ios, io_size or size; or do_verify=0, which writes what a later job with rw=read and verify can check"));
     }
-    Ok(Checks { reads_back: true, only })
+    let listed = rw.mixed || !(once_each && all);
+    if listed {
+        backlog::countable(s, "verify", stream)?;
+        if s.time("ramp_time")? > 0 {
+            return Err(s
+                .wrong(
+                    "verify",
+                    "reading back needs to know what was written, and a warm-up does as much as it comes to",
+                )
+                .hint("leave ramp_time out"));
+        }
+    }
+    if rw.mixed {
+        notes.say(format!(
+            "job {}: the reads of a mix may find what was there before, and are not checked; what was written is read back and checked",
+            s.job
+        ));
+    }
+    Ok(Checks { reads_back: true, only, listed, backlog: None })
 }
 
-fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {
+fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wrong> {
     let percent = |name: &'static str| -> Result<u8, Wrong> {
         let given = s.number(name)?.unwrap_or(0);
         match u8::try_from(given) {
@@ -98,19 +120,69 @@ fn data(s: &Settings, world: &World<'_>) -> Result<Data, Wrong> {
         }
     };
     // Random data that differs everywhere is what there is without them, too.
-    let _ = (s.on("refill_buffers", false), s.on("scramble_buffers", true));
+    let _ = s.on("refill_buffers", false);
+    if s.last("scramble_buffers").is_some() {
+        notes.say(
+            "scramble_buffers: what is written differs everywhere and does not compress; fio repeats its buffers, changed here and there or not at all"
+                .into(),
+        );
+    }
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
-    if let Some(text) = s.text("buffer_pattern") {
+    let zero = s.on("zero_buffers", false);
+    let repeated = s.text("buffer_pattern");
+    for (name, percent) in
+        [("buffer_compress_percentage", compressible_percent), ("dedupe_percentage", duplicate_percent)]
+    {
+        if percent > 0 && percent < 100 && (zero || repeated.is_some()) {
+            return Err(s
+                .wrong(name, format!("{name}: blocks are a pattern or zeros as a whole, or random in part"))
+                .hint("leave out either this, or buffer_pattern and zero_buffers"));
+        }
+    }
+    if let Some(text) = repeated {
         let bytes = pattern::bytes(text, world)
             .map_err(|why| s.wrong("buffer_pattern", format!("buffer_pattern={text}: {why}")))?;
         return Ok(if let [byte] = bytes.as_slice() { Data::Byte(*byte) } else { Data::Repeated { bytes } });
     }
-    if s.on("zero_buffers", false) {
+    if zero {
         return Ok(Data::Zero);
     }
     if compressible_percent > 0 || duplicate_percent > 0 {
         return Ok(Data::Reducible { compressible_percent, duplicate_percent, within_percent: 100 });
     }
     Ok(Data::Unique)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+
+    #[test]
+    fn what_excludes_each_other_is_refused() {
+        for args in [
+            "--buffer_compress_percentage=40 --buffer_pattern=1",
+            "--dedupe_percentage=40 --zero_buffers",
+            "--zero_buffers --buffer_compress_percentage=1",
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
+            assert!(why.contains("random in part"), "{args}: {why}");
+        }
+        planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --dedupe_percentage=10");
+    }
+
+    #[test]
+    fn what_is_read_back_cannot_end_by_the_clock() {
+        for (args, words) in [
+            ("--runtime=5", "a runtime may end it anywhere"),
+            ("--rw=randrw --ramp_time=1", "a warm-up"),
+            ("--rw=randwrite --norandommap --size=1t", "writes at most"),
+            ("--rw=randrw --verify_backlog=4", "of a mix"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=write --verify=crc32c {args}"));
+            assert!(why.contains(words), "{args}: {why}");
+        }
+        let mix = planned("--name=a --size=1m --rw=randrw --verify=crc32c");
+        assert!(mix.notes.iter().any(|note| note.contains("not checked")), "{:?}", mix.notes);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
+use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
 use super::{Notes, Part, names, parts, several};
 use fathom_workload::{Backend, Stream};
@@ -75,7 +75,7 @@ pub fn lay(
     let first = files.first().cloned().unwrap_or_default();
     let several = first.len() > 1;
     several::take_turns(s, stream, first.len(), notes)?;
-    let find = |path: &PathBuf| if null { None } else { (world.find)(path) };
+    let find = |path: &PathBuf| if null { None } else { (world.find)(path).or_else(|| only_read(general)) };
     let mut parts: Vec<Part> = Vec::with_capacity(files.len());
     let mut sizes: Vec<Vec<u64>> = Vec::new();
     for (clone, files) in (0..).zip(&files) {
@@ -146,6 +146,13 @@ pub fn lay(
     Ok(Laid { files, parts, several, sizes, ready })
 }
 
+/// What stands in for a file that is missing where jobs are only read: as in fio, whether there are files, and how large they are, is no
+/// matter then.
+fn only_read(general: &General) -> Option<Found> {
+    let shown = general.check || general.explain || general.show_command;
+    (general.parse_only && !shown).then_some(Found { bytes: 1 << 40, device: false })
+}
+
 /// A block device is read; it is written if the command line names it with the option that allows it. It has the size that it has.
 fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short: bool) -> Result<(), Wrong> {
     let name = path.display();
@@ -165,7 +172,7 @@ fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short:
     Ok(())
 }
 
-fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
+pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
     let word = s.word("fallocate").unwrap_or("native").to_owned();
     let over = s.on("overwrite", false);
     if null {
@@ -184,7 +191,7 @@ fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
 }
 
 /// Whether both name the same file.
-fn same(a: &Path, b: &Path) -> bool {
+pub(super) fn same(a: &Path, b: &Path) -> bool {
     let whole = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.into());
     whole(a) == whole(b)
 }

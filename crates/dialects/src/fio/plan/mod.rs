@@ -1,24 +1,31 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
-//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`.
+//! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
+mod backlog;
 mod cpus;
 mod data;
 mod engine;
 mod files;
+mod logged;
+mod logs;
 mod names;
 mod pace;
 mod parts;
 mod pattern;
 mod phases;
+mod replay;
 mod report;
 mod sequence;
 mod sets;
 mod several;
 mod steps;
 mod strips;
+mod verified;
 mod what;
 
+pub use backlog::Backlog;
 pub use files::{Make, Memory};
+pub use logs::{Logs, Value};
 pub use parts::Part;
 pub use report::Report;
 pub use what::Direction as Rw;
@@ -78,6 +85,10 @@ pub struct Job {
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
+    /// Just what it wrote, as it did not write all, or not once each.
+    pub reads_listed: bool,
+    /// It reads back while it writes.
+    pub backlog: Option<backlog::Backlog>,
     /// Only the reading back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
@@ -154,18 +165,27 @@ fn job(
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
     let steps::Stand { group, step, waits } = steps::stand(s, before)?;
-    let rw = what::direction(s)?;
-    let mut stream = what::stream(s, rw)?;
-    sequence::apply(s, rw, &mut stream)?;
+    let replay = replay::of(s, world, notes)?;
+    let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
+    let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
+    if replay.is_none() {
+        sequence::apply(s, rw, &mut stream)?;
+    }
     engine::apply(s, &mut stream, rw, notes)?;
     cpus::memory(s, &mut stream.buffers)?;
-    let laid = files::lay(s, &mut stream, rw, clones, general, world, notes)?;
+    let laid = match &replay {
+        Some(replay) => replay.lay(s, &stream, clones, general, world)?,
+        None => files::lay(s, &mut stream, rw, clones, general, world, notes)?,
+    };
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    if replay.is_none() {
+        logged::check(s, clones, &laid)?;
+    }
     warn(s, notes);
     let job = Job {
-        name: s.job.clone(),
+        name: s.called().to_owned(),
         group,
         step,
         waits,
@@ -177,6 +197,8 @@ fn job(
         ready: laid.ready,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
+        reads_listed: checks.listed,
+        backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
         report: report::read(s)?,
@@ -187,10 +209,10 @@ fn job(
         settings,
     };
     if general.read_only && (job.rw.writes() && !job.only_reads_back) {
-        return Err(job
-            .settings
-            .wrong("rw", "it writes, and --readonly allows no writing")
-            .fio(format!("fio: job <{}> has write bit set, but --readonly was given\n", job.name)));
+        return Err(job.settings.wrong("rw", "it writes, and --readonly allows no writing").fio(format!(
+            "fio: job <{}> has write or trim bit set, but fio is in read-only mode\n",
+            job.name
+        )));
     }
     Ok(job)
 }
@@ -281,7 +303,7 @@ impl Job {
     /// Whether every byte that is read is checked.
     #[must_use]
     pub fn verifies(&self) -> bool {
-        self.reads_back || self.stream.verify != Verify::No
+        self.reads_back || self.backlog.is_some() || self.stream.verify != Verify::No
     }
 }
 

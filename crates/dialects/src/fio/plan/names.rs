@@ -120,7 +120,7 @@ fn directory_of_names(s: &Settings, notes: &mut Notes) -> String {
 }
 
 /// At colons that no backslash stands before.
-fn split(text: &str) -> Vec<String> {
+pub(super) fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {

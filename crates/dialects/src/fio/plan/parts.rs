@@ -147,8 +147,11 @@ fn start(s: &Settings, stream: &Stream, clone: u32, whole: u64, notes: &mut Note
 impl Part {
     /// Puts a stream there. Of several files each is worked on to its end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
-        stream.start = Bytes(self.start);
-        stream.length = (!several).then_some(Bytes(self.length));
+        // What is listed says itself where it is.
+        if !matches!(stream.access, fathom_workload::Access::Listed(_)) {
+            stream.start = Bytes(self.start);
+            stream.length = (!several).then_some(Bytes(self.length));
+        }
         stream.amount = self.amount;
     }
 }

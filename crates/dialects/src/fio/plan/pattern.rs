@@ -12,7 +12,19 @@ const MOST: usize = 1 << 16;
 /// # Errors
 /// A sentence that says what was expected.
 pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
+    match with_offsets(text, world)? {
+        (bytes, offsets) if offsets.is_empty() => Ok(bytes),
+        _ => Err("%o, the offset of the block, belongs to verify_pattern".into()),
+    }
+}
+
+/// The bytes of a pattern that may know where it is: places where `%o` stands for eight bytes, the offset of the block.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn with_offsets(text: &str, world: &World<'_>) -> Result<(Vec<u8>, Vec<u32>), String> {
     let mut out = Vec::new();
+    let mut offsets = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         rest = if let Some(inside) = rest.strip_prefix('"') {
@@ -23,6 +35,10 @@ pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
             let (name, after) = inside.split_once('\'').ok_or("the closing ' of a file's name is missing")?;
             let held = (world.read)(Path::new(name)).map_err(|why| format!("{name}: {why}"))?;
             out.extend_from_slice(&held);
+            after
+        } else if let Some(after) = rest.strip_prefix("%o") {
+            offsets.push(out.len() as u32);
+            out.extend_from_slice(&[0; 8]);
             after
         } else if let Some(digits) = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X")) {
             let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
@@ -38,7 +54,7 @@ pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
             return Err(format!("the pattern is longer than {MOST} bytes"));
         }
     }
-    if out.is_empty() { Err("the pattern has no bytes".into()) } else { Ok(out) }
+    if out.is_empty() { Err("the pattern has no bytes".into()) } else { Ok((out, offsets)) }
 }
 
 /// An odd number of digits has a zero before the first.
@@ -93,6 +109,14 @@ mod tests {
         for text in ["0x", "4k", "", "\"abc", "'none'", "99999999999"] {
             assert!(bytes(text, &world()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn places_are_eight_bytes_that_are_filled_in_later() {
+        let (found, offsets) = with_offsets("0xdead%o\"ab\"-12%o", &world()).unwrap();
+        assert_eq!((found.len(), offsets.as_slice()), (2 + 8 + 2 + 4 + 8, &[2, 16][..]));
+        assert_eq!(found[10..16], [0x61, 0x62, 0xf4, 0xff, 0xff, 0xff]);
+        assert!(bytes("%o", &world()).is_err());
     }
 
     proptest! {

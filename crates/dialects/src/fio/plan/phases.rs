@@ -1,11 +1,12 @@
 //! Jobs into phases: those that run together are one, every clone is a group. Jobs that verify what they wrote have a phase for the
 //! reading back, after that of the writing.
 
+use super::backlog;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
 use super::{Job, Place, pace};
 use fathom_workload::{
-    Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
+    Action, Axes, Bytes, CacheState, Data, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
     Stonewall, Stream, Thread, Times, Verify, Workload,
 };
 use std::collections::BTreeSet;
@@ -58,7 +59,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let memory: BTreeSet<u8> = which.iter().map(|j| jobs[*j].ready.memory as u8).collect();
     phase.interval_by_worker = true;
     // As fine as the finest log, and so that the windows of all come out whole.
-    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.width_ns);
+    let widths = which.iter().filter_map(|j| jobs[*j].report.logs.intervals_ns());
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // What all have alike is the phase's, the rest is each group's own.
     let all: &[Job] = jobs;
@@ -104,10 +105,24 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
             };
         }
         job.places.push(Place { phase: number, worker });
+        // Where the writing is, or would be.
+        let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
-            let mut group = group(job, sets, clone, back);
-            group.pinning = job.cpus.of_worker(numbers[*index] + clone);
-            group.times = if back {
+            let mut of_clone = group(job, sets, clone, back);
+            if let Some(backlog) = job.backlog.filter(|_| !back) {
+                let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
+                backlog.list(&mut of_clone, workload.seed.0, place);
+            }
+            if back && job.reads_listed {
+                let place = fathom_workload::ops::Place {
+                    phase: wrote.phase,
+                    worker: wrote.worker + clone,
+                    repetition: 0,
+                };
+                backlog::read_back(&mut of_clone, &group(job, sets, clone, false), workload.seed.0, place);
+            }
+            of_clone.pinning = job.cpus.of_worker(numbers[*index] + clone);
+            of_clone.times = if back {
                 Times::default()
             } else {
                 Times {
@@ -117,7 +132,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
                     ends_nobody: exit_all && !job.times.exit_all,
                 }
             };
-            phase.groups.push(group);
+            phase.groups.push(of_clone);
             worker += 1;
         }
     }
@@ -145,7 +160,11 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     }
     if back {
         stream.direction = Direction::Read;
-        stream.verify = Verify::Full;
+        stream.verify = match stream.data {
+            Data::Sealed(_) => Verify::Full,
+            // verify=null reads back and looks at nothing.
+            _ => Verify::No,
+        };
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();

@@ -102,11 +102,8 @@ impl Sets {
     /// As the workload has them.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
         // What is laid out is checked by a job that reads and verifies.
-        let data = if matches!(job.stream.data, Data::Positioned { .. }) {
-            job.stream.data.clone()
-        } else {
-            Data::Unique
-        };
+        let data =
+            if matches!(job.stream.data, Data::Sealed(_)) { job.stream.data.clone() } else { Data::Unique };
         self.sets.iter().map(move |set| FileSet {
             name: set.name.clone(),
             files: Files::List(set.paths.clone()),

@@ -198,9 +198,11 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     }
 }
 
-/// `accesses/space:accesses/space...`, both in percent; what both leave is the last zone's.
+/// `accesses/space:accesses/space...`, both in percent; zones without a space share what the others leave, and what both leave is one
+/// more zone's.
 fn zones(text: &str) -> Result<Vec<Zone>, String> {
-    let mut zones = Vec::new();
+    let mut zones: Vec<Zone> = Vec::new();
+    let mut open = 0;
     for part in text.split(':') {
         if part.contains(',') {
             return Err(format!("{part:?}: zones are the same for reads and writes"));
@@ -210,8 +212,14 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
         };
         zones.push(Zone {
             operations_percent: number::float(operations)?,
-            region_percent: number::float(region)?,
+            region_percent: if region.trim().is_empty() { 0.0 } else { number::float(region)? },
         });
+        open += usize::from(region.trim().is_empty());
+    }
+    if open > 0 {
+        let given: f64 = zones.iter().map(|z| z.region_percent).sum();
+        let each = (100.0 - given) / open as f64;
+        zones.iter_mut().filter(|z| z.region_percent == 0.0).for_each(|z| z.region_percent = each);
     }
     let sum = |of: fn(&Zone) -> f64| zones.iter().map(of).sum::<f64>();
     let left = (100.0 - sum(|z| z.operations_percent), 100.0 - sum(|z| z.region_percent));
@@ -291,6 +299,9 @@ mod tests {
         let found = zones("60/10:30/20:8/30").unwrap();
         assert_eq!((found.len(), found[3].operations_percent, found[3].region_percent), (4, 2.0, 40.0));
         assert_eq!(zones("50/50:50/50").unwrap().len(), 2);
+        let shared = zones("50/5:30/15:20/").unwrap();
+        assert_eq!((shared[2].operations_percent, shared[2].region_percent), (20.0, 80.0));
+        assert!(zones("50/50:50/60:/").is_err());
         assert!(zones("60/10:60/20").is_err());
         assert!(zones("60").is_err());
         assert!(zones("100/10").is_err());

@@ -82,7 +82,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify",
         VERIFY,
-        "check what is read: every byte is compared with what its place must hold. Headers of fio are neither written nor read",
+        "check what is read by the header and the sum of its block, as fio writes them (files of sha256 and sha512 are not exchanged with fio 3.33, which writes something else there)",
     ),
     done("do_verify", Bool, "whether a job that writes reads back and checks"),
     harmless(
@@ -91,45 +91,28 @@ pub(super) static ROWS: &[Row] = &[
         "end at the first wrong block",
         "the first wrong block ends the job, as in fio without continue_on_error",
     ),
-    harmless(
+    done(
         "verify_dump",
         Bool,
-        "write wrong blocks into files",
-        "the error names the first wrong byte, what was expected and what was found",
+        "write the first wrong block into FILE.OFFSET.received, and of a pattern what was expected into FILE.OFFSET.expected",
     ),
-    refused(
+    done(
         "verify_interval",
         Bytes,
-        &["0"],
-        "size of a checked piece",
-        "every byte is checked",
-        "leave it out",
+        "size of a checked block, of which there are several in a block that is written",
     ),
-    refused("verify_offset", Bytes, &["0"], "place of fio's header", "there is no header", "leave it out"),
-    refused(
+    done("verify_offset", Bytes, "place of the header in a checked block"),
+    done(
         "verify_pattern",
         Text,
-        &[],
-        "a pattern that is checked",
-        "patterns are not checked",
-        "verify=crc32c",
+        "bytes behind the header instead of random ones, as for buffer_pattern; %o is the offset of the block in eight bytes",
     ),
-    refused(
+    done(
         "verify_backlog",
         Number,
-        &["0"],
-        "read back after so many writes",
-        "a job reads back when it has written all",
-        "leave it out",
+        "read back while still writing: after so many writes that were not read back",
     ),
-    refused(
-        "verify_backlog_batch",
-        Number,
-        &["0"],
-        "how many are read back at once",
-        "a job reads back when it has written all",
-        "leave it out",
-    ),
+    done("verify_backlog_batch", Number, "so many of them, the oldest first; all without it"),
     harmless("verify_async", Number, "threads that check", "whoever reads checks, outside of the latency"),
     harmless("verify_async_cpus", Text, "CPUs of those threads", "whoever reads checks"),
     done("verify_only", Flag, "check only; write nothing"),
@@ -139,9 +122,14 @@ pub(super) static ROWS: &[Row] = &[
         "verify_write_sequence",
         Bool,
         "check the order of writes",
-        "every byte is compared with what was written last",
+        "the number of a write in its header is not looked at; every write of a job has the same number",
     ),
-    harmless("verify_header_seed", Bool, "check the seed in fio's header", "there is no header"),
+    harmless(
+        "verify_header_seed",
+        Bool,
+        "check the seed in the header",
+        "the sum says whether a block is whole; seeds are neither written nor looked at",
+    ),
     harmless("verifysort", Bool, "read back in ascending order", "reading back goes in the order of writing"),
     harmless("verifysort_nr", Number, "how many are sorted", "reading back goes in the order of writing"),
     refused("trim_percentage", Number, &["0"], "share of trims", "trims are not supported", "leave it out"),
@@ -169,12 +157,10 @@ pub(super) static ROWS: &[Row] = &[
         "trims are not supported",
         "leave it out",
     ),
-    refused(
+    harmless(
         "experimental_verify",
         Bool,
-        &["0"],
-        "another way to verify",
-        "there is one way",
-        "verify=crc32c",
+        "read back by repeating the sequence of writes",
+        "that is how it is always done here",
     ),
 ];

@@ -3,7 +3,7 @@
 use super::Kind::{
     Bool, Bytes, BytesTriple, Flag, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
 };
-use super::{Row, also, done, harmless, refused};
+use super::{Row, also, done, refused};
 use crate::fio::number::S;
 
 const RW: super::Kind = Word(&[
@@ -119,10 +119,13 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),
-    done(
-        "thread",
-        Flag,
-        "threads instead of processes; fathom takes threads either way (mmap: processes) and says so in JSON",
+    also(
+        done(
+            "thread",
+            Flag,
+            "threads instead of processes; fathom takes threads either way (mmap: processes) and says so in JSON",
+        ),
+        &["threads"],
     ),
     refused(
         "profile",

@@ -93,6 +93,16 @@ fn inside_a_queue_the_nearest_goes_unless_the_oldest_is_due() {
 }
 
 #[test]
+fn a_task_may_be_idle_for_longer_than_a_trace_can_last() {
+    const YEARS_200: u64 = 200 * 366 * 24 * 3600 * 1000;
+    let mut bench = Bench::new("bfq-lite");
+    bench.read(1000);
+    assert_eq!(serve(&mut bench, 1), 1000);
+    bench.after(YEARS_200).read(9000);
+    assert_eq!(serve(&mut bench, 1), 9000);
+}
+
+#[test]
 fn classes_go_in_their_order() {
     let mut bench = Bench::new("bfq-lite,slice_idle=0");
     let described = |class| TaskInfo { class, ..TaskInfo::alone(TaskId(0)) };

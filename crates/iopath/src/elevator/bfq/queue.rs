@@ -138,7 +138,7 @@ impl Queue {
                 own.io_idle += now - own.last_done;
             }
             if total >= IO_LEAST {
-                own.io_bound = own.io_idle.0 * 5 <= total.0;
+                own.io_bound = own.io_idle.0.saturating_mul(5) <= total.0;
                 if total > IO_WINDOW {
                     own.io_since = Nanos(now.0 - total.0 / 2);
                     own.io_idle.0 /= 2;

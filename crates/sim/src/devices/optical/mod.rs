@@ -2,9 +2,11 @@
 //! buffer that is filled ahead. Commands come one after the other. The medium is only read: a write takes the overhead and changes nothing;
 //! whoever simulates refuses what would write ([`super::DeviceProfile::is_only_read`]).
 
+#[cfg(test)]
+mod sets_tests;
 mod spiral;
 
-pub use spiral::{Cav, OpticalZone, Spiral};
+pub use spiral::{Cav, Clv, OpticalZone, Ring, Spiral};
 
 use super::curve::SeekCurve;
 use super::{Command, Counters, Device, SECTOR_BYTES};
@@ -150,7 +152,8 @@ impl Optical {
             &Access::Whole { settle_ns, root_ns, block_sectors, .. } => {
                 let begin = sector - sector % block_sectors.max(1);
                 let gib = (from.abs_diff(begin) * SECTOR_BYTES) as f64 / (1u64 << 30) as f64;
-                (begin, settle_ns + (root_ns as f64 * gib.sqrt() + 0.5) as u64, 0)
+                let way_ns = (root_ns as f64 * gib.sqrt() + 0.5) as u64;
+                (begin, settle_ns + way_ns + self.rules.spiral.spindle_ns(from, begin), 0)
             }
         };
         self.counters.seek_ns += seek_ns;

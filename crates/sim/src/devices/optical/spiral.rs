@@ -15,20 +15,18 @@ pub struct OpticalZone {
     pub turn_ns: u64,
 }
 
-/// Constant angular velocity: the spiral fills a ring evenly, and the rate is proportional to the radius.
+/// The ring of a disc that the spiral fills evenly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cav {
+pub struct Ring {
     /// Innermost radius, mm.
     pub inner_mm: f64,
     /// Outermost, mm.
     pub outer_mm: f64,
-    /// The rate there.
-    pub rim_bytes_per_s: f64,
     /// Bytes of the whole spiral.
     pub bytes: f64,
 }
 
-impl Cav {
+impl Ring {
     /// Square millimetres of radius for a byte.
     fn area(&self) -> f64 {
         (self.outer_mm * self.outer_mm - self.inner_mm * self.inner_mm) / self.bytes
@@ -37,11 +35,33 @@ impl Cav {
     fn radius(&self, sector: u64) -> f64 {
         (self.inner_mm * self.inner_mm + self.area() * (sector * SECTOR_BYTES) as f64).sqrt()
     }
+}
 
+/// Constant angular velocity: the rate is proportional to the radius.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cav {
+    /// What is read.
+    pub ring: Ring,
+    /// The rate at its rim.
+    pub rim_bytes_per_s: f64,
+}
+
+impl Cav {
     /// Time in which the lens goes one mm outwards, ns: the integral of dx / rate(x) is linear in the radius.
     fn ns_for_mm(&self) -> f64 {
-        2.0 * self.outer_mm / (self.rim_bytes_per_s * self.area()) * 1e9
+        2.0 * self.ring.outer_mm / (self.rim_bytes_per_s * self.ring.area()) * 1e9
     }
+}
+
+/// Constant linear velocity: one rate everywhere, for which the disc turns slower the further out the lens is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clv {
+    /// What is read.
+    pub ring: Ring,
+    /// The rate.
+    pub bytes_per_s: u64,
+    /// How long the disc takes to turn as another radius needs it, ns for each mm.
+    pub spindle_ns_for_mm: f64,
 }
 
 /// The spiral.
@@ -51,6 +71,8 @@ pub enum Spiral {
     Zones(Vec<OpticalZone>),
     /// Constant angular velocity.
     Cav(Cav),
+    /// Constant linear velocity.
+    Clv(Clv),
 }
 
 impl Spiral {
@@ -75,9 +97,10 @@ impl Spiral {
                 ns
             }
             Self::Cav(cav) if to > from => {
-                ((cav.radius(to) - cav.radius(from)) * cav.ns_for_mm() + 0.5) as u64
+                ((cav.ring.radius(to) - cav.ring.radius(from)) * cav.ns_for_mm() + 0.5) as u64
             }
-            Self::Cav(_) => 0,
+            Self::Clv(clv) if to > from => scaled((to - from) * SECTOR_BYTES, 1_000_000_000, clv.bytes_per_s),
+            Self::Cav(_) | Self::Clv(_) => 0,
         }
     }
 
@@ -99,11 +122,22 @@ impl Spiral {
                 sector
             }
             Self::Cav(cav) => {
-                let radius = cav.radius(from) + ns as f64 / cav.ns_for_mm();
-                let bytes = (radius * radius - cav.inner_mm * cav.inner_mm) / cav.area();
+                let ring = &cav.ring;
+                let radius = ring.radius(from) + ns as f64 / cav.ns_for_mm();
+                let bytes = (radius * radius - ring.inner_mm * ring.inner_mm) / ring.area();
                 ((bytes + 0.5) as u64 / SECTOR_BYTES).clamp(from, limit.max(from))
             }
+            Self::Clv(clv) => {
+                let passed = scaled(ns, clv.bytes_per_s, 1_000_000_000) / SECTOR_BYTES;
+                from.saturating_add(passed).min(limit.max(from))
+            }
         }
+    }
+
+    /// How long the disc takes to turn as fast as another place needs it, ns.
+    pub(super) fn spindle_ns(&self, from: u64, to: u64) -> u64 {
+        let Self::Clv(clv) = self else { return 0 };
+        ((clv.ring.radius(to) - clv.ring.radius(from)).abs() * clv.spindle_ns_for_mm + 0.5) as u64
     }
 
     /// Sectors that pass in a turn at a place, and how long it is until this sector passes; both 0 where turns are part of the access time.
@@ -121,7 +155,8 @@ impl Spiral {
 mod tests {
     use super::*;
 
-    const DVD: Cav = Cav { inner_mm: 24.0, outer_mm: 58.0, rim_bytes_per_s: 11.08e6, bytes: 4.7e9 };
+    const RING: Ring = Ring { inner_mm: 24.0, outer_mm: 58.0, bytes: 4.7e9 };
+    const DVD: Cav = Cav { ring: RING, rim_bytes_per_s: 11.08e6 };
 
     #[test]
     fn the_rate_grows_with_the_radius() {
@@ -147,5 +182,21 @@ mod tests {
             assert!(reached.abs_diff(from + sectors) <= 1, "{from}+{sectors}: {reached}");
             assert_eq!(spiral.reached(from, ns, from + sectors / 2), from + sectors / 2);
         }
+    }
+
+    #[test]
+    fn at_one_rate_the_spindle_changes_with_the_radius() {
+        let spiral = Spiral::Clv(Clv { ring: RING, bytes_per_s: 1_024_000, spindle_ns_for_mm: 5_000_000.0 });
+        let last = 4_700_000_000 / SECTOR_BYTES;
+        assert_eq!((spiral.ns(0, 2000), spiral.ns(last - 2000, last)), (1_000_000_000, 1_000_000_000));
+        assert_eq!(
+            (spiral.reached(100, 500_000_000, u64::MAX), spiral.reached(100, 500_000_000, 700)),
+            (1100, 700)
+        );
+        // From edge to edge 34 mm, and as long back.
+        for (from, to) in [(0, last), (last, 0)] {
+            assert!(spiral.spindle_ns(from, to).abs_diff(170_000_000) < 1000);
+        }
+        assert_eq!(Spiral::Cav(DVD).spindle_ns(0, last), 0);
     }
 }

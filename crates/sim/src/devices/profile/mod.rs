@@ -191,7 +191,7 @@ mod tests {
             let profile = by_name(name).unwrap();
             assert!(!profile.about.is_empty());
             let mut device = profile.build().unwrap();
-            assert!(device.capacity_sectors() * SECTOR_BYTES >= 1 << 30, "{name}");
+            assert!(device.capacity_sectors() * SECTOR_BYTES >= 1 << 29, "{name}");
             let last = device.capacity_sectors() - 8;
             let done =
                 closed(&mut device, &[read(0, 0, 8), write(1, last, 8), read(2, last, 8), write(3, 0, 0)], 1);

@@ -28,6 +28,7 @@ mod tests {
             ("smartarray-6i-h1", true, false),
             ("dvd", true, true),
             ("t60p", true, true),
+            ("cd-1x", true, true),
             ("ssd-generic", false, false),
         ] {
             let profile = by_name(name).unwrap();

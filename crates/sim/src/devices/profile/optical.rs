@@ -1,11 +1,11 @@
 //! The profile of an optical drive: medium, spiral, sledge and interface, in the units of data sheets. The spiral is one of zones with the
-//! sledge's times (`[[zone]]`, `[seek]`), or turns at a constant rate and is reached in one time (`[cav]`, `[access]`).
+//! sledge's times (`[[zone]]`, `[seek]`), or turns at a constant rate or passes at one (`[cav]`, `[clv]`) and is reached in one time (`[access]`).
 
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::SECTOR_BYTES;
 use crate::devices::curve::SeekCurve;
-use crate::devices::optical::{Access, Cav, Optical, OpticalRules, OpticalZone, Spiral};
+use crate::devices::optical::{Access, Cav, Clv, Optical, OpticalRules, OpticalZone, Ring, Spiral};
 use crate::sources::Sourced;
 use serde::Deserialize;
 
@@ -21,14 +21,16 @@ pub struct OpticalProfile {
     _demerit_percent: Option<f64>,
     /// The medium.
     pub medium: MediumProfile,
-    /// From the inside out; none where there is `cav`.
+    /// From the inside out; none where there is `cav` or `clv`.
     #[serde(default)]
     pub zone: Vec<ZoneProfile>,
     /// The sledge over zones.
     pub seek: Option<SledgeProfile>,
     /// Constant angular velocity.
     pub cav: Option<CavProfile>,
-    /// How places are reached at constant angular velocity.
+    /// Constant linear velocity.
+    pub clv: Option<ClvProfile>,
+    /// How places are reached at either.
     pub access: Option<AccessProfile>,
     /// Between host and drive.
     pub interface: OpticalInterface,
@@ -78,6 +80,20 @@ pub struct CavProfile {
     pub rim_mb_s: Sourced<f64>,
 }
 
+/// Constant linear velocity.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClvProfile {
+    /// Radius at which the data begin.
+    pub inner_mm: Sourced<f64>,
+    /// Radius at which they end.
+    pub outer_mm: Sourced<f64>,
+    /// At which they are read, 10^6 bytes/s.
+    pub mb_s: Sourced<f64>,
+    /// How long the disc takes to turn as a radius one mm further needs it.
+    pub spindle_ms_per_mm: Sourced<f64>,
+}
+
 /// How a place is reached, half a turn included.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,11 +124,18 @@ impl OpticalProfile {
     pub(super) fn parse(reader: &Reader<'_>) -> Result<Self, ProfileError> {
         let profile: Self = reader.read(reader.text)?;
         reader.within("medium.capacity_gb", profile.medium.capacity_gb.get(), 0.001..=1e6, " GB")?;
-        match (&profile.seek, &profile.cav, &profile.access) {
-            (Some(seek), None, None) => profile.check_zones(reader, seek)?,
-            (None, Some(cav), Some(access)) if profile.zone.is_empty() => check_cav(reader, cav, access)?,
+        match (&profile.seek, &profile.cav, &profile.clv, &profile.access) {
+            (Some(seek), None, None, None) => profile.check_zones(reader, seek)?,
+            (None, Some(cav), None, Some(access)) if profile.zone.is_empty() => {
+                check_cav(reader, cav)?;
+                check_access(reader, access)?;
+            }
+            (None, None, Some(clv), Some(access)) if profile.zone.is_empty() => {
+                check_clv(reader, clv)?;
+                check_access(reader, access)?;
+            }
             _ => {
-                let wanted = "[[zone]] with [seek], or [cav] with [access]";
+                let wanted = "[[zone]] with [seek], or [cav] or [clv] with [access]";
                 return Err(reader.value("kind", "\"optical\"", &format!("beside it {wanted}")));
             }
         }
@@ -145,7 +168,12 @@ impl OpticalProfile {
     /// The drive.
     pub(super) fn build(&self, reader: &Reader<'_>) -> Result<Optical, ProfileError> {
         let sectors = |gb: f64| (gb * 1e9 / SECTOR_BYTES as f64) as u64;
-        let (spiral, access) = match (&self.seek, &self.cav, &self.access) {
+        let ring = |inner: &Sourced<f64>, outer: &Sourced<f64>| Ring {
+            inner_mm: inner.get(),
+            outer_mm: outer.get(),
+            bytes: self.medium.capacity_gb.get() * 1e9,
+        };
+        let (spiral, access) = match (&self.seek, &self.cav, &self.clv, &self.access) {
             (Some(seek), ..) => {
                 let zones = self.zone.iter().map(|zone| OpticalZone {
                     first_sector: sectors(zone.from_gb.get()),
@@ -154,22 +182,21 @@ impl OpticalProfile {
                 });
                 (Spiral::Zones(zones.collect()), Access::Turning(seek.curve(reader)?))
             }
-            (None, Some(cav), Some(access)) => (
-                Spiral::Cav(Cav {
-                    inner_mm: cav.inner_mm.get(),
-                    outer_mm: cav.outer_mm.get(),
-                    rim_bytes_per_s: cav.rim_mb_s.get() * 1e6,
-                    bytes: self.medium.capacity_gb.get() * 1e9,
-                }),
-                Access::Whole {
-                    settle_ns: ns_of_ms(access.settle_ms.get()),
-                    root_ns: ns_of_ms(access.root_ms.get()),
-                    block_sectors: u64::from(access.block_kib.get()) * 1024 / SECTOR_BYTES,
-                    skip_sectors: u64::from(access.skip_kib.get()) * 1024 / SECTOR_BYTES,
-                },
-            ),
+            (None, Some(cav), _, Some(access)) => {
+                let ring = ring(&cav.inner_mm, &cav.outer_mm);
+                (Spiral::Cav(Cav { ring, rim_bytes_per_s: cav.rim_mb_s.get() * 1e6 }), access.whole())
+            }
+            (None, None, Some(clv), Some(access)) => {
+                let clv = Clv {
+                    ring: ring(&clv.inner_mm, &clv.outer_mm),
+                    bytes_per_s: bytes_of_mb(clv.mb_s.get()),
+                    spindle_ns_for_mm: clv.spindle_ms_per_mm.get() * 1e6,
+                };
+                (Spiral::Clv(clv), access.whole())
+            }
             _ => {
-                return Err(reader.value("kind", "\"optical\"", "[seek], or [cav] with [access], beside it"));
+                let wanted = "[seek], or [cav] or [clv] with [access], beside it";
+                return Err(reader.value("kind", "\"optical\"", wanted));
             }
         };
         Ok(Optical::new(OpticalRules {
@@ -199,10 +226,33 @@ impl SledgeProfile {
     }
 }
 
-fn check_cav(reader: &Reader<'_>, cav: &CavProfile, access: &AccessProfile) -> Result<(), ProfileError> {
+impl AccessProfile {
+    fn whole(&self) -> Access {
+        Access::Whole {
+            settle_ns: ns_of_ms(self.settle_ms.get()),
+            root_ns: ns_of_ms(self.root_ms.get()),
+            block_sectors: u64::from(self.block_kib.get()) * 1024 / SECTOR_BYTES,
+            skip_sectors: u64::from(self.skip_kib.get()) * 1024 / SECTOR_BYTES,
+        }
+    }
+}
+
+fn check_cav(reader: &Reader<'_>, cav: &CavProfile) -> Result<(), ProfileError> {
     reader.within("cav.inner_mm", cav.inner_mm.get(), 1.0..=1000.0, " mm")?;
     reader.within("cav.outer_mm", cav.outer_mm.get(), cav.inner_mm.get() + 0.1..=2000.0, " mm")?;
     reader.within("cav.rim_mb_s", cav.rim_mb_s.get(), 0.001..=1e6, " MB/s")?;
+    Ok(())
+}
+
+fn check_clv(reader: &Reader<'_>, clv: &ClvProfile) -> Result<(), ProfileError> {
+    reader.within("clv.inner_mm", clv.inner_mm.get(), 1.0..=1000.0, " mm")?;
+    reader.within("clv.outer_mm", clv.outer_mm.get(), clv.inner_mm.get() + 0.1..=2000.0, " mm")?;
+    reader.within("clv.mb_s", clv.mb_s.get(), 0.001..=1e6, " MB/s")?;
+    reader.within("clv.spindle_ms_per_mm", clv.spindle_ms_per_mm.get(), 0.0..=1000.0, " ms")?;
+    Ok(())
+}
+
+fn check_access(reader: &Reader<'_>, access: &AccessProfile) -> Result<(), ProfileError> {
     reader.within("access.settle_ms", access.settle_ms.get(), 0.0..=10_000.0, " ms")?;
     reader.within("access.root_ms", access.root_ms.get(), 0.0..=10_000.0, " ms")?;
     reader.within("access.block_kib", access.block_kib.get(), 1..=1 << 20, " KiB")?;
@@ -219,7 +269,7 @@ mod tests {
         let zones = text("dvd").unwrap();
         let cav = text("t60p").unwrap();
         let error = |text: &str| DeviceProfile::parse("mine.toml", text).unwrap_err().to_string();
-        let wanted = "[[zone]] with [seek], or [cav] with [access]";
+        let wanted = "[[zone]] with [seek], or [cav] or [clv] with [access]";
         let from = cav.find("[cav]").unwrap();
         let until = cav.find("[interface]").unwrap();
         let both = zones.replacen("[interface]", &format!("{}[interface]", &cav[from..until]), 1);
@@ -227,6 +277,13 @@ mod tests {
         for text in [both, neither] {
             assert!(error(&text).contains(wanted), "{}", error(&text));
         }
+        let clv = text("cd-1x").unwrap();
+        let begin = clv.find("[clv]").unwrap();
+        let end = clv.find("[access]").unwrap();
+        let twice = cav.replacen("[access]", &format!("{}[access]", &clv[begin..end]), 1);
+        assert!(error(&twice).contains(wanted), "{}", error(&twice));
+        let slow = clv.replacen("mb_s = { value = 0.1536", "mb_s = { value = 0", 1);
+        assert!(error(&slow).contains("clv.mb_s is 0"), "{}", error(&slow));
         let inside_out = cav.replacen("outer_mm = { value = 58", "outer_mm = { value = 20", 1);
         assert!(error(&inside_out).contains("cav.outer_mm is 20"), "{}", error(&inside_out));
     }

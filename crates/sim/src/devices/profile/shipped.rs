@@ -1,7 +1,7 @@
 //! The devices that are shipped: their names and the texts of `profiles/device`, which are compiled in.
 
 /// Their names.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 14] = [
     "deskstar-60gxp",
     "scsi-10k-72g",
     "sata-7200-ncq",
@@ -9,13 +9,17 @@ pub const NAMES: [&str; 10] = [
     "smartarray-6i-h2",
     "dvd",
     "t60p",
+    "dvd-desktop-16x",
+    "cd-52x",
+    "cd-1x",
+    "bd-6x",
     "ssd-generic",
     "ncsa-2005",
     "constant",
 ];
 
 /// Their texts, in the order of the names.
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 14] = [
     include_str!("../../../profiles/device/deskstar-60gxp.toml"),
     include_str!("../../../profiles/device/scsi-10k-72g.toml"),
     include_str!("../../../profiles/device/sata-7200-ncq.toml"),
@@ -23,6 +27,10 @@ const TEXTS: [&str; 10] = [
     include_str!("../../../profiles/device/smartarray-6i-h2.toml"),
     include_str!("../../../profiles/device/dvd.toml"),
     include_str!("../../../profiles/device/t60p.toml"),
+    include_str!("../../../profiles/device/dvd-desktop-16x.toml"),
+    include_str!("../../../profiles/device/cd-52x.toml"),
+    include_str!("../../../profiles/device/cd-1x.toml"),
+    include_str!("../../../profiles/device/bd-6x.toml"),
     include_str!("../../../profiles/device/ssd-generic.toml"),
     include_str!("../../../profiles/device/ncsa-2005.toml"),
     include_str!("../../../profiles/device/constant.toml"),

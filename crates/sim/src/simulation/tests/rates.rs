@@ -92,3 +92,17 @@ fn a_time_ends_a_stream_that_waits_for_its_rate() {
     assert_eq!((worker.ops, worker.ending.clone()), (2, Ending::Stopped));
     assert!((3000 * MS..3020 * MS).contains(&worker.elapsed_ns), "{}", worker.elapsed_ns);
 }
+
+#[test]
+fn a_list_of_operations_keeps_its_times() {
+    let list = "direction = { mix = { read-percent = 50 } }\nrecord = { fixed = \"4KiB\" }\naccess = { listed = [\
+                { offset = 0, bytes = 4096, does = \"write\", due = \"0s\" }, \
+                { offset = 0, bytes = 0, does = \"sync\", due = \"100ms\" }, \
+                { offset = 8192, bytes = 4096, does = \"read\", due = \"300ms\" }] }";
+    for backend in ["", "\nbackend = { uring = {} }\nqueue_depth = 4"] {
+        let out = run(&workload(1, 1, "", &format!("{list}{backend}")), setup("today"));
+        let worker = &only(&out).workers[0];
+        assert!((300_000_000..400_000_000).contains(&worker.marks.last_op_ns), "{}", worker.marks.last_op_ns);
+        assert!(worker.ops >= 2, "{}", worker.ops);
+    }
+}

@@ -2,8 +2,10 @@
 //! a fixed seed, so that every policy is asked for the same.
 
 use super::options::Load;
+use crate::commands::iso::Opened;
+use crate::commands::iso::backend::ImageFile;
 use fathom_isofs::reader::Reader;
-use fathom_isofs::{Error, FileSource, Image, Kind, Node, Step, Walk};
+use fathom_isofs::{Error, Kind, Node, Step, Walk};
 use std::time::Instant;
 
 /// Where random places come from.
@@ -40,7 +42,7 @@ struct Part<'p> {
 
 impl Plan {
     /// Looks for the largest files. `None` if there is nothing to read.
-    pub fn of(image: &Image<FileSource>, record: u64, amount: u64) -> Option<Self> {
+    pub fn of(image: &Opened, record: u64, amount: u64) -> Option<Self> {
         let mut largest: Vec<(String, Node)> = Vec::new();
         let mut walk = Walk::new(image);
         while let Some(step) = walk.step() {
@@ -131,7 +133,7 @@ impl Plan {
 }
 
 /// Runs a load; the error is the image's.
-pub fn run(load: Load, plan: &Plan, reader: &Reader<FileSource>) -> Result<Done, Error> {
+pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, Error> {
     let begun = Instant::now();
     let done = match load {
         Load::Tree => vec![tree(plan, reader)],
@@ -161,7 +163,7 @@ pub fn run(load: Load, plan: &Plan, reader: &Reader<FileSource>) -> Result<Done,
 /// Bytes read, and how long each read took.
 type Read = Result<(u64, Vec<u64>), Error>;
 
-fn of_part(part: &Part<'_>, record: u64, reader: &Reader<FileSource>) -> Read {
+fn of_part(part: &Part<'_>, record: u64, reader: &Reader<ImageFile>) -> Read {
     let file = reader.open(part.node);
     let mut buffer = vec![0; usize::try_from(record).unwrap_or(usize::MAX)];
     let (mut bytes, mut latencies) = (0, Vec::new());
@@ -198,7 +200,7 @@ fn of_part(part: &Part<'_>, record: u64, reader: &Reader<FileSource>) -> Read {
 }
 
 /// Every file as the directories have them; what cannot be read is passed over, as tar would.
-fn tree(plan: &Plan, reader: &Reader<FileSource>) -> Read {
+fn tree(plan: &Plan, reader: &Reader<ImageFile>) -> Read {
     let (mut bytes, mut latencies) = (0, Vec::new());
     let mut walk = Walk::new(reader.image());
     while let Some(step) = walk.step() {

@@ -28,6 +28,8 @@ pub struct Run {
     pub round: u32,
     pub done: Done,
     pub counters: Counters,
+    /// What it was read through.
+    pub backend: serde_json::Value,
     pub blocks: Option<Blocks>,
     /// CPU time of this process, the observer's not.
     pub cpu_ns: u64,
@@ -123,7 +125,8 @@ fn one(stand: &mut Stand, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<
     let (done, blocks) = blocks::during(stand.watch.as_ref(), || load::run(row.load, plan, &reader))?;
     let observer = blocks.as_ref().map_or(0, |blocks| blocks.observer_cpu_ns);
     let cpu_ns = cpu_ns().saturating_sub(before).saturating_sub(observer);
-    Ok(Run { round, done: done?, counters: reader.counters(), blocks, cpu_ns })
+    let backend = reader.image().source().told();
+    Ok(Run { round, done: done?, counters: reader.counters(), backend, blocks, cpu_ns })
 }
 
 fn cpu_ns() -> u64 {

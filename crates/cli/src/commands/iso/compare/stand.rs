@@ -3,6 +3,7 @@
 //! itself is read.
 
 use super::options::Compare;
+use crate::commands::iso::backend::Backend;
 use crate::commands::iso::options::Source;
 use crate::commands::iso::reading::{Bundle, medium_of};
 use crate::commands::iso::{Opened, open};
@@ -117,6 +118,10 @@ impl Stand {
             (None, true) => format!("the device {shown}"),
             (None, false) => format!("the file {shown}"),
         };
+        let through = match source.backend {
+            Backend::Pread => "",
+            Backend::IoUring => ", through io_uring",
+        };
         let held = options.iops.map_or(String::new(), |n| format!(", held to {n} reads a second"));
         let file = (!itself).then(|| image.clone());
         Ok(Self {
@@ -125,7 +130,7 @@ impl Stand {
             _device: device,
             source,
             file,
-            about: what + &held,
+            about: what + through + &held,
             below,
             medium: medium_of(image),
             notes,
@@ -134,7 +139,7 @@ impl Stand {
 
     /// What a policy is here.
     pub fn policy(&self, bundle: Bundle) -> Policy {
-        bundle.on(self.medium)
+        self.source.backend.held(bundle.on(self.medium), self.medium)
     }
 
     /// The image, opened anew with nothing of it in the page cache.

@@ -134,8 +134,16 @@ fn policy(column: Column, fault: Fault) -> Policy {
             cached(Policy { read_ahead: "hsfs,max=0".into(), ..Policy::baseline() })
         }
         (Column::Enhanced, _) => cached(Policy::seed()),
-        // M6: one request at a time on an optical drive; the elevator sorts what waits.
-        (Column::Modern, _) => cached(Policy { depth: 1, ..Policy::modern() }),
+        // M6: one request at a time on an optical drive; the elevator sorts what waits. The column stays with the elevator that its figures
+        // were made with, and without what came to the policy since, as the other two stay with what they were.
+        (Column::Modern, _) => cached(Policy {
+            depth: 1,
+            scheduler: "mq-deadline".into(),
+            attach: false,
+            promote: false,
+            drop_ahead: false,
+            ..Policy::modern()
+        }),
     }
 }
 

@@ -1,28 +1,13 @@
-//! Images from the writers that people use, xorriso and genisoimage: what is read equals the files they were made from, names, kinds,
-//! sizes, modes, times, targets, hard links and content. Skips by name where a writer is not installed.
+//! Whole trees by both writers in each name space: names, kinds, sizes, modes, owners, times, targets, device numbers, hard links and content
+//! are those of the files they were made from.
 
-mod support;
-
-use fathom_isofs::{FileSource, Image, Kind, Namespace, Node, Options, Session, Step, Walk, check};
+use crate::disk::{Seen, assert_same, in_image, on_disk, open, run};
+use fathom_isofs::{Namespace, Options, Session, check};
 use fathom_testkit::{TestDir, need_tool};
-use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Command;
-
-/// What of a file is compared.
-#[derive(Debug, PartialEq, Eq)]
-struct Seen {
-    kind: u32,
-    permissions: u32,
-    owner: (u32, u32),
-    mtime: i64,
-    size: u64,
-    content: String,
-    /// The first path with the same inode: hard links.
-    same_as: String,
-}
 
 /// A tree that has something of everything an ordinary user can make.
 fn source(dir: &Path) {
@@ -49,117 +34,21 @@ fn source(dir: &Path) {
     symlink(format!("{}/end", "component/".repeat(30).trim_end_matches('/')), dir.join("long link")).unwrap();
     fs::set_permissions(dir.join("short.txt"), fs::Permissions::from_mode(0o751)).unwrap();
     fs::set_permissions(dir.join("empty"), fs::Permissions::from_mode(0o400)).unwrap();
+    let special = |name: &str, words: &[&str]| {
+        let path = dir.join(name);
+        let mut all = vec!["-m", "640", path.to_str().unwrap()];
+        all.extend(words);
+        run("mknod", &all);
+    };
+    special("many/pipe", &["p"]);
+    if rustix::process::geteuid().is_root() {
+        special("null", &["c", "1", "3"]);
+        special("many/part of a disk", &["b", "8", "17"]);
+    }
 }
 
 fn support_noise(bytes: u64) -> Vec<u8> {
     (0..bytes).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
-}
-
-/// The source as it lies on disk.
-fn on_disk(root: &Path) -> BTreeMap<String, Seen> {
-    let mut open = vec![root.to_path_buf()];
-    let mut paths = Vec::new();
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.symlink_metadata().unwrap().is_dir() {
-                open.push(path.clone());
-            }
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    let mut first: HashMap<u64, String> = HashMap::new();
-    let seen = paths.into_iter().map(|path| {
-        let meta = path.symlink_metadata().unwrap();
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_string();
-        let (size, content) = if meta.is_symlink() {
-            let target = fs::read_link(&path).unwrap().to_str().unwrap().to_string();
-            (target.len() as u64, target)
-        } else if meta.is_dir() {
-            (0, String::new())
-        } else {
-            (meta.len(), format!("{:08x}", support::sum(&fs::read(&path).unwrap())))
-        };
-        // Of empty files and links no image says which are one.
-        let same_as = if meta.is_file() && size > 0 {
-            first.entry(meta.ino()).or_insert_with(|| name.clone()).clone()
-        } else {
-            name.clone()
-        };
-        let seen = Seen {
-            kind: meta.mode() & 0o170_000,
-            permissions: meta.mode() & 0o7777,
-            owner: (meta.uid(), meta.gid()),
-            mtime: meta.mtime(),
-            size,
-            content,
-            same_as,
-        };
-        (name, seen)
-    });
-    seen.collect()
-}
-
-fn content(image: &Image<FileSource>, node: &Node) -> (u64, String) {
-    match node.kind() {
-        Kind::Link => (node.size(), String::from_utf8(image.read_link(node).unwrap()).unwrap()),
-        Kind::File => {
-            let bytes = image.read_all(node, 64 << 20).unwrap();
-            (node.size(), format!("{:08x}", support::sum(&bytes)))
-        }
-        _ => (0, String::new()),
-    }
-}
-
-/// The image as it is read.
-fn in_image(image: &Image<FileSource>) -> BTreeMap<String, Seen> {
-    let mut seen = BTreeMap::new();
-    let mut inodes = BTreeMap::new();
-    let mut walk = Walk::new(image);
-    while let Some(step) = walk.step() {
-        let Step::File { path, node, .. } = step else { panic!("{step:?}") };
-        let name = String::from_utf8(path.to_vec()).unwrap();
-        let (size, content) = content(image, node);
-        let file = Seen {
-            kind: node.kind().mode(),
-            permissions: node.mode() & 0o7777,
-            owner: (node.uid(), node.gid()),
-            mtime: node.times().modified.moment().map_or(0, |m| m.seconds),
-            size,
-            content,
-            same_as: name.clone(),
-        };
-        if node.kind() == Kind::File && size > 0 {
-            inodes.insert(name.clone(), node.inode());
-        }
-        seen.insert(name, file);
-    }
-    let mut first: HashMap<u64, String> = HashMap::new();
-    for (name, inode) in inodes {
-        let first = first.entry(inode).or_insert_with(|| name.clone()).clone();
-        seen.get_mut(&name).unwrap().same_as = first;
-    }
-    seen
-}
-
-fn open(path: &Path, options: &Options) -> Image<FileSource> {
-    let source = FileSource::new(File::open(path).unwrap()).unwrap();
-    Image::open(source, options).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn run(program: &str, arguments: &[&str]) {
-    let out = Command::new(program).args(arguments).output().unwrap();
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{program} {arguments:?}: {text}");
-}
-
-fn assert_same(wanted: &BTreeMap<String, Seen>, read: &BTreeMap<String, Seen>) {
-    let names = |tree: &BTreeMap<String, Seen>| tree.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(read), names(wanted));
-    for (name, seen) in wanted {
-        assert_eq!(&read[name], seen, "{name}");
-    }
 }
 
 /// A source, and the image a writer makes of it.

@@ -1,0 +1,123 @@
+//! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
+
+use fathom_dialects::fio::Plan;
+use fathom_dialects::fio::output::iolog;
+use fathom_dialects::fio::output::log_operations::Operation;
+use fathom_dialects::fio::output::logs::{self, Noted};
+use fathom_engine::Operations;
+use fathom_record::Run;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Where logs are written, and what they are made of meanwhile.
+pub fn directory(plan: &Plan) -> &Path {
+    plan.general.aux_path.as_deref().unwrap_or(Path::new("."))
+}
+
+/// What was kept for the logs.
+pub struct Logged {
+    /// Of every worker that logs single operations.
+    pub operations: Vec<Operations>,
+    /// When each phase began, milliseconds since 1970.
+    pub began_ms: BTreeMap<u32, u64>,
+}
+
+impl Logged {
+    /// Writes all logs. Gives sentences about what could not be.
+    pub fn write(&self, plan: &Plan, run: &Run) -> Vec<String> {
+        let unread = RefCell::new(None);
+        let (all, failure) = (&self.operations, &unread);
+        let operations = move |phase: u32, worker: u32| -> Box<dyn Iterator<Item = Operation> + '_> {
+            let of = all.iter().find(|of| (of.phase, of.worker) == (phase, worker));
+            match of.map(Operations::read) {
+                None => Box::new(std::iter::empty()),
+                Some(Err(error)) => {
+                    *failure.borrow_mut() = Some(error);
+                    Box::new(std::iter::empty())
+                }
+                Some(Ok(read)) => Box::new(read.map_while(move |operation| match operation {
+                    Ok(operation) => Some(told(operation)),
+                    Err(error) => {
+                        *failure.borrow_mut() = Some(error);
+                        None
+                    }
+                })),
+            }
+        };
+        let began_ms = |phase: u32| self.began_ms.get(&phase).copied().unwrap_or(0);
+        let (mut made, mut failed) = (BTreeSet::new(), BTreeMap::new());
+        let mut torn = logs::write(
+            plan,
+            run,
+            &Noted { operations: &operations, began_ms: &began_ms },
+            &mut |path, text| {
+                if failed.contains_key(path) {
+                    return;
+                }
+                if let Err(error) = append(path, text, made.insert(path.to_owned())) {
+                    failed.insert(path.to_owned(), error);
+                }
+            },
+        );
+        if plan.general.bandwidth_log {
+            for (name, text) in logs::together(run) {
+                let path = directory(plan).join(name);
+                if let Err(error) = std::fs::write(&path, text) {
+                    failed.insert(path, error);
+                }
+            }
+        }
+        let sentence = |(path, error): (PathBuf, std::io::Error)| {
+            format!("{} cannot be written: {error}", path.display())
+        };
+        torn.extend(failed.into_iter().map(sentence));
+        let unread = unread.into_inner();
+        torn.extend(
+            unread.map(|error| format!("what was written down for the logs cannot be read: {error}")),
+        );
+        torn
+    }
+}
+
+impl Logged {
+    /// Writes the logs that can be replayed. Gives sentences about what could not be.
+    pub fn write_iologs(&self, plan: &Plan) -> Vec<String> {
+        let of_worker = |phase: u32, worker: u32| -> std::io::Result<Vec<Operation>> {
+            match self.operations.iter().find(|of| (of.phase, of.worker) == (phase, worker)) {
+                Some(of) => of.read()?.map(|operation| operation.map(told)).collect(),
+                None => Ok(Vec::new()),
+            }
+        };
+        match iolog::of(plan, of_worker) {
+            Ok(logs) => {
+                let failed = logs.into_iter().filter_map(|(path, text)| {
+                    let error = std::fs::write(&path, text).err()?;
+                    Some(format!("{} cannot be written: {error}", path.display()))
+                });
+                failed.collect()
+            }
+            Err(error) => vec![format!("what was written down for the logs cannot be read: {error}")],
+        }
+    }
+}
+
+/// A log that is there is written anew, as fio does.
+fn append(path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
+    let mut file = if anew { File::create(path)? } else { File::options().append(true).open(path)? };
+    file.write_all(text.as_bytes())
+}
+
+/// The dialect knows no engine.
+fn told(o: fathom_engine::Operation) -> Operation {
+    Operation {
+        write: o.write,
+        start_ns: o.start_ns,
+        latency_ns: o.latency_ns,
+        submission_ns: o.submission_ns,
+        offset: o.offset,
+        bytes: o.bytes,
+    }
+}

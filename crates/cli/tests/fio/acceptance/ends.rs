@@ -1,0 +1,93 @@
+//! How it ends before its time: by a signal, or by a mistake.
+
+use super::both::{Both, WHO, jobs, number};
+use crate::support::FIO;
+use fathom_testkit::TmpFs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn case_24_a_signal_ends_with_what_was_done() {
+    let Some(both) = Both::new("case_24_a_signal_ends_with_what_was_done") else { return };
+    let line =
+        "--output-format=json --name=a --ioengine=null --rate_iops=200 --size=1g --runtime=600 --time_based";
+    let ours = both.fathom().command(std::iter::once("fio").chain(line.split_whitespace()));
+    let mut theirs = Command::new(FIO);
+    theirs.args(line.split_whitespace()).current_dir(both.directories()[1]);
+    for (who, mut command) in WHO.iter().zip([ours, theirs]) {
+        let running =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let pid = i32::try_from(running.id()).unwrap();
+        // SAFETY: kill has no preconditions, and the process has not been waited for.
+        let sent = unsafe { libc::kill(pid, libc::SIGINT) };
+        assert_eq!(sent, 0);
+        let done = running.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(128), "{who}");
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        let (before, document) = text.split_at(text.find('{').unwrap_or_else(|| panic!("{who}: {text}")));
+        let document: serde_json::Value =
+            serde_json::from_str(document).unwrap_or_else(|e| panic!("{who}: {e}: {text}"));
+        let ios = number(&jobs(&document)[0]["read"]["total_ios"]);
+        assert!((1..1000).contains(&ios), "{who}: {ios}");
+        // Here fio itself fails: it says "terminating on signal 2" before its document, in the same stream.
+        match *who {
+            "ours" => assert_eq!(before, ""),
+            _ => assert!(before.contains("signal 2"), "{before}"),
+        }
+    }
+}
+
+#[test]
+fn case_25_mistakes_end_before_anything_is_done() {
+    let Some(both) = Both::new("case_25_mistakes_end_before_anything_is_done") else { return };
+    both.file("unknown.fio", "[a]\nsize=1m\nrww=read\n");
+    both.file("before.fio", "rw=read\n[a]\nsize=1m\n");
+    // What both say of it, somewhere: fio divides its words between its two streams.
+    for (line, words) in [
+        ("unknown.fio", &["Bad option <rww=read>", "Did you mean"][..]),
+        ("--name=a --size=1m --rw=raed", &["valid values", "randwrite", "randrw"]),
+        ("--name=nameless --rw=read", &["nameless: you need to specify size="]),
+        ("before.fio", &["outside of [] job section"]),
+        ("--name=a --size=1m --readonly --rw=write", &["write", "job <a>"]),
+    ] {
+        for (who, end) in WHO.iter().zip(both.run(line)) {
+            assert_eq!(end.code, Some(1), "{who}: {line}");
+            let said = end.stdout + &end.stderr;
+            for word in words {
+                assert!(said.contains(word), "{who}: {line}: {word:?} is not in {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn case_25_a_full_disk_is_error_28() {
+    let test = "case_25_a_full_disk_is_error_28";
+    let Some(both) = Both::new(test) else { return };
+    // fio writes /dev/full itself. We write regular files only, and say so.
+    let [ours, theirs] = both.run("--name=a --filename=/dev/full --rw=write --size=4k --bs=4k");
+    assert_eq!((ours.code, theirs.code), (Some(1), Some(1)));
+    assert!(theirs.stdout.contains("err=28"), "{}", theirs.stdout);
+    assert!(ours.stderr.contains("regular files"), "{}", ours.stderr);
+    let Some(small) = TmpFs::mount(test, 1 << 20) else { return };
+    let line = format!(
+        "--name=f --directory={} --size=2m --bs=4k --rw=write --fallocate=none",
+        small.path().display()
+    );
+    for (who, program) in WHO.iter().zip(["ours", "theirs"]) {
+        let end = match program {
+            "ours" => {
+                let end = crate::support::run(both.fathom(), &line);
+                (end.code, end.stdout)
+            }
+            _ => {
+                let end = crate::support::theirs(both.directories()[1], &line);
+                (end.status.code(), String::from_utf8_lossy(&end.stdout).into_owned())
+            }
+        };
+        assert_eq!(end.0, Some(1), "{who}");
+        assert!(end.1.contains("err=28"), "{who}: {}", end.1);
+        let _ = std::fs::remove_file(small.path().join("f.0.0"));
+    }
+}

@@ -1,0 +1,126 @@
+//! Logs of operations: written by us and replayed by fio, written by fio and replayed by us, and replays by themselves. The same is done
+//! each time.
+
+use crate::support::{fio_is_here, json, run, their_json, theirs};
+use fathom_testkit::{Fathom, TestDir};
+use serde_json::Value;
+
+/// Reads, writes and syncs of the first job.
+fn done(document: &Value) -> [u64; 3] {
+    let job = &document["jobs"][0];
+    ["read", "write", "sync"].map(|side| job[side]["total_ios"].as_u64().unwrap_or_else(|| panic!("{job}")))
+}
+
+/// Action, offset and length of every line that is an operation; of syncs only the action.
+fn operations(log: &str) -> Vec<String> {
+    let words = |line: &str| -> Option<String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [_, _, sync @ ("sync" | "datasync"), ..] => Some((*sync).to_owned()),
+            [_, _, action @ ("read" | "write"), offset, length] => {
+                Some(format!("{action} {offset} {length}"))
+            }
+            _ => None,
+        }
+    };
+    log.lines().filter_map(words).collect()
+}
+
+const JOBS: [&str; 3] = [
+    "--name=w --filename=f --rw=write --size=64k --fsync=4",
+    "--name=w --filename=f --rw=randwrite --size=256k --bs=8k --fdatasync=3",
+    "--name=w --filename=f --rw=randread --size=128k --loops=2",
+];
+
+#[test]
+fn what_we_write_down_fio_does() {
+    if !fio_is_here("what_we_write_down_fio_does") {
+        return;
+    }
+    for line in JOBS
+        .into_iter()
+        .chain(["--name=w --filename=f --rw=randrw --size=256k --ioengine=io_uring --iodepth=4"])
+    {
+        let (ours, theirs) = (TestDir::new(), TestDir::new());
+        let fathom = Fathom::new().working_in(ours.path());
+        let first = json(&fathom, &format!("{line} --write_iolog=w.log"));
+        let log = std::fs::read_to_string(ours.path().join("w.log")).unwrap();
+        assert!(log.starts_with("fio version 3 iolog\n0 f add\n0 f open\n"), "{log}");
+        assert!(log.ends_with(" f close\n"), "{log}");
+        std::fs::copy(ours.path().join("w.log"), theirs.path().join("w.log")).unwrap();
+        std::fs::write(theirs.path().join("f"), vec![0; 1 << 20]).unwrap();
+        let again = their_json(theirs.path(), "--name=r --read_iolog=w.log --replay_no_stall=1");
+        let ([reads, writes, _], [a, b, _]) = (done(&first), done(&again));
+        assert_eq!((reads, writes), (a, b), "{line}\n{log}");
+    }
+}
+
+#[test]
+fn what_fio_writes_down_we_do() {
+    if !fio_is_here("what_fio_writes_down_we_do") {
+        return;
+    }
+    for line in JOBS {
+        let (ours, theirs_in) = (TestDir::new(), TestDir::new());
+        let first = their_json(theirs_in.path(), &format!("{line} --write_iolog=w.log"));
+        std::fs::copy(theirs_in.path().join("w.log"), ours.path().join("w.log")).unwrap();
+        let fathom = Fathom::new().working_in(ours.path());
+        let again = json(&fathom, "--name=r --read_iolog=w.log");
+        assert_eq!(done(&again)[..2], done(&first)[..2], "{line}");
+        let log = std::fs::read_to_string(ours.path().join("w.log")).unwrap();
+        let syncs = operations(&log).iter().filter(|o| o.ends_with("sync")).count() as u64;
+        assert_eq!(done(&again)[2], syncs, "{line}\n{log}");
+    }
+}
+
+#[test]
+fn a_sequence_is_written_down_like_fio_does() {
+    if !fio_is_here("a_sequence_is_written_down_like_fio_does") {
+        return;
+    }
+    let (ours, theirs_in) = (TestDir::new(), TestDir::new());
+    let line = format!("{} --write_iolog=w.log", JOBS[0]);
+    run(&Fathom::new().working_in(ours.path()), &line).expect_code(0);
+    assert!(theirs(theirs_in.path(), &line).status.success());
+    let [a, b] = [&ours, &theirs_in].map(|dir| std::fs::read_to_string(dir.path().join("w.log")).unwrap());
+    assert_eq!(operations(&a), operations(&b));
+}
+
+/// Two files, 300 ms.
+const TRACE: &str = "fio version 3 iolog\n0 a add\n0 b add\n5 a open\n6 a write 0 4096\n100 b open\n\
+                     100000 b write 8192 8192\n100010 b sync 0 0\n300000 a read 0 4096\n300010 a close\n";
+
+#[test]
+fn a_replay_takes_its_time_unless_it_is_not_to() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    std::fs::write(dir.path().join("t.log"), TRACE).unwrap();
+    let runtime = |line: &str| {
+        let document = json(&fathom, &format!("--name=r --read_iolog=t.log {line}"));
+        assert_eq!(done(&document), [1, 2, 1], "{document}");
+        document["jobs"][0]["job_runtime"].as_u64().unwrap()
+    };
+    assert!(runtime("") >= 299);
+    assert!(runtime("--replay_no_stall=1") < 200);
+    assert!(runtime("--replay_time_scale=50") >= 599);
+    assert!(runtime("--replay_no_stall=1 --ioengine=io_uring --iodepth=4") < 200);
+    assert!(runtime("--ioengine=io_uring --iodepth=4") >= 299);
+    for file in ["a", "b"] {
+        assert_eq!(std::fs::metadata(dir.path().join(file)).unwrap().len(), 16384, "{file}");
+    }
+    run(&fathom, "--name=r --read_iolog=t.log --replay_redirect=c --replay_no_stall=1").expect_code(0);
+    assert!(dir.path().join("c").exists());
+}
+
+#[test]
+fn files_of_others_are_not_written_by_a_replay() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    std::fs::write(dir.path().join("t.log"), TRACE).unwrap();
+    std::fs::write(dir.path().join("b"), b"somebody's").unwrap();
+    run(&fathom, "--name=r --read_iolog=t.log").expect_code(1).expect_stderr("b is not changed");
+    assert_eq!(std::fs::read(dir.path().join("b")).unwrap(), b"somebody's");
+    run(&fathom, "--name=r --merge_blktrace_file=x --size=1m")
+        .expect_code(1)
+        .expect_stderr("merge_blktrace_file");
+}

@@ -1,0 +1,86 @@
+//! Logs of single operations and histograms, through the built program; where fio is installed, the same files beside its own.
+
+use crate::support::{fio_is_here, run, theirs};
+use fathom_testkit::{Fathom, TestDir};
+use std::path::Path;
+
+/// The numbers of a log; the last column may be hexadecimal.
+fn rows(directory: &Path, name: &str) -> Vec<Vec<u64>> {
+    let text = std::fs::read_to_string(directory.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let number = |n: &str| match n.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => n.parse(),
+    };
+    let row = |line: &str| {
+        line.split(", ")
+            .map(|n| number(n).unwrap_or_else(|e| panic!("{name}: {line}: {e}")))
+            .collect::<Vec<u64>>()
+    };
+    text.lines().map(row).collect()
+}
+
+const NAMES: [&str; 6] =
+    ["p_bw.1.log", "p_clat.1.log", "p_clat_hist.1.log", "p_iops.1.log", "p_lat.1.log", "p_slat.1.log"];
+
+fn logs_of(directory: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|n| n.ends_with(".log")).collect();
+    names.sort();
+    names
+}
+
+const EACH: &str = "--name=a --ioengine=io_uring --iodepth=4 --rw=randrw --size=256k --bs=4k --log_offset=1 --log_prio=1 \
+                    --prio=3 --prioclass=2 --write_bw_log=p --write_iops_log=p --write_lat_log=p --write_hist_log=p \
+                    --log_hist_msec=1000 --log_hist_coarseness=3";
+
+#[test]
+fn every_operation_has_a_line_as_in_fio() {
+    let ours = TestDir::new();
+    run(&Fathom::new().working_in(ours.path()), EACH).expect_code(0);
+    let here = fio_is_here("fio: logs of single operations");
+    let fio = TestDir::new();
+    let mut both = vec![ours.path()];
+    if here && theirs(fio.path(), EACH).status.success() {
+        both.push(fio.path());
+    }
+    for directory in both {
+        assert_eq!(logs_of(directory), NAMES);
+        for name in NAMES.into_iter().filter(|n| !n.contains("hist")) {
+            let rows = rows(directory, name);
+            assert_eq!(rows.len(), 64, "{name}");
+            let ends: Vec<[u64; 2]> = rows.iter().map(|r| [r[3], r[5]]).collect();
+            assert!(ends.iter().all(|end| *end == [4096, 0x4003]), "{name}: {ends:x?}");
+            assert!(rows.iter().all(|r| r.len() == 6 && r[2] <= 1 && r[4] % 4096 == 0), "{name}");
+            let mut offsets: Vec<u64> = rows.iter().map(|r| r[4]).collect();
+            offsets.sort_unstable();
+            offsets.dedup();
+            assert_eq!(offsets.len(), 64, "{name}: each block once");
+        }
+        assert!(rows(directory, "p_iops.1.log").iter().all(|r| r[1] == 1));
+    }
+    let sum = |name: &str| rows(ours.path(), name).iter().map(|r| r[1]).sum::<u64>();
+    assert_eq!(sum("p_slat.1.log") + sum("p_clat.1.log"), sum("p_lat.1.log"));
+    // fio tells a window of a histogram when an operation of a later one comes; ours tell the last one, too.
+    let histograms = rows(ours.path(), "p_clat_hist.1.log");
+    assert!(histograms.iter().all(|r| r.len() == 3 + 1856 / 8));
+    assert_eq!(histograms.iter().flat_map(|r| &r[3..]).sum::<u64>(), 64);
+    assert!(!logs_of(ours.path()).iter().any(|n| n.starts_with('.')), "nothing is left beside them");
+}
+
+#[test]
+fn times_may_count_from_1970_and_windows_tell_the_largest() {
+    let dir = TestDir::new();
+    let line = "--name=a --ioengine=null --size=1g --rw=read --rate_iops=1000 --runtime=1 --time_based --write_lat_log=p \
+                --log_avg_msec=100 --log_max_value=1 --log_unix_epoch=1 --aux-path=";
+    let before = unix_ms();
+    run(&Fathom::new().working_in(dir.path()), &format!("{line}{}", dir.path().display())).expect_code(0);
+    let rows = rows(dir.path(), "p_clat.1.log");
+    assert!(rows.len() >= 9, "{rows:?}");
+    assert!(rows.iter().all(|r| (before..unix_ms() + 200).contains(&r[0])), "{rows:?}");
+    assert!(rows.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+}
+
+fn unix_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}

@@ -1,0 +1,259 @@
+//! fio's iolog, a text that says what a job did: read in versions 2 and 3 for `read_iolog`, byte for byte and with its own file names (the
+//! readers of `trace` make block events of it, which have sectors), and written in version 3 for `write_iolog`.
+
+use fathom_workload::Does;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+const NS_PER_US: u64 = 1_000;
+const NS_PER_MS: u64 = 1_000_000;
+
+/// What a log holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// Its version.
+    pub version: u8,
+    /// The files, in the order in which they are named.
+    pub files: Vec<String>,
+    /// What was done, in the order of the lines.
+    pub entries: Vec<Entry>,
+    /// It says when.
+    pub timed: bool,
+}
+
+/// One operation of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which of the files.
+    pub file: u32,
+    /// What was done; nothing: a trim.
+    pub does: Option<Does>,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes; of syncs 0.
+    pub bytes: u64,
+    /// When, ns after the first operation.
+    pub at_ns: u64,
+}
+
+/// Whether a file begins like an iolog, of whatever version.
+#[must_use]
+pub fn recognise(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"fio version ")
+}
+
+/// Reads a log.
+///
+/// # Errors
+/// The first line that is none, with its number.
+pub fn read(text: &str) -> Result<Log, String> {
+    let mut lines = (1..).zip(text.lines());
+    let mut log = Log {
+        version: match lines.next().map(|(_, line)| line.trim_end()) {
+            Some("fio version 2 iolog") => 2,
+            Some("fio version 3 iolog") => 3,
+            Some(other) => {
+                let shown: String = other.chars().take(60).collect();
+                return Err(format!(
+                    "line 1 is {shown:?}; \"fio version 2 iolog\" or \"fio version 3 iolog\" is expected"
+                ));
+            }
+            None => return Err("it is empty".into()),
+        },
+        ..Log::default()
+    };
+    log.timed = log.version == 3;
+    let mut reader = Reader { numbers: HashMap::new(), now_ns: 0, first_ns: None };
+    for (number, line) in lines {
+        reader.line(line, &mut log).map_err(|what| format!("line {number}: {what}"))?;
+    }
+    Ok(log)
+}
+
+struct Reader {
+    numbers: HashMap<String, u32>,
+    now_ns: u64,
+    first_ns: Option<u64>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, log: &mut Log) -> Result<(), String> {
+        let mut words = line.split_whitespace();
+        let Some(mut word) = words.next() else { return Ok(()) };
+        if log.version == 3 {
+            let us: u64 = word.parse().map_err(|_| format!("{word:?} is no time in microseconds"))?;
+            let now_ns =
+                us.checked_mul(NS_PER_US).ok_or_else(|| format!("{us} us are more than 584 years"))?;
+            // Threads of one job may write their lines a little out of order.
+            self.now_ns = self.now_ns.max(now_ns);
+            word = words.next().ok_or("a file and an action are expected after the time")?;
+        }
+        let (file, action) = (word, words.next().ok_or("an action is expected after the file")?);
+        let mut number = |what: &str| -> Result<u64, String> {
+            let word = words.next().ok_or_else(|| format!("{action} needs {what}"))?;
+            word.parse().map_err(|_| format!("{action}: {word:?} is no number; {what} is expected"))
+        };
+        let does = match action {
+            "add" | "open" | "close" => {
+                self.number_of(file, log)?;
+                return Ok(());
+            }
+            "wait" if log.version == 2 => {
+                // Since the beginning of the log, as fio 3.33 takes it.
+                let at_ns =
+                    number("a time")?.checked_mul(NS_PER_MS).ok_or("a wait of more than 584 years")?;
+                self.now_ns = self.now_ns.max(at_ns);
+                log.timed = true;
+                return Ok(());
+            }
+            "read" => Some(Does::Read),
+            "write" => Some(Does::Write),
+            "sync" => Some(Does::Sync),
+            "datasync" => Some(Does::DataSync),
+            "trim" => None,
+            other => {
+                let wait = if log.version == 2 { ", wait" } else { "" };
+                return Err(format!(
+                    "{other:?} is no action: add, open, close, read, write, trim, sync, datasync{wait} are"
+                ));
+            }
+        };
+        let (offset, bytes) =
+            if does.is_some_and(Does::syncs) { (0, 0) } else { (number("an offset")?, number("a length")?) };
+        if bytes == 0 && !does.is_some_and(Does::syncs) {
+            return Err(format!("{action} of 0 bytes"));
+        }
+        let file = self.number_of(file, log)?;
+        let first_ns = *self.first_ns.get_or_insert(self.now_ns);
+        log.entries.push(Entry { file, does, offset, bytes, at_ns: self.now_ns - first_ns });
+        Ok(())
+    }
+
+    fn number_of(&mut self, file: &str, log: &mut Log) -> Result<u32, String> {
+        if let Some(number) = self.numbers.get(file) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(log.files.len()).map_err(|_| "more than 4294967295 files".to_owned())?;
+        log.files.push(file.into());
+        self.numbers.insert(file.into(), number);
+        Ok(number)
+    }
+}
+
+/// Writes a log of version 3 of one file.
+#[derive(Debug)]
+pub struct Written {
+    file: String,
+    text: String,
+    last_us: u64,
+    last_offset: u64,
+}
+
+impl Written {
+    /// Begins with opening the file.
+    #[must_use]
+    pub fn new(file: &str) -> Self {
+        let text = format!("fio version 3 iolog\n0 {file} add\n0 {file} open\n");
+        Self { file: file.into(), text, last_us: 0, last_offset: 0 }
+    }
+
+    /// An operation that was issued so many ns after the beginning. Times never run backwards.
+    pub fn operation(&mut self, at_ns: u64, does: Does, offset: u64, bytes: u32) {
+        self.last_us = self.last_us.max(at_ns / NS_PER_US);
+        let action = match does {
+            Does::Read => "read",
+            Does::Write => "write",
+            Does::Sync => "sync",
+            Does::DataSync => "datasync",
+        };
+        if !does.syncs() {
+            self.last_offset = offset;
+        }
+        // A sync stands at the place of the last operation, as in fio's own logs.
+        let _ = writeln!(self.text, "{} {} {action} {} {bytes}", self.last_us, self.file, self.last_offset);
+    }
+
+    /// Ends with closing the file.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        let _ = writeln!(self.text, "{} {} close", self.last_us, self.file);
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Written by fio 3.33: `--rw=write --fsync=2 --number_ios=4`, times shortened.
+    const THEIRS: &str = "fio version 3 iolog\n17 f1 add\n110 f1 open\n113 f1 write 0 4096\n145 f1 write 4096 4096\n\
+                          176 f1 sync 4096 0\n8514 f1 write 8192 4096\n8535 f1 write 12288 4096\n8540 f1 close\n";
+
+    #[test]
+    fn version_3_has_its_times_before_the_files() {
+        let log = read(THEIRS).unwrap();
+        assert_eq!((log.files.as_slice(), log.timed, log.entries.len()), (&["f1".to_owned()][..], true, 5));
+        let second = Entry { file: 0, does: Some(Does::Write), offset: 4096, bytes: 4096, at_ns: 32_000 };
+        assert_eq!(log.entries[1], second);
+        assert_eq!(
+            log.entries[2],
+            Entry { does: Some(Does::Sync), offset: 0, bytes: 0, at_ns: 63_000, ..second }
+        );
+    }
+
+    #[test]
+    fn waits_of_version_2_count_from_the_beginning_in_milliseconds() {
+        let text = "fio version 2 iolog\na add\nb add\na open\na read 0 512\na wait 100 0\nb datasync 0 0\nb wait 400 0\nb trim 0 4096\n";
+        let log = read(text).unwrap();
+        let found: Vec<_> = log.entries.iter().map(|e| (e.file, e.does, e.at_ns / NS_PER_MS)).collect();
+        assert_eq!(found, [(0, Some(Does::Read), 0), (1, Some(Does::DataSync), 100), (1, None, 400)]);
+        assert!(log.timed);
+        assert!(!read("fio version 2 iolog\na add\na open\na read 0 512\na close\n").unwrap().timed);
+    }
+
+    #[test]
+    fn what_is_none_is_told_with_its_line() {
+        for (text, words) in [
+            ("", "empty"),
+            ("fio version 1 iolog\n", "line 1"),
+            ("fio version 3 iolog\n0 f add\n1 f write 0\n", "line 3: write needs a length"),
+            ("fio version 3 iolog\nf add\n", "line 2: \"f\" is no time"),
+            ("fio version 3 iolog\n1 f wait 3\n", "\"wait\" is no action"),
+            ("fio version 3 iolog\n1 f read 0 0\n", "read of 0 bytes"),
+            ("fio version 3 iolog\n1 f read -1 4096\n", "\"-1\" is no number; an offset"),
+            ("fio version 2 iolog\nf\n", "an action is expected"),
+        ] {
+            let why = read(text).unwrap_err();
+            assert!(why.contains(words), "{text:?}: {why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(
+            text in ".*",
+            lines in "fio version [123] iolog\n(([0-9]{1,21} )?f [a-z]{1,8}( [0-9]{1,20}){0,2}\n){0,5}",
+            known in "fio version [23] iolog\n(([0-9]{1,19} )?[ab] (add|wait|read|trim|sync|close)( [0-9]{1,19}){0,2}\n){0,5}",
+        ) {
+            let _ = (read(&text), read(&lines), read(&known));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut written = Written::new("f1");
+        for (at_us, does, offset, bytes) in [
+            (3, Does::Write, 0, 4096),
+            (35, Does::Write, 4096, 4096),
+            (66, Does::Sync, 0, 0),
+            (8404, Does::Write, 8192, 4096),
+            (8425, Does::Write, 12288, 4096),
+        ] {
+            written.operation(at_us * NS_PER_US, does, offset, bytes);
+        }
+        let text = written.finish();
+        assert_eq!(read(&text).unwrap(), read(THEIRS).unwrap());
+        assert!(text.contains("66 f1 sync 4096 0\n") && text.ends_with("8425 f1 close\n"), "{text}");
+    }
+}

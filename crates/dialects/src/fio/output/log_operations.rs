@@ -1,0 +1,245 @@
+//! Logs that are made of single operations: a line for each, largest values of windows, windows of any width, histograms. One pass over
+//! the operations of a worker fills all its logs; a window is told when an operation of a later one comes, so that little is held.
+
+use super::super::plan::{Logs, Value as Told};
+use super::logs::{Line, Value, kib_per_s, per_s};
+use fathom_record::histogram::bucket_of;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// One operation of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// A write; otherwise a read.
+    pub write: bool,
+    /// When it began, ns after counting did.
+    pub start_ns: u64,
+    /// How long it took.
+    pub latency_ns: u64,
+    /// How much of that passed before it was given to the kernel.
+    pub submission_ns: u64,
+    /// First byte in the file.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// What a log tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Value(Value),
+    Histogram,
+}
+
+/// Buckets of fio: 64 for each power of two, up to some 17 s; what is longer lies in the last one.
+const BINS: usize = 1856;
+/// A text is handed on when it is as long as this.
+const PIECE: usize = 1 << 16;
+
+/// A log in the making.
+pub(super) struct Log {
+    path: PathBuf,
+    what: What,
+    text: String,
+}
+
+impl Log {
+    pub fn new(path: PathBuf, what: What) -> Self {
+        Self { path, what, text: String::new() }
+    }
+
+    fn hand_on(&mut self, least: usize, out: &mut dyn FnMut(&Path, &str)) {
+        if self.text.len() >= least {
+            out(&self.path, &self.text);
+            self.text.clear();
+        }
+    }
+}
+
+/// The latencies of a window.
+#[derive(Clone, Copy, Default)]
+struct Latencies {
+    sum: u64,
+    largest: u64,
+}
+
+impl Latencies {
+    fn add(&mut self, ns: u64) {
+        self.sum = self.sum.saturating_add(ns);
+        self.largest = self.largest.max(ns);
+    }
+}
+
+/// One direction of a window.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    ops: u64,
+    bytes: u64,
+    whole: Latencies,
+    completion: Latencies,
+    submission: Latencies,
+}
+
+/// Writes the logs of a worker that worked for `elapsed_ns`, and says how many operations there were. `queued`: its engine gives
+/// operations to the kernel and asks for them later.
+pub(super) fn write(
+    logs: &mut [Log],
+    (asked, line, elapsed_ns): (&Logs, Line, u64),
+    queued: bool,
+    operations: impl Iterator<Item = Operation>,
+    out: &mut dyn FnMut(&Path, &str),
+) -> u64 {
+    let mut windows = Windows { number: 0, sides: [Side::default(); 2] };
+    let mut bins = Bins { number: 0, sides: [const { Vec::new() }; 2], bytes: [0; 2] };
+    let mut told = 0;
+    for operation in operations {
+        told += 1;
+        let end_ns = operation.start_ns.saturating_add(operation.latency_ns);
+        if let Some(width_ns) = asked.width_ns {
+            // Those of several that ended together may have begun in any order: none is put into a window that was told.
+            let number = (end_ns / width_ns).max(windows.number);
+            if number > windows.number {
+                windows.tell(logs, (asked, line), width_ns, u64::MAX, queued);
+                windows.number = number;
+            }
+            windows.add(&operation);
+        }
+        if let Some(width_ns) = asked.histogram_width_ns {
+            let number = (end_ns / width_ns).max(bins.number);
+            if number > bins.number {
+                bins.tell(logs, asked, line, width_ns, u64::MAX);
+                bins.number = number;
+            }
+            bins.add(&operation);
+        }
+        for log in logs.iter_mut() {
+            if let (What::Value(value), None) = (log.what, asked.width_ns)
+                && (queued || value != Value::Submission)
+            {
+                each(&mut log.text, value, &operation, line);
+            }
+            log.hand_on(PIECE, out);
+        }
+    }
+    // The last ones end with the job.
+    if let Some(width_ns) = asked.width_ns {
+        windows.tell(logs, (asked, line), width_ns, elapsed_ns, queued);
+    }
+    if let Some(width_ns) = asked.histogram_width_ns {
+        bins.tell(logs, asked, line, width_ns, elapsed_ns);
+    }
+    logs.iter_mut().for_each(|log| log.hand_on(1, out));
+    told
+}
+
+/// The line of one operation.
+fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
+    let completion_ns = o.latency_ns.saturating_sub(o.submission_ns);
+    let value = match value {
+        // As fio has it: thousands of bytes, by the time of this operation alone.
+        Value::Bandwidth => u64::from(o.bytes).saturating_mul(1_000_000) / completion_ns.max(1),
+        Value::Operations => 1,
+        Value::Whole => o.latency_ns,
+        Value::Completion => completion_ns,
+        Value::Submission => o.submission_ns,
+    };
+    let time_ms = line.epoch_ms + o.start_ns.saturating_add(o.latency_ns) / 1_000_000;
+    let _ = write!(out, "{time_ms}, {value}, {}, {}", u8::from(o.write), o.bytes);
+    line.end(out, o.offset);
+}
+
+/// The end of a window, in milliseconds; a job may end before.
+fn end_ms(number: u64, width_ns: u64, elapsed_ns: u64) -> u64 {
+    let begin_ns = number.saturating_mul(width_ns);
+    begin_ns.saturating_add(width_ns).min(elapsed_ns.max(begin_ns)) / 1_000_000
+}
+
+/// The window in the making.
+struct Windows {
+    number: u64,
+    sides: [Side; 2],
+}
+
+impl Windows {
+    fn add(&mut self, o: &Operation) {
+        let side = &mut self.sides[usize::from(o.write)];
+        side.ops += 1;
+        side.bytes += u64::from(o.bytes);
+        side.whole.add(o.latency_ns);
+        side.completion.add(o.latency_ns.saturating_sub(o.submission_ns));
+        side.submission.add(o.submission_ns);
+    }
+
+    fn tell(
+        &mut self,
+        logs: &mut [Log],
+        (asked, line): (&Logs, Line),
+        width_ns: u64,
+        elapsed_ns: u64,
+        queued: bool,
+    ) {
+        let begin_ns = self.number.saturating_mul(width_ns);
+        let lasted_ns = elapsed_ns.saturating_sub(begin_ns).clamp(1, width_ns);
+        let time_ms = line.epoch_ms + end_ms(self.number, width_ns, elapsed_ns);
+        for log in logs {
+            let What::Value(value) = log.what else { continue };
+            if value == Value::Submission && !queued {
+                continue;
+            }
+            for (direction, side) in self.sides.iter().enumerate().filter(|(_, side)| side.ops > 0) {
+                let of = |l: Latencies| [l.sum / side.ops, l.largest];
+                let [mean, largest] = match value {
+                    Value::Bandwidth => [kib_per_s(side.bytes, lasted_ns); 2],
+                    Value::Operations => [per_s(side.ops, lasted_ns); 2],
+                    Value::Whole => of(side.whole),
+                    Value::Completion => of(side.completion),
+                    Value::Submission => of(side.submission),
+                };
+                let out = &mut log.text;
+                let _ = match asked.value {
+                    Told::Mean => write!(out, "{time_ms}, {mean}, {direction}, 0"),
+                    Told::Largest => write!(out, "{time_ms}, {largest}, {direction}, 0"),
+                    Told::Both => write!(out, "{time_ms}, {mean}, {largest}, {direction}, 0"),
+                };
+                line.end(out, 0);
+            }
+        }
+        self.sides = [Side::default(); 2];
+    }
+}
+
+/// The histograms in the making, of completion latencies.
+struct Bins {
+    number: u64,
+    sides: [Vec<u64>; 2],
+    /// Bytes of the last operation of each.
+    bytes: [u32; 2],
+}
+
+impl Bins {
+    fn add(&mut self, o: &Operation) {
+        let direction = usize::from(o.write);
+        let side = &mut self.sides[direction];
+        side.resize(BINS, 0);
+        let bin = bucket_of(o.latency_ns.saturating_sub(o.submission_ns)).min(BINS - 1);
+        if let Some(count) = side.get_mut(bin) {
+            *count += 1;
+        }
+        self.bytes[direction] = o.bytes;
+    }
+
+    fn tell(&mut self, logs: &mut [Log], asked: &Logs, line: Line, width_ns: u64, elapsed_ns: u64) {
+        let time_ms = line.epoch_ms + end_ms(self.number, width_ns, elapsed_ns);
+        let log = logs.iter_mut().find(|log| log.what == What::Histogram);
+        if let Some(Log { text, .. }) = log {
+            for (direction, side) in self.sides.iter().enumerate().filter(|(_, side)| !side.is_empty()) {
+                let _ = write!(text, "{time_ms}, {direction}, {}", self.bytes[direction]);
+                for bins in side.chunks(1 << asked.coarseness) {
+                    let _ = write!(text, ", {}", bins.iter().sum::<u64>());
+                }
+                text.push('\n');
+            }
+        }
+        self.sides.iter_mut().for_each(Vec::clear);
+    }
+}

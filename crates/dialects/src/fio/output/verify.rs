@@ -1,0 +1,142 @@
+//! What is said of a block that was found to be wrong, in the words of fio; and what `verify_dump` writes down of it.
+
+use super::super::plan::{Job, Plan};
+use fathom_record::OpError;
+use fathom_workload::{Data, Sealed, Sum};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A wrong block.
+#[derive(Debug)]
+struct Found<'a> {
+    job: &'a Job,
+    sealed: &'a Sealed,
+    /// Where the checked block begins.
+    offset: u64,
+}
+
+fn found<'a>(plan: &'a Plan, error: &OpError) -> Option<Found<'a>> {
+    let at = error.offset.filter(|_| error.call == "verify")?;
+    let path = Path::new(&error.path);
+    plan.jobs.iter().filter(|job| job.files.iter().flatten().any(|file| path.ends_with(file))).find_map(
+        |job| {
+            let Data::Sealed(sealed) = &job.stream.data else { return None };
+            Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
+        },
+    )
+}
+
+/// fio's lines about an error, if it is a block that was found to be wrong.
+#[must_use]
+pub fn lines(plan: &Plan, error: &OpError) -> Option<String> {
+    let Found { job, sealed, offset } = found(plan, error)?;
+    let family = job.settings.word("verify").unwrap_or("verify");
+    let (block, record) = (sealed.block.0, job.stream.record.unit().0.max(1));
+    let mut out = String::new();
+    let digits = sealed.sum.map_or(0, |sum| match sum {
+        Sum::Meta | Sum::Pattern => 0,
+        // Of longer sums the record has a part only.
+        sum if sum.area() <= 8 => sum.area() as usize * 2,
+        _ => 0,
+    });
+    let compared = error.compared.filter(|_| error.message.contains("checksum"));
+    if let (None, Some((expected, got))) = (sealed.sum, error.compared) {
+        let bits = (expected ^ got).count_ones();
+        let _ = writeln!(out, "fio: got pattern '{got:02x}', wanted '{expected:02x}'. Bad bits {bits}");
+        let _ = writeln!(out, "fio: bad pattern block offset {}", error.offset.unwrap_or(0) - offset);
+    }
+    let _ = writeln!(
+        out,
+        "{family}: verify failed at file {} offset {offset}, length {block} (requested block: offset={}, length={record}, flags=8)",
+        error.path,
+        offset - offset % record,
+    );
+    if let Some((calculated, stored)) = compared.filter(|_| digits > 0) {
+        let _ = writeln!(out, "       Expected CRC: {stored:0digits$x}");
+        let _ = writeln!(out, "       Received CRC: {calculated:0digits$x}");
+    }
+    Some(out)
+}
+
+/// What is to be written down of a wrong block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// The file that holds it.
+    pub file: PathBuf,
+    /// Where it begins there.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: u64,
+    /// Where what is there is to go.
+    pub received: PathBuf,
+    /// Where what should be there is to go, and that, if it is known.
+    pub expected: Option<(PathBuf, Vec<u8>)>,
+}
+
+/// What `verify_dump` asks for.
+#[must_use]
+pub fn dump(plan: &Plan, error: &OpError) -> Option<Dump> {
+    let Found { job, sealed, offset } = found(plan, error)?;
+    if !job.settings.on("verify_dump", false) {
+        return None;
+    }
+    let named = |what: &str| PathBuf::from(format!("{}.{offset}.{what}", error.path));
+    let expected = sealed.sum.is_none().then(|| {
+        let mut block = vec![0; usize::try_from(sealed.block.0).unwrap_or(0)];
+        sealed.fill(&mut block, offset);
+        (named("expected"), block)
+    });
+    let (file, bytes) = (PathBuf::from(&error.path), sealed.block.0);
+    Some(Dump { file, offset, bytes, received: named("received"), expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::planned;
+    use super::*;
+
+    fn error(offset: u64, message: &str, compared: (u64, u64)) -> OpError {
+        OpError {
+            call: "verify".into(),
+            path: "F".into(),
+            offset: Some(offset),
+            compared: Some(compared),
+            message: message.into(),
+            ..OpError::default()
+        }
+    }
+
+    #[test]
+    fn a_wrong_sum_is_told_as_fio_does() {
+        let plan = planned("--name=r --filename=F --size=4m --bs=4k --verify=crc32c --verify_dump=1");
+        let wrong = error(8192, "does not match its checksum", (0x2259_7e9e, 0x047e_8587));
+        // fio 3.33, word for word.
+        let expected = "crc32c: verify failed at file F offset 8192, length 4096 (requested block: offset=8192, length=4096, flags=8)\n       Expected CRC: 047e8587\n       Received CRC: 22597e9e\n";
+        assert_eq!(lines(&plan, &wrong).unwrap(), expected);
+        let dump = dump(&plan, &wrong).unwrap();
+        assert_eq!((dump.offset, dump.bytes, dump.expected), (8192, 4096, None));
+        assert_eq!(dump.received, Path::new("F.8192.received"));
+        assert_eq!(lines(&plan, &OpError { call: "read".into(), ..wrong }), None);
+    }
+
+    #[test]
+    fn of_a_pattern_what_was_expected_is_known() {
+        let plan = planned(
+            "--name=r --filename=F --size=64k --verify=pattern --verify_pattern=0xdeadbeef --verify_dump=1",
+        );
+        let wrong = error(9000, "holds wrong data", (0xde, 0x58));
+        let text = lines(&plan, &wrong).unwrap();
+        assert!(
+            text.starts_with(
+                "fio: got pattern '58', wanted 'de'. Bad bits 3\nfio: bad pattern block offset 808\n"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("pattern: verify failed at file F offset 8192, length 4096"), "{text}");
+        let (path, block) = dump(&plan, &wrong).unwrap().expected.unwrap();
+        assert_eq!(
+            (path.as_path(), &block[..5]),
+            (Path::new("F.8192.expected"), &[0xde, 0xad, 0xbe, 0xef, 0xde][..])
+        );
+    }
+}

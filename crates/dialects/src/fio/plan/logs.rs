@@ -1,0 +1,196 @@
+//! Which logs a job writes, under which names and from what: most averages come from the interval series of the run, everything else from
+//! its operations, each of which is then written down while it runs.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use super::Plan;
+use fathom_workload::Program;
+
+/// Which logs are written, and under which names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// Bandwidth.
+    pub bandwidth: Option<String>,
+    /// Operations.
+    pub operations: Option<String>,
+    /// Latencies: three files.
+    pub latency: Option<String>,
+    /// Completion latencies as histograms.
+    pub histograms: Option<String>,
+    /// Width of the windows of the first three; without one there is a line for every operation.
+    pub width_ns: Option<u64>,
+    /// Width of the windows of histograms; without one their file stays empty.
+    pub histogram_width_ns: Option<u64>,
+    /// 2 to this power of their buckets are told as one.
+    pub coarseness: u32,
+    /// What is told of the latencies of a window.
+    pub value: Value,
+    /// A file for each clone.
+    pub per_job: bool,
+    /// With a column for offsets, which averages have not.
+    pub offset: bool,
+    /// With the I/O priority in full.
+    pub priority: bool,
+    /// Times count from 1970.
+    pub wall_clock: bool,
+}
+
+/// What is told of the latencies of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Value {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest.
+    Largest,
+    /// Both, in this order.
+    Both,
+}
+
+/// The interval series of a run is at least so wide.
+const LEAST_INTERVAL_NS: u64 = 10_000_000;
+/// The buckets of a histogram that is told as coarsely as can be are still of some use.
+const COARSEST: u32 = 6;
+
+impl Logs {
+    /// Whether any log is written.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.of_values() || self.histograms.is_some()
+    }
+
+    fn of_values(&self) -> bool {
+        self.bandwidth.is_some() || self.operations.is_some() || self.latency.is_some()
+    }
+
+    /// The width that intervals of the run must go into, where logs are made of them.
+    #[must_use]
+    pub fn intervals_ns(&self) -> Option<u64> {
+        let whole = |width: &u64| width.is_multiple_of(LEAST_INTERVAL_NS);
+        self.width_ns.filter(whole).filter(|_| self.of_values() && self.value == Value::Mean)
+    }
+
+    /// Whether a log is made of single operations.
+    #[must_use]
+    pub fn of_operations(&self) -> bool {
+        self.histograms.is_some() && self.histogram_width_ns.is_some()
+            || self.of_values() && self.intervals_ns().is_none()
+    }
+}
+
+impl Plan {
+    /// Has every operation of the jobs written down whose logs need that, and says whether any does.
+    pub fn note_operations(&mut self) -> bool {
+        let mut any = false;
+        for job in self.jobs.iter().filter(|job| job.report.logs.of_operations() || job.iolog().is_some()) {
+            let Some(place) = job.places.first() else { continue };
+            let Some(phase) = self.workload.phases.get_mut(place.phase as usize) else { continue };
+            // Every clone is a group with one worker.
+            let groups = phase.groups.iter_mut().skip(place.worker as usize).take(job.clones as usize);
+            for thread in groups.flat_map(|group| &mut group.threads) {
+                if let Program::Stream(stream) = &mut thread.program {
+                    stream.log_operations = true;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+}
+
+/// Reads it.
+pub fn read(s: &Settings) -> Result<Logs, Wrong> {
+    // Without a name they are called like the job.
+    let name = |option: &'static str| s.last(option).map(|_| s.text(option).unwrap_or(&s.job).to_owned());
+    let width = |option: &'static str| s.time(option).map(|ns| (ns > 0).then_some(ns));
+    let coarseness = s.count("log_hist_coarseness", 0, 0)?;
+    if coarseness > COARSEST {
+        return Err(s.wrong(
+            "log_hist_coarseness",
+            format!("log_hist_coarseness={coarseness}: 0 to {COARSEST} is expected"),
+        ));
+    }
+    let value = match (s.word("log_window_value"), s.on("log_max_value", false)) {
+        (Some("avg" | "0"), _) | (None, false) => Value::Mean,
+        (Some("max" | "1"), _) | (None, true) => Value::Largest,
+        (Some("both" | "2"), _) => Value::Both,
+        (Some(other), _) => {
+            return Err(s.wrong(
+                "log_window_value",
+                format!("log_window_value={other}: avg, max or both is expected"),
+            ));
+        }
+    };
+    let clock = s.number("log_alternate_epoch_clock_id")?.unwrap_or(0);
+    let alternate = s.on("log_alternate_epoch", false);
+    if alternate && clock != 0 {
+        return Err(s
+            .wrong(
+                "log_alternate_epoch_clock_id",
+                "times of logs count from the start of the job, or from 1970",
+            )
+            .hint("log_alternate_epoch_clock_id=0, or leave it out"));
+    }
+    Ok(Logs {
+        bandwidth: name("write_bw_log"),
+        operations: name("write_iops_log"),
+        latency: name("write_lat_log"),
+        histograms: name("write_hist_log"),
+        width_ns: width("log_avg_msec")?,
+        histogram_width_ns: width("log_hist_msec")?,
+        coarseness,
+        value,
+        per_job: s.on("per_job_logs", true),
+        offset: s.on("log_offset", false),
+        priority: s.on("log_prio", false),
+        wall_clock: s.on("log_unix_epoch", false) || alternate,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use super::*;
+
+    fn logs(args: &str) -> Logs {
+        planned(&format!("--name=a --size=1m {args}")).jobs[0].report.logs.clone()
+    }
+
+    #[test]
+    fn means_of_wide_windows_come_from_intervals_and_the_rest_from_operations() {
+        let of = |args: &str| {
+            let logs = logs(args);
+            (logs.intervals_ns(), logs.of_operations())
+        };
+        assert_eq!(of(""), (None, false));
+        assert_eq!(of("--log_avg_msec=100"), (None, false));
+        assert_eq!(of("--write_bw_log=x --log_avg_msec=100"), (Some(100_000_000), false));
+        assert_eq!(of("--write_bw_log=x --log_avg_msec=25"), (None, true));
+        assert_eq!(of("--write_bw_log=x --log_avg_msec=100 --log_max_value=1"), (None, true));
+        assert_eq!(of("--write_lat_log --log_window_value=both --log_avg_msec=100"), (None, true));
+        assert_eq!(of("--write_iops_log=x"), (None, true));
+        assert_eq!(of("--write_hist_log=x --log_hist_msec=100"), (None, true));
+        assert_eq!(of("--write_hist_log=x"), (None, false), "it stays empty");
+    }
+
+    #[test]
+    fn only_workers_that_need_it_write_operations_down() {
+        let mut plan = planned("--name=a --size=1m --name=b --numjobs=2 --size=1m --write_lat_log=x");
+        assert!(plan.note_operations());
+        let groups = plan.workload.phases[0].groups.iter();
+        let noted: Vec<bool> = groups
+            .map(|g| matches!(&g.threads[0].program, Program::Stream(stream) if stream.log_operations))
+            .collect();
+        assert_eq!(noted, [false, true, true]);
+        assert!(!planned("--name=a --size=1m --write_bw_log=x --log_avg_msec=500").note_operations());
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert!(refused("--name=a --size=1m --log_hist_coarseness=7").contains("0 to 6"));
+        assert!(refused("--name=a --size=1m --log_window_value=min").contains("avg, max or both"));
+        let clock = "--name=a --size=1m --log_alternate_epoch=1 --log_alternate_epoch_clock_id=1";
+        assert!(refused(clock).contains("from 1970"));
+        assert!(logs("--log_alternate_epoch=1").wall_clock && logs("--log_unix_epoch=1").wall_clock);
+    }
+}

@@ -1,0 +1,475 @@
+//! A job that replays a trace (`read_iolog`): the trace says which files are worked on, what is done, where and when; what is left to the
+//! job is by which calls. fio's own logs are read byte for byte; traces of block devices (blktrace's, and all others that fathom knows)
+//! are what was asked of the devices.
+
+use super::super::general::General;
+use super::super::iolog::{self, Entry, Log};
+use super::super::settings::Settings;
+use super::super::{World, Wrong};
+use super::files::{self, Laid, Make, Memory, Ready};
+use super::what::Direction;
+use super::{Notes, Part, names};
+use fathom_record::BlockEvent;
+use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
+use fathom_workload::{Access, Amount, Backend, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
+use std::path::{Path, PathBuf};
+
+const TRACE: &str = "read_iolog";
+/// Operations of a list, which is in memory, and in the store as a part of the workload.
+const MOST: usize = 1 << 24;
+
+/// What a trace comes to.
+#[derive(Debug)]
+pub struct Replay {
+    files: Vec<PathBuf>,
+    list: Vec<ListedOp>,
+    /// What it does, in the words of fio.
+    pub rw: Direction,
+    /// Bytes of the largest file, as far as it is touched.
+    file_bytes: u64,
+    amount: Amount,
+}
+
+/// The options that say how a trace is replayed.
+struct Options {
+    redirect: Option<String>,
+    stalls: bool,
+    time_percent: u64,
+    align: u64,
+    scale: u64,
+    skipped: Vec<String>,
+}
+
+/// The trace of a job, if it replays one.
+pub fn of(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
+    let options = options(s)?;
+    let Some(named) = s.text(TRACE).map(str::to_owned) else {
+        const MODIFIERS: [&str; 6] = [
+            "replay_no_stall",
+            "replay_time_scale",
+            "replay_redirect",
+            "replay_align",
+            "replay_scale",
+            "replay_skip",
+        ];
+        if let Some(name) = s.last_of(&MODIFIERS) {
+            notes.say(format!("job {}: {name} means nothing without {TRACE}", s.job));
+        }
+        return Ok(None);
+    };
+    let traces = names::split(&named);
+    let [trace] = traces.as_slice() else {
+        return Err(s
+            .wrong(TRACE, format!("{TRACE}={named}: one trace for a job is supported"))
+            .hint("instead: a job for each trace"));
+    };
+    let log = read(s, trace, world, notes)?;
+    let (files, entries) = changed(s, &options, log)?;
+    refuse_others(s, notes)?;
+    if entries.len() > MOST {
+        return Err(s
+            .wrong(TRACE, format!("the trace has {} operations; at most {MOST} are expected", entries.len()))
+            .hint("a part of it, or fathom sim replay"));
+    }
+    let list = list(s, &options, &entries)?;
+    let passes = s.number("loops")?.unwrap_or(1).max(1);
+    let all = (list.len() as u64).saturating_mul(passes);
+    let amount = match s.number("number_ios")?.filter(|n| *n > 0) {
+        Some(n) => Amount::Operations(n.min(all)),
+        None if s.on("time_based", false) && s.time("runtime")? > 0 => Amount::Endless,
+        None if passes == 1 => Amount::Pass,
+        None => Amount::Passes(passes),
+    };
+    let ends = list.iter().map(|op| op.offset.saturating_add(op.bytes.into()));
+    let file_bytes = ends.max().unwrap_or(0);
+    Ok(Some(Replay { files, rw: direction(&list), file_bytes, list, amount }))
+}
+
+fn options(s: &Settings) -> Result<Options, Wrong> {
+    let time_percent = s.number("replay_time_scale")?.unwrap_or(100);
+    if time_percent == 0 {
+        return Err(s
+            .wrong("replay_time_scale", "replay_time_scale=0: a percentage above 0 is expected")
+            .hint("replay_no_stall=1 replays without waiting"));
+    }
+    let skipped: Vec<String> = s
+        .text("replay_skip")
+        .map(|text| text.split(',').map(|word| word.trim().to_owned()).collect())
+        .unwrap_or_default();
+    if let Some(word) = skipped.iter().find(|w| !["read", "write", "trim", "sync"].contains(&w.as_str())) {
+        return Err(
+            s.wrong("replay_skip", format!("replay_skip: {word:?} is none of read, write, trim, sync"))
+        );
+    }
+    Ok(Options {
+        redirect: s.text("replay_redirect").map(str::to_owned),
+        stalls: !s.on("replay_no_stall", false),
+        time_percent,
+        align: s.number("replay_align")?.unwrap_or(0),
+        scale: s.number("replay_scale")?.unwrap_or(1).max(1),
+        skipped,
+    })
+}
+
+/// Reads a trace in whatever form it has.
+fn read(s: &Settings, trace: &str, world: &World<'_>, notes: &mut Notes) -> Result<Log, Wrong> {
+    let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={trace}: {what}"));
+    let bytes = (world.trace)(Path::new(trace)).map_err(|why| {
+        failed(why).fio(format!("fio: open iolog: {trace}\nfio: unable to open iolog {trace}\n"))
+    })?;
+    if iolog::recognise(&bytes) {
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".into()))?;
+        let log = iolog::read(&text).map_err(failed)?;
+        if log.version == 2 && log.timed {
+            notes.say(format!(
+                "job {}: waits in iologs of version 2 are taken as fio 3.33 takes them, in milliseconds from the beginning of the log (its manual says microseconds)",
+                s.job
+            ));
+        }
+        return Ok(log);
+    }
+    let input = Box::new(std::io::Cursor::new(bytes));
+    let mut events = crate::trace::open(trace, input, None).map_err(|e| failed(e.to_string()))?;
+    let mut asked = Asked::default();
+    for event in &mut events {
+        asked.take(&event.map_err(|e| failed(e.to_string()))?);
+    }
+    let about = events.about();
+    notes.say(format!(
+        "job {}: {TRACE} is a trace in the form {}: what was asked of the devices is replayed",
+        s.job,
+        about.format.word()
+    ));
+    let name = |number: &DeviceNumber| {
+        let named = about.devices.iter().find(|d| d.number == *number && !d.name.is_empty());
+        named.map_or_else(|| format!("device {number}"), |d| format!("/dev/{}", d.name))
+    };
+    Ok(asked.log(name))
+}
+
+/// What a trace of block devices says was asked for: what arrived, or of traces without arrivals what was issued.
+#[derive(Default)]
+struct Asked {
+    devices: Vec<DeviceNumber>,
+    arrived: Vec<Entry>,
+    issued: Vec<Entry>,
+}
+
+impl Asked {
+    fn take(&mut self, event: &BlockEvent) {
+        let to = match event.action {
+            BlockAction::Queue => &mut self.arrived,
+            BlockAction::Issue => &mut self.issued,
+            _ => return,
+        };
+        let flags = event.flags;
+        let bytes = event.bytes();
+        let does = if flags.has(RequestFlags::DISCARD) {
+            None
+        } else if bytes == 0 && flags.has(RequestFlags::PREFLUSH) {
+            Some(Does::Sync)
+        } else if flags.has(RequestFlags::WRITE) {
+            Some(Does::Write)
+        } else if flags.has(RequestFlags::READ) {
+            Some(Does::Read)
+        } else {
+            return;
+        };
+        let syncs = does.is_some_and(Does::syncs);
+        if bytes == 0 && !syncs {
+            return;
+        }
+        let at = self.devices.iter().position(|d| *d == event.device).unwrap_or_else(|| {
+            self.devices.push(event.device);
+            self.devices.len() - 1
+        });
+        let offset =
+            if syncs { 0 } else { event.sector.saturating_mul(fathom_record::block::event::SECTOR_BYTES) };
+        to.push(Entry { file: at as u32, does, offset, bytes, at_ns: event.time_ns });
+    }
+
+    fn log(self, name: impl Fn(&DeviceNumber) -> String) -> Log {
+        let mut entries = if self.arrived.is_empty() { self.issued } else { self.arrived };
+        entries.sort_by_key(|e| e.at_ns);
+        let first_ns = entries.first().map_or(0, |e| e.at_ns);
+        entries.iter_mut().for_each(|e| e.at_ns -= first_ns);
+        Log { version: 0, files: self.devices.iter().map(name).collect(), entries, timed: true }
+    }
+}
+
+/// Files and operations after what the options make of them.
+fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), Wrong> {
+    let kind = |entry: &Entry| match entry.does {
+        None => "trim",
+        Some(Does::Read) => "read",
+        Some(Does::Write) => "write",
+        Some(Does::Sync | Does::DataSync) => "sync",
+    };
+    let mut entries = log.entries;
+    entries.retain(|entry| !options.skipped.iter().any(|word| word == kind(entry)));
+    if entries.iter().any(|entry| entry.does.is_none()) {
+        return Err(s
+            .wrong(TRACE, "the trace has trims, which are not supported")
+            .hint("replay_skip=trim leaves them out"));
+    }
+    if !entries.iter().any(|entry| entry.bytes > 0) {
+        return Err(s.wrong(TRACE, "the trace has no read and no write"));
+    }
+    for entry in &mut entries {
+        // fio 3.33 scales first.
+        entry.offset /= options.scale;
+        if options.align > 0 {
+            entry.offset -= entry.offset % options.align;
+        }
+    }
+    if let Some(to) = &options.redirect {
+        entries.iter_mut().for_each(|entry| entry.file = 0);
+        return Ok((vec![to.into()], entries));
+    }
+    // Files that are only named are not made.
+    let mut used: Vec<Option<u32>> = vec![None; log.files.len()];
+    let mut files: Vec<PathBuf> = Vec::new();
+    let directory = names::directories(s).into_iter().next().unwrap_or_default();
+    for entry in &mut entries {
+        let (Some(place), Some(name)) =
+            (used.get_mut(entry.file as usize), log.files.get(entry.file as usize))
+        else {
+            continue;
+        };
+        entry.file = *place.get_or_insert_with(|| {
+            files.push(directory.join(name));
+            files.len() as u32 - 1
+        });
+    }
+    Ok((files, entries))
+}
+
+/// What a trace says itself means nothing beside it; what would change its order or its times is refused.
+fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
+    const SAID: [&str; 14] = [
+        "rw",
+        "bs",
+        "bsrange",
+        "bssplit",
+        "size",
+        "io_size",
+        "filesize",
+        "offset",
+        "offset_increment",
+        "filename",
+        "nrfiles",
+        "rwmixread",
+        "rwmixwrite",
+        "write_iolog",
+    ];
+    let given: Vec<&str> = SAID.into_iter().filter(|name| s.last(name).is_some()).collect();
+    if !given.is_empty() {
+        notes.say(format!(
+            "job {}: with {TRACE} the trace says what is done; without effect: {}",
+            s.job,
+            given.join(", ")
+        ));
+    }
+    for name in ["rate", "rate_iops", "thinktime", "fsync", "fdatasync"] {
+        let zero = |text: &str| text.split(',').all(|part| matches!(part.trim(), "0" | ""));
+        if s.text(name).is_some_and(|text| !zero(text)) {
+            return Err(s
+                .wrong(name, format!("{name}: a trace has times and syncs of its own"))
+                .hint("leave it out; replay_time_scale makes a replay faster or slower"));
+        }
+    }
+    if !matches!(s.word("verify").unwrap_or("0"), "0" | "null") {
+        return Err(s.wrong("verify", "what a trace writes and reads is not checked").hint("leave it out"));
+    }
+    Ok(())
+}
+
+/// The operations as the model has them.
+fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, Wrong> {
+    let timed = options.stalls && entries.last().is_some_and(|e| e.at_ns > 0);
+    let one = |entry: &Entry| -> Result<ListedOp, Wrong> {
+        let bytes = u32::try_from(entry.bytes).map_err(|_| {
+            s.wrong(TRACE, format!("an operation of {} bytes; below 4 GiB is expected", entry.bytes))
+        })?;
+        // At 50 percent of the rate times are twice as long.
+        let at_ns = u128::from(entry.at_ns) * 100 / u128::from(options.time_percent);
+        let due = timed.then(|| Duration(u64::try_from(at_ns).unwrap_or(u64::MAX)));
+        Ok(ListedOp {
+            offset: entry.offset,
+            bytes,
+            file: entry.file,
+            does: entry.does,
+            due,
+            ..ListedOp::default()
+        })
+    };
+    entries.iter().map(one).collect()
+}
+
+/// What a list does, in the words of fio.
+fn direction(list: &[ListedOp]) -> Direction {
+    let count = |does| list.iter().filter(|op| op.does == Some(does)).count() as u64;
+    let (reads, writes) = (count(Does::Read), count(Does::Write));
+    let percent = reads * 100 / (reads + writes).max(1);
+    let mixed = reads > 0 && writes > 0;
+    let read_percent = if mixed { percent.clamp(1, 99) } else { percent };
+    Direction { read_percent: read_percent as u8, mixed, random: false }
+}
+
+impl Replay {
+    /// The stream that does it.
+    pub fn stream(&self) -> Stream {
+        let direction = match (self.rw.mixed, self.rw.read_percent) {
+            (true, percent) => fathom_workload::Direction::Mix(Mix::ReadPercent(percent)),
+            (false, 100) => fathom_workload::Direction::Read,
+            (false, _) => fathom_workload::Direction::Write,
+        };
+        Stream {
+            access: Access::Listed(self.list.clone()),
+            pick: if self.files.len() > 1 { Pick::All } else { Pick::default() },
+            amount: self.amount,
+            ..Stream::new("", direction, Bytes(4096))
+        }
+    }
+
+    /// Where it works. Every file is made as long as the one that is touched farthest behind.
+    pub fn lay(
+        &self,
+        s: &Settings,
+        stream: &Stream,
+        clones: u32,
+        general: &General,
+        world: &World<'_>,
+    ) -> Result<Laid, Wrong> {
+        let null = stream.backend == Backend::Null;
+        let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| files::same(allowed, path));
+        let found = || self.files.iter().filter_map(|path| (world.find)(path));
+        let device = |path: &&PathBuf| (world.find)(path).is_some_and(|f| f.device) && !may(path);
+        if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
+            return Err(s
+                .wrong(
+                    TRACE,
+                    format!("the trace writes the block device {}, which was not allowed", path.display()),
+                )
+                .hint("--allow-write=DEVICE on the command line allows it; replay_redirect=FILE replays it on a file; replay_skip=write leaves the writes out"));
+        }
+        let missing = found().filter(|f| f.bytes >= self.file_bytes).count() < self.files.len();
+        if general.read_only && missing && !null {
+            return Err(s
+                .wrong(TRACE, "its files are missing or too short, and --readonly lays out nothing")
+                .hint("make them before, or leave out --readonly"));
+        }
+        let memory = match (s.on("pre_read", false), s.on("invalidate", true)) {
+            _ if null || stream.open.direct => Memory::AsFound,
+            (true, _) => Memory::Read,
+            (false, true) => Memory::Dropped,
+            (false, false) => Memory::AsFound,
+        };
+        let make = if general.read_only { Make::Nothing } else { files::make(s, self.rw, null)? };
+        let ready = Ready { make, memory, keep: !s.on("unlink", false), foreign: self.files.iter().all(may) };
+        let bytes = self.file_bytes;
+        let part = Part { start: 0, length: bytes, file: bytes, size: bytes, amount: self.amount };
+        let several = self.files.len() > 1;
+        let sizes = vec![vec![bytes; self.files.len()]; if several { clones as usize } else { 0 }];
+        Ok(Laid {
+            files: vec![self.files.clone(); clones as usize],
+            parts: vec![part; clones as usize],
+            several,
+            sizes,
+            ready,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Access, Direction, Does, ListedOp, Mix, Pick, Program, Stream};
+
+    /// The stream of the first job of a command line.
+    fn stream(args: &str) -> Stream {
+        let plan = planned(args);
+        match &plan.workload.phases[0].groups[0].threads[0].program {
+            Program::Stream(stream) => (**stream).clone(),
+            Program::Flow(_) => panic!("a replay is a stream"),
+        }
+    }
+
+    fn list(args: &str) -> Vec<ListedOp> {
+        match stream(args).access {
+            Access::Listed(list) => list,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What is done, on which file, where, how much, and when in us.
+    fn told(args: &str) -> Vec<(Does, u32, u64, u32, Option<u64>)> {
+        let one =
+            |op: &ListedOp| (op.does.unwrap(), op.file, op.offset, op.bytes, op.due.map(|due| due.0 / 1000));
+        list(args).iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_log_is_replayed_with_its_files_and_times() {
+        let found = told("--name=r --read_iolog=trace.log");
+        let expected = [
+            (Does::Write, 0, 0, 4096, Some(0)),
+            (Does::Write, 1, 12288, 8192, Some(200)),
+            (Does::DataSync, 1, 0, 0, Some(300)),
+            (Does::Read, 0, 1536, 512, Some(500)),
+        ];
+        assert_eq!(found, expected);
+        let stream = stream("--name=r --read_iolog=trace.log");
+        assert_eq!((stream.pick, stream.direction), (Pick::All, Direction::Mix(Mix::ReadPercent(33))));
+        let plan = planned("--name=r --read_iolog=trace.log --directory=d");
+        let names: Vec<_> = plan.jobs[0].files[0].iter().map(|f| f.display().to_string()).collect();
+        assert_eq!(names, ["d/f1", "d/f2"]);
+    }
+
+    #[test]
+    fn times_and_places_change_as_asked() {
+        let due = |args: &str| -> Vec<Option<u64>> {
+            told(&format!("--name=r --read_iolog=trace.log {args}")).iter().map(|op| op.4).collect()
+        };
+        assert_eq!(due("--replay_no_stall=1"), [None; 4]);
+        assert_eq!(due("--replay_time_scale=50"), [Some(0), Some(400), Some(600), Some(1000)]);
+        assert_eq!(due("--replay_time_scale=200"), [Some(0), Some(100), Some(150), Some(250)]);
+        let one = "--name=r --read_iolog=trace.log --replay_redirect=x";
+        let places: Vec<(u32, u64)> = told(&format!("{one} --replay_scale=2 --replay_align=4096"))
+            .iter()
+            .map(|op| (op.1, op.2))
+            .collect();
+        // As fio 3.33: scaled, then aligned.
+        assert_eq!(places, [(0, 0), (0, 4096), (0, 0), (0, 0)]);
+        assert_eq!(stream(one).pick, Pick::One(0));
+        let kept: Vec<Does> = told(&format!("{one} --replay_skip=read,sync")).iter().map(|op| op.0).collect();
+        assert_eq!(kept, [Does::Write, Does::Write]);
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_told() {
+        for (args, words) in [
+            ("--read_iolog=missing.log", "unable to open iolog"),
+            ("--read_iolog=trims.log", "replay_skip=trim"),
+            ("--read_iolog=trims.log --replay_skip=trim,write", "no read and no write"),
+            ("--read_iolog=broken.log", "line 2"),
+            ("--read_iolog=trace.log:trace.log", "a job for each trace"),
+            ("--read_iolog=trace.log --rate_iops=5", "times and syncs of its own"),
+            ("--read_iolog=trace.log --verify=md5", "not checked"),
+            ("--read_iolog=trace.log --replay_redirect=/dev/disk", "replay_redirect=FILE"),
+            ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),
+            ("--read_iolog=trace.log --replay_skip=everything", "none of read"),
+            ("--read_iolog=trace.log --merge_blktrace_file=x", "merge_blktrace_file"),
+        ] {
+            let why = refused(&format!("--name=r {args}"));
+            assert!(why.contains(words), "{args}: {why}");
+        }
+    }
+
+    #[test]
+    fn traces_of_devices_are_replayed_as_they_arrived() {
+        let found = told("--name=r --read_iolog=blkparse.txt --replay_redirect=x");
+        let expected = [(Does::Write, 0, 2048 * 512, 4096, Some(0)), (Does::Read, 0, 0, 1024, Some(1500))];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,151 @@
+//! What the options of verify say about the blocks that are checked: which sum, where the header stands, what the rest is.
+
+use super::super::settings::Settings;
+use super::super::{World, Wrong};
+use super::pattern;
+use fathom_workload::{Bytes, Record, Sealed, Stream, Sum};
+
+/// The blocks of a family; nothing for `verify=0` and `verify=null`, which check nothing.
+pub fn sealed(
+    s: &Settings,
+    verify: &str,
+    stream: &Stream,
+    world: &World<'_>,
+) -> Result<Option<Sealed>, Wrong> {
+    // What it asks for comes after the run.
+    let _ = s.on("verify_dump", false);
+    let interval = s.number("verify_interval")?.filter(|bytes| *bytes > 0);
+    let header_at = s.number("verify_offset")?.unwrap_or(0);
+    let (pattern, offsets) = match s.text("verify_pattern") {
+        None => (Vec::new(), Vec::new()),
+        Some(text) => pattern::with_offsets(text, world)
+            .map_err(|why| s.wrong("verify_pattern", format!("verify_pattern={text}: {why}")))?,
+    };
+    let sum = match verify {
+        "0" | "null" => return Ok(None),
+        "pattern" => None,
+        "pattern_hdr" => Some(Sum::Pattern),
+        "meta" => Some(Sum::Meta),
+        "md5" => Some(Sum::Md5),
+        "crc64" => Some(Sum::Crc64),
+        "crc32" => Some(Sum::Crc32),
+        "crc16" => Some(Sum::Crc16),
+        "crc7" => Some(Sum::Crc7),
+        "sha1" => Some(Sum::Sha1),
+        "sha256" => Some(Sum::Sha256),
+        "sha512" => Some(Sum::Sha512),
+        "sha3-224" => Some(Sum::Sha3With224),
+        "sha3-256" => Some(Sum::Sha3With256),
+        "sha3-384" => Some(Sum::Sha3With384),
+        "sha3-512" => Some(Sum::Sha3With512),
+        "xxhash" => Some(Sum::Xxhash),
+        _ => Some(Sum::Crc32c),
+    };
+    if matches!(sum, None | Some(Sum::Pattern)) && pattern.is_empty() {
+        return Err(s
+            .wrong("verify", format!("verify={verify} needs verify_pattern"))
+            .hint("verify_pattern=0xdeadbeef, for example"));
+    }
+    // Of changing sizes the least is that of a block: all are multiples of it.
+    let block = interval.unwrap_or(stream.record.unit().0);
+    Ok(Some(Sealed { block: Bytes(block), sum, header_at: Bytes(header_at), pattern, offsets }))
+}
+
+/// Whether records are made of whole blocks, and a block has room for its header.
+pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong> {
+    let (block, whole, at) = (sealed.block.0.max(1), sealed.header_bytes(), sealed.header_at.0);
+    let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(block);
+    let records = match &stream.record {
+        Record::Fixed(size) => odd(size),
+        Record::Between { min, .. } => odd(min),
+        Record::Split(sizes) => sizes.iter().any(|(size, _)| odd(size)),
+    };
+    if records {
+        return Err(s
+            .wrong(
+                "verify_interval",
+                format!("verify_interval={block}: every block size is a multiple of it"),
+            )
+            .hint("leave it out: each block is checked as a whole then"));
+    }
+    if !stream.start.0.is_multiple_of(block) {
+        return Err(
+            s.wrong("offset", format!("what is checked begins at a multiple of a block of {block} bytes"))
+        );
+    }
+    if block < whole {
+        return Err(s
+            .wrong("verify", format!("a block of {block} bytes has no room for a header of {whole} bytes"))
+            .hint("a larger block size, or verify_interval"));
+    }
+    if at > 0 && (at < whole || at > block - whole) {
+        return Err(s
+            .wrong(
+                "verify_offset",
+                format!("verify_offset={at}: the header of {whole} bytes stands at 0, or from byte {whole} to byte {} of a block", block - whole),
+            )
+            .hint("leave it out"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Bytes, Data, Program, Sealed, Sum, Verify};
+
+    fn sealed(args: &str) -> Sealed {
+        match &planned(&format!("--name=a --size=1m --rw=write {args}")).jobs[0].stream.data {
+            Data::Sealed(sealed) => sealed.clone(),
+            other => panic!("{args}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_family_has_its_sum() {
+        for (word, sum) in [
+            ("md5", Some(Sum::Md5)),
+            ("crc32c-intel", Some(Sum::Crc32c)),
+            ("crc7", Some(Sum::Crc7)),
+            ("sha3-384", Some(Sum::Sha3With384)),
+            ("meta", Some(Sum::Meta)),
+            ("pattern_hdr", Some(Sum::Pattern)),
+            ("pattern", None),
+        ] {
+            let found = sealed(&format!("--verify={word} --verify_pattern=0xab%o --bs=8k"));
+            assert_eq!(
+                (found.sum, found.block, found.offsets.as_slice()),
+                (sum, Bytes(8192), &[1][..]),
+                "{word}"
+            );
+        }
+        let found = sealed("--verify=crc32c --verify_interval=1k --verify_offset=64 --bs=4k");
+        assert_eq!((found.block, found.header_at, found.pattern.len()), (Bytes(1024), Bytes(64), 0));
+        assert_eq!(sealed("--verify=crc32c --bsrange=4k-16k --do_verify=0").block, Bytes(4096));
+    }
+
+    #[test]
+    fn null_reads_back_and_looks_at_nothing() {
+        let plan = planned("--name=a --size=1m --rw=write --verify=null");
+        assert_eq!(plan.workload.phases.len(), 2);
+        let Program::Stream(back) = &plan.workload.phases[1].groups[0].threads[0].program else { panic!() };
+        assert_eq!(back.verify, Verify::No);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        for (args, words) in [
+            ("--verify=pattern", "needs verify_pattern"),
+            ("--verify=crc32c --verify_interval=3000", "multiple of it"),
+            ("--verify=sha512 --bs=128", "no room for a header of 168 bytes"),
+            ("--verify=crc32c --verify_offset=20", "stands at 0"),
+            ("--verify=crc32c --verify_offset=4080", "stands at 0"),
+            ("--verify=md5 --verify_pattern=0x", "digits are missing"),
+            ("--verify=md5 --buffer_pattern=1", "verify_pattern"),
+            ("--verify=md5 --offset=100", "begins at a multiple"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
+            assert!(why.contains(words), "{args}: {why}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Blocks in the form of fio's verify: a header of 40 bytes, a checksum of what follows it, and random bytes or a pattern. The layout was
+//! found by looking at files that fio 3.33 wrote, so that files of either program can be checked by the other, but for sha256 and sha512: what
+//! fio writes there is not the sum (its sha512 finds no wrong byte but in the tail of a block).
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0, 2 | magic number 0xacca |
+//! | 2, 2 | number of the sum |
+//! | 4, 4 | length of the block |
+//! | 8, 8 | seed of the random bytes; 0 here |
+//! | 16, 8 | offset in the file |
+//! | 24, 8 | time; 0 here |
+//! | 32, 4 | number of the thread, number of the write |
+//! | 36, 4 | CRC-32C of all that, not inverted at its end |
+//!
+//! All numbers have their least byte first.
+
+use crate::shared::Call;
+use crate::worker::Fault;
+use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, Crc};
+use fathom_workload::{Sealed, Sum};
+use sha2::Digest as _;
+
+const MAGIC: u64 = 0xacca;
+const HEADER: usize = Sealed::HEADER as usize;
+/// Where its own checksum stands.
+const OWN_SUM: usize = 36;
+/// fio's second number for CRC-32C, made by an instruction of the CPU.
+const CRC32C_BY_CPU: u64 = 6;
+/// Seed of XXH32.
+const XXHASH_SEED: u32 = 1;
+
+static CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
+static CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
+static CRC32: Crc<u32> = Crc::<u32>::new(&Algorithm {
+    width: 32,
+    poly: 0x04c1_1db7,
+    init: 0,
+    refin: false,
+    refout: false,
+    xorout: 0,
+    check: 0,
+    residue: 0,
+});
+static CRC64: Crc<u64> = Crc::<u64>::new(&Algorithm {
+    width: 64,
+    poly: 0xad93_d235_94c9_35a9,
+    init: 0,
+    refin: true,
+    refout: true,
+    xorout: 0,
+    check: 0,
+    residue: 0,
+});
+
+/// Makes every block of a record what it has to be at its offset. Where there is no pattern, the bytes that are there stay.
+pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
+    for block in record.chunks_mut((sealed.block.0 as usize).max(1)) {
+        sealed.fill(block, offset);
+        if let Some(sum) = sealed.sum {
+            head(block, sealed, sum, offset);
+        }
+        offset += block.len() as u64;
+    }
+}
+
+/// Checks every block of a record. The fault names the first that is wrong, by its offset; of a pattern, that of the wrong byte.
+pub(crate) fn check(record: &[u8], sealed: &Sealed, mut offset: u64) -> Result<(), Fault> {
+    let mut moved = Vec::new();
+    for block in record.chunks((sealed.block.0 as usize).max(1)) {
+        match sealed.sum {
+            None => patterned(block, 0, sealed, offset)?,
+            Some(sum) if sealed.header_at.0 == 0 => headed(block, sealed, sum, offset)?,
+            Some(sum) => {
+                moved.clear();
+                moved.extend_from_slice(block);
+                change_places(&mut moved, sealed);
+                headed(&moved, sealed, sum, offset)?;
+            }
+        }
+        offset += block.len() as u64;
+    }
+    Ok(())
+}
+
+/// Puts the header into a block.
+fn head(block: &mut [u8], sealed: &Sealed, sum: Sum, offset: u64) {
+    let whole = sealed.header_bytes() as usize;
+    if block.len() < whole {
+        return;
+    }
+    let length = block.len() as u32;
+    let (head, body) = block.split_at_mut(whole);
+    let (header, area) = head.split_at_mut(HEADER);
+    header.fill(0);
+    header[0..2].copy_from_slice(&(MAGIC as u16).to_le_bytes());
+    header[2..4].copy_from_slice(&sum.number().to_le_bytes());
+    header[4..8].copy_from_slice(&length.to_le_bytes());
+    header[16..24].copy_from_slice(&offset.to_le_bytes());
+    header[32] = 1;
+    let own = !crc32c::crc32c(&header[..OWN_SUM]);
+    header[OWN_SUM..].copy_from_slice(&own.to_le_bytes());
+    let digest = Digest::of(sum, body);
+    area.fill(0);
+    area[..digest.length].copy_from_slice(digest.bytes());
+    change_places(block, sealed);
+}
+
+/// A header that stands elsewhere changes places with what is there.
+fn change_places(block: &mut [u8], sealed: &Sealed) {
+    let (at, whole) = (sealed.header_at.0 as usize, sealed.header_bytes() as usize);
+    if at >= whole && block.len() >= at + whole {
+        let (first, second) = block.split_at_mut(at);
+        first[..whole].swap_with_slice(&mut second[..whole]);
+    }
+}
+
+/// Checks a block that begins with its header.
+fn headed(block: &[u8], sealed: &Sealed, sum: Sum, offset: u64) -> Result<(), Fault> {
+    let whole = sealed.header_bytes() as usize;
+    if block.len() < whole {
+        return Ok(());
+    }
+    let wrong = |call, expected, found| Err(Fault { expected, found, ..Fault::short(call, offset, 0, 0) });
+    let field = |at: usize, bytes: usize| {
+        block[at..at + bytes].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let own = u64::from(!crc32c::crc32c(&block[..OWN_SUM]));
+    let kind = match field(2, 2) {
+        CRC32C_BY_CPU => u64::from(Sum::Crc32c.number()),
+        other => other,
+    };
+    for (found, expected) in [
+        (field(0, 2), MAGIC),
+        (kind, u64::from(sum.number())),
+        (field(4, 4), block.len() as u64),
+        (field(OWN_SUM, 4), own),
+    ] {
+        if found != expected {
+            return wrong(Call::Header, expected, found);
+        }
+    }
+    if field(16, 8) != offset {
+        return wrong(Call::Misplaced, offset, field(16, 8));
+    }
+    let digest = Digest::of(sum, &block[whole..]);
+    let stored = &block[HEADER..HEADER + digest.length];
+    if stored != digest.bytes() {
+        // What fits of both, in the order of their bytes; the first byte that differs is among them.
+        let from = stored.iter().zip(digest.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+        let from = if digest.length <= 8 { 0 } else { from.min(digest.length - 8) };
+        return wrong(Call::Checksum, number(&digest.bytes()[from..]), number(&stored[from..]));
+    }
+    if sum == Sum::Pattern {
+        return patterned(block, whole, sealed, offset);
+    }
+    Ok(())
+}
+
+/// Up to eight bytes as a number, in their order.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Checks the pattern of a block from byte `from` on.
+fn patterned(block: &[u8], from: usize, sealed: &Sealed, offset: u64) -> Result<(), Fault> {
+    let mut expected = vec![0; block.len()];
+    sealed.fill(&mut expected, offset);
+    let pairs = block.iter().zip(&expected).enumerate().skip(from);
+    let mut wrong = pairs.filter(|(_, (found, expected))| found != expected);
+    match wrong.next() {
+        None => Ok(()),
+        Some((at, (found, expected))) => Err(Fault {
+            expected: u64::from(*expected),
+            found: u64::from(*found),
+            ..Fault::short(Call::Verify, offset + at as u64, 0, 0)
+        }),
+    }
+}
+
+/// The sum of a block.
+struct Digest {
+    bytes: [u8; 64],
+    length: usize,
+}
+
+impl Digest {
+    fn of(sum: Sum, body: &[u8]) -> Self {
+        match sum {
+            Sum::Meta | Sum::Pattern => Self::new(&[]),
+            Sum::Md5 => Self::new(&md5::Md5::digest(body)),
+            Sum::Crc64 => Self::new(&CRC64.checksum(body).to_le_bytes()),
+            Sum::Crc32 => Self::new(&CRC32.checksum(body).to_le_bytes()),
+            Sum::Crc32c => Self::new(&(!crc32c::crc32c(body)).to_le_bytes()),
+            Sum::Crc16 => Self::new(&CRC16.checksum(body).to_le_bytes()),
+            Sum::Crc7 => Self::new(&CRC7.checksum(body).to_le_bytes()),
+            Sum::Sha1 => {
+                let mut sum = Self::new(&sha1::Sha1::digest(body));
+                // fio has its words with the least byte first.
+                sum.bytes[..sum.length].chunks_exact_mut(4).for_each(<[u8]>::reverse);
+                sum
+            }
+            Sum::Sha256 => Self::new(&sha2::Sha256::digest(body)),
+            Sum::Sha512 => Self::new(&sha2::Sha512::digest(body)),
+            Sum::Sha3With224 => Self::new(&sha3::Sha3_224::digest(body)),
+            Sum::Sha3With256 => Self::new(&sha3::Sha3_256::digest(body)),
+            Sum::Sha3With384 => Self::new(&sha3::Sha3_384::digest(body)),
+            Sum::Sha3With512 => Self::new(&sha3::Sha3_512::digest(body)),
+            Sum::Xxhash => Self::new(&xxhash_rust::xxh32::xxh32(body, XXHASH_SEED).to_le_bytes()),
+        }
+    }
+
+    fn new(sum: &[u8]) -> Self {
+        let mut bytes = [0; 64];
+        let length = sum.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&sum[..length]);
+        Self { bytes, length }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::Bytes;
+
+    const SUMS: [Sum; 15] = [
+        Sum::Meta,
+        Sum::Md5,
+        Sum::Crc64,
+        Sum::Crc32,
+        Sum::Crc32c,
+        Sum::Crc16,
+        Sum::Crc7,
+        Sum::Sha1,
+        Sum::Sha256,
+        Sum::Sha512,
+        Sum::Sha3With224,
+        Sum::Sha3With256,
+        Sum::Sha3With384,
+        Sum::Sha3With512,
+        Sum::Xxhash,
+    ];
+
+    fn of(sum: Sum) -> Sealed {
+        Sealed { block: Bytes(512), sum: Some(sum), ..Sealed::default() }
+    }
+
+    fn record() -> Vec<u8> {
+        (0..2048u32).map(|i| (i * 7 % 251) as u8).collect()
+    }
+
+    #[test]
+    fn what_is_sealed_is_found_whole_and_a_changed_byte_is_found_in_its_block() {
+        for sum in SUMS {
+            for header_at in [0, 200] {
+                let sealed = Sealed { header_at: Bytes(header_at), ..of(sum) };
+                let mut bytes = record();
+                seal(&mut bytes, &sealed, 4096);
+                assert_eq!(check(&bytes, &sealed, 4096), Ok(()), "{sum:?} {header_at}");
+                let moved = check(&bytes, &sealed, 8192).unwrap_err();
+                assert_eq!((moved.call, moved.offset, moved.found), (Call::Misplaced, 8192, 4096), "{sum:?}");
+                let mut broken = bytes.clone();
+                // The last byte of the second block: no header has it.
+                broken[1023] ^= 1;
+                let found = check(&broken, &sealed, 4096);
+                if sum == Sum::Meta {
+                    assert_eq!(found, Ok(()));
+                } else {
+                    let fault = found.unwrap_err();
+                    assert_eq!((fault.call, fault.offset), (Call::Checksum, 4608), "{sum:?} {header_at}");
+                    assert_ne!(fault.expected, fault.found);
+                }
+                let mut headless = bytes.clone();
+                headless[header_at as usize + 5] ^= 1;
+                assert_eq!(check(&headless, &sealed, 4096).unwrap_err().call, Call::Header, "{sum:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_checked_byte_by_byte() {
+        let sealed = Sealed { block: Bytes(512), pattern: vec![0xde, 0xad, 0xbe, 0xef], ..Sealed::default() };
+        let mut bytes = vec![0; 1024];
+        seal(&mut bytes, &sealed, 0);
+        assert_eq!(bytes, [0xde, 0xad, 0xbe, 0xef].repeat(256));
+        bytes[809] = b'X';
+        let fault = check(&bytes, &sealed, 8192).unwrap_err();
+        assert_eq!((fault.call, fault.offset), (Call::Verify, 8192 + 809));
+        assert_eq!((fault.expected, fault.found), (0xad, u64::from(b'X')));
+        let with_header = Sealed { sum: Some(Sum::Pattern), ..sealed };
+        seal(&mut bytes, &with_header, 0);
+        assert_eq!(check(&bytes, &with_header, 0), Ok(()));
+        assert_eq!(bytes[40..44], [0xde, 0xad, 0xbe, 0xef]);
+        bytes[600] ^= 1;
+        assert_eq!(check(&bytes, &with_header, 0).unwrap_err().offset, 600);
+    }
+
+    #[test]
+    fn headers_are_those_of_fio() {
+        // The first 44 bytes that fio 3.33 wrote with verify=crc32c into a block of 4096 bytes at offset 0: its own checksum is right.
+        let theirs: [u8; 40] = [
+            0xca, 0xac, 0x05, 0x00, 0x00, 0x10, 0x00, 0x00, 0x3c, 0x54, 0x09, 0xc5, 0x01, 0xcc, 0xa4, 0x00,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x5b, 0x00, 0x6b, 0x07, 0x01, 0x00, 0x00, 0x00, 0x9f, 0x17,
+            0xa2, 0x4a,
+        ];
+        assert_eq!(theirs[OWN_SUM..], (!crc32c::crc32c(&theirs[..OWN_SUM])).to_le_bytes());
+        let mut ours = vec![0; 4096];
+        seal(&mut ours, &Sealed { block: Bytes(4096), ..of(Sum::Crc32c) }, 0);
+        assert_eq!(ours[..8], theirs[..8]);
+    }
+
+    #[test]
+    fn sums_are_those_of_their_catalogues() {
+        let nine = b"123456789";
+        assert_eq!(CRC7.checksum(nine), 0x75);
+        assert_eq!(CRC16.checksum(nine), 0xbb3d);
+        assert_eq!(CRC64.checksum(nine), 0xe9c6_d914_c4b8_d9ca);
+        assert_eq!(crc32c::crc32c(nine), 0xe306_9283);
+    }
+}

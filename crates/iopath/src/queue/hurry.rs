@@ -1,0 +1,77 @@
+//! What a reader asks of its queue besides taking the next request: to find the one that holds a sector, to hurry one up that somebody now waits
+//! for, and to take the next one along if only a small hole lies between.
+
+use super::Queue;
+use crate::bio::Op;
+use crate::elevator::Elevator;
+use crate::request::{Request, RequestId, Slot, Stage};
+use crate::task::IoClass;
+use crate::time::Nanos;
+
+impl Queue {
+    /// The request that holds a sector and waits with the elevator. All that wait are looked at.
+    pub fn holding(&self, sector: u64) -> Option<RequestId> {
+        let mut found = None;
+        self.elevator.each_waiting(&self.requests, &mut |slot| {
+            let request = &self.requests[slot];
+            if (request.sector()..request.end()).contains(&sector) {
+                found = Some(slot);
+            }
+        });
+        found.map(|slot| self.requests.id(slot))
+    }
+
+    /// A request that waits with the elevator counts from now on as one of this class. Without effect on elevators that know no classes.
+    pub fn hurry(&mut self, now: Nanos, id: RequestId, class: IoClass) {
+        if self.requests.get(id).map(Request::stage) == Some(Stage::Waiting) {
+            self.elevator.hurried(now, &mut self.requests, id.slot, class);
+        }
+    }
+
+    /// The device starts, together with one that ends at `end`, the read that begins next behind it: if at most `gap` sectors lie between,
+    /// and no more than `room` sectors from `end` on are taken up. All that wait are looked at.
+    pub fn next_within(&mut self, now: Nanos, end: u64, gap: u64, room: u64) -> Option<RequestId> {
+        let mut best: Option<(u64, Slot)> = None;
+        self.elevator.each_waiting(&self.requests, &mut |slot| {
+            let request = &self.requests[slot];
+            let begins = request.sector();
+            let near = begins >= end && begins - end <= gap && request.end() - end <= room;
+            if near && request.op() == Op::Read && best.is_none_or(|(other, _)| begins < other) {
+                best = Some((begins, slot));
+            }
+        });
+        let (_, slot) = best?;
+        self.elevator.taken(now, &mut self.requests, slot);
+        self.requests.set_stage(slot, Stage::Started);
+        self.started += 1;
+        Some(self.requests.id(slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::elevator::testing::Bench;
+
+    #[test]
+    fn the_next_read_behind_a_small_hole_is_taken_along() {
+        for name in ["sweep", "mq-deadline", "noop", "none"] {
+            let mut bench = Bench::new(name);
+            for sector in [200, 100, 124, 1000] {
+                bench.read(sector);
+            }
+            let now = bench.now;
+            let first = bench.queue.holding(100).unwrap();
+            assert!(bench.queue.follow(now, first));
+            assert_eq!(bench.queue.next_within(now, 108, 15, 100), None, "{name}: 16 sectors lie between");
+            assert_eq!(bench.queue.next_within(now, 108, 16, 23), None, "{name}: too long together");
+            let second = bench.queue.next_within(now, 108, 16, 24).unwrap();
+            assert_eq!(bench.sector(second), 124, "{name}");
+            assert_eq!(bench.queue.holding(124), None, "{name}: it is with the device");
+            bench.done(first);
+            bench.done(second);
+            let mut left = bench.order();
+            left.sort_unstable();
+            assert_eq!(left, [200, 1000], "{name}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Directories taken apart in advance and kept, within a budget: all of them at the mount, read in the order of the disc, if they fit; otherwise, with
+//! each directory that is looked into, those in it. And the order in which a directory's entries are shown.
+
+use super::areas::{self, Read, Told};
+use super::table::Listing;
+use crate::directory::Entry;
+use crate::error::Place;
+use crate::image::Image;
+use crate::node::Node;
+use crate::source::ReadAt;
+use crate::staged::Held;
+use foldhash::fast::FixedState;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Most that is read of the directories in one.
+const BELOW: u64 = 1 << 20;
+
+/// Longest path table that is read: there is no writer that makes longer ones.
+const LONGEST_TABLE: u64 = 16 << 20;
+
+/// Directories in one that are no further apart are read in one piece.
+const NEAR: u64 = 32 << 10;
+
+/// In which order a directory shows its entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DirOrder {
+    /// By the first block of their content: who reads them one after the other goes over the disc once.
+    Lbn,
+    /// As the directory has them.
+    #[default]
+    Disk,
+    /// By name, byte by byte.
+    Name,
+}
+
+/// A directory: its first block, and the record that led to it.
+type Key = (u64, Place);
+
+/// What is kept, oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    listings: HashMap<Key, (Arc<Listing>, u64), FixedState>,
+    ages: VecDeque<Key>,
+    bytes: u64,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(super) struct Directories {
+    order: DirOrder,
+    budget: u64,
+    kept: Mutex<Kept>,
+    /// Not all fit: they are read as they come near.
+    near: AtomicBool,
+}
+
+impl Directories {
+    /// A budget of 0 keeps nothing.
+    pub(super) fn new(order: DirOrder, budget: u64) -> Self {
+        Self { order, budget, kept: Mutex::default(), near: AtomicBool::new(false) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Entries as they are to be shown.
+    pub(super) fn listing(&self, mut entries: Vec<Entry>) -> Listing {
+        match self.order {
+            DirOrder::Disk => {}
+            DirOrder::Lbn => entries.sort_by_key(|entry| first_block(&entry.node)),
+            DirOrder::Name => entries.sort_by(|one, other| one.name.cmp(&other.name)),
+        }
+        Listing::new(entries)
+    }
+
+    /// A directory that was taken apart in advance.
+    pub(super) fn get(&self, node: &Node) -> Option<Arc<Listing>> {
+        if self.budget == 0 {
+            return None;
+        }
+        self.lock().listings.get(&key(node)?).map(|(listing, _)| Arc::clone(listing))
+    }
+
+    /// Reads all directories, if they fit.
+    pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>) -> Told {
+        let mut told = Told::default();
+        if self.budget > 0 && !self.take_all(image, read, &mut told) {
+            self.near.store(true, Ordering::Release);
+        }
+        told
+    }
+
+    /// False if not all of them fit, or are known beforehand.
+    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut Told) -> bool {
+        let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
+            return false;
+        };
+        let guessed = areas::guessed(&starts);
+        if areas::total(&guessed) > self.budget {
+            return false;
+        }
+        let mut held = image.disc.staged.hold();
+        areas::stage(image, &guessed, read, &mut held, told);
+        let missing = areas::missing(image, &starts);
+        if areas::total(&guessed).saturating_add(areas::total(&missing)) > self.budget {
+            return false;
+        }
+        areas::stage(image, &missing, read, &mut held, told);
+        let mut left = VecDeque::from([image.root().clone()]);
+        let mut seen = HashSet::new();
+        while let Some(node) = left.pop_front() {
+            let first_time = node.directory_block().is_some_and(|block| seen.insert(block));
+            let Some(directory) = first_time.then(|| image.read_dir(&node).ok()).flatten() else { continue };
+            // Kept before what is in it is looked at: that ends with the budget, too.
+            let Some(listing) = self.keep(&node, self.listing(directory.entries), false) else {
+                return false;
+            };
+            let inner = listing.entries.iter().map(|entry| &entry.node).filter(|node| node.is_directory());
+            left.extend(inner.cloned());
+            told.directories += 1;
+        }
+        true
+    }
+
+    /// Holds the bytes of a directory that is about to be taken apart, read as directories are; nothing without a budget.
+    pub(super) fn own_area<'i, S: ReadAt>(
+        &self,
+        image: &'i Image<S>,
+        read: Read<'_>,
+        node: &Node,
+    ) -> Option<Held<'i>> {
+        let block = node.directory_block().filter(|_| self.budget > 0 && node.size() <= BELOW)?;
+        let start = image.disc.byte_of(block)?;
+        let mut held = image.disc.staged.hold();
+        let range = start..start.saturating_add(node.size());
+        areas::stage(image, std::slice::from_ref(&range), read, &mut held, &mut Told::default());
+        Some(held)
+    }
+
+    /// Where not all fit: reads the directories in one that is looked into.
+    pub(super) fn below<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, listing: &Listing) -> Told {
+        let mut told = Told::default();
+        if !self.near.load(Ordering::Acquire) {
+            return told;
+        }
+        let nodes = listing.entries.iter().map(|entry| &entry.node);
+        let mut inner: Vec<&Node> =
+            nodes.filter(|node| node.is_directory() && self.get(node).is_none()).collect();
+        inner.sort_by_key(|node| node.directory_block());
+        let mut left = BELOW.min(self.budget);
+        let mut ranges = Vec::new();
+        for node in &inner {
+            let start = node.directory_block().and_then(|block| image.disc.byte_of(block));
+            let Some(rest) = left.checked_sub(node.size()) else { break };
+            left = rest;
+            ranges.extend(start.map(|start| start..start.saturating_add(node.size())));
+        }
+        inner.truncate(ranges.len());
+        let mut held = image.disc.staged.hold();
+        areas::stage(image, &areas::joined(ranges, NEAR), read, &mut held, &mut told);
+        for node in inner {
+            // What is wrong with one is told to who looks into it.
+            let Ok(directory) = image.read_dir(node) else { continue };
+            let kept = self.keep(node, self.listing(directory.entries), true);
+            told.directories += u64::from(kept.is_some());
+        }
+        told
+    }
+
+    /// Keeps a directory if it fits, with `instead` in the place of the oldest.
+    fn keep(&self, node: &Node, listing: Listing, instead: bool) -> Option<Arc<Listing>> {
+        let weight = listing.weight();
+        let key = key(node).filter(|_| weight <= self.budget)?;
+        let mut kept = self.lock();
+        while kept.bytes + weight > self.budget {
+            let oldest = if instead { kept.ages.pop_front()? } else { return None };
+            let gone = kept.listings.remove(&oldest).map_or(0, |(_, weight)| weight);
+            kept.bytes -= gone;
+        }
+        let listing = Arc::new(listing);
+        match kept.listings.insert(key, (Arc::clone(&listing), weight)) {
+            None => kept.ages.push_back(key),
+            Some((_, before)) => kept.bytes -= before,
+        }
+        kept.bytes += weight;
+        Some(listing)
+    }
+}
+
+fn key(node: &Node) -> Option<Key> {
+    Some((node.directory_block()?, node.record()))
+}
+
+/// Where a file's content, or a directory, begins; what has no content goes first.
+fn first_block(node: &Node) -> Option<u64> {
+    node.extents().map_or_else(|| node.directory_block(), |extents| extents.first_block())
+}
+
+#[cfg(test)]
+#[path = "directories_tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+//! Directories in advance: what is kept is what the image says, in few and large reads, and never more than the budget.
+
+use super::*;
+use crate::options::Options;
+use crate::walk::{Step, Walk};
+use fathom_testkit::iso::{Builder, Spec};
+use std::cell::RefCell;
+
+fn image(directories: usize, files: usize) -> Image<Vec<u8>> {
+    let mut builder = Builder::new().rock_ridge("RRIP_1991A");
+    for directory in 0..directories {
+        builder = builder.dir(&format!("d{directory:03}"), Spec::default());
+        for file in 0..files {
+            // Later names lie first in no directory: sizes differ, so that places and names are in different orders.
+            builder = builder.file(&format!("d{directory:03}/f{file:02}"), &vec![7; 100 + 3000 * (file % 3)]);
+        }
+    }
+    Image::open(builder.build().bytes, &Options::default()).unwrap()
+}
+
+/// Reads straight from the image, and what was read.
+fn with_reads<T>(image: &Image<Vec<u8>>, run: impl FnOnce(Read<'_>) -> T) -> (T, Vec<(u64, usize)>) {
+    let reads = RefCell::new(Vec::new());
+    let read = |byte: u64, buf: &mut [u8]| {
+        reads.borrow_mut().push((byte, buf.len()));
+        image.disc.read(byte, buf)
+    };
+    let result = run(&read);
+    (result, reads.into_inner())
+}
+
+/// Every directory that a walk finds, with its names.
+fn all(image: &Image<Vec<u8>>) -> Vec<(Node, Vec<Vec<u8>>)> {
+    let mut found = vec![image.root().clone()];
+    let mut walk = Walk::new(image);
+    while let Some(step) = walk.step() {
+        if let Step::File { node, again: false, .. } = step
+            && node.is_directory()
+        {
+            found.push(node.clone());
+        }
+    }
+    let names = |node: &Node| image.read_dir(node).unwrap().entries.into_iter().map(|e| e.name).collect();
+    found.into_iter().map(|node| (node.clone(), names(&node))).collect()
+}
+
+#[test]
+fn all_directories_come_in_few_reads_in_the_order_of_the_disc() {
+    let image = image(120, 8);
+    let directories = Directories::new(DirOrder::Disk, 64 << 20);
+    let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
+    assert_eq!(told.directories, 121);
+    assert_eq!(
+        (told.reads as usize, told.bytes),
+        (reads.len(), reads.iter().map(|r| r.1 as u64).sum::<u64>())
+    );
+    assert!(reads.len() <= 4, "{reads:?}");
+    assert!(reads[1..].windows(2).all(|two| two[0].0 < two[1].0), "{reads:?}");
+    for (node, names) in all(&image) {
+        let kept = directories.get(&node).expect("it was taken apart");
+        assert_eq!(kept.entries.iter().map(|e| e.name.clone()).collect::<Vec<_>>(), names);
+    }
+    let mut buf = [0; 1];
+    let root = image.disc.byte_of(image.root().directory_block().unwrap()).unwrap();
+    assert!(!image.disc.staged.fill(root, &mut buf), "the bytes themselves are not kept");
+}
+
+#[test]
+fn over_the_budget_those_below_an_opened_directory_come_with_it() {
+    let image = image(40, 30);
+    let budget = 60 << 10;
+    let directories = Directories::new(DirOrder::Disk, budget);
+    with_reads(&image, |read| directories.at_mount(&image, read));
+    let root = directories.listing(image.read_dir(image.root()).unwrap().entries);
+    let (told, reads) = with_reads(&image, |read| directories.below(&image, read, &root));
+    assert!(told.directories > 0 && reads.len() <= 3, "{told:?} {reads:?}");
+    let kept = directories.lock();
+    assert!(kept.bytes <= budget && kept.bytes > budget / 2, "{} of {budget}", kept.bytes);
+    assert_eq!(
+        (kept.ages.len(), kept.bytes),
+        (kept.listings.len(), kept.listings.values().map(|k| k.1).sum::<u64>())
+    );
+}
+
+#[test]
+fn without_a_budget_nothing_is_read() {
+    let image = image(3, 1);
+    let directories = Directories::new(DirOrder::Disk, 0);
+    let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
+    assert_eq!((told, reads), (Told::default(), Vec::new()));
+    assert!(directories.get(image.root()).is_none());
+}
+
+#[test]
+fn entries_are_shown_in_the_order_that_was_asked_for() {
+    // In the directory b stands behind a, on the disc before it.
+    let image = {
+        let builder = Builder::new().rock_ridge("RRIP_1991A");
+        let builder = builder.file("a", &[1; 5000]).file("b", &[2; 10]).file("c", &[3; 3000]);
+        Image::open(builder.build().bytes, &Options::default()).unwrap()
+    };
+    let entries = || {
+        let mut entries = image.read_dir(image.root()).unwrap().entries;
+        entries.rotate_left(1);
+        entries
+    };
+    let shown = |order| {
+        let listing = Directories::new(order, 0).listing(entries());
+        listing.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(DirOrder::Disk), [b"b", b"c", b"a"]);
+    assert_eq!(shown(DirOrder::Name), [b"a", b"b", b"c"]);
+    let places: Vec<Option<u64>> = Directories::new(DirOrder::Lbn, 0)
+        .listing(entries())
+        .entries
+        .iter()
+        .map(|e| first_block(&e.node))
+        .collect();
+    assert!(places.is_sorted() && places.len() == 3);
+}

@@ -1,0 +1,171 @@
+//! Requests as jobs: the strategy that picks the next one, leaves out what nobody wants any more, and takes along what lies behind a small hole.
+
+use super::super::pieces::SECTOR;
+use super::Device;
+use fathom_iopath::{Bio, Nanos, Next, RequestId};
+
+/// In the parts of a job: bytes that are read because they lie between two others, and dropped.
+pub(super) const HOLE: u32 = u32::MAX;
+
+/// One read of the device, to be carried out by whoever was given it: fill [`Job::buffers`] from [`Job::byte`] on, then hand it back to
+/// `Core::complete`.
+#[derive(Debug)]
+pub struct Job {
+    pub(super) request: Option<RequestId>,
+    /// Further ones, behind small holes.
+    pub(super) bridged: Vec<RequestId>,
+    pub(super) byte: u64,
+    pub(super) parts: Vec<u32>,
+    pub(in crate::reader) buffers: Vec<Vec<u8>>,
+    pub(super) issued_at: Nanos,
+}
+
+impl Job {
+    /// First byte of the image to be read.
+    #[must_use]
+    pub fn byte(&self) -> u64 {
+        self.byte
+    }
+
+    /// How many bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
+    }
+
+    /// Where they go, one after the other.
+    pub fn buffers(&mut self) -> &mut [Vec<u8>] {
+        &mut self.buffers
+    }
+
+    /// The pieces, by number.
+    pub(in crate::reader) fn parts(&self) -> &[u32] {
+        &self.parts
+    }
+
+    /// Gives up the room for the data, for those who only play through when it comes. Place and length are to be asked for before.
+    pub fn discard(&mut self) {
+        self.buffers.iter_mut().for_each(|buffer| *buffer = Vec::new());
+    }
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Work {
+    /// Carry this out.
+    Job(Job),
+    /// Nothing before something completes or is asked for.
+    Nothing,
+    /// Nothing before this moment, unless something completes or is asked for.
+    NotBefore(Nanos),
+}
+
+impl Device {
+    /// Whether a part of a job goes into this page itself. What waits for it in other pages does not count.
+    pub(in crate::reader) fn goes_into(&self, token: u32, page: usize) -> bool {
+        token != HOLE && self.pieces.get(token).page == page
+    }
+
+    /// The strategy: the next job, for whoever asks.
+    pub(in crate::reader) fn next(&mut self, now: Nanos) -> Work {
+        if !self.has_room() {
+            return Work::Nothing;
+        }
+        if let Some(token) = self.again.pop_front() {
+            return Work::Job(self.job(now, vec![token], now));
+        }
+        let before = self.backlog.len();
+        for _ in 0..before {
+            let Some(bio) = self.backlog.pop_front() else { break };
+            self.submit(now, bio);
+            if self.backlog.len() == before {
+                self.backlog.rotate_right(1); // still full: it keeps its turn
+                break;
+            }
+        }
+        loop {
+            match self.queue.next(now, 1) {
+                Next::Request(id) => {
+                    if let Some(job) = self.take(now, id) {
+                        return Work::Job(job);
+                    }
+                }
+                Next::Nothing => return Work::Nothing,
+                Next::NotBefore(until) => return Work::NotBefore(until),
+            }
+        }
+    }
+
+    /// A request as a job, with what lies behind small holes; `None` if nobody wants any of it any more.
+    fn take(&mut self, now: Nanos, id: RequestId) -> Option<Job> {
+        let queued_at = self.queue.request(id).map_or(now, |request| request.queued_at());
+        let mut parts = self.parts(now, id)?;
+        let mut bridged = Vec::new();
+        while let Some((next, more)) = self.behind_a_hole(now, &parts) {
+            parts.extend(more);
+            bridged.push(next);
+        }
+        let mut job = self.job(now, parts, queued_at);
+        (job.request, job.bridged) = (Some(id), bridged);
+        Some(job)
+    }
+
+    /// The pieces of a request that somebody wants. If there are none, the request is over.
+    fn parts(&mut self, now: Nanos, id: RequestId) -> Option<Vec<u32>> {
+        let mut parts: Vec<u32> = self.queue.bios(id).map(Bio::tag).collect();
+        self.pieces.trim(&mut parts);
+        if parts.is_empty() {
+            self.queue.completed(now, id, |_| ());
+            return None;
+        }
+        Some(parts)
+    }
+
+    /// The next request with its pieces if no more than a small hole lies between it and the last of `parts`.
+    fn behind_a_hole(&mut self, now: Nanos, parts: &[u32]) -> Option<(RequestId, Vec<u32>)> {
+        if self.bridge == 0 {
+            return None;
+        }
+        let (first, last) = (self.pieces.get(*parts.first()?), self.pieces.get(*parts.last()?));
+        let end = last.first_sector() + u64::from(last.sectors());
+        let room = self.longest.saturating_sub(end - first.first_sector());
+        loop {
+            let id = self.queue.next_within(now, end, self.bridge, room)?;
+            let Some(mut more) = self.parts(now, id) else { continue };
+            let hole = more.first().map_or(0, |&token| self.pieces.get(token).first_sector() - end);
+            if hole > 0 {
+                more.insert(0, HOLE);
+                self.counters.bridged += 1;
+                self.counters.bridged_bytes += hole * SECTOR;
+            }
+            return Some((id, more));
+        }
+    }
+
+    fn job(&mut self, now: Nanos, parts: Vec<u32>, queued_at: Nanos) -> Job {
+        let mut buffers = Vec::with_capacity(parts.len());
+        let (mut byte, mut end, mut pieces) = (None, 0, 0);
+        for (index, &token) in parts.iter().enumerate() {
+            if token == HOLE {
+                let next = parts.get(index + 1).map_or(0, |&next| self.pieces.get(next).first_sector());
+                let bytes = (next * SECTOR).saturating_sub(end);
+                buffers.push(vec![0; usize::try_from(bytes).unwrap_or(0)]);
+                end += bytes;
+                continue;
+            }
+            let wanted = self.pieces.get(token);
+            self.pieces.starts(token);
+            let first = wanted.first_sector() * SECTOR;
+            byte.get_or_insert(first);
+            end = (first + u64::from(wanted.sectors()) * SECTOR).min(self.size);
+            buffers.push(vec![0; usize::try_from(end - first).unwrap_or(0)]);
+            pieces += 1;
+        }
+        let byte = byte.unwrap_or(0);
+        self.counters.issued(end - byte, pieces, (byte / SECTOR).abs_diff(self.head), now - queued_at);
+        self.head = end.div_ceil(SECTOR);
+        self.in_flight += 1;
+        self.counters.deepest = self.counters.deepest.max(self.in_flight);
+        Job { request: None, bridged: Vec::new(), byte, parts, buffers, issued_at: now }
+    }
+}

@@ -1,0 +1,258 @@
+//! The device's side of the core: pages become pieces on the disc, and pieces become bios of the queue. Requests come back out as jobs that
+//! somebody has to carry out ([`job`]); what came of a job goes into the pages ([`arrival`]).
+
+mod arrival;
+mod job;
+
+pub use job::{Job, Work};
+
+use super::cache::{Cache, Key};
+use super::counters::Counters;
+use super::pieces::{Pieces, SECTOR, Stage, Wanted};
+use super::policy::{Chunk, Policy, knows_classes};
+use crate::format::section::Extents;
+use fathom_iopath::readahead::{Kind, PAGE_BYTES};
+use fathom_iopath::{Bio, IoClass, Nanos, Op, Queue, Submitted, TaskId, TaskInfo};
+use std::collections::VecDeque;
+
+/// Whose pages are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asker {
+    /// The opening.
+    pub(super) owner: u32,
+    /// Whether what it waits for are directories.
+    pub(super) metadata: bool,
+}
+
+/// The tasks that stand for the classes, where the elevator knows classes; without them all is one task's.
+const SYNC: TaskId = TaskId(0);
+const METADATA: TaskId = TaskId(1);
+const AHEAD: TaskId = TaskId(2);
+
+fn class_of(task: TaskId) -> IoClass {
+    match task {
+        METADATA => IoClass::RealTime,
+        AHEAD => IoClass::Idle,
+        _ => IoClass::BestEffort,
+    }
+}
+
+/// Queue, cache and what is under way between them.
+#[derive(Debug)]
+pub(super) struct Device {
+    pub(super) cache: Cache,
+    pub(super) counters: Counters,
+    queue: Queue,
+    pieces: Pieces,
+    /// Bios that the queue had no place for.
+    backlog: VecDeque<Bio>,
+    /// Pieces to be read once more, alone.
+    again: VecDeque<u32>,
+    in_flight: u32,
+    /// End of the last request, in sectors.
+    head: u64,
+    depth: u32,
+    chunk: Chunk,
+    isolate: bool,
+    /// Whether the elevator tells classes apart.
+    classes: bool,
+    promotes: bool,
+    /// Largest hole that is read along, and longest request, in sectors.
+    bridge: u64,
+    longest: u64,
+    block: u64,
+    size: u64,
+    /// Files whose pages were dropped, for the core to forget.
+    pub(super) dropped: Vec<u32>,
+}
+
+impl Device {
+    pub(super) fn new(policy: &Policy, mut queue: Queue, block: u32, size: u64) -> Self {
+        let pages = policy.cache_bytes / PAGE_BYTES;
+        let classes = knows_classes(queue.elevator());
+        if classes {
+            for task in [METADATA, AHEAD] {
+                queue.describe(task, TaskInfo { class: class_of(task), ..TaskInfo::alone(task) });
+            }
+        }
+        Self {
+            cache: Cache::new(usize::try_from(pages).unwrap_or(usize::MAX)),
+            counters: Counters::default(),
+            queue,
+            pieces: Pieces::new(policy.attach),
+            backlog: VecDeque::new(),
+            again: VecDeque::new(),
+            in_flight: 0,
+            head: 0,
+            depth: policy.depth.max(1),
+            chunk: policy.chunk,
+            isolate: policy.isolate,
+            classes,
+            promotes: policy.promote && classes,
+            bridge: if policy.coalesce { u64::from(policy.bridge) / SECTOR } else { 0 },
+            longest: u64::from(policy.max_transfer) / SECTOR,
+            block: block.into(),
+            size,
+            dropped: Vec::new(),
+        }
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Requests that nobody has taken yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.waiting() + self.backlog.len() + self.again.len()
+    }
+
+    /// Whether one more may go to the device.
+    pub(super) fn has_room(&self) -> bool {
+        self.in_flight < self.depth
+    }
+
+    /// Makes room for one more page. False if everything is in use.
+    fn make_room(&mut self) -> bool {
+        while !self.cache.has_room() {
+            let Some(gone) = self.cache.evict() else { return false };
+            self.counters.pages_unused += u64::from(gone.ahead);
+            self.dropped.push(gone.key.file);
+        }
+        true
+    }
+
+    /// Drops what was entered beyond the budget, as soon as it is no longer in use.
+    pub(super) fn keep_to_budget(&mut self) {
+        while self.cache.is_over() {
+            let Some(gone) = self.cache.evict() else { return };
+            self.counters.pages_unused += u64::from(gone.ahead);
+            self.dropped.push(gone.key.file);
+        }
+    }
+
+    /// Drops every page that nobody stands on or waits for; how many that were.
+    pub(super) fn give_back(&mut self) -> u64 {
+        let mut given = 0;
+        while let Some(gone) = self.cache.evict() {
+            self.counters.pages_unused += u64::from(gone.ahead);
+            self.dropped.push(gone.key.file);
+            given += 1;
+        }
+        self.cache.release();
+        self.counters.pages_given_back += given;
+        given
+    }
+
+    /// Enters a page and asks for its pieces. False if there is no room and nobody waits for it.
+    pub(super) fn ask(&mut self, now: Nanos, key: Key, extents: &Extents, kind: Kind, by: Asker) -> bool {
+        let ahead = kind == Kind::Async;
+        if !self.make_room() && ahead {
+            self.counters.pages_no_room += 1;
+            return false;
+        }
+        let page = self.cache.insert(key, ahead);
+        let counter = if ahead { &mut self.counters.pages_ahead } else { &mut self.counters.pages_read };
+        *counter += 1;
+        let task = match (self.classes, ahead, by.metadata) {
+            (true, true, _) => AHEAD,
+            (true, false, true) => METADATA,
+            _ => SYNC,
+        };
+        let start = key.page.saturating_mul(PAGE_BYTES);
+        let end = start.saturating_add(PAGE_BYTES).min(extents.bytes());
+        let mut at = start;
+        while at < end {
+            let Some(run) = extents.run(at, u32::try_from(self.block).unwrap_or(2048)) else { break };
+            let mut length = run.length.min(end - at);
+            if self.chunk == Chunk::Block {
+                length = length.min(self.block - run.byte % self.block);
+            }
+            let there = self.size.saturating_sub(run.byte).min(length);
+            if there > 0 {
+                let within = usize::try_from(at - start).unwrap_or(0);
+                let length = usize::try_from(there).unwrap_or(0);
+                let (byte, owner) = (run.byte, by.owner);
+                let wanted = Wanted { page, at: within, byte, length, owner, stage: Stage::Queued };
+                self.want(now, wanted, task);
+            }
+            at += length;
+        }
+        true
+    }
+
+    fn want(&mut self, now: Nanos, wanted: Wanted, task: TaskId) {
+        self.cache.page_mut(wanted.page).pending += 1;
+        if let Some(other) = self.pieces.bringing(wanted.byte, wanted.length) {
+            self.pieces.attach(other, wanted);
+            self.counters.attached += 1;
+            if self.promotes && task != AHEAD {
+                self.hurry(now, wanted.first_sector(), class_of(task));
+            }
+            return;
+        }
+        let token = self.pieces.put(wanted);
+        self.pieces.lead(token);
+        let bio = Bio::new(Op::Read, wanted.first_sector(), wanted.sectors()).by(task).token(token);
+        self.submit(now, bio);
+    }
+
+    /// Somebody waits for a page that is being read ahead: what of it is still queued counts from now on as waited for.
+    pub(super) fn promote(&mut self, now: Nanos, at: usize, extents: &Extents, by: Asker) {
+        let page = self.cache.page(at);
+        if !self.promotes || !page.ahead {
+            return;
+        }
+        let class = class_of(if by.metadata { METADATA } else { SYNC });
+        let start = page.key.page.saturating_mul(PAGE_BYTES);
+        let end = start.saturating_add(PAGE_BYTES).min(extents.bytes());
+        let mut at = start;
+        while at < end {
+            let Some(run) = extents.run(at, u32::try_from(self.block).unwrap_or(2048)) else { break };
+            self.hurry(now, run.byte / SECTOR, class);
+            at += run.length.min(end - at).max(1);
+        }
+    }
+
+    fn hurry(&mut self, now: Nanos, sector: u64, class: IoClass) {
+        if let Some(id) = self.queue.holding(sector) {
+            self.counters.promoted += 1;
+            self.queue.hurry(now, id, class);
+        }
+    }
+
+    /// What an opening has asked for in advance and nobody has wanted yet is not read if it has not gone to the device.
+    pub(super) fn withdraw(&mut self, owner: u32) {
+        let queued = self.pieces.queued_of(owner);
+        for pieces in queued.chunk_by(|one, other| one.0 == other.0) {
+            let Some(&(at, _)) = pieces.first() else { continue };
+            let page = self.cache.page(at);
+            let whole = page.pieces.is_empty() && page.pending as usize == pieces.len();
+            if !page.ahead || page.pins > 0 || !whole {
+                continue;
+            }
+            pieces.iter().for_each(|&(_, token)| self.pieces.abandon(token));
+            self.counters.pages_withdrawn += 1;
+            self.forget(at);
+        }
+    }
+
+    fn submit(&mut self, now: Nanos, bio: Bio) {
+        match self.queue.submit(now, bio) {
+            Submitted::Queued(_) => {}
+            Submitted::Merged { request, .. } => {
+                if self.classes && bio.task() != AHEAD {
+                    self.queue.hurry(now, request, class_of(bio.task()));
+                }
+            }
+            Submitted::Full => self.backlog.push_back(bio),
+            // Longer than the longest request, which no page is but by its cut sectors: alone, then.
+            Submitted::TooLarge => self.alone(bio.tag()),
+        }
+    }
+
+    /// A piece is to be read by itself, before anything else.
+    fn alone(&mut self, token: u32) {
+        self.pieces.starts(token);
+        self.again.push_back(token);
+    }
+}

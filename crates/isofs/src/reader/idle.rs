@@ -1,0 +1,91 @@
+//! Memory is given back when nothing has been read for a while. From the moment on at which the last file is closed a thread waits for that,
+//! and ends with it; while files are open and read there is none.
+
+use super::threads::{Inside, Shared};
+use crate::source::ReadAt;
+use fathom_iopath::Nanos;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long it has been quiet.
+#[derive(Debug)]
+pub(super) struct Idle {
+    /// After which time memory is given back; none if never.
+    after: Option<Nanos>,
+    opens: u32,
+    last_use: Nanos,
+    /// Whether somebody waits for it.
+    watched: bool,
+}
+
+impl Idle {
+    pub(super) fn new(seconds: u32) -> Self {
+        let after = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));
+        Self { after, opens: 0, last_use: Nanos::ZERO, watched: false }
+    }
+
+    /// How much longer it must stay quiet; zero once it has been quiet for long enough.
+    fn left(&self, now: Nanos) -> Option<Nanos> {
+        Some((self.last_use + self.after?).since(now))
+    }
+}
+
+impl Inside {
+    /// A file is opened.
+    pub(super) fn opened(&mut self) {
+        self.quiet.opens += 1;
+    }
+
+    /// Somebody reads.
+    pub(super) fn used(&mut self, now: Nanos) {
+        self.quiet.last_use = now;
+    }
+}
+
+impl<S: ReadAt + 'static> Shared<S> {
+    /// A file is closed: if it was the last, somebody waits from now on for it to stay quiet.
+    pub(super) fn closed(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
+        let quiet = &mut guard.quiet;
+        quiet.opens = quiet.opens.saturating_sub(1);
+        quiet.last_use = self.now();
+        if quiet.opens > 0 || quiet.watched || quiet.after.is_none() || guard.core.cached_pages() == 0 {
+            return;
+        }
+        guard.quiet.watched = true;
+        drop(guard);
+        let shared = Arc::clone(self);
+        let started = std::thread::Builder::new().name("idle".into()).spawn(move || shared.wait_for_quiet());
+        if started.is_err() {
+            self.lock().quiet.watched = false; // the next one to be closed tries again
+        }
+    }
+
+    fn wait_for_quiet(self: Arc<Self>) {
+        let mut guard = self.lock();
+        while !guard.closing {
+            let Some(left) = guard.quiet.left(self.now()) else { break };
+            if left == Nanos::ZERO {
+                // What is in use stays; with the rest gone there is nothing more to wait for.
+                let _ = guard.core.give_back();
+                break;
+            }
+            let waited = self.over.wait_timeout(guard, Duration::from_nanos(left.0));
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        guard.quiet.watched = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_is_counted_from_the_last_use() {
+        let mut idle = Idle::new(2);
+        idle.last_use = Nanos::from_secs(5);
+        assert_eq!(idle.left(Nanos::from_secs(6)), Some(Nanos::from_secs(1)));
+        assert_eq!(idle.left(Nanos::from_secs(9)), Some(Nanos::ZERO));
+        assert_eq!(Idle::new(0).left(Nanos::ZERO), None, "never");
+    }
+}

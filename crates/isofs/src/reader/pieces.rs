@@ -1,0 +1,229 @@
+//! The pieces of pages on their way, by number: what is asked of the device, what waits for somebody else's read of the same blocks (the table of
+//! extents under way), and what nobody wants any more. Nothing here reads or waits.
+
+use foldhash::fast::FixedState;
+use std::collections::{BTreeMap, HashMap};
+
+/// Bytes of a sector as the queue counts.
+pub(super) const SECTOR: u64 = 512;
+
+/// The page of a piece that nobody wants any more.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+/// How far a piece has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// With the elevator.
+    Queued,
+    /// With the device, or about to be read alone.
+    Device,
+    /// Another piece brings its bytes.
+    Attached,
+    /// No piece: the number is free.
+    Free,
+}
+
+/// A part of a page on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Place of the page in the cache, or [`NOWHERE`].
+    pub(super) page: usize,
+    /// Where in the page.
+    pub(super) at: usize,
+    /// First byte in the image.
+    pub(super) byte: u64,
+    pub(super) length: usize,
+    /// The opening that asked for it.
+    pub(super) owner: u32,
+    pub(super) stage: Stage,
+}
+
+impl Wanted {
+    pub(super) fn first_sector(&self) -> u64 {
+        self.byte / SECTOR
+    }
+
+    pub(super) fn sectors(&self) -> u32 {
+        let end = (self.byte + self.length as u64).div_ceil(SECTOR);
+        u32::try_from(end - self.first_sector()).unwrap_or(u32::MAX)
+    }
+
+    fn end(&self) -> u64 {
+        self.byte + self.length as u64
+    }
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    wanted: Vec<Wanted>,
+    free: Vec<u32>,
+    /// Those that others may attach to, by their first byte. Empty if `attaches` is off.
+    under_way: BTreeMap<u64, u32>,
+    /// Who waits for which.
+    followers: HashMap<u32, Vec<u32>, FixedState>,
+    attaches: bool,
+    /// Pieces that are queued for nobody. Those that are with the device do not count.
+    abandoned: usize,
+}
+
+impl Pieces {
+    pub(super) fn new(attaches: bool) -> Self {
+        Self {
+            wanted: Vec::new(),
+            free: Vec::new(),
+            under_way: BTreeMap::new(),
+            followers: HashMap::with_hasher(FixedState::default()),
+            attaches,
+            abandoned: 0,
+        }
+    }
+
+    pub(super) fn get(&self, token: u32) -> Wanted {
+        self.wanted[token as usize]
+    }
+
+    pub(super) fn set_stage(&mut self, token: u32, stage: Stage) {
+        self.wanted[token as usize].stage = stage;
+    }
+
+    /// Enters a piece.
+    pub(super) fn put(&mut self, wanted: Wanted) -> u32 {
+        if let Some(token) = self.free.pop() {
+            self.wanted[token as usize] = wanted;
+            return token;
+        }
+        self.wanted.push(wanted);
+        u32::try_from(self.wanted.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A piece that brings all these bytes and is not there yet.
+    pub(super) fn bringing(&self, byte: u64, length: usize) -> Option<u32> {
+        let (_, &token) = self.under_way.range(..=byte).next_back()?;
+        (self.get(token).end() >= byte + length as u64).then_some(token)
+    }
+
+    /// Others may attach to this piece from now on.
+    pub(super) fn lead(&mut self, token: u32) {
+        if self.attaches {
+            self.under_way.entry(self.get(token).byte).or_insert(token);
+        }
+    }
+
+    /// A piece waits for what another one brings.
+    pub(super) fn attach(&mut self, to: u32, wanted: Wanted) {
+        if self.get(to).stage == Stage::Queued && self.is_abandoned(to) {
+            self.abandoned -= 1; // somebody wants it again
+        }
+        let token = self.put(Wanted { stage: Stage::Attached, ..wanted });
+        self.followers.entry(to).or_default().push(token);
+    }
+
+    /// Whether nobody wants a piece any more.
+    pub(super) fn is_abandoned(&self, token: u32) -> bool {
+        self.get(token).page == NOWHERE && !self.followers.contains_key(&token)
+    }
+
+    /// Pieces at the beginning or the end of a request that nobody wants any more need not be read.
+    pub(super) fn trim(&mut self, parts: &mut Vec<u32>) {
+        if self.abandoned == 0 {
+            return;
+        }
+        while let Some(&last) = parts.last()
+            && self.is_abandoned(last)
+        {
+            parts.pop();
+            self.abandoned -= 1;
+            self.done(last);
+        }
+        let leading = parts.iter().take_while(|&&token| self.is_abandoned(token)).count();
+        for token in parts.drain(..leading) {
+            self.abandoned -= 1;
+            self.done(token);
+        }
+    }
+
+    /// A piece goes to the device.
+    pub(super) fn starts(&mut self, token: u32) {
+        if self.abandoned > 0 && self.is_abandoned(token) {
+            self.abandoned -= 1; // between others: it is read along with them
+        }
+        self.set_stage(token, Stage::Device);
+    }
+
+    /// A piece is over: its number is free. Gives those that waited for it.
+    pub(super) fn done(&mut self, token: u32) -> Vec<u32> {
+        let byte = self.get(token).byte;
+        if self.under_way.get(&byte) == Some(&token) {
+            self.under_way.remove(&byte);
+        }
+        self.set_stage(token, Stage::Free);
+        self.free.push(token);
+        if self.followers.is_empty() { Vec::new() } else { self.followers.remove(&token).unwrap_or_default() }
+    }
+
+    /// The queued pieces of an opening with their pages, page by page.
+    pub(super) fn queued_of(&self, owner: u32) -> Vec<(usize, u32)> {
+        let mine = |wanted: &Wanted| {
+            wanted.stage == Stage::Queued && wanted.owner == owner && wanted.page != NOWHERE
+        };
+        let all = self.wanted.iter().enumerate().filter(|(_, wanted)| mine(wanted));
+        let mut found: Vec<(usize, u32)> =
+            all.map(|(token, wanted)| (wanted.page, u32::try_from(token).unwrap_or(u32::MAX))).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// A queued piece is no longer wanted for its page.
+    pub(super) fn abandon(&mut self, token: u32) {
+        self.wanted[token as usize].page = NOWHERE;
+        self.abandoned += usize::from(self.is_abandoned(token));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(page: usize, byte: u64, length: usize) -> Wanted {
+        Wanted { page, at: 0, byte, length, owner: 1, stage: Stage::Queued }
+    }
+
+    #[test]
+    fn who_wants_what_is_under_way_waits_for_it() {
+        let mut pieces = Pieces::new(true);
+        let leader = pieces.put(piece(0, 4096, 4096));
+        pieces.lead(leader);
+        assert_eq!(pieces.bringing(4096, 4096), Some(leader));
+        assert_eq!(pieces.bringing(6144, 2048), Some(leader));
+        assert_eq!((pieces.bringing(6144, 4096), pieces.bringing(2048, 2048)), (None, None));
+        pieces.attach(leader, piece(1, 6144, 2048));
+        let followers = pieces.done(leader);
+        assert_eq!((followers.len(), pieces.get(followers[0]).page), (1, 1));
+        assert_eq!(pieces.bringing(4096, 4096), None, "it is over");
+        let mut none = Pieces::new(false);
+        let alone = none.put(piece(0, 0, 4096));
+        none.lead(alone);
+        assert_eq!(none.bringing(0, 4096), None, "switched off");
+    }
+
+    #[test]
+    fn what_nobody_wants_is_cut_off_at_both_ends() {
+        let mut pieces = Pieces::new(true);
+        let tokens: Vec<u32> = (0..5).map(|n| pieces.put(piece(n, 4096 * n as u64, 4096))).collect();
+        tokens.iter().for_each(|&token| pieces.lead(token));
+        assert_eq!(pieces.queued_of(1).len(), 5);
+        [0, 1, 2, 4].iter().for_each(|&n| pieces.abandon(tokens[n]));
+        assert_eq!(pieces.queued_of(1), [(3, tokens[3])]);
+        // The second is wanted again before it goes.
+        pieces.attach(tokens[1], piece(9, 4096, 4096));
+        let mut parts = tokens.clone();
+        pieces.trim(&mut parts);
+        assert_eq!(parts, tokens[1..4], "what lies between is read along");
+        parts.iter().for_each(|&token| pieces.starts(token));
+        assert_eq!(pieces.abandoned, 0);
+        // What is read along for nobody may still be wanted before it is there.
+        pieces.attach(tokens[2], piece(9, 8192, 4096));
+        assert_eq!((pieces.abandoned, pieces.done(tokens[2]).len()), (0, 1));
+    }
+}

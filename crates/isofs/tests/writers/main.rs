@@ -1,0 +1,8 @@
+//! Images from the writers that people use, xorriso and genisoimage: what is read equals the files they were made from. Skips by name where a
+//! writer is not installed.
+
+mod disk;
+mod media;
+#[path = "../support/mod.rs"]
+mod support;
+mod trees;

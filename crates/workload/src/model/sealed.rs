@@ -1,0 +1,193 @@
+//! Blocks that fio's verify writes and checks: which checksum they have, where their header stands, and what is in them.
+
+use super::is_default;
+use crate::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// How the blocks of [`super::Data::Sealed`] look.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sealed {
+    /// Size of a block.
+    pub block: Bytes,
+    /// What its header is made of; without it there is no header, and every byte is the pattern's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<Sum>,
+    /// Where in the block the header stands, instead of at its beginning.
+    #[serde(skip_serializing_if = "is_default")]
+    pub header_at: Bytes,
+    /// These bytes again and again from the beginning of the block on; none: random ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pattern: Vec<u8>,
+    /// Places in the pattern at which eight of its bytes are the block's offset in its file, least byte first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offsets: Vec<u32>,
+}
+
+/// What a header holds beside the place of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sum {
+    /// Nothing.
+    Meta,
+    /// Nothing; the rest of the block is the pattern, and that is checked.
+    Pattern,
+    /// MD5.
+    Md5,
+    /// CRC-64 (Jones).
+    Crc64,
+    /// CRC-32 (the polynomial of zlib, highest bit first, begun with 0).
+    Crc32,
+    /// CRC-32C without its last inversion.
+    Crc32c,
+    /// CRC-16 (ARC).
+    Crc16,
+    /// CRC-7 (MMC).
+    Crc7,
+    /// SHA-1, each of its five words with the least byte first.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+    /// SHA3-224.
+    #[serde(rename = "sha3-224")]
+    Sha3With224,
+    /// SHA3-256.
+    #[serde(rename = "sha3-256")]
+    Sha3With256,
+    /// SHA3-384.
+    #[serde(rename = "sha3-384")]
+    Sha3With384,
+    /// SHA3-512.
+    #[serde(rename = "sha3-512")]
+    Sha3With512,
+    /// XXH32 with seed 1.
+    Xxhash,
+}
+
+impl Sum {
+    /// The number that headers have for it.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Meta => 1,
+            Self::Md5 => 2,
+            Self::Crc64 => 3,
+            Self::Crc32 => 4,
+            Self::Crc32c => 5,
+            Self::Crc16 => 7,
+            Self::Crc7 => 8,
+            Self::Sha256 => 9,
+            Self::Sha512 => 10,
+            Self::Sha3With224 => 11,
+            Self::Sha3With256 => 12,
+            Self::Sha3With384 => 13,
+            Self::Sha3With512 => 14,
+            Self::Xxhash => 15,
+            Self::Sha1 => 16,
+            Self::Pattern => 17,
+        }
+    }
+
+    /// Bytes of a header that are left for it.
+    #[must_use]
+    pub fn area(self) -> u64 {
+        match self {
+            Self::Meta | Self::Pattern => 0,
+            Self::Crc7 => 1,
+            Self::Crc16 => 2,
+            Self::Crc32 | Self::Crc32c | Self::Xxhash => 4,
+            Self::Crc64 => 8,
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha3With224 => 28,
+            Self::Sha3With256 => 32,
+            Self::Sha3With384 => 48,
+            Self::Sha256 | Self::Sha3With512 => 64,
+            Self::Sha512 => 128,
+        }
+    }
+}
+
+impl Sealed {
+    /// Bytes of a header without its checksum.
+    pub const HEADER: u64 = 40;
+
+    /// Bytes of a header.
+    #[must_use]
+    pub fn header_bytes(&self) -> u64 {
+        self.sum.map_or(0, |sum| Self::HEADER + sum.area())
+    }
+
+    /// Fills the block at `offset` of its file with the pattern, if there is one.
+    pub fn fill(&self, block: &mut [u8], offset: u64) {
+        if self.pattern.is_empty() {
+            return;
+        }
+        let word = offset.to_le_bytes();
+        for piece in block.chunks_mut(self.pattern.len()) {
+            piece.copy_from_slice(&self.pattern[..piece.len()]);
+            for &at in &self.offsets {
+                let Some(place) = piece.get_mut(at as usize..) else { continue };
+                let bytes = place.len().min(word.len());
+                place[..bytes].copy_from_slice(&word[..bytes]);
+            }
+        }
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn error(&self) -> Option<String> {
+        let (whole, at) = (self.header_bytes(), self.header_at.0);
+        if self.block.0 == 0 {
+            return Some("a sealed block has 0 bytes".into());
+        }
+        if self.sum.is_none() && self.pattern.is_empty() {
+            return Some("sealed data have a sum, a pattern, or both".into());
+        }
+        if self.sum == Some(Sum::Pattern) && self.pattern.is_empty() {
+            return Some("sum = \"pattern\" needs a pattern".into());
+        }
+        if self.block.0 < whole {
+            return Some(format!(
+                "a sealed block of {} has no room for its header of {whole} bytes",
+                self.block
+            ));
+        }
+        // The header changes places with what is there.
+        if at > 0 && (at < whole || at > self.block.0 - whole) {
+            return Some(format!(
+                "a header of {whole} bytes at byte {at} of a block of {} has no place there: it stands at 0, or from {whole} on and inside of the block",
+                self.block
+            ));
+        }
+        let too_far = |at: &u32| u64::from(*at) + 8 > self.pattern.len() as u64;
+        self.offsets.iter().any(too_far).then(|| "an offset in a pattern needs 8 of its bytes".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_begin_anew_with_every_block_and_know_their_place() {
+        let sealed = Sealed {
+            block: Bytes(16),
+            pattern: vec![0xab, 0, 0, 0, 0, 0, 0, 0, 0],
+            offsets: vec![1],
+            ..Sealed::default()
+        };
+        let mut block = [7; 16];
+        sealed.fill(&mut block, 0x1000);
+        assert_eq!(block, [0xab, 0, 0x10, 0, 0, 0, 0, 0, 0, 0xab, 0, 0x10, 0, 0, 0, 0]);
+        assert_eq!(sealed.error(), None);
+        assert!(Sealed { offsets: vec![2], ..sealed.clone() }.error().is_some());
+        assert!(Sealed { sum: Some(Sum::Crc32c), ..sealed.clone() }.error().is_some(), "no room");
+        let roomy = Sealed { sum: Some(Sum::Crc32c), block: Bytes(512), ..sealed };
+        for (at, fits) in [(0, true), (43, false), (44, true), (468, true), (469, false)] {
+            assert_eq!(Sealed { header_at: Bytes(at), ..roomy.clone() }.error().is_none(), fits, "{at}");
+        }
+        assert!(Sealed::default().error().is_some());
+    }
+}
