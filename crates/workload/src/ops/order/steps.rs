@@ -82,7 +82,7 @@ impl Strips {
         };
         self.done += 1;
         // What a strip lacks at the end of the region is not made up for in it.
-        if held < self.records && self.done % held == 0 {
+        if held < self.records && self.done.is_multiple_of(held) {
             self.done = self.operations;
         }
         self.strip + inside
