@@ -10,6 +10,7 @@ use crate::node::{Data, Node};
 use crate::source::ReadAt;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
@@ -17,6 +18,9 @@ const KEPT: usize = 16;
 
 /// Which block of which file.
 type Key = (u64, u64);
+
+/// A decompressed block, as it came out of the decoder: into a slice of its own it would be copied once more.
+type Block = Arc<Vec<u8>>;
 
 /// Where the stored bytes of a file come from: the image itself, or a reader with a cache before it.
 pub(crate) trait Fetch {
@@ -33,16 +37,16 @@ impl<S: ReadAt> Fetch for Image<S> {
 /// The last blocks that were decompressed.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
-    blocks: Mutex<VecDeque<(Key, Arc<[u8]>)>>,
+    blocks: Mutex<VecDeque<(Key, Block)>>,
 }
 
 impl BlockCache {
-    fn get(&self, key: Key) -> Option<Arc<[u8]>> {
+    fn get(&self, key: Key) -> Option<Block> {
         let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.iter().find(|(kept, _)| *kept == key).map(|(_, block)| Arc::clone(block))
     }
 
-    fn put(&self, key: Key, block: &Arc<[u8]>) {
+    fn put(&self, key: Key, block: &Block) {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if blocks.len() >= KEPT {
             blocks.pop_front();
@@ -251,14 +255,13 @@ impl<F: Fetch> Packed<'_, F> {
     }
 
     /// Blocks that a read needs several of, decompressed side by side. What is wrong with one leaves it out: who asks for it alone is told.
-    fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Arc<[u8]>>> {
+    fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Block>> {
         let Some(codec) = header.codec.filter(|codec| codec.is_built()) else { return Vec::new() };
         if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
             return Vec::new();
         }
         let key = |index| (self.extents.first_block().unwrap_or(0), index);
-        let mut ready: Vec<Option<Arc<[u8]>>> =
-            indices.clone().map(|index| self.cache.get(key(index))).collect();
+        let mut ready: Vec<Option<Block>> = indices.clone().map(|index| self.cache.get(key(index))).collect();
         let mut jobs: Vec<Job> = Vec::new();
         for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
             let Ok((start, length)) = self.pointers(header, index) else { break };
@@ -272,7 +275,7 @@ impl<F: Fetch> Packed<'_, F> {
         side_by_side(&mut jobs, codec);
         for job in jobs {
             let Some(unpacked) = job.unpacked else { continue };
-            let block: Arc<[u8]> = unpacked.into();
+            let block = Arc::new(unpacked);
             self.cache.put(key(job.index), &block);
             ready[job.place] = Some(block);
         }
@@ -280,18 +283,18 @@ impl<F: Fetch> Packed<'_, F> {
     }
 
     /// A block decompressed.
-    fn block(&self, header: &Header, index: u64) -> Result<Arc<[u8]>> {
+    fn block(&self, header: &Header, index: u64) -> Result<Block> {
         let key = (self.extents.first_block().unwrap_or(0), index);
         if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }
         let (start, length) = self.pointers(header, index)?;
         let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
-        let block: Arc<[u8]> = if length == 0 {
-            vec![0; bytes].into()
+        let block = Arc::new(if length == 0 {
+            vec![0; bytes]
         } else {
-            self.unpack(header, start, length, bytes, index)?.into()
-        };
+            self.unpack(header, start, length, bytes, index)?
+        });
         self.cache.put(key, &block);
         Ok(block)
     }
@@ -324,16 +327,18 @@ struct Job {
     unpacked: Option<Vec<u8>>,
 }
 
-/// Decompresses blocks on as many processors as there are; the caller's own is one of them.
+/// Decompresses blocks on as many processors as there are and other reads leave free; the caller's own is one of them.
 fn side_by_side(jobs: &mut [Job], codec: Codec) {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    static READS: AtomicUsize = AtomicUsize::new(0);
     let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     let unpack = move |jobs: &mut [Job]| {
         for job in jobs {
             job.unpacked = codec.unpack(&job.packed, job.bytes).ok();
         }
     };
-    let share = jobs.len().div_ceil(processors.max(1)).max(1);
+    let reads = READS.fetch_add(1, Ordering::Relaxed) + 1;
+    let share = share(jobs.len(), processors, reads);
     let (own, others) = jobs.split_at_mut(share.min(jobs.len()));
     std::thread::scope(|scope| {
         for some in others.chunks_mut(share) {
@@ -341,4 +346,22 @@ fn side_by_side(jobs: &mut [Job], codec: Codec) {
         }
         unpack(own);
     });
+    READS.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// How many blocks a thread gets. With as many reads at once as processors each does its own: more threads would only cost.
+fn share(blocks: usize, processors: usize, reads: usize) -> usize {
+    blocks.div_ceil((processors / reads.max(1)).max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn blocks_are_shared_out_among_the_processors_that_other_reads_leave() {
+        assert_eq!((share(8, 2, 1), share(8, 2, 2), share(8, 2, 9)), (4, 8, 8));
+        assert_eq!((share(8, 8, 1), share(8, 8, 2), share(3, 8, 1)), (1, 2, 1));
+        assert_eq!((share(0, 4, 1), share(5, 0, 0)), (1, 5));
+    }
 }
