@@ -42,6 +42,7 @@ mod raw;
 mod read;
 pub mod reader;
 pub mod source;
+mod together;
 mod volume;
 mod walk;
 

@@ -2,16 +2,15 @@
 //! it ends, an error says so, never zeros and never a silent end.
 
 use crate::error::{Error, Place, Result};
-use crate::format::codec::Codec;
 use crate::format::section::Extents;
 use crate::format::zisofs::{self, Claim, Header};
 use crate::image::Image;
 use crate::node::{Data, Node};
 use crate::source::ReadAt;
+use crate::together::{self, Job};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
 const KEPT: usize = 16;
@@ -262,22 +261,22 @@ impl<F: Fetch> Packed<'_, F> {
         }
         let key = |index| (self.extents.first_block().unwrap_or(0), index);
         let mut ready: Vec<Option<Block>> = indices.clone().map(|index| self.cache.get(key(index))).collect();
-        let mut jobs: Vec<Job> = Vec::new();
+        let (mut jobs, mut places) = (Vec::new(), Vec::new());
         for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
             let Ok((start, length)) = self.pointers(header, index) else { break };
             let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
             let got = self.fetch.stored(self.extents, start, &mut packed, self.node.record);
             let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
             if length > 0 && got.is_ok_and(|n| n == packed.len()) {
-                jobs.push(Job { place, index, packed, bytes, unpacked: None });
+                jobs.push(Job { packed, bytes });
+                places.push((place, index));
             }
         }
-        side_by_side(&mut jobs, codec);
-        for job in jobs {
-            let Some(unpacked) = job.unpacked else { continue };
+        for ((place, index), unpacked) in places.into_iter().zip(together::unpack(jobs, codec)) {
+            let Some(unpacked) = unpacked else { continue };
             let block = Arc::new(unpacked);
-            self.cache.put(key(job.index), &block);
-            ready[job.place] = Some(block);
+            self.cache.put(key(index), &block);
+            ready[place] = Some(block);
         }
         ready
     }
@@ -317,51 +316,3 @@ impl<F: Fetch> Packed<'_, F> {
 
 /// Most blocks of one read that are decompressed side by side: a mebibyte of the smallest.
 const MOST_AT_ONCE: u64 = 32;
-
-/// A block to be decompressed.
-struct Job {
-    place: usize,
-    index: u64,
-    packed: Vec<u8>,
-    bytes: usize,
-    unpacked: Option<Vec<u8>>,
-}
-
-/// Decompresses blocks on as many processors as there are and other reads leave free; the caller's own is one of them.
-fn side_by_side(jobs: &mut [Job], codec: Codec) {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    static READS: AtomicUsize = AtomicUsize::new(0);
-    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let unpack = move |jobs: &mut [Job]| {
-        for job in jobs {
-            job.unpacked = codec.unpack(&job.packed, job.bytes).ok();
-        }
-    };
-    let reads = READS.fetch_add(1, Ordering::Relaxed) + 1;
-    let share = share(jobs.len(), processors, reads);
-    let (own, others) = jobs.split_at_mut(share.min(jobs.len()));
-    std::thread::scope(|scope| {
-        for some in others.chunks_mut(share) {
-            scope.spawn(move || unpack(some));
-        }
-        unpack(own);
-    });
-    READS.fetch_sub(1, Ordering::Relaxed);
-}
-
-/// How many blocks a thread gets. With as many reads at once as processors each does its own: more threads would only cost.
-fn share(blocks: usize, processors: usize, reads: usize) -> usize {
-    blocks.div_ceil((processors / reads.max(1)).max(1)).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn blocks_are_shared_out_among_the_processors_that_other_reads_leave() {
-        assert_eq!((share(8, 2, 1), share(8, 2, 2), share(8, 2, 9)), (4, 8, 8));
-        assert_eq!((share(8, 8, 1), share(8, 8, 2), share(3, 8, 1)), (1, 2, 1));
-        assert_eq!((share(0, 4, 1), share(5, 0, 0)), (1, 5));
-    }
-}
