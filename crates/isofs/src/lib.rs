@@ -44,6 +44,7 @@ pub mod reader;
 pub mod source;
 #[cfg_attr(not(feature = "mount"), allow(dead_code, reason = "only a mount reads directories in advance"))]
 mod staged;
+mod together;
 mod volume;
 mod walk;
 

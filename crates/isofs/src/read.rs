@@ -2,21 +2,24 @@
 //! it ends, an error says so, never zeros and never a silent end.
 
 use crate::error::{Error, Place, Result};
-use crate::format::codec::Codec;
 use crate::format::section::Extents;
 use crate::format::zisofs::{self, Claim, Header};
 use crate::image::Image;
 use crate::node::{Data, Node};
 use crate::source::ReadAt;
+use crate::together::{self, Job};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
 const KEPT: usize = 16;
 
 /// Which block of which file.
 type Key = (u64, u64);
+
+/// A decompressed block, as it came out of the decoder: into a slice of its own it would be copied once more.
+type Block = Arc<Vec<u8>>;
 
 /// Where the stored bytes of a file come from: the image itself, or a reader with a cache before it.
 pub(crate) trait Fetch {
@@ -33,16 +36,16 @@ impl<S: ReadAt> Fetch for Image<S> {
 /// The last blocks that were decompressed.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
-    blocks: Mutex<VecDeque<(Key, Arc<[u8]>)>>,
+    blocks: Mutex<VecDeque<(Key, Block)>>,
 }
 
 impl BlockCache {
-    fn get(&self, key: Key) -> Option<Arc<[u8]>> {
+    fn get(&self, key: Key) -> Option<Block> {
         let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.iter().find(|(kept, _)| *kept == key).map(|(_, block)| Arc::clone(block))
     }
 
-    fn put(&self, key: Key, block: &Arc<[u8]>) {
+    fn put(&self, key: Key, block: &Block) {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if blocks.len() >= KEPT {
             blocks.pop_front();
@@ -251,47 +254,46 @@ impl<F: Fetch> Packed<'_, F> {
     }
 
     /// Blocks that a read needs several of, decompressed side by side. What is wrong with one leaves it out: who asks for it alone is told.
-    fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Arc<[u8]>>> {
+    fn unpack_at_once(&self, header: &Header, indices: Range<u64>) -> Vec<Option<Block>> {
         let Some(codec) = header.codec.filter(|codec| codec.is_built()) else { return Vec::new() };
         if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
             return Vec::new();
         }
         let key = |index| (self.extents.first_block().unwrap_or(0), index);
-        let mut ready: Vec<Option<Arc<[u8]>>> =
-            indices.clone().map(|index| self.cache.get(key(index))).collect();
-        let mut jobs: Vec<Job> = Vec::new();
+        let mut ready: Vec<Option<Block>> = indices.clone().map(|index| self.cache.get(key(index))).collect();
+        let (mut jobs, mut places) = (Vec::new(), Vec::new());
         for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
             let Ok((start, length)) = self.pointers(header, index) else { break };
             let mut packed = vec![0; usize::try_from(length).unwrap_or(0)];
             let got = self.fetch.stored(self.extents, start, &mut packed, self.node.record);
             let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
             if length > 0 && got.is_ok_and(|n| n == packed.len()) {
-                jobs.push(Job { place, index, packed, bytes, unpacked: None });
+                jobs.push(Job { packed, bytes });
+                places.push((place, index));
             }
         }
-        side_by_side(&mut jobs, codec);
-        for job in jobs {
-            let Some(unpacked) = job.unpacked else { continue };
-            let block: Arc<[u8]> = unpacked.into();
-            self.cache.put(key(job.index), &block);
-            ready[job.place] = Some(block);
+        for ((place, index), unpacked) in places.into_iter().zip(together::unpack(jobs, codec)) {
+            let Some(unpacked) = unpacked else { continue };
+            let block = Arc::new(unpacked);
+            self.cache.put(key(index), &block);
+            ready[place] = Some(block);
         }
         ready
     }
 
     /// A block decompressed.
-    fn block(&self, header: &Header, index: u64) -> Result<Arc<[u8]>> {
+    fn block(&self, header: &Header, index: u64) -> Result<Block> {
         let key = (self.extents.first_block().unwrap_or(0), index);
         if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }
         let (start, length) = self.pointers(header, index)?;
         let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
-        let block: Arc<[u8]> = if length == 0 {
-            vec![0; bytes].into()
+        let block = Arc::new(if length == 0 {
+            vec![0; bytes]
         } else {
-            self.unpack(header, start, length, bytes, index)?.into()
-        };
+            self.unpack(header, start, length, bytes, index)?
+        });
         self.cache.put(key, &block);
         Ok(block)
     }
@@ -314,31 +316,3 @@ impl<F: Fetch> Packed<'_, F> {
 
 /// Most blocks of one read that are decompressed side by side: a mebibyte of the smallest.
 const MOST_AT_ONCE: u64 = 32;
-
-/// A block to be decompressed.
-struct Job {
-    place: usize,
-    index: u64,
-    packed: Vec<u8>,
-    bytes: usize,
-    unpacked: Option<Vec<u8>>,
-}
-
-/// Decompresses blocks on as many processors as there are; the caller's own is one of them.
-fn side_by_side(jobs: &mut [Job], codec: Codec) {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let unpack = move |jobs: &mut [Job]| {
-        for job in jobs {
-            job.unpacked = codec.unpack(&job.packed, job.bytes).ok();
-        }
-    };
-    let share = jobs.len().div_ceil(processors.max(1)).max(1);
-    let (own, others) = jobs.split_at_mut(share.min(jobs.len()));
-    std::thread::scope(|scope| {
-        for some in others.chunks_mut(share) {
-            scope.spawn(move || unpack(some));
-        }
-        unpack(own);
-    });
-}

@@ -1,8 +1,8 @@
 //! The compressors of zisofs. One block in, one block of known size out: nothing is allocated beyond that size, and a stream that holds
 //! more or less is an error. zlib is always there; xz, LZ4, Zstandard and bzip2 are features of the crate.
 
-use std::cell::RefCell;
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 /// How the blocks of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,25 +87,25 @@ impl Codec {
     }
 }
 
-thread_local! {
-    /// A decoder's tables and window are made once in each thread, not for each block.
-    static INFLATE: RefCell<flate2::Decompress> = RefCell::new(flate2::Decompress::new(true));
-}
+/// Decoders that are not in use: their tables and windows are made once, not for each block nor for each of the threads that
+/// decompress side by side.
+static INFLATE: Mutex<Vec<flate2::Decompress>> = Mutex::new(Vec::new());
 
 /// In one call into a buffer of the right size, so that nothing goes through the decoder's window; one byte more shows that there is more.
 fn zlib(packed: &[u8], bytes: usize) -> Result<Vec<u8>, String> {
-    INFLATE.with_borrow_mut(|decoder| {
-        decoder.reset(true);
-        let mut unpacked = Vec::with_capacity(bytes.saturating_add(1));
-        let status = decoder
-            .decompress_vec(packed, &mut unpacked, flate2::FlushDecompress::Finish)
-            .map_err(|e| format!("the block does not decompress: {e}"))?;
-        // A stream without its end has no checksum either.
-        if status != flate2::Status::StreamEnd && unpacked.len() <= bytes {
-            return Err("the block does not decompress: its stream has no end".into());
-        }
-        Ok(unpacked)
-    })
+    let idle = || INFLATE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = idle().pop();
+    let mut decoder = kept.unwrap_or_else(|| flate2::Decompress::new(true));
+    decoder.reset(true);
+    let mut unpacked = Vec::with_capacity(bytes.saturating_add(1));
+    let status = decoder.decompress_vec(packed, &mut unpacked, flate2::FlushDecompress::Finish);
+    idle().push(decoder);
+    let status = status.map_err(|e| format!("the block does not decompress: {e}"))?;
+    // A stream without its end has no checksum either.
+    if status != flate2::Status::StreamEnd && unpacked.len() <= bytes {
+        return Err("the block does not decompress: its stream has no end".into());
+    }
+    Ok(unpacked)
 }
 
 /// All a reader gives, and one byte more than expected at most, by which the caller sees that there is more.
