@@ -72,5 +72,7 @@ fn mistakes_point_at_their_column() {
         outcome.stderr,
         "Bad option <rww=read>\nDid you mean rw?\nfio: job a dropped\nfio: j.fio:3:1: \"rww\" is no option of a job\n  rww=read\n  ^^^^^^^^\nhint: did you mean rw?\n"
     );
-    run(&fathom, "--name=a --size=1m --zonemode=zbd").expect_code(1).expect_stderr("zones are not supported");
+    run(&fathom, "--name=a --size=1m --zonemode=zbd")
+        .expect_code(1)
+        .expect_stderr("zoned devices are not supported");
 }

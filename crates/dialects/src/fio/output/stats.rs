@@ -3,6 +3,7 @@
 use super::super::plan::{Job, Plan};
 use super::windows::{self, Window};
 use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, Worker};
+use fathom_workload::Access;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is reported under one name.
@@ -151,8 +152,9 @@ impl Entry {
             };
             self.read.add(worker, [OpKind::Read, OpKind::ReadSubmission, OpKind::ReadCompletion]);
             self.write.add(worker, [OpKind::Write, OpKind::WriteSubmission, OpKind::WriteCompletion]);
-            // An fsync at the end is none of those that fsync=N asks for; without these, it is the only one.
-            let on_the_way = job.stream.sync_every.is_some();
+            // An fsync at the end is none of those that fsync=N or a trace asks for; without these, it is the only one.
+            let on_the_way =
+                job.stream.sync_every.is_some() || matches!(job.stream.access, Access::Listed(_));
             for stat in worker.stats.iter().filter(|s| on_the_way && s.op == OpKind::Sync) {
                 self.sync.merge(&stat.latency);
                 // Of each file of the clone.
