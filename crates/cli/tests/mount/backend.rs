@@ -152,7 +152,13 @@ fn a_device_with_bad_blocks_is_read_up_to_them() {
             let mut got = Vec::new();
             let error = file.read_to_end(&mut got).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EIO), "{options:?}");
-            assert!(got.len() == end - start && got == data[..got.len()], "{} bytes, {options:?}", got.len());
+            // Through the page cache the kernel reads several pages as one, and has all of them or none.
+            let short = if options.contains(&"--direct") { 0 } else { 128 << 10 };
+            assert!(
+                (end - start - short..=end - start).contains(&got.len()) && got == data[..got.len()],
+                "{} bytes, {options:?}",
+                got.len()
+            );
             let mut piece = [0; 4096];
             assert_eq!(file.read_at(&mut piece, 100_000).unwrap(), 4096, "what is there stays there");
             assert!(piece == data[100_000..104_096]);
