@@ -263,7 +263,7 @@ fn what_cannot_be_is_refused_before_the_start() {
     assert!(b.refused().contains("read-only, and the operation changes it"));
     b.workload.filesets[0].share = fathom_workload::Share::ReadWrite;
     b.workload.filesets[0].data = fathom_workload::Data::Positioned { tag: 1 };
-    assert!(b.refused().contains("flows do not write positioned or checksummed data"));
+    assert!(b.refused().contains("flows do not write positioned, checksummed or sealed data"));
 }
 
 #[test]

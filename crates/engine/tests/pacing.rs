@@ -113,11 +113,20 @@ fn operations_are_written_down_without_an_end_in_sight() {
             direction: Direction::Mix(fathom_workload::Mix::ReadPercent(50)),
             ..Stream::new("f", Direction::Read, Bytes(4096))
         };
-        let (done, logs) = Bench::new(MIB).workers(2, Isolation::Thread).stop(time(100)).run_spooled(stream);
+        let bench = Bench::new(MIB).workers(2, Isolation::Thread);
+        bench.run(Stream::new("f", Direction::Write, Bytes(64 << 10)));
+        let (done, logs) = bench.stop(time(100)).run_spooled(stream);
         assert_eq!(logs.len(), 2, "{backend:?}");
         for (worker, log) in done.workers.iter().zip(&logs) {
             assert!(worker.op_log.is_empty());
-            let of = |kind: OpKind| worker.stats.iter().find(|s| s.op == kind).unwrap();
+            let of = |kind: OpKind| {
+                worker.stats.iter().find(|s| s.op == kind).unwrap_or_else(|| {
+                    panic!(
+                        "{backend:?}: {:?} has none of {kind:?}",
+                        worker.stats.iter().map(|s| (s.op, s.ops)).collect::<Vec<_>>()
+                    )
+                })
+            };
             for (kind, write, submission) in [
                 (OpKind::Read, false, OpKind::ReadSubmission),
                 (OpKind::Write, true, OpKind::WriteSubmission),

@@ -108,8 +108,8 @@ fn entries_are_shown_in_the_order_that_was_asked_for() {
         let listing = Directories::new(order, 0).listing(entries());
         listing.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(shown(DirOrder::Disk), [b"b", b"c", b"a"]);
-    assert_eq!(shown(DirOrder::Name), [b"a", b"b", b"c"]);
+    assert_eq!(shown(DirOrder::Disk), [b"B", b"C", b"A"]);
+    assert_eq!(shown(DirOrder::Name), [b"A", b"B", b"C"]);
     let places: Vec<Option<u64>> = Directories::new(DirOrder::Lbn, 0)
         .listing(entries())
         .entries

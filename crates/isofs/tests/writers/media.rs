@@ -80,8 +80,23 @@ fn a_hybrid_for_bios_and_efi_with_both_tables() {
         return;
     }
     let dir = TestDir::new();
+    // The boot record of a disk: no code, and room for the table.
+    let record = dir.path().join("record");
+    fs::write(&record, [0; 432]).unwrap();
+    let record = record.to_str().unwrap();
     let words = [
-        &["-J", "-b", "boot/bios.img", "-no-emul-boot", "-boot-load-size", "8", "-c", "boot/boot.cat"][..],
+        &[
+            "-isohybrid-mbr",
+            record,
+            "-J",
+            "-b",
+            "boot/bios.img",
+            "-no-emul-boot",
+            "-boot-load-size",
+            "8",
+            "-c",
+            "boot/boot.cat",
+        ][..],
         &["-eltorito-alt-boot", "-e", "boot/efi.img", "-no-emul-boot", "-isohybrid-gpt-basdat"],
     ];
     let (to, image) = made(&dir, XORRISO, &words.concat());

@@ -131,7 +131,7 @@ mod tests {
     use crate::{Axes, Figure, Phase, Repetition};
 
     fn imported(values: &[f64], unit: &str, name: &str) -> Run {
-        let repetitions = values.iter().map(|value| {
+        let repetitions = (0..).zip(values).map(|(n, value)| {
             let figure = Figure {
                 name: name.into(),
                 value: *value,
@@ -140,7 +140,7 @@ mod tests {
                 higher_is_better: Some(true),
                 line: 0,
             };
-            Repetition { figures: vec![figure], ..Repetition::default() }
+            Repetition { n, figures: vec![figure], ..Repetition::default() }
         });
         let tags = BTreeMap::from([("a-b".to_string(), "say \"x\"\\".to_string())]);
         let phase = Phase {

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(of("--write_bw_log=x --log_avg_msec=100"), (Some(100_000_000), false));
         assert_eq!(of("--write_bw_log=x --log_avg_msec=25"), (None, true));
         assert_eq!(of("--write_bw_log=x --log_avg_msec=100 --log_max_value=1"), (None, true));
-        assert_eq!(of("--write_lat_log --log_window_value=both --log_avg_msec=100"), (None, true));
+        assert_eq!(of("--write_lat_log=x --log_window_value=both --log_avg_msec=100"), (None, true));
         assert_eq!(of("--write_iops_log=x"), (None, true));
         assert_eq!(of("--write_hist_log=x --log_hist_msec=100"), (None, true));
         assert_eq!(of("--write_hist_log=x"), (None, false), "it stays empty");
