@@ -73,7 +73,10 @@ fn a_log_of_operations_replaces_nothing_but_a_log() {
         (format!("{write} --write_iolog=f"), "a job works on this file"),
         (format!("{write} --write_iolog=here/f"), "a job works on this file"),
         ("--name=d --filename=d --size=64k --rw=write --write_iolog=./d".into(), "a job works on this file"),
-        (format!("{read} --write_iolog=a.log --name=s --write_iolog=./a.log"), "another job writes its log"),
+        (
+            format!("{read} --write_iolog=a.log --name=s --filename=f --size=64k --write_iolog=./a.log"),
+            "another job writes its log",
+        ),
         (format!("{read} --write_iolog=a.log --output=a.log"), "the results are written there"),
     ] {
         run(&fathom, &line).expect_code(1).expect_stderr(words);

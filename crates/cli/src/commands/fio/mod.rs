@@ -193,11 +193,11 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     match &finished.failure {
         Some(Failure::Engine(error)) => console::error(&words(error)),
         Some(Failure::Operation(wrong)) => {
-            if let Some(lines) = output::verify::lines(plan, wrong) {
+            if let Some(lines) = output::verify::lines(plan, &finished.run, wrong) {
                 console::error_raw(&lines);
             }
             console::error(&format!("{} (after {} operations)", wrong.message, wrong.after_ops));
-            if let Some(dump) = output::verify::dump(plan, wrong) {
+            if let Some(dump) = output::verify::dump(plan, &finished.run, wrong) {
                 dump::write(&dump);
             }
         }

@@ -34,7 +34,7 @@ use super::general::General;
 use super::settings::{Level, Settings};
 use super::table::{self, State};
 use super::{Spot, World, Wrong};
-use fathom_workload::{Stream, Verify, Workload};
+use fathom_workload::{Data, Stream, Verify, Workload};
 use std::path::PathBuf;
 
 /// Jobs as they will run.
@@ -250,8 +250,9 @@ fn written_whole(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
         let beside = other.step == job.step && !other.only_reads_back;
         beside && other.times.exit_all && (job.clones > 1 || !std::ptr::eq(other, job))
     };
+    let checked = matches!(job.stream.data, Data::Sealed(_));
     match jobs.iter().find(|other| ends_it(other)) {
-        Some(other) if job.reads_back && !job.only_reads_back => Err(job
+        Some(other) if checked && job.reads_back && !job.only_reads_back => Err(job
             .settings
             .wrong(
                 "verify",
