@@ -57,7 +57,7 @@ impl Logged {
                 if failed.contains_key(path) {
                     return;
                 }
-                if let Err(error) = append(plan, path, text, made.insert(path.to_owned())) {
+                if let Err(error) = append(plan, Kind::Values, path, text, made.insert(path.to_owned())) {
                     failed.insert(path.to_owned(), error);
                 }
             },
@@ -65,7 +65,7 @@ impl Logged {
         if plan.general.bandwidth_log {
             for (name, text) in logs::together(run) {
                 let path = directory(plan).join(name);
-                if let Err(error) = append(plan, &path, &text, true) {
+                if let Err(error) = append(plan, Kind::Values, &path, &text, true) {
                     failed.insert(path, error);
                 }
             }
@@ -94,7 +94,7 @@ impl Logged {
         match iolog::of(plan, of_worker) {
             Ok(logs) => {
                 let failed = logs.into_iter().filter_map(|(path, text)| {
-                    let error = places::write(plan, &path, text.as_bytes()).err()?;
+                    let error = append(plan, Kind::Operations, &path, &text, true).err()?;
                     Some(format!("{} cannot be written: {error}", path.display()))
                 });
                 failed.collect()
@@ -105,8 +105,8 @@ impl Logged {
 }
 
 /// A log that is there is written anew, as fio does.
-fn append(plan: &Plan, path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
-    let mut file = if anew { places::create(plan, path, Kind::Values)? } else { places::open_again(path)? };
+fn append(plan: &Plan, kind: Kind, path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
+    let mut file = if anew { places::create(plan, path, kind)? } else { places::open_again(path)? };
     file.write_all(text.as_bytes())
 }
 

@@ -3,7 +3,7 @@
 
 use fathom_dialects::fio::{Plan, Wrong};
 use std::fs::File;
-use std::io::{Error, Read as _, Seek as _, Write as _};
+use std::io::{Error, Read as _, Seek as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -109,9 +109,4 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
 /// Opens a log of which a part was written.
 pub fn open_again(path: &Path) -> std::io::Result<File> {
     File::options().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
-}
-
-/// Writes a log of operations.
-pub fn write(plan: &Plan, path: &Path, text: &[u8]) -> std::io::Result<()> {
-    create(plan, path, Kind::Operations)?.write_all(text)
 }
