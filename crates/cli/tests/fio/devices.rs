@@ -77,8 +77,9 @@ fn no_workload_gives_itself_the_permission() {
     let fathom = Fathom::new().working_in(dir.path());
     let line = format!("--check --allow-write={0} --name=a --filename={0} --rw=write", device.0.display());
     let text = run(&fathom, &line).expect_code(0).stdout;
-    assert!(text.contains("foreign_writable"), "{text}");
-    std::fs::write(dir.path().join("w.toml"), text).unwrap();
+    let given = text.replace("existing = \"reuse\"", "existing = \"reuse\"\nforeign_writable = true");
+    assert_ne!(given, text);
+    std::fs::write(dir.path().join("w.toml"), given).unwrap();
     fathom.run_line("run w.toml").expect_stderr("is a device, not a regular file");
     assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
 }

@@ -42,6 +42,86 @@ fn readonly_lays_out_and_removes_nothing() {
     run(&fathom, "--readonly --name=a --rw=read --size=64k --unlink=1").expect_code(1);
     run(&fathom, "--readonly --name=a --rw=read --size=64k").expect_code(0);
     assert!(std::fs::read(dir.path().join("a.0.0")).unwrap() == vec![7u8; 65536]);
+    // A file that a replay made is ours, and would be removed.
+    std::fs::write(dir.path().join("t.log"), "fio version 3 iolog\n0 f add\n0 f open\n1 f read 0 4096\n")
+        .unwrap();
+    run(&fathom, "--name=r --read_iolog=t.log").expect_code(0);
+    run(&fathom, "--readonly --name=r --read_iolog=t.log --unlink=1")
+        .expect_code(1)
+        .expect_stderr("--readonly removes nothing");
+    assert!(dir.path().join("f").exists());
+}
+
+#[test]
+fn a_log_of_operations_replaces_nothing_but_a_log() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let (precious, link) = (dir.path().join("precious"), dir.path().join("link"));
+    std::fs::write(&precious, b"somebody's").unwrap();
+    std::os::unix::fs::symlink("precious", &link).unwrap();
+    std::os::unix::fs::symlink(".", dir.path().join("here")).unwrap();
+    let write = "--name=w --filename=f --size=64k --rw=write";
+    run(&fathom, write).expect_code(0);
+    let read = "--name=r --filename=f --size=64k --rw=read";
+    for (line, words) in [
+        (format!("{read} --write_iolog=precious"), "--allow-write=precious"),
+        (format!("{read} --write_iolog=precious --readonly"), "replaces logs only"),
+        (format!("{read} --write_iolog=precious --readonly --allow-write=precious"), "replaces logs only"),
+        (format!("{read} --write_iolog=link"), "no regular file"),
+        (format!("{read} --write_iolog=link --allow-write=link"), "no regular file"),
+        (format!("{read} --write_iolog=/dev/null"), "no regular file"),
+        (format!("{write} --write_iolog=f"), "a job works on this file"),
+        (format!("{write} --write_iolog=here/f"), "a job works on this file"),
+        ("--name=d --filename=d --size=64k --rw=write --write_iolog=./d".into(), "a job works on this file"),
+        (
+            format!("{read} --write_iolog=a.log --name=s --filename=f --size=64k --write_iolog=./a.log"),
+            "another job writes its log",
+        ),
+        (format!("{read} --write_iolog=a.log --output=a.log"), "the results are written there"),
+    ] {
+        run(&fathom, &line).expect_code(1).expect_stderr(words);
+        run(&fathom, &format!("{line} --check")).expect_code(1).expect_stderr(words);
+        assert_eq!(std::fs::read(&precious).unwrap(), b"somebody's", "{line}");
+    }
+    assert!(!dir.path().join("a.log").exists() && !dir.path().join("d").exists());
+    // Logs are replaced, as in fio, and so is what the command line names.
+    for line in ["", "--readonly", ""] {
+        run(&fathom, &format!("{read} --write_iolog=a.log {line}")).expect_code(0);
+    }
+    assert!(std::fs::read_to_string(dir.path().join("a.log")).unwrap().starts_with("fio version 3 iolog"));
+    run(&fathom, &format!("{read} --write_iolog=precious --allow-write=precious")).expect_code(0);
+    assert!(std::fs::read(&precious).unwrap().starts_with(b"fio version"));
+}
+
+#[test]
+fn a_log_of_values_is_written_through_no_link() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let precious = dir.path().join("precious");
+    std::fs::write(&precious, b"somebody's").unwrap();
+    std::os::unix::fs::symlink("precious", dir.path().join("x_bw.1.log")).unwrap();
+    let line = "--name=w --filename=f --size=64k --rw=write";
+    run(&fathom, &format!("{line} --write_bw_log=x")).expect_code(1).expect_stderr("x_bw.1.log");
+    assert_eq!(std::fs::read(&precious).unwrap(), b"somebody's");
+    std::fs::write(dir.path().join("y_bw.1.log"), b"somebody's").unwrap();
+    run(&fathom, &format!("{line} --write_bw_log=y")).expect_code(1).expect_stderr("no such log");
+    assert_eq!(std::fs::read(dir.path().join("y_bw.1.log")).unwrap(), b"somebody's");
+    for _ in 0..2 {
+        run(&fathom, &format!("{line} --write_bw_log=z --log_prio=1")).expect_code(0);
+    }
+}
+
+#[test]
+fn what_is_shown_as_a_workload_gives_no_permission() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let path = dir.path().join("theirs");
+    std::fs::write(&path, vec![7u8; 65536]).unwrap();
+    let line = "--check --name=a --filename=theirs --size=64k --rw=write --allow-write=theirs";
+    let text = run(&fathom, line).expect_code(0).stdout;
+    std::fs::write(dir.path().join("w.toml"), text).unwrap();
+    assert_ne!(fathom.run_line("run w.toml").code, Some(0));
+    assert!(std::fs::read(&path).unwrap() == vec![7u8; 65536], "it is left as it is");
 }
 
 #[test]

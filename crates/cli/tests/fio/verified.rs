@@ -5,7 +5,7 @@ use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
 /// How blocks may look that both programs write and check alike.
-const LOOKS: [&str; 17] = [
+const LOOKS: [&str; 18] = [
     "--verify=md5",
     "--verify=crc64",
     "--verify=crc32c",
@@ -21,6 +21,7 @@ const LOOKS: [&str; 17] = [
     "--verify=meta",
     "--verify=pattern --verify_pattern=0xdeadbeef",
     "--verify=pattern --verify_pattern=0xab%o",
+    "--verify=pattern --verify_pattern=0xdeadbe --verify_interval=1k",
     "--verify=md5 --verify_pattern=0xdeadbeef",
     "--verify=crc32c --verify_interval=1024 --verify_offset=64",
 ];
@@ -132,6 +133,67 @@ fn a_wrong_block_is_told_in_the_words_of_fio_and_kept() {
     let said =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert_eq!(about_blocks(&ours.stderr), about_blocks(&said), "{said}");
+}
+
+#[test]
+fn what_is_lost_or_cut_short_fails_the_check() {
+    for kept in [None, Some(32 << 10)] {
+        for verify in ["crc32c", "pattern --verify_pattern=0xdeadbeef"] {
+            let dir = TestDir::new();
+            let fathom = Fathom::new().working_in(dir.path());
+            let path = dir.path().join("F");
+            run(&fathom, &format!("{WRITES} --verify={verify}")).expect_code(0);
+            match kept {
+                None => std::fs::remove_file(&path).unwrap(),
+                Some(bytes) => {
+                    std::fs::File::options().write(true).open(&path).unwrap().set_len(bytes).unwrap()
+                }
+            }
+            run(&fathom, &format!("{READS} --verify={verify}"))
+                .expect_code(1)
+                .expect_stderr(&format!("offset {}, length 4096", kept.unwrap_or(0)));
+        }
+    }
+}
+
+#[test]
+fn blocks_of_changing_sizes_are_written_and_checked_to_the_end() {
+    for sizes in ["--bsrange=4k-16k", "--bssplit=4k/40:8k/20:16k/40"] {
+        for size in [96u64, 100, 1000] {
+            let dir = TestDir::new();
+            let fathom = Fathom::new().working_in(dir.path());
+            let line =
+                |rw: &str| format!("--name=w --filename=F --rw={rw} --size={size}k {sizes} --verify=crc32c");
+            let written = json(&fathom, &format!("{} --do_verify=0", line("write")));
+            assert_eq!(written["jobs"][0]["write"]["io_bytes"], size << 10, "{sizes}");
+            run(&fathom, &line("read")).expect_code(0);
+            // The last block of all.
+            let path = dir.path().join("F");
+            let mut bytes = std::fs::read(&path).unwrap();
+            let last = bytes.len() - 1;
+            bytes[last] ^= 0x5a;
+            std::fs::write(&path, bytes).unwrap();
+            run(&fathom, &line("read")).expect_code(1).expect_stderr("verify failed");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_block_is_told_of_the_job_that_found_it() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    run(&fathom, &format!("{WRITES} --verify=md5")).expect_code(0);
+    spoil(&dir);
+    // The first has the file, too, and checks nothing.
+    let line =
+        "--name=w --filename=F --rw=write --size=4k --bs=4k --verify=crc32c --do_verify=0 --number_ios=1";
+    run(
+        &fathom,
+        &format!("{line} --verify_interval=512 {READS} --stonewall --offset=8k --size=56k --verify=md5"),
+    )
+    .expect_code(1)
+    .expect_stderr("md5: verify failed")
+    .expect_stderr("offset 8192, length 4096");
 }
 
 #[test]

@@ -138,10 +138,20 @@ fn traps(job: &Job) -> Vec<String> {
     traps
 }
 
-/// The text of `--check`: the workload in the native format.
+/// The text of `--check`: the workload in the native format. A permission that the command line gives stays with that command line.
 #[must_use]
 pub fn check(plan: &Plan) -> String {
-    plan.workload.to_toml().unwrap_or_else(|e| format!("# {e}\n"))
+    let mut workload = plan.workload.clone();
+    let mut left_out = String::new();
+    for set in workload.filesets.iter_mut().filter(|set| set.foreign_writable) {
+        set.foreign_writable = false;
+        let _ = writeln!(
+            left_out,
+            "# --allow-write holds for one command line: whoever runs this adds foreign_writable = true to the file set {:?}",
+            set.name
+        );
+    }
+    workload.to_toml().map_or_else(|e| format!("# {e}\n"), |text| left_out + &text)
 }
 
 /// The text of `--showcmd`: a command line that does what the jobs do.

@@ -387,7 +387,7 @@ impl Does {
     }
 }
 
-/// Bytes per operation.
+/// Bytes per operation. Where they change, the last of a sequential stream before the end of its region has what is left, in whole units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {

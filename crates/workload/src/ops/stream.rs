@@ -166,6 +166,8 @@ impl StreamOps {
         let one_pass = match &stream.access {
             Access::Listed(list) => Left::Operations(list.len() as u64),
             _ if matches!(sizes, Sizes::Fixed(_)) => Left::Operations(records),
+            // What is less than a unit is never touched.
+            Access::Sequential | Access::SequentialByKind => Left::Bytes(region.length / unit * unit),
             _ => Left::Bytes(region.length),
         };
         let left = match (stream.amount, one_pass) {
@@ -292,10 +294,14 @@ impl StreamOps {
                 (self.region.start + *at * self.unit, size, 0)
             }
             Source::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),
-            Source::Cursor(at) => (self.region.start + advance(at, size, self.region.length), size, 0),
+            Source::Cursor(at) => {
+                let (offset, size) = advance(at, size, self.unit, self.region.length);
+                (self.region.start + offset, size, 0)
+            }
             Source::Cursors { read, write } => {
                 let at = if read_next { read } else { write };
-                (self.region.start + advance(at, size, self.region.length), size, 0)
+                let (offset, size) = advance(at, size, self.unit, self.region.length);
+                (self.region.start + offset, size, 0)
             }
             // What is listed was handed out before anything is drawn.
             Source::List { .. } => (0, size, 0),
@@ -343,14 +349,17 @@ impl StreamOps {
     }
 }
 
-/// Where a record of `size` goes, and the cursor behind it; what would cross the end begins anew.
-fn advance(at: &mut u64, size: u32, length: u64) -> u64 {
-    if *at + u64::from(size) > length {
+/// Where a record goes that was drawn with `size`, and how long it is: the last before the end has what is left, in whole units, and the
+/// next begins anew. The cursor stands behind it.
+fn advance(at: &mut u64, size: u32, unit: u64, length: u64) -> (u64, u32) {
+    let left = |at: u64| length.saturating_sub(at) / unit * unit;
+    if left(*at) == 0 {
         *at = 0;
     }
     let offset = *at;
+    let size = u32::try_from(left(offset)).map_or(size, |left| left.min(size));
     *at += u64::from(size);
-    offset
+    (offset, size)
 }
 
 fn sizes_of(record: &Record, seed: u64, place: Place) -> Option<Sizes> {
@@ -560,6 +569,29 @@ mod tests {
                 prop_assert!(op.bytes >= 4096 && op.bytes <= 65536 && op.bytes % 4096 == 0);
                 prop_assert!(op.offset + u64::from(op.bytes) <= 1 << 20);
             }
+        }
+
+        #[test]
+        fn a_pass_of_changing_sizes_comes_to_every_unit_once(
+            seed in any::<u64>(),
+            length in 65536u64..1 << 20,
+            split in any::<bool>(),
+        ) {
+            let mut s = stream(Direction::Write, 4096);
+            s.record = if split {
+                Record::Split(vec![(Bytes(4096), 1.0), (Bytes(12288), 1.0), (Bytes(65536), 2.0)])
+            } else {
+                Record::Between { min: Bytes(4096), max: Bytes(65536) }
+            };
+            s.amount = Amount::Passes(2);
+            let mut end = 0;
+            let whole = length / 4096 * 4096;
+            for op in ops(&s, length, seed, 9999) {
+                prop_assert_eq!(op.offset, end % whole);
+                prop_assert!(op.bytes > 0 && op.bytes % 4096 == 0);
+                end += u64::from(op.bytes);
+            }
+            prop_assert_eq!(end, 2 * whole);
         }
 
         #[test]

@@ -1,5 +1,6 @@
 //! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
 
+use super::places::{self, Kind};
 use fathom_dialects::fio::Plan;
 use fathom_dialects::fio::output::iolog;
 use fathom_dialects::fio::output::log_operations::Operation;
@@ -8,7 +9,6 @@ use fathom_engine::Operations;
 use fathom_record::Run;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ impl Logged {
                 if failed.contains_key(path) {
                     return;
                 }
-                if let Err(error) = append(path, text, made.insert(path.to_owned())) {
+                if let Err(error) = append(plan, Kind::Values, path, text, made.insert(path.to_owned())) {
                     failed.insert(path.to_owned(), error);
                 }
             },
@@ -65,7 +65,7 @@ impl Logged {
         if plan.general.bandwidth_log {
             for (name, text) in logs::together(run) {
                 let path = directory(plan).join(name);
-                if let Err(error) = std::fs::write(&path, text) {
+                if let Err(error) = append(plan, Kind::Values, &path, &text, true) {
                     failed.insert(path, error);
                 }
             }
@@ -94,7 +94,7 @@ impl Logged {
         match iolog::of(plan, of_worker) {
             Ok(logs) => {
                 let failed = logs.into_iter().filter_map(|(path, text)| {
-                    let error = std::fs::write(&path, text).err()?;
+                    let error = append(plan, Kind::Operations, &path, &text, true).err()?;
                     Some(format!("{} cannot be written: {error}", path.display()))
                 });
                 failed.collect()
@@ -105,8 +105,8 @@ impl Logged {
 }
 
 /// A log that is there is written anew, as fio does.
-fn append(path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
-    let mut file = if anew { File::create(path)? } else { File::options().append(true).open(path)? };
+fn append(plan: &Plan, kind: Kind, path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
+    let mut file = if anew { places::create(plan, path, kind)? } else { places::open_again(path)? };
     file.write_all(text.as_bytes())
 }
 

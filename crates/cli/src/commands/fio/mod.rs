@@ -4,6 +4,7 @@
 mod dump;
 mod logged;
 mod measured;
+mod places;
 mod sink;
 mod world;
 
@@ -110,6 +111,11 @@ fn show(plan: &Plan) -> ExitCode {
         console::error(&error.to_string());
         return ExitCode::from(ERROR);
     }
+    // As in fio, jobs that are only read ask for nothing on the disk.
+    if let Some(wrong) = places::check(plan).err().filter(|_| !plan.general.parse_only) {
+        console::error_raw(&wrong.to_string());
+        return ExitCode::from(ERROR);
+    }
     if plan.general.explain {
         console::out_raw(&explain::explain(plan));
     }
@@ -138,6 +144,10 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     let checked = engine.check(&plan.workload).and_then(|()| engine.check_files(&plan.workload));
     if let Err(error) = checked {
         console::error(&words(&error));
+        return ExitCode::from(ERROR);
+    }
+    if let Err(wrong) = places::check(plan) {
+        console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
     let mut sink = match Sink::open(plan.general.output.as_deref()) {
@@ -183,11 +193,11 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     match &finished.failure {
         Some(Failure::Engine(error)) => console::error(&words(error)),
         Some(Failure::Operation(wrong)) => {
-            if let Some(lines) = output::verify::lines(plan, wrong) {
+            if let Some(lines) = output::verify::lines(plan, &finished.run, wrong) {
                 console::error_raw(&lines);
             }
             console::error(&format!("{} (after {} operations)", wrong.message, wrong.after_ops));
-            if let Some(dump) = output::verify::dump(plan, wrong) {
+            if let Some(dump) = output::verify::dump(plan, &finished.run, wrong) {
                 dump::write(&dump);
             }
         }

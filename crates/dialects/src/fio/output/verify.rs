@@ -1,7 +1,7 @@
 //! What is said of a block that was found to be wrong, in the words of fio; and what `verify_dump` writes down of it.
 
-use super::super::plan::{Job, Plan};
-use fathom_record::OpError;
+use super::super::plan::{Job, Place, Plan};
+use fathom_record::{Ending, OpError, Run, Worker};
 use fathom_workload::{Data, Sealed, Sum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,39 @@ struct Found<'a> {
     offset: u64,
 }
 
-fn found<'a>(plan: &'a Plan, error: &OpError) -> Option<Found<'a>> {
+/// Files may be those of several jobs: it is the job of the worker that failed.
+fn found<'a>(plan: &'a Plan, run: &Run, error: &OpError) -> Option<Found<'a>> {
     let at = error.offset.filter(|_| error.call == "verify")?;
     let path = Path::new(&error.path);
-    plan.jobs.iter().filter(|job| job.files.iter().flatten().any(|file| path.ends_with(file))).find_map(
-        |job| {
-            let Data::Sealed(sealed) = &job.stream.data else { return None };
-            Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
-        },
-    )
+    let failed = worker(run, error);
+    let has_it = |job: &&Job| match failed {
+        Some((phase, worker)) => {
+            let of_it = |place: &Place| {
+                place.phase == phase && worker.checked_sub(place.worker).is_some_and(|n| n < job.clones)
+            };
+            job.places.iter().any(of_it)
+        }
+        None => job.verifies() && job.files.iter().flatten().any(|file| path.ends_with(file)),
+    };
+    plan.jobs.iter().filter(has_it).find_map(|job| {
+        let Data::Sealed(sealed) = &job.stream.data else { return None };
+        Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
+    })
+}
+
+/// The phase and the number of the worker that failed with an error.
+fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
+    let failed = |worker: &&Worker| matches!(&worker.ending, Ending::Failed(why) if why == error);
+    run.phases.iter().find_map(|phase| {
+        let mut workers = phase.repetitions.iter().flat_map(|repetition| &repetition.workers);
+        workers.find(failed).map(|worker| (phase.seq, worker.index))
+    })
 }
 
 /// fio's lines about an error, if it is a block that was found to be wrong.
 #[must_use]
-pub fn lines(plan: &Plan, error: &OpError) -> Option<String> {
-    let Found { job, sealed, offset } = found(plan, error)?;
+pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
+    let Found { job, sealed, offset } = found(plan, run, error)?;
     let family = job.settings.word("verify").unwrap_or("verify");
     let (block, record) = (sealed.block.0, job.stream.record.unit().0.max(1));
     let mut out = String::new();
@@ -75,8 +93,8 @@ pub struct Dump {
 
 /// What `verify_dump` asks for.
 #[must_use]
-pub fn dump(plan: &Plan, error: &OpError) -> Option<Dump> {
-    let Found { job, sealed, offset } = found(plan, error)?;
+pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
+    let Found { job, sealed, offset } = found(plan, run, error)?;
     if !job.settings.on("verify_dump", false) {
         return None;
     }
@@ -112,11 +130,11 @@ mod tests {
         let wrong = error(8192, "does not match its checksum", (0x2259_7e9e, 0x047e_8587));
         // fio 3.33, word for word.
         let expected = "crc32c: verify failed at file F offset 8192, length 4096 (requested block: offset=8192, length=4096, flags=8)\n       Expected CRC: 047e8587\n       Received CRC: 22597e9e\n";
-        assert_eq!(lines(&plan, &wrong).unwrap(), expected);
-        let dump = dump(&plan, &wrong).unwrap();
+        assert_eq!(lines(&plan, &Run::default(), &wrong).unwrap(), expected);
+        let dump = dump(&plan, &Run::default(), &wrong).unwrap();
         assert_eq!((dump.offset, dump.bytes, dump.expected), (8192, 4096, None));
         assert_eq!(dump.received, Path::new("F.8192.received"));
-        assert_eq!(lines(&plan, &OpError { call: "read".into(), ..wrong }), None);
+        assert_eq!(lines(&plan, &Run::default(), &OpError { call: "read".into(), ..wrong }), None);
     }
 
     #[test]
@@ -125,7 +143,7 @@ mod tests {
             "--name=r --filename=F --size=64k --verify=pattern --verify_pattern=0xdeadbeef --verify_dump=1",
         );
         let wrong = error(9000, "holds wrong data", (0xde, 0x58));
-        let text = lines(&plan, &wrong).unwrap();
+        let text = lines(&plan, &Run::default(), &wrong).unwrap();
         assert!(
             text.starts_with(
                 "fio: got pattern '58', wanted 'de'. Bad bits 3\nfio: bad pattern block offset 808\n"
@@ -133,7 +151,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("pattern: verify failed at file F offset 8192, length 4096"), "{text}");
-        let (path, block) = dump(&plan, &wrong).unwrap().expected.unwrap();
+        let (path, block) = dump(&plan, &Run::default(), &wrong).unwrap().expected.unwrap();
         assert_eq!(
             (path.as_path(), &block[..5]),
             (Path::new("F.8192.expected"), &[0xde, 0xad, 0xbe, 0xef, 0xde][..])

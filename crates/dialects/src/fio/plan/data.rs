@@ -6,7 +6,7 @@ use super::backlog::{self, Backlog};
 use super::files::Laid;
 use super::what::Direction;
 use super::{Notes, pattern, verified};
-use fathom_workload::{Access, Amount, Data, Record, Stream, Verify};
+use fathom_workload::{Access, Amount, Backend, Data, Record, Stream, Verify};
 
 /// What follows from the options of verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,11 +67,29 @@ pub fn apply(
         }
         Some(sealed) => {
             verified::fits(s, stream, &sealed)?;
-            stream.data = Data::Sealed(sealed);
-            Verify::Full
+            if stream.backend == Backend::Null {
+                notes.say("ioengine=null reads nothing, so nothing is checked".into());
+                Verify::No
+            } else {
+                stream.data = Data::Sealed(sealed);
+                Verify::Full
+            }
         }
     };
+    if s.on("verify_dump", false) && s.on("unlink", false) {
+        return Err(s
+            .wrong("verify_dump", "verify_dump needs the file, which unlink=1 removes")
+            .hint("leave one of them out"));
+    }
     if !rw.writes() {
+        if !matches!(stream.access, Access::Sequential) && !matches!(stream.record, Record::Fixed(_)) {
+            return Err(s
+                .wrong(
+                    "verify",
+                    "blocks of changing sizes in random order do not come to all there is to check",
+                )
+                .hint("bs= of one size, or rw=read"));
+        }
         stream.verify = check;
         return Ok(Checks::default());
     }
@@ -157,6 +175,7 @@ fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wron
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Program, Verify};
 
     #[test]
     fn what_excludes_each_other_is_refused() {
@@ -178,11 +197,42 @@ mod tests {
             ("--rw=randrw --ramp_time=1", "a warm-up"),
             ("--rw=randwrite --norandommap --size=1t", "writes at most"),
             ("--rw=randrw --verify_backlog=4", "of a mix"),
+            ("--numjobs=2 --exitall", "exitall of job a"),
+            ("--name=b --rw=read --size=1m --exitall", "exitall of job b"),
         ] {
             let why = refused(&format!("--name=a --size=1m --rw=write --verify=crc32c {args}"));
             assert!(why.contains(words), "{args}: {why}");
         }
+        let alone = "--name=a --size=1m --rw=write --verify=crc32c";
+        planned(&format!("{alone} --exitall"));
+        planned(&format!("{alone} --name=b --stonewall --rw=read --size=1m --exitall"));
+        planned(&format!("{alone} --do_verify=0 --name=b --rw=read --size=1m --exitall"));
         let mix = planned("--name=a --size=1m --rw=randrw --verify=crc32c");
         assert!(mix.notes.iter().any(|note| note.contains("not checked")), "{:?}", mix.notes);
+    }
+
+    #[test]
+    fn a_check_comes_to_every_block() {
+        let checks = |args: &str| format!("--name=a --size=1m --verify=crc32c {args}");
+        for args in ["--rw=randread --bsrange=4k-16k", "--rw=randread --bssplit=4k/50:8k/50"] {
+            let why = refused(&checks(args));
+            assert!(why.contains("changing sizes"), "{args}: {why}");
+        }
+        planned(&checks("--rw=read --bsrange=4k-16k"));
+        planned(&checks("--rw=randread --bs=8k"));
+        let why = refused(&checks("--rw=read --verify_dump=1 --unlink=1"));
+        assert!(why.contains("which unlink=1 removes"), "{why}");
+    }
+
+    #[test]
+    fn what_null_reads_is_not_looked_at() {
+        for rw in ["read", "write", "randrw"] {
+            let plan = planned(&format!("--name=a --size=1m --ioengine=null --verify=crc32c --rw={rw}"));
+            for phase in &plan.workload.phases {
+                let Program::Stream(stream) = &phase.groups[0].threads[0].program else { panic!("{rw}") };
+                assert_eq!(stream.verify, Verify::No, "{rw}");
+            }
+            assert!(plan.notes.iter().any(|note| note.contains("ioengine=null")), "{:?}", plan.notes);
+        }
     }
 }

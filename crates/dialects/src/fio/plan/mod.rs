@@ -34,7 +34,7 @@ use super::general::General;
 use super::settings::{Level, Settings};
 use super::table::{self, State};
 use super::{Spot, World, Wrong};
-use fathom_workload::{Stream, Verify, Workload};
+use fathom_workload::{Data, Stream, Verify, Workload};
 use std::path::PathBuf;
 
 /// Jobs as they will run.
@@ -131,6 +131,7 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
+    jobs.iter().try_for_each(|job| written_whole(job, &jobs))?;
     let seed = seed(&jobs, world)?;
     let mut workload = Workload {
         name: "fio".into(),
@@ -241,6 +242,25 @@ fn warn(s: &Settings, notes: &mut Notes) {
     }
     // Asked for so that they count as read; the defaults are what fathom does.
     let _ = (s.text("name"), s.text("description"));
+}
+
+/// What a job reads back it has written whole: no other that runs beside it may end it.
+fn written_whole(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
+    let ends_it = |other: &Job| {
+        let beside = other.step == job.step && !other.only_reads_back;
+        beside && other.times.exit_all && (job.clones > 1 || !std::ptr::eq(other, job))
+    };
+    let checked = matches!(job.stream.data, Data::Sealed(_));
+    match jobs.iter().find(|other| ends_it(other)) {
+        Some(other) if checked && job.reads_back && !job.only_reads_back => Err(job
+            .settings
+            .wrong(
+                "verify",
+                format!("reading back needs to know what was written, and exitall of job {} may end it anywhere", other.name),
+            )
+            .hint("no exitall beside it; or do_verify=0, which writes what a later job with rw=read and verify can check")),
+        _ => Ok(()),
+    }
 }
 
 /// The seed of all jobs.

@@ -359,6 +359,9 @@ impl Replay {
                 .wrong(TRACE, "its files are missing or too short, and --readonly lays out nothing")
                 .hint("make them before, or leave out --readonly"));
         }
+        if general.read_only && s.on("unlink", false) {
+            return Err(s.wrong("unlink", "--readonly removes nothing"));
+        }
         let memory = match (s.on("pre_read", false), s.on("invalidate", true)) {
             _ if null || stream.open.direct => Memory::AsFound,
             (true, _) => Memory::Read,

@@ -101,9 +101,6 @@ impl Sets {
 
     /// As the workload has them.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
-        // What is laid out is checked by a job that reads and verifies.
-        let data =
-            if matches!(job.stream.data, Data::Sealed(_)) { job.stream.data.clone() } else { Data::Unique };
         self.sets.iter().map(move |set| FileSet {
             name: set.name.clone(),
             files: Files::List(set.paths.clone()),
@@ -112,7 +109,8 @@ impl Sets {
             foreign_writable: job.ready.foreign,
             keep: job.ready.keep,
             mode: 0o644,
-            data: data.clone(),
+            // Whatever a job checks was written by a job: a file that is lost or cut short fails the check.
+            data: Data::Unique,
             preallocated_percent: 100,
             share: Share::ReadWrite,
             trust_sizes: false,

@@ -46,8 +46,10 @@ pub fn sealed(
             .wrong("verify", format!("verify={verify} needs verify_pattern"))
             .hint("verify_pattern=0xdeadbeef, for example"));
     }
-    // Of changing sizes the least is that of a block: all are multiples of it.
-    let block = interval.unwrap_or(stream.record.unit().0);
+    // Of changing sizes the least is that of a block: all are multiples of it. A pattern alone runs on through the whole of what is
+    // written at once, whatever the interval.
+    let unit = stream.record.unit().0;
+    let block = if sum.is_some() { interval.unwrap_or(unit) } else { unit };
     Ok(Some(Sealed { block: Bytes(block), sum, header_at: Bytes(header_at), pattern, offsets }))
 }
 
@@ -122,6 +124,9 @@ mod tests {
         let found = sealed("--verify=crc32c --verify_interval=1k --verify_offset=64 --bs=4k");
         assert_eq!((found.block, found.header_at, found.pattern.len()), (Bytes(1024), Bytes(64), 0));
         assert_eq!(sealed("--verify=crc32c --bsrange=4k-16k --do_verify=0").block, Bytes(4096));
+        let pattern = "--verify_pattern=0xdeadbe --verify_interval=1k --bs=4k";
+        assert_eq!(sealed(&format!("--verify=pattern {pattern}")).block, Bytes(4096), "it runs on");
+        assert_eq!(sealed(&format!("--verify=pattern_hdr {pattern}")).block, Bytes(1024));
     }
 
     #[test]

@@ -1,0 +1,112 @@
+//! Where logs go. Job files are passed on, and say where their logs are written: a log replaces nothing but an older log or what the command
+//! line allows, is written through no link, and never to a file that a job works on.
+
+use fathom_dialects::fio::{Plan, Wrong};
+use std::fs::File;
+use std::io::{Error, Read as _, Seek as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// What a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Operations that can be replayed.
+    Operations,
+    /// Values over time, in numbers that commas separate.
+    Values,
+}
+
+/// How every log of operations begins, fio's and ours.
+const BEGINS: &[u8] = b"fio version ";
+/// So much tells whether something is a log.
+const HEAD: u64 = 256;
+
+/// Whether the logs of operations may be written, which is found out before anything is done.
+pub fn check(plan: &Plan) -> Result<(), Wrong> {
+    let mut taken: Vec<PathBuf> = Vec::new();
+    for job in &plan.jobs {
+        let Some(name) = job.iolog() else { continue };
+        let refuse = |why: &str, hint: &str| {
+            Err(job.settings.wrong("write_iolog", format!("write_iolog={name}: {why}")).hint(hint))
+        };
+        let another = "another name";
+        let path = real(Path::new(name));
+        if taken.contains(&path) {
+            return refuse("another job writes its log there", "a log for each job");
+        }
+        // Names first: asking the disk about a million files takes its time.
+        let the_same = |file: &PathBuf| file.file_name() == path.file_name() && real(file) == path;
+        if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(the_same) {
+            return refuse("a job works on this file", another);
+        }
+        if plan.general.output.as_ref().is_some_and(the_same) {
+            return refuse("the results are written there (--output)", another);
+        }
+        if let Ok(about) = path.symlink_metadata() {
+            if !about.is_file() {
+                return refuse("it is there, and no regular file", another);
+            }
+            let log = File::open(&path).and_then(|file| is_log(&file, Kind::Operations));
+            if !log.unwrap_or(false) && !may_replace(plan, &path) {
+                let hint = if plan.general.read_only {
+                    "another name: --readonly replaces logs only".to_owned()
+                } else {
+                    format!("another name; --allow-write={name} on the command line allows it to be replaced")
+                };
+                return refuse("it is there, and no log of operations", &hint);
+            }
+        }
+        taken.push(path);
+    }
+    Ok(())
+}
+
+/// A name without links and dots above it; a link that it names itself stays one.
+fn real(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let (Some(above), Some(name)) = (whole.parent(), whole.file_name()) else { return whole };
+    above.canonicalize().map_or_else(|_| whole.clone(), |above| above.join(name))
+}
+
+/// Whether the command line names it as a file that may be written.
+fn may_replace(plan: &Plan, path: &Path) -> bool {
+    let path = real(path);
+    !plan.general.read_only && plan.general.allow_write.iter().any(|allowed| real(allowed) == path)
+}
+
+/// Whether what is there looks like a log; what is empty is no loss.
+fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    let number = |byte: &u8| byte.is_ascii_hexdigit() || b"x., \n".contains(byte);
+    Ok(match kind {
+        _ if head.is_empty() => true,
+        Kind::Operations => head.starts_with(BEGINS),
+        Kind::Values => head.first().is_some_and(u8::is_ascii_digit) && head.iter().all(number),
+    })
+}
+
+/// Opens a log that is to be written anew. Its place is looked at once more: much may have happened since the start.
+pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(Error::other("it is there, and no regular file"));
+    }
+    if !is_log(&file, kind)? && !may_replace(plan, path) {
+        return Err(Error::other("it is there, and no such log; --allow-write allows it to be replaced"));
+    }
+    file.set_len(0)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Opens a log of which a part was written.
+pub fn open_again(path: &Path) -> std::io::Result<File> {
+    File::options().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
