@@ -173,7 +173,15 @@ impl Written {
         let _ = writeln!(self.text, "{} {} {action} {} {bytes}", self.last_us, self.file, self.last_offset);
     }
 
-    /// Ends with closing the file.
+    /// Hands on what is written so far, if it is at least so long.
+    pub fn hand_on(&mut self, least: usize, out: &mut dyn FnMut(&str)) {
+        if self.text.len() >= least {
+            out(&self.text);
+            self.text.clear();
+        }
+    }
+
+    /// Ends with closing the file: what was not handed on.
     #[must_use]
     pub fn finish(mut self) -> String {
         let _ = writeln!(self.text, "{} {} close", self.last_us, self.file);
