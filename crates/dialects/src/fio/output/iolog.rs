@@ -161,7 +161,7 @@ mod tests {
         let mut done: Vec<Operation> = (0..).zip(operations).map(one).collect();
         done.reverse();
         let (text, _) = pieces(&plan, &done);
-        let log = iolog::read(&text).unwrap();
+        let log = iolog::read(&text, usize::MAX).unwrap();
         log.entries.iter().map(|e| (e.does.unwrap(), e.offset, e.at_ns / 1000)).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
         done.push(slow);
         let (text, pieces) = pieces(&plan, &done);
         assert!(pieces > 10, "{pieces}");
-        let log = iolog::read(&text).unwrap();
+        let log = iolog::read(&text, usize::MAX).unwrap();
         let found: Vec<u64> = log.entries.iter().map(|e| e.offset / 512).collect();
         assert!(found == (0..100_000).collect::<Vec<u64>>());
     }
