@@ -13,7 +13,7 @@ pub fn sealed(
     world: &World<'_>,
 ) -> Result<Option<Sealed>, Wrong> {
     // What it asks for comes after the run.
-    let dumps = s.on("verify_dump", false);
+    let _ = s.on("verify_dump", false);
     let interval = s.number("verify_interval")?.filter(|bytes| *bytes > 0);
     let header_at = s.number("verify_offset")?.unwrap_or(0);
     let (pattern, offsets) = match s.text("verify_pattern") {
@@ -41,22 +41,13 @@ pub fn sealed(
         "xxhash" => Some(Sum::Xxhash),
         _ => Some(Sum::Crc32c),
     };
-    if dumps && s.on("unlink", false) {
-        return Err(s
-            .wrong(
-                "verify_dump",
-                "verify_dump: a wrong block is read when the run is over, and unlink removes its file before",
-            )
-            .hint("leave unlink out"));
-    }
     if matches!(sum, None | Some(Sum::Pattern)) && pattern.is_empty() {
         return Err(s
             .wrong("verify", format!("verify={verify} needs verify_pattern"))
             .hint("verify_pattern=0xdeadbeef, for example"));
     }
-    // Of changing sizes the least is that of a block: all are multiples of it. A pattern alone runs through a written block as a whole.
-    let unit = stream.record.unit().0;
-    let block = if sum.is_none() { unit } else { interval.unwrap_or(unit) };
+    // Of changing sizes the least is that of a block: all are multiples of it.
+    let block = interval.unwrap_or(stream.record.unit().0);
     Ok(Some(Sealed { block: Bytes(block), sum, header_at: Bytes(header_at), pattern, offsets }))
 }
 
@@ -131,13 +122,6 @@ mod tests {
         let found = sealed("--verify=crc32c --verify_interval=1k --verify_offset=64 --bs=4k");
         assert_eq!((found.block, found.header_at, found.pattern.len()), (Bytes(1024), Bytes(64), 0));
         assert_eq!(sealed("--verify=crc32c --bsrange=4k-16k --do_verify=0").block, Bytes(4096));
-        // fio 3.33: 512 is no multiple of three bytes, and the pattern goes on behind it.
-        for interval in [512, 3000] {
-            let args = format!("--verify=pattern --verify_pattern=0x112233 --verify_interval={interval}");
-            assert_eq!(sealed(&args).block, Bytes(4096), "{args}");
-        }
-        let headed = "--verify=pattern_hdr --verify_pattern=0x112233 --verify_interval=512";
-        assert_eq!(sealed(headed).block, Bytes(512));
     }
 
     #[test]
@@ -158,7 +142,6 @@ mod tests {
             ("--verify=crc32c --verify_offset=4080", "stands at 0"),
             ("--verify=md5 --verify_pattern=0x", "digits are missing"),
             ("--verify=md5 --buffer_pattern=1", "verify_pattern"),
-            ("--verify=md5 --verify_dump=1 --unlink=1", "leave unlink out"),
             ("--verify=md5 --offset=100", "begins at a multiple"),
         ] {
             let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
