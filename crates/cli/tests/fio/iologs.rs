@@ -123,7 +123,7 @@ fn a_trace_of_a_device_makes_no_file_instead_of_it() {
     std::fs::write(dir.path().join("t.bin"), bytes).unwrap();
     run(&fathom, "--name=r --read_iolog=t.bin")
         .expect_code(1)
-        .expect_stderr("does not name its device 4000:7");
+        .expect_stderr("does not name its device 4000,7");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     run(&fathom, "--name=r --read_iolog=t.bin --replay_redirect=f").expect_code(0);
 }

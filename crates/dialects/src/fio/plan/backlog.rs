@@ -69,7 +69,7 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream) -> Result<()
         .wrong(
             name,
             format!(
-                "what is read back when is found out before the start, of {MOST} writes of all clones at most"
+                "what is read back when is found out before the start, of {MOST} writes at most, those of all clones"
             ),
         )
         .hint("number_ios, io_size, size or fewer clones; no time_based"))
@@ -216,8 +216,8 @@ mod tests {
         for (args, words) in [
             ("--ioengine=libaio --iodepth=4", "iodepth=1"),
             ("--rate_iops=10", "a rate or a pause"),
-            ("--time_based --runtime=5", "writes of all clones at most"),
-            ("--size=4m --numjobs=4096", "writes of all clones at most"),
+            ("--time_based --runtime=5", "writes at most, those of all clones"),
+            ("--size=4m --numjobs=4096", "writes at most, those of all clones"),
         ] {
             let why =
                 refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {args}"));

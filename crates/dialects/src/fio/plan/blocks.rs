@@ -161,7 +161,7 @@ mod tests {
         let plan = planned("--name=r --read_iolog=blkparse.txt --replay_skip=write");
         assert_eq!(plan.jobs[0].files[0], [Path::new("/dev/disk")]);
         for (trace, words) in [
-            ("elsewhere.txt", "does not name its device 9:9"),
+            ("elsewhere.txt", "does not name its device 9,9"),
             ("gone.txt", "the device /dev/gone, which is not here"),
         ] {
             let why = refused(&format!("--name=r --read_iolog={trace}"));
