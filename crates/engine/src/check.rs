@@ -78,7 +78,10 @@ fn check_set(place: &str, set: Option<&FileSet>, stream: &Stream) -> Result<(), 
     if set.files.count() == 0 {
         return refuse("its file set has no file (leaf directories belong to flows)");
     }
-    if stream.pick == Pick::All && stream.turns.is_none() && !matches!(set.size, Sizing::Fixed(_)) {
+    // A list says itself where it works in which file.
+    let listed = matches!(stream.access, Access::Listed(_)) && matches!(set.size, Sizing::Each(_));
+    let alike = matches!(set.size, Sizing::Fixed(_)) || listed;
+    if stream.pick == Pick::All && stream.turns.is_none() && !alike {
         return refuse(
             "pick = \"all\" without turns needs files of one size; the files of this set have sizes of their own",
         );

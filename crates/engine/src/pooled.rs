@@ -114,7 +114,7 @@ impl Given<'_> {
         Some(member)
     }
 
-    /// The files of a stream's set. But for those that take turns they are of one size: other sets are refused.
+    /// The files of a stream's set. But for those that take turns or stand in a list they are of one size: other sets are refused.
     fn set_of(&mut self, stream: &Stream) -> usize {
         let set = self.workload.fileset(&stream.fileset);
         let paths: Vec<PathBuf> = set.map(|s| self.files.paths(s).collect()).unwrap_or_default();

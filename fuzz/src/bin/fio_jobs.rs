@@ -18,7 +18,9 @@ fuzz_target!(|text: &[u8]| {
     let world = World {
         variable: &|name| (name == "A").then(|| "4k".into()),
         read: &read,
+        trace: &read,
         find: &find,
+        device: &|_, _| None,
         list: &|_| Err("No such file or directory".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,

@@ -44,6 +44,10 @@ fn logs_of_jobs_are_not_forgotten_in_silence() {
     let run = fathom.run_line("run l.fio").expect_code(0);
     assert!(run.stderr.contains("job one: logs are files of fathom fio"), "{}", run.stderr);
     assert!(!fathom.work().join("lat_lat.1.log").exists());
+    std::fs::write(fathom.work().join("w.fio"), "[one]\nsize=256k\nwrite_iolog=w.log\n").expect("writes");
+    let run = fathom.run_line("run w.fio").expect_code(0);
+    assert!(run.stderr.contains("job one: logs are files of fathom fio"), "{}", run.stderr);
+    assert!(!fathom.work().join("w.log").exists());
     let _ = fathom.run_line("fio l.fio").expect_code(0);
     assert!(fathom.work().join("lat_lat.1.log").exists());
 }

@@ -105,11 +105,27 @@ fn a_replay_takes_its_time_unless_it_is_not_to() {
     assert!(runtime("--replay_time_scale=50") >= 599);
     assert!(runtime("--replay_no_stall=1 --ioengine=io_uring --iodepth=4") < 200);
     assert!(runtime("--ioengine=io_uring --iodepth=4") >= 299);
-    for file in ["a", "b"] {
-        assert_eq!(std::fs::metadata(dir.path().join(file)).unwrap().len(), 16384, "{file}");
+    // As fio 3.33 makes them: each as long as it is touched.
+    for (file, bytes) in [("a", 4096), ("b", 16384)] {
+        assert_eq!(std::fs::metadata(dir.path().join(file)).unwrap().len(), bytes, "{file}");
     }
     run(&fathom, "--name=r --read_iolog=t.log --replay_redirect=c --replay_no_stall=1").expect_code(0);
     assert!(dir.path().join("c").exists());
+}
+
+#[test]
+fn a_trace_of_a_device_makes_no_file_instead_of_it() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    // A number that no device has.
+    let words: [u32; 12] = [0x6561_7407, 1, 1000, 0, 0, 0, 4096, 0x0011_0001, 77, 4000 << 20 | 7, 0, 0];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(dir.path().join("t.bin"), bytes).unwrap();
+    run(&fathom, "--name=r --read_iolog=t.bin")
+        .expect_code(1)
+        .expect_stderr("does not name its device 4000,7");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    run(&fathom, "--name=r --read_iolog=t.bin --replay_redirect=f").expect_code(0);
 }
 
 #[test]

@@ -127,6 +127,18 @@ fn jobs_that_name_one_file_work_on_one_file() {
 }
 
 #[test]
+fn a_trace_is_named_from_the_working_directory() {
+    let fathom = Fathom::new();
+    let log = "fio version 3 iolog\n0 f add\n0 f open\n1 f read 0 4096\n2 f read 8192 4096\n3 f close\n";
+    std::fs::write(fathom.work().join("t.log"), log).expect("writes");
+    std::fs::write(fathom.work().join("t.fio"), "[r]\nread_iolog=t.log\n").expect("writes");
+    for line in ["sim run t.fio --json --no-store", "sim run --json --no-store -- fio t.fio"] {
+        let run = record(&fathom, line);
+        assert_eq!(run["phases"][0]["repetitions"][0]["workers"][0]["ops"], 2, "{line}");
+    }
+}
+
+#[test]
 fn what_a_simulation_cannot_know_or_print_is_refused() {
     let fathom = Fathom::new();
     std::fs::write(fathom.work().join("there"), vec![0; 1 << 20]).expect("writes");

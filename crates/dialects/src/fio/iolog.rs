@@ -42,11 +42,19 @@ pub fn recognise(bytes: &[u8]) -> bool {
     bytes.starts_with(b"fio version ")
 }
 
-/// Reads a log.
+/// What is said of a trace that has more operations than are held.
+#[must_use]
+pub fn too_many(most: usize) -> String {
+    format!(
+        "more than {most} operations for each clone; replay a part of them, by fewer clones, or by fathom sim replay"
+    )
+}
+
+/// Reads a log of at most so many operations.
 ///
 /// # Errors
 /// The first line that is none, with its number.
-pub fn read(text: &str) -> Result<Log, String> {
+pub fn read(text: &str, most: usize) -> Result<Log, String> {
     let mut lines = (1..).zip(text.lines());
     let mut log = Log {
         version: match lines.next().map(|(_, line)| line.trim_end()) {
@@ -63,7 +71,7 @@ pub fn read(text: &str) -> Result<Log, String> {
         ..Log::default()
     };
     log.timed = log.version == 3;
-    let mut reader = Reader { numbers: HashMap::new(), now_ns: 0, first_ns: None };
+    let mut reader = Reader { numbers: HashMap::new(), now_ns: 0, first_ns: None, most };
     for (number, line) in lines {
         reader.line(line, &mut log).map_err(|what| format!("line {number}: {what}"))?;
     }
@@ -74,6 +82,8 @@ struct Reader {
     numbers: HashMap<String, u32>,
     now_ns: u64,
     first_ns: Option<u64>,
+    /// Operations that are held.
+    most: usize,
 }
 
 impl Reader {
@@ -122,6 +132,9 @@ impl Reader {
             if does.is_some_and(Does::syncs) { (0, 0) } else { (number("an offset")?, number("a length")?) };
         if bytes == 0 && !does.is_some_and(Does::syncs) {
             return Err(format!("{action} of 0 bytes"));
+        }
+        if log.entries.len() >= self.most {
+            return Err(too_many(self.most));
         }
         let file = self.number_of(file, log)?;
         let first_ns = *self.first_ns.get_or_insert(self.now_ns);
@@ -173,7 +186,15 @@ impl Written {
         let _ = writeln!(self.text, "{} {} {action} {} {bytes}", self.last_us, self.file, self.last_offset);
     }
 
-    /// Ends with closing the file.
+    /// Hands on what is written so far, if it is at least so long.
+    pub fn hand_on(&mut self, least: usize, out: &mut dyn FnMut(&str)) {
+        if self.text.len() >= least {
+            out(&self.text);
+            self.text.clear();
+        }
+    }
+
+    /// Ends with closing the file: what was not handed on.
     #[must_use]
     pub fn finish(mut self) -> String {
         let _ = writeln!(self.text, "{} {} close", self.last_us, self.file);
@@ -185,6 +206,18 @@ impl Written {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Log, String> {
+        super::read(text, 100)
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_held() {
+        let all = super::read(THEIRS, 5).unwrap();
+        assert_eq!(all.entries.len(), 5);
+        let why = super::read(THEIRS, 4).unwrap_err();
+        assert!(why.contains("line 8: more than 4 operations"), "{why}");
+    }
 
     /// Written by fio 3.33: `--rw=write --fsync=2 --number_ios=4`, times shortened.
     const THEIRS: &str = "fio version 3 iolog\n17 f1 add\n110 f1 open\n113 f1 write 0 4096\n145 f1 write 4096 4096\n\

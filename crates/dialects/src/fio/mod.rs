@@ -44,6 +44,8 @@ pub struct World<'a> {
     pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path, if anything is.
     pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    /// The path of the block device of a number (major, minor), if there is one.
+    pub device: &'a dyn Fn(u32, u32) -> Option<PathBuf>,
     /// The regular files below a directory, in the order of their names, or why they cannot be had.
     pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, String>,
     /// Bytes of a page of memory.

@@ -35,6 +35,15 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
              8,0    1        3     0.001900000   100  C   W 2048 + 8 [0]\n\
              8,0    1        4     0.002500000   100  Q   R 0 + 2 [dd]\n"
         }
+        "absolute.log" => "fio version 3 iolog\n0 /etc/f add\n0 /etc/f open\n1 /etc/f write 0 4096\n",
+        "elsewhere.txt" => "  9,9    1        1     0.001000000   100  Q   W 2048 + 8 [dd]\n",
+        "gone.txt" => "  8,16   1        1     0.001000000   100  Q   W 2048 + 8 [dd]\n",
+        "lost.txt" => LOST,
+        "long.log" => {
+            let lines = (0..300).map(|n| format!("{n} f read 0 512\n"));
+            return Ok(format!("fio version 3 iolog\n{}", lines.collect::<String>()).into());
+        }
+        "cut.bin" => return Ok(cut()),
         _ => return Err("no such file".into()),
     }
     .into())
@@ -44,6 +53,30 @@ fn find(path: &Path) -> Option<Found> {
     match path.to_str()? {
         "/dev/disk" => Some(Found { bytes: 1 << 30, device: true }),
         "there" => Some(Found { bytes: 1 << 20, device: false }),
+        _ => None,
+    }
+}
+
+const LOST: &str = "\
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 1/8   #P:2
+#
+              dd-18493   [000] .....  1301.773439: block_bio_queue: 7,0 WS 0 + 8 [dd]
+";
+
+/// A read as blktrace writes it down, and the beginning of another.
+fn cut() -> Vec<u8> {
+    let words: [u32; 12] = [0x6561_7407, 1, 1000, 0, 0, 0, 4096, 0x0011_0001, 77, 8 << 20, 0, 0];
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.extend_from_within(..20);
+    bytes
+}
+
+fn device(major: u32, minor: u32) -> Option<PathBuf> {
+    match (major, minor) {
+        (8, 0) => Some("/dev/disk".into()),
+        (8, 16) => Some("/dev/gone".into()),
         _ => None,
     }
 }
@@ -62,6 +95,7 @@ pub(super) fn world() -> World<'static> {
         read: &read,
         trace: &read,
         find: &find,
+        device: &device,
         list: &list,
         page_bytes: 4096,
         memory_mib: 1024,

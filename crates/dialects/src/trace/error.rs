@@ -14,6 +14,9 @@ pub enum Place {
     Byte(u64),
 }
 
+/// What the sentence about a file of no known form ends with: the option of the commands that read traces.
+pub const NAME_THE_FORM: &str = "; name the form with --from if it is one of these";
+
 /// A trace that cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}{place}: {what}")]

@@ -12,7 +12,7 @@ mod format;
 mod read;
 mod write;
 
-pub use error::{Place, TraceError};
+pub use error::{NAME_THE_FORM, Place, TraceError};
 pub use format::{Format, Output};
 pub use read::{Trace, open, open_together};
 pub use write::{EventWriter, RequestRow, Requests, writer};

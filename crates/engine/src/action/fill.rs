@@ -8,7 +8,7 @@ use super::writing::Writer;
 use crate::engine::{files_of, instances, region_of, sets_of_flows};
 use crate::{Engine, EngineError, Ledger};
 use fathom_workload::{
-    Access, Act, Backend, Data, FileSet, ListedOp, Phase, Program, Stream, Verify, Workload,
+    Access, Act, Backend, Data, FileSet, ListedOp, Phase, Pick, Program, Stream, Verify, Workload,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,8 @@ fn regions_of(
                 for file in files_of(workload, stream, index) {
                     let Some(path) = sets.path(set, file) else { continue };
                     let bytes = sets.size(set, file);
-                    regions.extend(parts(stream, bytes).into_iter().map(|p| (path.clone(), p.0, p.1)));
+                    regions
+                        .extend(parts(stream, (file, bytes)).into_iter().map(|p| (path.clone(), p.0, p.1)));
                 }
             }
             index += 1;
@@ -97,10 +98,12 @@ fn regions_of(
     regions
 }
 
-/// First byte and length of every part that a stream may read.
-fn parts(stream: &Stream, file_bytes: u64) -> Vec<(u64, u64)> {
+/// First byte and length of every part of a file that a stream may read.
+fn parts(stream: &Stream, (file, file_bytes): (u64, u64)) -> Vec<(u64, u64)> {
     if let Access::Listed(list) = &stream.access {
-        return merged(list);
+        // Of several files each operation names its own.
+        let here = |op: &&ListedOp| stream.pick != Pick::All || u64::from(op.file) == file;
+        return merged(&list.iter().filter(here).copied().collect::<Vec<ListedOp>>());
     }
     let region = region_of(stream, file_bytes);
     vec![(region.start, region.length)]
@@ -160,6 +163,18 @@ impl Filling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_several_files_a_list_covers_what_it_names() {
+        let op = |file, offset| ListedOp { file, offset, bytes: 4, ..ListedOp::default() };
+        let access = Access::Listed(vec![op(0, 0), op(1, 100), op(0, 4)]);
+        let direction = fathom_workload::Direction::Read;
+        let one = Stream { access, ..Stream::new("f", direction, fathom_workload::Bytes(4)) };
+        assert_eq!(parts(&one, (5, 200)), [(0, 8), (100, 4)], "one file, whichever it is");
+        let all = Stream { pick: Pick::All, ..one };
+        assert_eq!(parts(&all, (0, 8)), [(0, 8)]);
+        assert_eq!(parts(&all, (1, 104)), [(100, 4)]);
+    }
 
     #[test]
     fn listed_operations_cover_the_parts_they_touch() {

@@ -64,8 +64,7 @@ pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
     if concerned.is_empty() {
         return Vec::new();
     }
-    // Only then: the text of a long survey takes a while to read.
-    let workload = Workload::from_toml(&run.workload).ok();
+    let workload = with_rates(&run.workload);
     let planned = |p: &Phase| workload.as_ref().and_then(|w| w.phases.get(p.seq as usize));
     concerned
         .into_iter()
@@ -75,6 +74,15 @@ pub(crate) fn paced(run: &Run) -> Vec<Paced<'_>> {
             of_each.max_by(|a, b| b.kept.cmp(&a.kept).then(a.weight().total_cmp(&b.weight())))
         })
         .collect()
+}
+
+/// The workload, if it has a rate: the text of a long survey takes a while to read, and that of a long trace, whose operations have times
+/// of their own, takes much memory too.
+fn with_rates(text: &str) -> Option<Workload> {
+    if !text.contains("operations_per_s") {
+        return None;
+    }
+    Workload::from_toml(text).ok()
 }
 
 fn is_paced(worker: &Worker) -> bool {
@@ -208,6 +216,15 @@ mod tests {
         assert!(missing(500) > missing(700), "never late on end, and short all the same");
         let unread = Run { workload: "# nothing".into(), ..run("even", 500, 5_000_000) };
         assert_eq!(check(&unread).sentence, "The rate was kept: behind for up to 5.00 ms.");
+    }
+
+    #[test]
+    fn a_workload_without_a_rate_is_not_read() {
+        let text = run("even", 1, 0).workload;
+        assert!(with_rates(&text).is_some());
+        let (before, _) = text.split_once("pace = ").expect("a pace");
+        Workload::from_toml(before).expect("a workload without it");
+        assert_eq!(with_rates(before), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Backend, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record, Scaled,
-    Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
+    Access, Amount, Backend, Bytes, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record,
+    Scaled, Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
 };
 
 /// Everything that is wrong with it.
@@ -202,9 +202,16 @@ fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String>
         "the list names a file that the set does not have",
     );
     wrong(
-        !matches!(set.size, Sizing::Fixed(b) if b.0 > 0),
-        "a stream over all files needs files of one size above 0",
+        matches!(set.size, Sizing::Fixed(Bytes(0)) | Sizing::Variable(_)),
+        "a list of operations on all files needs files of one size above 0, or a list of sizes",
     );
+    if let Sizing::Each(sizes) = &set.size {
+        let beyond = |op: &ListedOp| {
+            let end = op.offset.saturating_add(op.bytes.into());
+            sizes.get(op.file as usize).is_some_and(|size| end > size.0)
+        };
+        wrong(list.iter().any(beyond), "the list goes beyond the end of a file of the set");
+    }
     wrong(
         matches!(set.files, Files::Tree(_)),
         "a stream over all files needs a list or numbered files, not a tree",
@@ -231,4 +238,31 @@ fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String>
         "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
     );
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Workload;
+
+    /// What is wrong with a list of two operations, the second on the second file, in files of such sizes.
+    fn wrong(sizes: &str, second: u64) -> String {
+        let text = format!(
+            "name = \"w\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"a\", \"b\"] }}\nsize = {sizes}\n\
+             [[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+             [phase.group.thread.program.stream]\nfileset = \"f\"\npick = \"all\"\ndirection = \"read\"\n\
+             record = {{ fixed = \"4KiB\" }}\namount = \"pass\"\n\
+             access = {{ listed = [{{ offset = 0, bytes = 4096 }}, {{ offset = {second}, bytes = 4096, file = 1 }}] }}\n"
+        );
+        let checked = Workload::from_toml(&text).expect("a workload").check();
+        checked.err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn files_of_a_list_may_have_sizes_of_their_own() {
+        let each = "{ each = [\"4KiB\", \"8KiB\"] }";
+        assert_eq!(wrong(each, 4096), "");
+        assert_eq!(wrong("{ fixed = \"8KiB\" }", 4096), "");
+        assert!(wrong(each, 8192).contains("goes beyond the end of a file"), "{}", wrong(each, 8192));
+        assert!(wrong("{ fixed = 0 }", 0).contains("files of one size above 0, or a list of sizes"));
+    }
 }

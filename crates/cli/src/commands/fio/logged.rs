@@ -85,21 +85,35 @@ impl Logged {
 impl Logged {
     /// Writes the logs that can be replayed. Gives sentences about what could not be.
     pub fn write_iologs(&self, plan: &Plan) -> Vec<String> {
-        let of_worker = |phase: u32, worker: u32| -> std::io::Result<Vec<Operation>> {
-            match self.operations.iter().find(|of| (of.phase, of.worker) == (phase, worker)) {
-                Some(of) => of.read()?.map(|operation| operation.map(told)).collect(),
-                None => Ok(Vec::new()),
+        let (mut made, mut failed) = (BTreeSet::new(), BTreeMap::new());
+        let read = iolog::write(plan, |phase, worker| self.of_worker(phase, worker), &mut |path, text| {
+            if failed.contains_key(path) {
+                return;
             }
+            if let Err(error) = append(plan, Kind::Operations, path, text, made.insert(path.to_owned())) {
+                failed.insert(path.to_owned(), error);
+            }
+        });
+        let sentence = |(path, error): (PathBuf, std::io::Error)| {
+            format!("{} cannot be written: {error}", path.display())
         };
-        match iolog::of(plan, of_worker) {
-            Ok(logs) => {
-                let failed = logs.into_iter().filter_map(|(path, text)| {
-                    let error = append(plan, Kind::Operations, &path, &text, true).err()?;
-                    Some(format!("{} cannot be written: {error}", path.display()))
-                });
-                failed.collect()
-            }
-            Err(error) => vec![format!("what was written down for the logs cannot be read: {error}")],
+        let mut torn: Vec<String> = failed.into_iter().map(sentence).collect();
+        let unread = read.err();
+        torn.extend(
+            unread.map(|error| format!("what was written down for the logs cannot be read: {error}")),
+        );
+        torn
+    }
+
+    /// The operations of a worker, in the order in which they ended.
+    fn of_worker(
+        &self,
+        phase: u32,
+        worker: u32,
+    ) -> std::io::Result<Box<dyn Iterator<Item = std::io::Result<Operation>> + '_>> {
+        match self.operations.iter().find(|of| (of.phase, of.worker) == (phase, worker)) {
+            Some(of) => Ok(Box::new(of.read()?.map(|operation| operation.map(told)))),
+            None => Ok(Box::new(std::iter::empty())),
         }
     }
 }

@@ -39,7 +39,8 @@ impl Measured {
             Err(wrong) => return Err(words(&wrong, fails_for_files(args, here, place, seed, &wrong))),
         };
         refuse_printing(&plan.general)?;
-        let logs = plan.jobs.iter().find(|job| job.report.logs.any()).map(|job| job.name.clone());
+        let logs = |job: &&fio::Job| job.report.logs.any() || job.iolog().is_some();
+        let logs = plan.jobs.iter().find(logs).map(|job| job.name.clone());
         plan.notes
             .extend(logs.map(|job| format!("job {job}: logs are files of fathom fio; none is written here")));
         if plan.general.warnings_fatal && !plan.notes.is_empty() {
@@ -95,10 +96,15 @@ fn planned(
         Place::Here => world::list(directory),
         Place::Simulated { .. } => Err("a simulation begins without files, and looks for none".to_owned()),
     };
+    let device = |major: u32, minor: u32| match place {
+        Place::Here => (machine.device)(major, minor),
+        Place::Simulated { .. } => None,
+    };
     let world = World {
         read: &read,
         trace: &trace,
         find,
+        device: &device,
         list: &list,
         page_bytes,
         memory_mib,

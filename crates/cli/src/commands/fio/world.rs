@@ -13,6 +13,7 @@ pub fn world() -> World<'static> {
         read: &read,
         trace: &trace,
         find: &find,
+        device: &device,
         list: &list,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib(),
@@ -64,6 +65,13 @@ pub(super) fn find(path: &Path) -> Option<Found> {
     }
     let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
     Some(Found { bytes, device: true })
+}
+
+/// The kernel tells the name of a device by its number.
+fn device(major: u32, minor: u32) -> Option<PathBuf> {
+    let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok()?;
+    let name = told.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+    Some(Path::new("/dev").join(name))
 }
 
 /// More files than anybody works on at once: a directory that has so many was not meant.

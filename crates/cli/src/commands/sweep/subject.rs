@@ -31,8 +31,11 @@ enum Kind {
     Iozone,
     /// Its script is named from the directory the program was started in.
     Filebench(PathBuf),
-    /// A job file of fio; absolute.
-    Job(PathBuf),
+    /// A job file of fio, absolute; what it names is named from the directory the program was started in.
+    Job {
+        file: PathBuf,
+        here: PathBuf,
+    },
     /// Its job files are named from the directory the program was started in.
     Fio(PathBuf),
 }
@@ -63,7 +66,7 @@ impl Subject {
                 )));
             }
             file if file.ends_with(".f") => Kind::Script(absolute(file)?),
-            file if file.ends_with(".fio") => Kind::Job(absolute(file)?),
+            file if file.ends_with(".fio") => Kind::Job { file: absolute(file)?, here: here()? },
             file => {
                 let (name, text) = run::read(Path::new(file)).map_err(|e| Usage(format!("{e:#}")))?;
                 Kind::Native { name, text }
@@ -84,7 +87,7 @@ impl Subject {
             Kind::Sysbench => "sysbench",
             Kind::Iozone => "iozone",
             Kind::Script(_) | Kind::Filebench(_) => "filebench",
-            Kind::Job(_) | Kind::Fio(_) => "fio",
+            Kind::Job { .. } | Kind::Fio(_) => "fio",
         }
     }
 
@@ -96,7 +99,7 @@ impl Subject {
     /// Names in braces in the arguments of a drop-in.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        if matches!(self.kind, Kind::Native { .. } | Kind::Script(_) | Kind::Job(_)) {
+        if matches!(self.kind, Kind::Native { .. } | Kind::Script(_) | Kind::Job { .. }) {
             return names;
         }
         for word in &self.words[1..] {
@@ -163,8 +166,8 @@ impl Subject {
             Kind::Fio(here) => {
                 Planned::Fio(Box::new(fio::Measured::read(args, argv, here, place, seed).map_err(Usage)?))
             }
-            Kind::Job(path) => {
-                let (args, here) = ([path.to_string_lossy().into_owned()], Path::new("/"));
+            Kind::Job { file, here } => {
+                let args = [file.to_string_lossy().into_owned()];
                 Planned::Fio(Box::new(fio::Measured::read(&args, argv, here, place, seed).map_err(Usage)?))
             }
             Kind::Script(path) => {

@@ -5,41 +5,94 @@ use super::super::iolog::Written;
 use super::super::plan::{Job, Plan};
 use super::log_operations::Operation;
 use fathom_workload::{Does, SyncEvery};
-use std::path::PathBuf;
+use std::path::Path;
 
-/// The logs of a run: where each belongs, and its text. `operations` gives those of a worker of a phase.
+/// A text is handed on when it is as long as this.
+const PIECE: usize = 1 << 16;
+/// So many operations are put in order at a time.
+const BLOCK: usize = 1 << 14;
+
+/// Writes the logs of a run piece by piece. `operations` reads those of a worker of a phase in the order in which they ended, as often as
+/// it is asked; `out` appends a text to a file.
 ///
 /// # Errors
 /// What `operations` fails with.
-pub fn of<E>(
+pub fn write<E, I: Iterator<Item = Result<Operation, E>>>(
     plan: &Plan,
-    operations: impl Fn(u32, u32) -> Result<Vec<Operation>, E>,
-) -> Result<Vec<(PathBuf, String)>, E> {
-    let mut logs = Vec::new();
+    operations: impl Fn(u32, u32) -> Result<I, E>,
+    out: &mut dyn FnMut(&Path, &str),
+) -> Result<(), E> {
     for job in &plan.jobs {
         let (Some(name), Some(place)) = (job.iolog(), job.places.first()) else { continue };
-        let done = operations(place.phase, place.worker)?;
-        logs.push((PathBuf::from(name), log(job, done)));
+        let path = Path::new(name);
+        log(job, || operations(place.phase, place.worker), &mut |text| out(path, text))?;
     }
-    Ok(logs)
+    Ok(())
 }
 
 /// The log of a job with one clone and one file.
-fn log(job: &Job, mut done: Vec<Operation>) -> String {
+fn log<E, I: Iterator<Item = Result<Operation, E>>>(
+    job: &Job,
+    read: impl Fn() -> Result<I, E>,
+    out: &mut dyn FnMut(&str),
+) -> Result<(), E> {
     let file = job.files.first().and_then(|files| files.first());
     let mut written = Written::new(&file.map_or_else(String::new, |path| path.display().to_string()));
-    // In the order in which they were issued; those of one submission have one time.
-    done.sort_by_key(|operation| operation.start_ns);
     let mut syncs = Syncs { every: job.stream.sync_every, writes: 0 };
-    for operation in done {
-        let Operation { write, start_ns, latency_ns, offset, bytes, .. } = operation;
+    let (mut end_ns, mut wrote) = (0, false);
+    issued(read, |operation| {
+        let Operation { write, start_ns, latency_ns, offset, bytes, .. } = *operation;
+        end_ns = start_ns.saturating_add(latency_ns).max(end_ns);
         syncs.before(&mut written, start_ns);
         written.operation(start_ns, if write { Does::Write } else { Does::Read }, offset, bytes);
         if write {
+            wrote = true;
             syncs.after(&mut written, start_ns.saturating_add(latency_ns));
         }
+        written.hand_on(PIECE, out);
+    })?;
+    // That of the end, beside those that come after so many writes.
+    if wrote && job.stream.timed.fsync {
+        written.operation(end_ns, Does::Sync, 0, 0);
     }
-    written.finish()
+    out(&written.finish());
+    Ok(())
+}
+
+/// The operations in the order in which they were issued; those of one submission have one time. What is slow ends behind any number of
+/// others, so they are read twice: what began before everything that is still to be read can go.
+fn issued<E, I: Iterator<Item = Result<Operation, E>>>(
+    read: impl Fn() -> Result<I, E>,
+    mut each: impl FnMut(&Operation),
+) -> Result<(), E> {
+    // The earliest beginning in each block, then that in all blocks behind it.
+    let mut behind: Vec<u64> = Vec::new();
+    for (number, operation) in read()?.enumerate() {
+        let start_ns = operation?.start_ns;
+        match behind.last_mut() {
+            Some(least) if !number.is_multiple_of(BLOCK) => *least = start_ns.min(*least),
+            _ => behind.push(start_ns),
+        }
+    }
+    let mut least = u64::MAX;
+    for place in behind.iter_mut().rev() {
+        let own = std::mem::replace(place, least);
+        least = least.min(own);
+    }
+    let mut waiting: Vec<Operation> = Vec::new();
+    let mut hand_on = |waiting: &mut Vec<Operation>, until_ns: u64| {
+        waiting.sort_by_key(|operation| operation.start_ns);
+        let ready = waiting.partition_point(|operation| operation.start_ns <= until_ns);
+        waiting.drain(..ready).for_each(|operation| each(&operation));
+    };
+    for (number, operation) in read()?.enumerate() {
+        waiting.push(operation?);
+        if (number + 1).is_multiple_of(BLOCK) {
+            hand_on(&mut waiting, behind.get(number / BLOCK).copied().unwrap_or(u64::MAX));
+        }
+    }
+    hand_on(&mut waiting, u64::MAX);
+    Ok(())
 }
 
 /// Syncs after so many writes.
@@ -76,6 +129,22 @@ mod tests {
     use super::super::super::tests::{planned, refused};
     use super::*;
 
+    /// The log of the only job, which did these operations and ended them in this order, and in how many pieces it came.
+    fn pieces(plan: &Plan, done: &[Operation]) -> (String, usize) {
+        let (mut text, mut pieces) = (String::new(), 0);
+        let read = |phase: u32, worker: u32| {
+            assert_eq!((phase, worker), (0, 0));
+            Ok::<_, ()>(done.iter().copied().map(Ok::<_, ()>))
+        };
+        let out = &mut |path: &Path, piece: &str| {
+            assert_eq!(path, Path::new("x"));
+            text.push_str(piece);
+            pieces += 1;
+        };
+        write(plan, read, out).unwrap();
+        (text, pieces)
+    }
+
     /// What stands in the log of a job that did these operations, 100 us each.
     fn written(args: &str, operations: &[(bool, u64)]) -> Vec<(Does, u64, u64)> {
         let mut plan = planned(&format!("--name=a --size=1m --write_iolog=x {args}"));
@@ -91,13 +160,8 @@ mod tests {
         // As several in flight may complete: in another order.
         let mut done: Vec<Operation> = (0..).zip(operations).map(one).collect();
         done.reverse();
-        let logs = of(&plan, |phase, worker| {
-            assert_eq!((phase, worker), (0, 0));
-            Ok::<_, ()>(done.clone())
-        });
-        let logs = logs.unwrap();
-        assert_eq!((logs.len(), logs[0].0.to_str()), (1, Some("x")));
-        let log = iolog::read(&logs[0].1).unwrap();
+        let (text, _) = pieces(&plan, &done);
+        let log = iolog::read(&text, usize::MAX).unwrap();
         log.entries.iter().map(|e| (e.does.unwrap(), e.offset, e.at_ns / 1000)).collect()
     }
 
@@ -123,6 +187,68 @@ mod tests {
     }
 
     #[test]
+    fn the_sync_at_the_end_stands_there() {
+        let writes = [(true, 0), (true, 4096)];
+        let ends = |args: &str| written(args, &writes).iter().filter(|op| op.0 == Does::Sync).count();
+        assert_eq!((ends("--rw=write --end_fsync=1"), ends("--rw=write")), (1, 0));
+        let found = written("--rw=write --end_fsync=1", &writes);
+        assert_eq!(found.last(), Some(&(Does::Sync, 0, 110)), "after the last write");
+        assert_eq!(ends("--rw=write --end_fsync=1 --fsync=1"), 2, "as in fio, behind the one between them");
+        assert_eq!(written("--rw=read --end_fsync=1", &[(false, 0)]).len(), 1, "nothing was written");
+    }
+
+    #[test]
+    fn a_long_log_comes_in_pieces_and_in_order() {
+        let mut plan = planned("--name=a --size=1m --write_iolog=x --rw=randread --time_based --runtime=5");
+        assert!(plan.note_operations());
+        let one = |n: u64| Operation {
+            write: false,
+            start_ns: n * 1000,
+            latency_ns: 10_000,
+            submission_ns: 0,
+            offset: n * 512,
+            bytes: 512,
+        };
+        let mut done: Vec<Operation> = (0..100_000).map(one).collect();
+        // The second one ends behind all others.
+        let slow = done.remove(1);
+        done.push(slow);
+        let (text, pieces) = pieces(&plan, &done);
+        assert!(pieces > 10, "{pieces}");
+        let log = iolog::read(&text, usize::MAX).unwrap();
+        let found: Vec<u64> = log.entries.iter().map(|e| e.offset / 512).collect();
+        assert!(found == (0..100_000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn of_what_ends_in_order_little_waits() {
+        let read = &std::cell::Cell::new(0_u64);
+        let one = |n: u64| Operation {
+            write: true,
+            start_ns: n,
+            latency_ns: 1,
+            submission_ns: 0,
+            offset: 0,
+            bytes: 512,
+        };
+        let all = || {
+            let each = move |n: u64| {
+                read.set(n + 1);
+                Ok::<_, ()>(one(n))
+            };
+            Ok((0..100_000).map(each))
+        };
+        let (mut told, mut farthest) = (0_u64, 0_u64);
+        let each = |_: &Operation| {
+            farthest = (read.get() - told).max(farthest);
+            told += 1;
+        };
+        issued(all, each).unwrap();
+        assert_eq!(told, 100_000);
+        assert!(farthest <= 2 * BLOCK as u64, "{farthest}");
+    }
+
+    #[test]
     fn what_cannot_be_kept_is_refused() {
         for (args, words) in [
             ("--numjobs=2", "over each other"),
@@ -137,7 +263,8 @@ mod tests {
     fn a_replay_writes_no_log() {
         let mut plan = planned("--name=r --read_iolog=trace.log --write_iolog=x");
         assert!(!plan.note_operations());
-        assert!(of(&plan, |_, _| Ok::<_, ()>(Vec::new())).unwrap().is_empty());
+        let nothing = |_, _| Ok::<_, ()>(std::iter::empty::<Result<Operation, ()>>());
+        write(&plan, nothing, &mut |path, _| panic!("{}", path.display())).unwrap();
         assert!(plan.notes.iter().any(|note| note.contains("write_iolog")), "{:?}", plan.notes);
     }
 }

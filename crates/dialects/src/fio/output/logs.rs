@@ -77,6 +77,16 @@ impl Line {
     }
 }
 
+/// How much later than its phase a worker begins to count, where not all wait or warm up for one time.
+fn own_ms(plan: &Plan, phase: u32, worker: u32) -> u64 {
+    // Every clone is a group with one worker.
+    let group = plan.workload.phases.get(phase as usize).and_then(|p| p.groups.get(worker as usize));
+    group.map_or(0, |group| {
+        let ramp_ns = group.times.ramp.map_or(0, |ramp| ramp.0);
+        group.times.delay.0.saturating_add(ramp_ns) / 1_000_000
+    })
+}
+
 /// The logs of one clone of a job.
 fn one(
     plan: &Plan,
@@ -97,7 +107,7 @@ fn one(
     let (phase, index) = (place.phase, place.worker + clone);
     let repetition = run.phases.iter().find(|p| p.seq == phase)?.repetitions.first()?;
     let worker = repetition.workers.iter().find(|w| w.index == index)?;
-    let line = Line::of(job, (noted.began_ms)(phase));
+    let line = Line::of(job, (noted.began_ms)(phase).saturating_add(own_ms(plan, phase, index)));
     if let Some(width_ns) = asked.intervals_ns() {
         for (path, what) in &names {
             if let What::Value(value) = what {

@@ -347,6 +347,22 @@ fn written(
 }
 
 #[test]
+fn times_from_1970_begin_when_a_job_does() {
+    let logs = "--size=1m --log_unix_epoch=1 --log_avg_msec=500";
+    let plan = planned(&format!(
+        "--name=a {logs} --write_bw_log=x --name=b {logs} --write_bw_log=y --startdelay=3 --ramp_time=2"
+    ));
+    let (logs, _) = written(&plan, &[]);
+    let first_ms = |name: &str| -> u64 {
+        let text = &logs[std::path::Path::new(name)];
+        text.split(',').next().unwrap().parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+    let (a, b) = (first_ms("x_bw.1.log"), first_ms("y_bw.2.log"));
+    assert!(a >= 1_700_000_000_000, "{a}");
+    assert_eq!(b - a, 5000, "it waits and warms up before");
+}
+
+#[test]
 fn several_formats_in_their_order() {
     let plan = planned("--output-format=json,normal,terse --name=a --size=1m");
     let text = results(&plan, &record(&plan), &moment());

@@ -12,7 +12,7 @@ use fathom_workload::{
 use std::collections::{HashSet, VecDeque};
 
 const BACKLOG: &str = "verify_backlog";
-/// Writes of a list, which is in memory, and in the store as a part of the workload.
+/// Writes of the lists of all clones, which are in memory, and in the store as a part of the workload.
 const MOST: u64 = 1 << 20;
 
 /// When how much is read back.
@@ -61,15 +61,18 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream) -> Result<()
         Amount::Pass => pass,
         Amount::Passes(n) => pass.saturating_mul(n),
     };
-    if operations <= MOST {
+    let clones = u64::from(s.count("numjobs", 1, 1)?);
+    if operations.saturating_mul(clones) <= MOST {
         return Ok(());
     }
     Err(s
         .wrong(
             name,
-            format!("what is read back when is found out before the start, of {MOST} writes at most"),
+            format!(
+                "what is read back when is found out before the start, of {MOST} writes at most, those of all clones"
+            ),
         )
-        .hint("number_ios, io_size or size; no time_based"))
+        .hint("number_ios, io_size, size or fewer clones; no time_based"))
 }
 
 /// Lets a clone read back just what it wrote: every block once, in the order of the first writes.
@@ -213,7 +216,8 @@ mod tests {
         for (args, words) in [
             ("--ioengine=libaio --iodepth=4", "iodepth=1"),
             ("--rate_iops=10", "a rate or a pause"),
-            ("--time_based --runtime=5", "writes at most"),
+            ("--time_based --runtime=5", "writes at most, those of all clones"),
+            ("--size=4m --numjobs=4096", "writes at most, those of all clones"),
         ] {
             let why =
                 refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {args}"));

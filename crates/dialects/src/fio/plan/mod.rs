@@ -2,6 +2,7 @@
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
 mod backlog;
+mod blocks;
 mod cpus;
 mod data;
 mod engine;
@@ -166,7 +167,7 @@ fn job(
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
     let steps::Stand { group, step, waits } = steps::stand(s, before)?;
-    let replay = replay::of(s, world, notes)?;
+    let replay = replay::of(s, clones, world, notes)?;
     let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
     let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     if replay.is_none() {
@@ -184,6 +185,8 @@ fn job(
     if replay.is_none() {
         logged::check(s, clones, &laid)?;
     }
+    let report = report::read(s)?;
+    logs::check(s, &report.logs, stream.turns.is_some())?;
     warn(s, notes);
     let job = Job {
         name: s.called().to_owned(),
@@ -202,7 +205,7 @@ fn job(
         backlog: checks.backlog,
         only_reads_back: checks.only,
         priority: engine::priority(s)?,
-        report: report::read(s)?,
+        report,
         times,
         cpus: cpus::of(s)?,
         places: Vec::new(),

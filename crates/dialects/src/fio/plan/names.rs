@@ -91,7 +91,7 @@ pub fn directories(s: &Settings) -> Vec<PathBuf> {
 }
 
 /// A name in a directory, one with a leading slash, too: fio joins both.
-fn below(directory: &str, name: &str) -> PathBuf {
+pub(super) fn below(directory: &str, name: &str) -> PathBuf {
     if directory.is_empty() {
         return name.into();
     }

@@ -8,15 +8,13 @@ use super::super::settings::Settings;
 use super::super::{World, Wrong};
 use super::files::{self, Laid, Make, Memory, Ready};
 use super::what::Direction;
-use super::{Notes, Part, names};
-use fathom_record::BlockEvent;
-use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
+use super::{Notes, Part, blocks, names};
 use fathom_workload::{Access, Amount, Backend, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
 
-const TRACE: &str = "read_iolog";
-/// Operations of a list, which is in memory, and in the store as a part of the workload.
-const MOST: usize = 1 << 24;
+pub(super) const TRACE: &str = "read_iolog";
+/// Operations of all clones, whose lists are in memory, and in the store as a part of the workload.
+const MOST: usize = 1 << 20;
 
 /// What a trace comes to.
 #[derive(Debug)]
@@ -25,8 +23,8 @@ pub struct Replay {
     list: Vec<ListedOp>,
     /// What it does, in the words of fio.
     pub rw: Direction,
-    /// Bytes of the largest file, as far as it is touched.
-    file_bytes: u64,
+    /// Where each file ends, as far as it is touched.
+    ends: Vec<u64>,
     amount: Amount,
 }
 
@@ -41,7 +39,7 @@ struct Options {
 }
 
 /// The trace of a job, if it replays one.
-pub fn of(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
+pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
     let options = options(s)?;
     let Some(named) = s.text(TRACE).map(str::to_owned) else {
         const MODIFIERS: [&str; 6] = [
@@ -63,14 +61,10 @@ pub fn of(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Option<R
             .wrong(TRACE, format!("{TRACE}={named}: one trace for a job is supported"))
             .hint("instead: a job for each trace"));
     };
-    let log = read(s, trace, world, notes)?;
+    let most = MOST / clones.max(1) as usize;
+    let log = read(s, &options, (trace, most), world, notes)?;
     let (files, entries) = changed(s, &options, log)?;
     refuse_others(s, notes)?;
-    if entries.len() > MOST {
-        return Err(s
-            .wrong(TRACE, format!("the trace has {} operations; at most {MOST} are expected", entries.len()))
-            .hint("a part of it, or fathom sim replay"));
-    }
     let list = list(s, &options, &entries)?;
     let passes = s.number("loops")?.unwrap_or(1).max(1);
     let all = (list.len() as u64).saturating_mul(passes);
@@ -80,9 +74,13 @@ pub fn of(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Option<R
         None if passes == 1 => Amount::Pass,
         None => Amount::Passes(passes),
     };
-    let ends = list.iter().map(|op| op.offset.saturating_add(op.bytes.into()));
-    let file_bytes = ends.max().unwrap_or(0);
-    Ok(Some(Replay { files, rw: direction(&list), file_bytes, list, amount }))
+    let mut ends = vec![0; files.len()];
+    for op in &list {
+        if let Some(end) = ends.get_mut(op.file as usize) {
+            *end = op.offset.saturating_add(op.bytes.into()).max(*end);
+        }
+    }
+    Ok(Some(Replay { files, rw: direction(&list), ends, list, amount }))
 }
 
 fn options(s: &Settings) -> Result<Options, Wrong> {
@@ -112,14 +110,20 @@ fn options(s: &Settings) -> Result<Options, Wrong> {
 }
 
 /// Reads a trace in whatever form it has.
-fn read(s: &Settings, trace: &str, world: &World<'_>, notes: &mut Notes) -> Result<Log, Wrong> {
+fn read(
+    s: &Settings,
+    options: &Options,
+    (trace, most): (&str, usize),
+    world: &World<'_>,
+    notes: &mut Notes,
+) -> Result<Log, Wrong> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={trace}: {what}"));
     let bytes = (world.trace)(Path::new(trace)).map_err(|why| {
         failed(why).fio(format!("fio: open iolog: {trace}\nfio: unable to open iolog {trace}\n"))
     })?;
     if iolog::recognise(&bytes) {
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".into()))?;
-        let log = iolog::read(&text).map_err(failed)?;
+        let log = iolog::read(&text, most).map_err(failed)?;
         if log.version == 2 && log.timed {
             notes.say(format!(
                 "job {}: waits in iologs of version 2 are taken as fio 3.33 takes them, in milliseconds from the beginning of the log (its manual says microseconds)",
@@ -128,73 +132,9 @@ fn read(s: &Settings, trace: &str, world: &World<'_>, notes: &mut Notes) -> Resu
         }
         return Ok(log);
     }
-    let input = Box::new(std::io::Cursor::new(bytes));
-    let mut events = crate::trace::open(trace, input, None).map_err(|e| failed(e.to_string()))?;
-    let mut asked = Asked::default();
-    for event in &mut events {
-        asked.take(&event.map_err(|e| failed(e.to_string()))?);
-    }
-    let about = events.about();
-    notes.say(format!(
-        "job {}: {TRACE} is a trace in the form {}: what was asked of the devices is replayed",
-        s.job,
-        about.format.word()
-    ));
-    let name = |number: &DeviceNumber| {
-        let named = about.devices.iter().find(|d| d.number == *number && !d.name.is_empty());
-        named.map_or_else(|| format!("device {number}"), |d| format!("/dev/{}", d.name))
-    };
-    Ok(asked.log(name))
-}
-
-/// What a trace of block devices says was asked for: what arrived, or of traces without arrivals what was issued.
-#[derive(Default)]
-struct Asked {
-    devices: Vec<DeviceNumber>,
-    arrived: Vec<Entry>,
-    issued: Vec<Entry>,
-}
-
-impl Asked {
-    fn take(&mut self, event: &BlockEvent) {
-        let to = match event.action {
-            BlockAction::Queue => &mut self.arrived,
-            BlockAction::Issue => &mut self.issued,
-            _ => return,
-        };
-        let flags = event.flags;
-        let bytes = event.bytes();
-        let does = if flags.has(RequestFlags::DISCARD) {
-            None
-        } else if bytes == 0 && flags.has(RequestFlags::PREFLUSH) {
-            Some(Does::Sync)
-        } else if flags.has(RequestFlags::WRITE) {
-            Some(Does::Write)
-        } else if flags.has(RequestFlags::READ) {
-            Some(Does::Read)
-        } else {
-            return;
-        };
-        let syncs = does.is_some_and(Does::syncs);
-        if bytes == 0 && !syncs {
-            return;
-        }
-        let at = self.devices.iter().position(|d| *d == event.device).unwrap_or_else(|| {
-            self.devices.push(event.device);
-            self.devices.len() - 1
-        });
-        let offset =
-            if syncs { 0 } else { event.sector.saturating_mul(fathom_record::block::event::SECTOR_BYTES) };
-        to.push(Entry { file: at as u32, does, offset, bytes, at_ns: event.time_ns });
-    }
-
-    fn log(self, name: impl Fn(&DeviceNumber) -> String) -> Log {
-        let mut entries = if self.arrived.is_empty() { self.issued } else { self.arrived };
-        entries.sort_by_key(|e| e.at_ns);
-        let first_ns = entries.first().map_or(0, |e| e.at_ns);
-        entries.iter_mut().for_each(|e| e.at_ns -= first_ns);
-        Log { version: 0, files: self.devices.iter().map(name).collect(), entries, timed: true }
-    }
+    // Where nothing is done on the devices themselves, it does not matter which they are.
+    let named = options.redirect.is_none() && s.word("ioengine") != Some("null");
+    blocks::read(s, (trace, bytes), (most, named), world, notes)
 }
 
 /// Files and operations after what the options make of them.
@@ -229,7 +169,8 @@ fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, V
     // Files that are only named are not made.
     let mut used: Vec<Option<u32>> = vec![None; log.files.len()];
     let mut files: Vec<PathBuf> = Vec::new();
-    let directory = names::directories(s).into_iter().next().unwrap_or_default();
+    let directory = s.text("directory").and_then(|text| names::split(text).into_iter().next());
+    let directory = directory.unwrap_or_default();
     for entry in &mut entries {
         let (Some(place), Some(name)) =
             (used.get_mut(entry.file as usize), log.files.get(entry.file as usize))
@@ -237,7 +178,7 @@ fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, V
             continue;
         };
         entry.file = *place.get_or_insert_with(|| {
-            files.push(directory.join(name));
+            files.push(names::below(&directory, name));
             files.len() as u32 - 1
         });
     }
@@ -332,7 +273,7 @@ impl Replay {
         }
     }
 
-    /// Where it works. Every file is made as long as the one that is touched farthest behind.
+    /// Where it works. Every file is made as long as it is touched.
     pub fn lay(
         &self,
         s: &Settings,
@@ -343,7 +284,6 @@ impl Replay {
     ) -> Result<Laid, Wrong> {
         let null = stream.backend == Backend::Null;
         let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| files::same(allowed, path));
-        let found = || self.files.iter().filter_map(|path| (world.find)(path));
         let device = |path: &&PathBuf| (world.find)(path).is_some_and(|f| f.device) && !may(path);
         if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
             return Err(s
@@ -353,8 +293,17 @@ impl Replay {
                 )
                 .hint("--allow-write=DEVICE on the command line allows it; replay_redirect=FILE replays it on a file; replay_skip=write leaves the writes out"));
         }
-        let missing = found().filter(|f| f.bytes >= self.file_bytes).count() < self.files.len();
-        if general.read_only && missing && !null {
+        let short = |(path, end): (&PathBuf, &u64)| (world.find)(path).is_none_or(|f| f.bytes < *end);
+        let missing = !null && self.files.iter().zip(&self.ends).any(short);
+        if missing && !s.on("allow_file_create", true) {
+            return Err(s
+                .wrong(
+                    "allow_file_create",
+                    "a file of the trace is missing or too short, and allow_file_create=0",
+                )
+                .hint("allow_file_create=1, or make it before"));
+        }
+        if general.read_only && missing {
             return Err(s
                 .wrong(TRACE, "its files are missing or too short, and --readonly lays out nothing")
                 .hint("make them before, or leave out --readonly"));
@@ -370,10 +319,10 @@ impl Replay {
         };
         let make = if general.read_only { Make::Nothing } else { files::make(s, self.rw, null)? };
         let ready = Ready { make, memory, keep: !s.on("unlink", false), foreign: self.files.iter().all(may) };
-        let bytes = self.file_bytes;
+        let bytes = self.ends.iter().copied().max().unwrap_or(0);
         let part = Part { start: 0, length: bytes, file: bytes, size: bytes, amount: self.amount };
         let several = self.files.len() > 1;
-        let sizes = vec![vec![bytes; self.files.len()]; if several { clones as usize } else { 0 }];
+        let sizes = vec![self.ends.clone(); if several { clones as usize } else { 0 }];
         Ok(Laid {
             files: vec![self.files.clone(); clones as usize],
             parts: vec![part; clones as usize],
@@ -387,7 +336,8 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Access, Direction, Does, ListedOp, Mix, Pick, Program, Stream};
+    use fathom_workload::{Access, Bytes, Direction, Does, ListedOp, Mix, Pick, Program, Sizing, Stream};
+    use std::path::PathBuf;
 
     /// The stream of the first job of a command line.
     fn stream(args: &str) -> Stream {
@@ -427,6 +377,25 @@ mod tests {
         let plan = planned("--name=r --read_iolog=trace.log --directory=d");
         let names: Vec<_> = plan.jobs[0].files[0].iter().map(|f| f.display().to_string()).collect();
         assert_eq!(names, ["d/f1", "d/f2"]);
+        let plan = planned("--name=r --read_iolog=absolute.log --directory=d");
+        assert_eq!(
+            plan.jobs[0].files,
+            [["d/etc/f"].map(PathBuf::from).to_vec()],
+            "it does not lie elsewhere"
+        );
+    }
+
+    #[test]
+    fn every_file_is_as_long_as_it_is_touched() {
+        let plan = planned("--name=r --read_iolog=trace.log");
+        assert_eq!(plan.jobs[0].sizes, [vec![4096, 20480]]);
+        assert_eq!(plan.workload.filesets[0].size, Sizing::Each(vec![Bytes(4096), Bytes(20480)]));
+    }
+
+    #[test]
+    fn what_all_clones_replay_together_is_held() {
+        let plan = planned("--name=r --read_iolog=long.log --numjobs=4");
+        assert_eq!(plan.workload.phases[0].groups.len(), 4);
     }
 
     #[test]
@@ -463,16 +432,11 @@ mod tests {
             ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),
             ("--read_iolog=trace.log --replay_skip=everything", "none of read"),
             ("--read_iolog=trace.log --merge_blktrace_file=x", "merge_blktrace_file"),
+            ("--read_iolog=trace.log --allow_file_create=0", "missing or too short"),
+            ("--read_iolog=long.log --numjobs=4096", "more than 256 operations"),
         ] {
             let why = refused(&format!("--name=r {args}"));
             assert!(why.contains(words), "{args}: {why}");
         }
-    }
-
-    #[test]
-    fn traces_of_devices_are_replayed_as_they_arrived() {
-        let found = told("--name=r --read_iolog=blkparse.txt --replay_redirect=x");
-        let expected = [(Does::Write, 0, 2048 * 512, 4096, Some(0)), (Does::Read, 0, 0, 1024, Some(1500))];
-        assert_eq!(found, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! The bytes of a trace with the compression taken off, and a look at their beginning.
 
-use crate::trace::{Format, Place, TraceError};
+use crate::trace::{Format, NAME_THE_FORM, Place, TraceError};
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
 /// How much of the beginning is looked at.
@@ -66,8 +66,7 @@ impl Source {
             }
         };
         let what = format!(
-            "this is no block trace that fathom knows by its content: {found}. It reads {}; name the form with \
-             --from if it is one of these",
+            "this is no block trace that fathom knows by its content: {found}. It reads {}{NAME_THE_FORM}",
             forms.join(", ")
         );
         TraceError::new(&self.file, Place::Whole, what)
