@@ -2,7 +2,7 @@
 //! of their records. Pure arithmetic: file offset in, run of image bytes out.
 
 /// One section of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
     /// First logical block of data, behind the extended attribute record.
     pub lbn: u64,
