@@ -34,10 +34,6 @@ struct Unpacking<'a> {
     first: HashMap<u64, (PathBuf, Node)>,
     piece: Vec<u8>,
     left_out: u64,
-    /// The directory that was left out last: what is below it has no place, and comes right behind it.
-    closed: Option<Vec<u8>>,
-    /// How much lies below such directories.
-    below: u64,
     files: u64,
 }
 
@@ -66,23 +62,20 @@ pub fn run(options: &Extract) -> anyhow::Result<ExitCode> {
         first: HashMap::new(),
         piece: vec![0; PIECE],
         left_out: 0,
-        closed: None,
-        below: 0,
         files: 0,
     };
     let mut walk = Walk::below(image, from);
     while let Some(step) = walk.step() {
-        let (Step::Failed { path, .. } | Step::File { path, .. }) = step;
-        if unpacking.is_closed(path) {
-            unpacking.below += 1;
-            continue;
-        }
+        let mut has_place = true;
         match step {
             Step::Failed { path, error } => unpacking.leave_out(path, &error.to_string()),
             Step::File { path, again: true, .. } => {
                 unpacking.leave_out(path, "a directory that is elsewhere in the tree, too");
             }
-            Step::File { path, node, .. } => unpacking.take(path, node)?,
+            Step::File { path, node, .. } => has_place = unpacking.take(path, node)?,
+        }
+        if !has_place {
+            walk.skip();
         }
     }
     let code = unpacking.finish()?;
@@ -96,12 +89,6 @@ impl Unpacking<'_> {
     fn leave_out(&mut self, path: &[u8], why: &str) {
         console::warning(&format!("{}: left out: {why}", shown(path)));
         self.left_out += 1;
-    }
-
-    /// Whether a path lies below a directory that was left out.
-    fn is_closed(&self, path: &[u8]) -> bool {
-        let rest = self.closed.as_deref().and_then(|closed| path.strip_prefix(closed));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
 
     /// What becomes of an error of the disk: one that is about this path alone leaves it out, any other ends the unpacking.
@@ -118,26 +105,28 @@ impl Unpacking<'_> {
         self.into.join(OsStr::from_bytes(path))
     }
 
-    fn take(&mut self, path: &[u8], node: &Node) -> anyhow::Result<()> {
+    /// Unpacks one entry; whether what is in it, if it is a directory, has a place.
+    fn take(&mut self, path: &[u8], node: &Node) -> anyhow::Result<bool> {
         let to = self.place(path);
         match node.kind() {
-            Kind::Directory => {
-                if let Err(error) = DirBuilder::new().mode(0o700).create(&to) {
-                    self.closed = Some(path.to_vec());
-                    return self.refused(path, error);
+            Kind::Directory => match DirBuilder::new().mode(0o700).create(&to) {
+                Ok(()) => self.directories.push((to, node.clone())),
+                Err(error) if is_of_path(&error) => {
+                    self.leave_out(path, &format!("with all that is below it: {error}"));
+                    return Ok(false);
                 }
-                self.directories.push((to, node.clone()));
-            }
+                Err(error) => return Err(error).with_context(|| to.display().to_string()),
+            },
             Kind::Link => match self.reader.image().read_link(node) {
                 Ok(target) => self.links.push((path.to_vec(), target)),
                 Err(error) => self.leave_out(path, &error.to_string()),
             },
-            Kind::File => return self.file(path, to, node),
+            Kind::File => self.file(path, to, node)?,
             Kind::CharDevice | Kind::BlockDevice | Kind::Fifo | Kind::Socket => {
                 self.leave_out(path, "neither a file nor a directory nor a link");
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn file(&mut self, path: &[u8], to: PathBuf, node: &Node) -> anyhow::Result<()> {
@@ -207,9 +196,6 @@ impl Unpacking<'_> {
         for (path, node) in self.directories.iter().rev() {
             let set = File::open(path).and_then(|dir| attributes(&dir, node));
             set.with_context(|| path.display().to_string())?;
-        }
-        if self.below > 0 {
-            console::warning(&format!("{} more below directories that were left out", self.below));
         }
         let directories = self.directories.len();
         console::note(&format!(
