@@ -9,14 +9,13 @@ use crate::node::{Data, Node};
 use crate::source::ReadAt;
 use crate::together::{self, Job};
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
 const KEPT: usize = 16;
 
-/// Which block of which file: a hash of all its sections, since files may begin in one block and go on in different ones.
+/// Which block of which file, by all sections of it: files may begin in one block and go on in different ones.
 type Key = (u64, u64);
 
 /// A decompressed block, as it came out of the decoder: into a slice of its own it would be copied once more.
@@ -182,8 +181,6 @@ struct Packed<'a, F> {
     extents: &'a Extents,
     claim: Option<&'a Claim>,
     header: Option<Header>,
-    /// Which file its blocks are kept for.
-    file: u64,
 }
 
 impl<'a, F: Fetch> Packed<'a, F> {
@@ -194,9 +191,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
         extents: &'a Extents,
         claim: Option<&'a Claim>,
     ) -> Self {
-        let mut hasher = DefaultHasher::new();
-        extents.sections().hash(&mut hasher);
-        Self { fetch, cache, node, extents, claim, header: None, file: hasher.finish() }
+        Self { fetch, cache, node, extents, claim, header: None }
     }
 
     fn damaged(&self, what: impl Into<String>) -> Error {
@@ -271,7 +266,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
         if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
             return Vec::new();
         }
-        let key = |index| (self.file, index);
+        let key = |index| (self.extents.digest(), index);
         let mut ready: Vec<Option<Block>> = indices.clone().map(|index| self.cache.get(key(index))).collect();
         let (mut jobs, mut places) = (Vec::new(), Vec::new());
         for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
@@ -295,7 +290,7 @@ impl<'a, F: Fetch> Packed<'a, F> {
 
     /// A block decompressed.
     fn block(&self, header: &Header, index: u64) -> Result<Block> {
-        let key = (self.file, index);
+        let key = (self.extents.digest(), index);
         if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }
