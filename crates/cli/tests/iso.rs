@@ -55,7 +55,12 @@ fn what_is_not_there_is_said_in_a_sentence() {
     let fathom = with_image();
     fathom.run(["iso", "cat", "disc.iso", "nothing"]).expect_code(2).expect_stderr("there is no nothing");
     fathom.run(["iso", "ls", "absent.iso"]).expect_code(2).expect_stderr("cannot be opened");
-    fathom.run(["iso", "ls", "--session", "0", "disc.iso"]).expect_code(2).expect_stderr("is no session");
+    for session in ["0", "sector:18446744073709551615", "sector:4294967296"] {
+        let outcome = fathom.run(["iso", "ls", "--session", session, "disc.iso"]);
+        outcome.expect_code(2).expect_stderr("is no session");
+    }
+    let far = ["iso", "ls", "--session", "sector:4294967295", "disc.iso"];
+    fathom.run(far).expect_code(2).expect_stderr("neither an ISO 9660 nor");
     fathom
         .run(["iso", "ls", "--namespace", "joliet", "disc.iso"])
         .expect_code(2)
@@ -136,6 +141,74 @@ fn what_cannot_be_read_is_left_out_and_said() {
     );
     assert_eq!(fs::read(fathom.work().join("out/good")).unwrap(), GOOD);
     assert_eq!(names_in(&fathom.work().join("out/d")), [""; 0]);
+}
+
+/// Inode numbers are the image's: two files of one serial number, or of one first block, are still two.
+#[test]
+fn files_of_one_number_have_their_own_bytes() {
+    let file = |name: &str, serial: u32, data: &[u8]| {
+        let susp = vec![susp::px(0o100_644, 2, 0, 0, Some(serial)), susp::nm(0, name.as_bytes())];
+        Spec { data: data.to_vec(), susp, ..Spec::default() }
+    };
+    let long = vec![b'l'; 4000];
+    // What is in the root has numbers that tell files apart; they are used in the directory, too.
+    let serials = Builder::new()
+        .rock_ridge("IEEE_1282")
+        .add("root", file("root", 5, b"root"))
+        .dir("d", Spec { susp: vec![susp::nm(0, b"d")], ..Spec::default() })
+        .add("d/one", file("one", 77, b"one"))
+        .add("d/two", file("two", 77, &long))
+        .add("d/link", Spec { same_as: Some("d/two".into()), ..file("link", 77, b"") })
+        .add("d/three", Spec { same_as: Some("d/one".into()), ..file("three", 77, b"") });
+    let mut blocks = Builder::new().file("short", &long[..20]).file("whole", &long).build();
+    // The short file is the beginning of the whole one.
+    let block = u32::try_from(blocks.data["whole"] / 2048).unwrap();
+    blocks.patch_both32(blocks.record("short") + 2, block);
+    let fathom = Fathom::new();
+    fs::write(fathom.work().join("serials.iso"), serials.build().bytes).unwrap();
+    fs::write(fathom.work().join("blocks.iso"), blocks.bytes).unwrap();
+    fathom.run(["iso", "extract", "serials.iso", "serials"]).expect_code(0);
+    let read = |path: &str| fs::read(fathom.work().join(path)).unwrap();
+    let inode = |path: &str| fs::metadata(fathom.work().join(path)).unwrap().ino();
+    assert_eq!((read("serials/d/one"), read("serials/d/two")), (b"one".to_vec(), long.clone()));
+    assert_eq!((read("serials/d/three"), read("serials/d/link")), (b"one".to_vec(), long.clone()));
+    assert_eq!(inode("serials/d/one"), inode("serials/d/three"), "links stay links");
+    fathom.run(["iso", "extract", "blocks.iso", "blocks"]).expect_code(0);
+    assert_eq!((read("blocks/short"), read("blocks/whole")), (long[..20].to_vec(), long));
+}
+
+/// Paths of 4 KiB and longer, names of more than 255 bytes: what lies beside them is unpacked, and directories get their modes.
+#[test]
+fn what_the_host_cannot_take_is_left_out_and_said() {
+    const WITH_ALL: &str = ": left out: with all that is below it: File name too long";
+    let mut builder = Builder::new();
+    for level in 1..=45 {
+        let spec = Spec { name: Some(vec![b'D'; 100]), ..Spec::default() };
+        builder = builder.dir(&vec!["d"; level].join("/"), spec);
+    }
+    let deep = builder.file("zzz.txt", b"beside").build();
+    let mut named = Builder::new().rock_ridge("RRIP_1991A");
+    for (name, letter) in [("a", b'a'), ("b", b'b')] {
+        let susp = vec![susp::nm(1, &[letter; 200]), susp::nm(0, &[letter; 200])];
+        let spec = Spec { susp, hops: 1, ..Spec::default() };
+        named = if name == "a" { named.dir(name, spec).file("a/below", b"") } else { named.add(name, spec) };
+    }
+    let named = named.file("good", GOOD).build();
+    let fathom = Fathom::new();
+    fs::write(fathom.work().join("deep.iso"), deep.bytes).unwrap();
+    fs::write(fathom.work().join("named.iso"), named.bytes).unwrap();
+    let outcome = fathom.run(["iso", "extract", "deep.iso", "deep"]).expect_code(3);
+    // One sentence, not one for each of the levels below.
+    assert_eq!(outcome.stderr.matches(WITH_ALL).count(), 1, "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("left out").count(), 1, "{outcome:?}");
+    assert_eq!(fs::read(fathom.work().join("deep/zzz.txt")).unwrap(), b"beside");
+    let directory = fathom.work().join("deep").join("d".repeat(100));
+    assert_eq!(fs::metadata(directory).unwrap().permissions().mode() & 0o777, 0o755);
+    let outcome = fathom.run(["iso", "extract", "named.iso", "named"]).expect_code(3);
+    assert_eq!(outcome.stderr.matches(WITH_ALL).count(), 1, "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("b: left out: File name too long").count(), 1, "{outcome:?}");
+    assert!(!outcome.stderr.contains("BELOW"), "{outcome:?}");
+    assert_eq!(names_in(&fathom.work().join("named")), ["GOOD"]);
 }
 
 /// The same bytes under every policy, past the cache, too; and what the device got is told.

@@ -76,7 +76,7 @@ impl<S: ReadAt> Image<S> {
         let scan = Scan::read(&disc, session)?;
         let Some((sector, primary)) = scan.primary() else {
             let what = "neither an ISO 9660 nor a High Sierra volume descriptor is here".into();
-            return Err(Error::Volume { at: volume::place_of_sector(session + 16), what });
+            return Err(Error::Volume { at: volume::place_of_sector(session.saturating_add(16)), what });
         };
         disc.set_block(volume::block_size(*sector, primary)?);
         let mut findings = scan.findings.clone();

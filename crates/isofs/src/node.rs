@@ -226,6 +226,22 @@ impl Node {
     pub fn is_packed(&self) -> bool {
         matches!(self.data, Data::Packed { .. })
     }
+
+    /// Bytes of memory that the target of a link takes.
+    #[cfg(feature = "mount")]
+    pub(crate) fn target_bytes(&self) -> usize {
+        if let Data::Target(target) = &self.data { target.len() } else { 0 }
+    }
+
+    /// Whether two entries are one regular file under two names: the same bytes of the image, and everything else in common. Inode numbers do
+    /// not tell: images have one for files of different content, too.
+    #[must_use]
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        let alike = (self.mode(), self.uid, self.gid) == (other.mode(), other.uid, other.gid)
+            && (self.size, self.is_packed()) == (other.size, other.is_packed())
+            && self.times == other.times;
+        alike && self.extents().zip(other.extents()).is_some_and(|(one, two)| one == two)
+    }
 }
 
 #[cfg(test)]

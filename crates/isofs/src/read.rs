@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Decompressed blocks kept: enough for a few sequential readers, 2 MiB at most, one of the smallest size.
 const KEPT: usize = 16;
 
-/// Which block of which file.
+/// Which block of which file, by all sections of it: files may begin in one block and go on in different ones.
 type Key = (u64, u64);
 
 /// A decompressed block, as it came out of the decoder: into a slice of its own it would be copied once more.
@@ -75,9 +75,7 @@ impl<S: ReadAt> Image<S> {
         match &node.data {
             Data::Stored(extents) => fetch.stored(extents, offset, buf, node.record),
             Data::Packed { extents, claim } => {
-                let claim = claim.as_ref();
-                let mut packed = Packed { fetch, cache: &self.cache, node, extents, claim, header: None };
-                packed.read(offset, buf)
+                Packed::new(fetch, &self.cache, node, extents, claim.as_ref()).read(offset, buf)
             }
             Data::Refused { what, supported: true } => {
                 Err(Error::Data { at: node.record, what: (*what).into() })
@@ -153,8 +151,7 @@ impl<S: ReadAt> Image<S> {
     /// Checks the headers and every block pointer of a compressed file, without decompressing.
     pub(crate) fn check_packed(&self, node: &Node) -> Result<()> {
         let Data::Packed { extents, claim } = &node.data else { return Ok(()) };
-        let (fetch, cache, claim) = (self, &self.cache, claim.as_ref());
-        let mut packed = Packed { fetch, cache, node, extents, claim, header: None };
+        let mut packed = Packed::new(self, &self.cache, node, extents, claim.as_ref());
         let header = packed.header()?;
         let mut index = 0;
         while index < header.blocks() {
@@ -186,7 +183,17 @@ struct Packed<'a, F> {
     header: Option<Header>,
 }
 
-impl<F: Fetch> Packed<'_, F> {
+impl<'a, F: Fetch> Packed<'a, F> {
+    fn new(
+        fetch: &'a F,
+        cache: &'a BlockCache,
+        node: &'a Node,
+        extents: &'a Extents,
+        claim: Option<&'a Claim>,
+    ) -> Self {
+        Self { fetch, cache, node, extents, claim, header: None }
+    }
+
     fn damaged(&self, what: impl Into<String>) -> Error {
         Error::Data { at: self.node.record, what: what.into() }
     }
@@ -259,7 +266,7 @@ impl<F: Fetch> Packed<'_, F> {
         if indices.end - indices.start < 2 || indices.end - indices.start > MOST_AT_ONCE {
             return Vec::new();
         }
-        let key = |index| (self.extents.first_block().unwrap_or(0), index);
+        let key = |index| (self.extents.digest(), index);
         let mut ready: Vec<Option<Block>> = indices.clone().map(|index| self.cache.get(key(index))).collect();
         let (mut jobs, mut places) = (Vec::new(), Vec::new());
         for (place, index) in indices.enumerate().filter(|(place, _)| ready[*place].is_none()) {
@@ -283,7 +290,7 @@ impl<F: Fetch> Packed<'_, F> {
 
     /// A block decompressed.
     fn block(&self, header: &Header, index: u64) -> Result<Block> {
-        let key = (self.extents.first_block().unwrap_or(0), index);
+        let key = (self.extents.digest(), index);
         if let Some(block) = self.cache.get(key) {
             return Ok(block);
         }

@@ -90,7 +90,8 @@ impl Scan {
                 _ => {}
             }
         }
-        scan.findings.add(Condition::Descriptors, place_of_sector(session + DESCRIPTORS_AT), || {
+        let first = session.saturating_add(DESCRIPTORS_AT);
+        scan.findings.add(Condition::Descriptors, place_of_sector(first), || {
             format!(
                 "more than {MOST_DESCRIPTORS} volume descriptors; the first {MOST_DESCRIPTORS} were looked at"
             )

@@ -84,6 +84,11 @@ impl<'a, S: ReadAt> Walk<'a, S> {
         &self.seen
     }
 
+    /// Leaves out what is in the directory that the last step showed.
+    pub fn skip(&mut self) {
+        self.pending = None;
+    }
+
     /// The next file; `None` at the end. Paths are lent, not copied: deep trees have long ones.
     pub fn step(&mut self) -> Option<Step<'_>> {
         if let Some(directory) = self.pending.take()

@@ -145,3 +145,52 @@ fn directory_and_file_must_agree() {
     assert!(image.read_at(&node, 0, &mut [0; 5]).unwrap_err().to_string().contains("disagree"));
     assert!(fathom_isofs::check::check(&image).findings.has(Condition::Compression));
 }
+
+/// Two files with one first section, header and pointers, and different ones behind it: neither gets the other's blocks.
+#[test]
+fn files_that_begin_in_one_block_are_two() {
+    let (mut one, mut two) = (vec![1; 40_000], vec![1; 40_000]);
+    one[4000..].fill(7);
+    two[4000..].fill(9);
+    // Stored, not compressed: equal lengths, so that the pointers are the same.
+    let stored = |data: &[u8]| {
+        let blocks = data.chunks(1 << 15).map(|block| {
+            let mut to = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::none());
+            to.write_all(block).unwrap();
+            to.finish().unwrap()
+        });
+        let blocks: Vec<Vec<u8>> = blocks.collect();
+        let mut file = packed(Codec::Zlib, 1, 15, &vec![0; data.len()])[..16].to_vec();
+        let mut at = 16 + 4 * 3;
+        for length in [0, blocks[0].len(), blocks[1].len()] {
+            at += length;
+            file.extend(u32::try_from(at).unwrap().to_le_bytes());
+        }
+        blocks.iter().for_each(|block| file.extend(block));
+        file
+    };
+    let (first, second) = (stored(&one), stored(&two));
+    assert!(first.len() == second.len() && first[..2048] == second[..2048]);
+    let spec = |name: &str, data: Vec<u8>| Spec {
+        sections: vec![2048, data.len() - 2048],
+        susp: vec![susp::nm(0, name.as_bytes()), claim(Codec::Zlib, 1, 15, 40_000)],
+        data,
+        ..Spec::default()
+    };
+    let builder = Builder::new().rock_ridge("RRIP_1991A");
+    let mut built = builder.add("one", spec("one", first)).add("two", spec("two", second)).build();
+    let block = u32::try_from(built.data["one"] / 2048).unwrap();
+    built.patch_both32(built.record("two") + 2, block);
+    let image = support::open(built.bytes);
+    let node = |path: &str| image.resolve(path.as_bytes()).unwrap().unwrap();
+    let (a, b) = (node("one"), node("two"));
+    assert_eq!(a.extents().unwrap().first_block(), b.extents().unwrap().first_block());
+    // By turns, of one block and of several at once.
+    let mut piece = [0; 100];
+    for (node, byte) in [(&a, 7), (&b, 9), (&a, 7)] {
+        assert_eq!(image.read_at(node, 20_000, &mut piece).unwrap(), 100);
+        assert_eq!(piece, [byte; 100]);
+    }
+    assert!(image.read_all(&a, 1 << 20).unwrap() == one);
+    assert!(image.read_all(&b, 1 << 20).unwrap() == two);
+}

@@ -1,4 +1,5 @@
-//! F7: every switch of a policy on and off, with every other: mounted, read to the last byte by tar, unmounted. All of them read the same bytes.
+//! F7: the seven switches of a policy (elevator, deadline, joining, read-ahead, its extension of what is waited for, pages, free-behind) on and
+//! off, each with every other: mounted, read to the last byte by tar, unmounted. All of them read the same bytes.
 
 use crate::support::{Mounted, can_mount, named, noise};
 use fathom_testkit::iso::Builder;
@@ -7,13 +8,17 @@ use std::fs;
 use std::process::Command;
 
 /// The switches that are an option each.
-const SWITCHES: [[&str; 3]; 5] = [
-    ["--coalesce", "off", "on"],
-    ["--read-ahead", "none", "hsfs"],
-    ["--chunk", "block", "page"],
-    ["--free-behind", "off", "on"],
-    ["--per-open", "off", "on"],
-];
+const SWITCHES: [[&str; 3]; 3] =
+    [["--coalesce", "off", "on"], ["--chunk", "block", "page"], ["--free-behind", "off", "on"]];
+
+/// Read-ahead and its extension are one option, too.
+fn read_ahead(is_there: bool, extends: bool) -> &'static str {
+    match (is_there, extends) {
+        (true, true) => "hsfs,extend=1",
+        (true, false) => "hsfs",
+        (false, _) => "none",
+    }
+}
 
 /// The elevator and its deadline are one option: whether it is there, and whether it looks at the time.
 fn scheduler(is_there: bool, has_deadline: bool) -> String {
@@ -65,9 +70,12 @@ fn every_combination_of_switches_is_mounted_and_read() {
     fathom = mount.into_directory();
     for bits in 0..128_usize {
         let is = |bit: usize| bits >> bit & 1 == 1;
-        let elevator = scheduler(is(5), is(6));
+        let (elevator, read_ahead) = (scheduler(is(3), is(4)), read_ahead(is(5), is(6)));
         let mut options =
             vec!["--counters", "--policy", "seed", "--cache-size", "1MiB", "--scheduler", &elevator];
+        options.extend(["--read-ahead", read_ahead]);
+        // None of the seven; by turns, so that each of them meets both.
+        options.extend(["--per-open", if bits.count_ones().is_multiple_of(2) { "off" } else { "on" }]);
         for (bit, [option, off, on]) in SWITCHES.into_iter().enumerate() {
             options.extend([option, if is(bit) { on } else { off }]);
         }
@@ -78,13 +86,12 @@ fn every_combination_of_switches_is_mounted_and_read() {
         assert_eq!(read, expected, "{options:?}");
         let counted = outcome.stderr.lines().find(|line| line.starts_with('{')).expect("counters");
         let counted: serde_json::Value = serde_json::from_str(counted).unwrap();
-        let read_ahead = if is(1) { "hsfs" } else { "none" };
         assert_eq!(
             (&counted["scheduler"], &counted["read_ahead"]),
             (&elevator.as_str().into(), &read_ahead.into())
         );
         let many = |key: &str| counted[key].as_u64().unwrap() > 0;
-        assert_eq!(many("pages_read_ahead"), is(1), "{options:?}: {counted}");
+        assert_eq!(many("pages_read_ahead"), is(5), "{options:?}: {counted}");
         assert!(many("requests") && (is(0) || !many("requests_joined")), "{options:?}: {counted}");
         fathom = mount.into_directory();
     }

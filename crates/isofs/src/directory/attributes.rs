@@ -102,6 +102,12 @@ fn kind_of(record: &Record<'_>, rr: Option<&RockRidge>) -> Kind {
 }
 
 fn link(node: &mut Node, rr: Option<&RockRidge>, findings: &mut Findings) {
+    if rr.is_some_and(|rr| rr.target_too_long) {
+        let what = "a symbolic link whose target is longer than any path";
+        findings.add(Condition::TooLong, node.record, || what.into());
+        node.data = Data::Refused { what, supported: true };
+        return;
+    }
     let target = rr.and_then(|rr| rr.target.as_deref()).unwrap_or_default();
     let end = target.iter().position(|&b| b == 0);
     if let Some(end) = end {

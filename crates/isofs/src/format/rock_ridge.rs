@@ -3,8 +3,12 @@
 
 use super::bytes::{both32, le32, le64};
 use super::date::{self, Date};
+use super::name;
 use super::susp::Entry;
 use super::zisofs;
+
+/// Longest target of a link in bytes: what a path can be, without the NUL behind it.
+pub const LONGEST_TARGET: usize = 4095;
 
 /// POSIX attributes (PX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +51,12 @@ pub struct RockRidge {
     pub px: Option<Px>,
     /// Device number as major and minor.
     pub device: Option<(u32, u32)>,
-    /// Target of a symbolic link.
+    /// Target of a symbolic link; of one that is too long, what there was room for.
     pub target: Option<Vec<u8>>,
-    /// Name, put together from all NM entries.
+    /// Whether the target is longer than [`LONGEST_TARGET`].
+    pub target_too_long: bool,
+    /// Name, put together from all NM entries; of one that is longer than [`name::LONGEST`] one byte more than that. Thousands of records may
+    /// lead to the same 64 KiB of entries, so what each keeps of them has an end.
     pub name: Option<Vec<u8>>,
     /// CL: this is really the directory at that block.
     pub child: Option<u32>,
@@ -128,11 +135,9 @@ impl RockRidge {
     fn take_nm(&mut self, payload: &[u8]) -> Option<()> {
         let (&flags, text) = payload.split_first()?;
         let name = self.name.get_or_insert_default();
-        match flags & 6 {
-            2 => name.push(b'.'),
-            4 => name.extend(b".."),
-            _ => name.extend(text),
-        }
+        let piece = piece(flags, text);
+        let room = (name::LONGEST + 1).saturating_sub(name.len());
+        name.extend(&piece[..piece.len().min(room)]);
         Some(())
     }
 
@@ -151,22 +156,18 @@ impl RockRidge {
 
     /// Writers may end an SL between two components or inside one; only the component's own flag tells which.
     fn component(&mut self, flags: u8, text: &[u8]) {
+        // The root: at the front of an absolute target. In the middle it is how writers record two slashes in a row.
+        let is_root = flags & 8 != 0;
+        let piece: &[u8] = if is_root { b"/" } else { piece(flags, text) };
+        let slash: &[u8] = if self.link.slash { b"/" } else { b"" };
         let target = self.target.get_or_insert_default();
-        if self.link.slash {
-            target.push(b'/');
-        }
-        if flags & 8 != 0 {
-            // The root: at the front of an absolute target. In the middle it is how writers record two slashes in a row.
-            target.push(b'/');
-            self.link.slash = false;
+        self.target_too_long |= target.len() + slash.len() + piece.len() > LONGEST_TARGET;
+        if self.target_too_long {
             return;
         }
-        match flags & 6 {
-            2 => target.push(b'.'),
-            4 => target.extend(b".."),
-            _ => target.extend(text),
-        }
-        self.link.slash = flags & 1 == 0;
+        target.extend(slash);
+        target.extend(piece);
+        self.link.slash = !is_root && flags & 1 == 0;
     }
 
     fn take_tf(&mut self, payload: &[u8]) -> Option<()> {
@@ -198,6 +199,15 @@ impl RockRidge {
             None => first.into(),
         });
         Some(())
+    }
+}
+
+/// The text of a piece of a name or a target: flags stand for "." and "..".
+fn piece(flags: u8, text: &[u8]) -> &[u8] {
+    match flags & 6 {
+        2 => b".",
+        4 => b"..",
+        _ => text,
     }
 }
 
@@ -258,6 +268,19 @@ mod tests {
         assert_eq!(cut.target.unwrap(), b"ab/../");
         assert_eq!(read(b"SL\x09\x01\0\x02\0\x04\0").target.unwrap(), b"./..");
         assert_eq!(read(b"SL\x0d\x01\0\0\x01b\x08\0\0\x01c").target.unwrap(), b"b//c");
+    }
+
+    /// 64 KiB of entries are all that one record can have, and a thousand can have the same.
+    #[test]
+    fn names_and_targets_have_an_end() {
+        let name = |pieces: usize| read(&b"NM\x0d\x01\x01ABCDEFGH".repeat(pieces)).name.unwrap();
+        assert_eq!((name(128).len(), name(129).len(), name(5000).len()), (1024, 1025, 1025));
+        assert_eq!(read(&b"NM\x05\x01\x04".repeat(5000)).name.unwrap().len(), 1025);
+        let target = |pieces: usize| read(&b"SL\x0f\x01\x01\x01\x08ABCDEFGH".repeat(pieces));
+        let (whole, cut) = (target(511), target(512));
+        assert_eq!((whole.target.unwrap().len(), whole.target_too_long), (4088, false));
+        assert_eq!((cut.target.unwrap().len(), cut.target_too_long), (4088, true));
+        assert!(read(&b"SL\x07\x01\x01\x08\0".repeat(9000)).target.unwrap().len() <= LONGEST_TARGET);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! File sections: where the bytes of a file lie. A section is an extent, perhaps interleaved; a file is one or more of them in the order
 //! of their records. Pure arithmetic: file offset in, run of image bytes out.
 
+use foldhash::quality::FixedState;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+
 /// One section of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
     /// First logical block of data, behind the extended attribute record.
     pub lbn: u64,
@@ -68,6 +71,7 @@ pub struct Extents {
     sections: Vec<Section>,
     /// End of each in the file; saturating, because 64 bits hold more than any medium.
     ends: Vec<u64>,
+    digest: u64,
 }
 
 impl Extents {
@@ -80,6 +84,10 @@ impl Extents {
         }
         self.ends.push(self.bytes().saturating_add(section.bytes));
         self.sections.push(section);
+        let mut hasher = FixedState::default().build_hasher();
+        hasher.write_u64(self.digest);
+        section.hash(&mut hasher);
+        self.digest = hasher.finish();
     }
 
     /// All of them.
@@ -92,6 +100,12 @@ impl Extents {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// One number that stands for all sections in their order; kept with them, since there can be a million.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.digest
     }
 
     /// First block of the first section that has data.
@@ -134,6 +148,22 @@ mod tests {
         assert_eq!(file.run(999, 2048), Some(Run { byte: 50 * 2048 + 999, length: 1 }));
         assert_eq!(file.run(1000, 2048), Some(Run { byte: 20 * 2048, length: 500 }));
         assert_eq!(file.run(1500, 2048), None);
+    }
+
+    #[test]
+    fn files_are_told_apart_by_all_their_sections() {
+        let digest = |sections: &[Section]| sections.iter().copied().collect::<Extents>().digest();
+        let file = [plain(50, 1000), plain(20, 500)];
+        assert_eq!(digest(&file), digest(&file));
+        let others = [
+            vec![plain(50, 1000)],
+            vec![plain(50, 1000), plain(21, 500)],
+            vec![plain(50, 1000), plain(20, 501)],
+            vec![plain(20, 500), plain(50, 1000)],
+            vec![plain(50, 1000), plain(20, 500), plain(20, 500)],
+            vec![plain(50, 1000), Section { unit: 1, gap: 1, ..plain(20, 500) }],
+        ];
+        assert!(others.iter().all(|other| digest(other) != digest(&file)));
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl Listing {
     /// Bytes of memory that it takes, roughly.
     pub(super) fn weight(&self) -> u64 {
         let names: usize = self.entries.iter().map(|entry| entry.name.len()).sum();
-        (self.entries.len() * (size_of::<Entry>() + SECTIONS_BYTES) + names) as u64
+        let targets: usize = self.entries.iter().map(|entry| entry.node.target_bytes()).sum();
+        (self.entries.len() * (size_of::<Entry>() + SECTIONS_BYTES) + names + targets) as u64
     }
 
     /// Where among the entries the one of a record stands.
@@ -166,16 +167,7 @@ fn same(there: &Known, parent: u64, node: &Node) -> bool {
         return true;
     }
     // Writers that store equal contents once make no hard links of them: those have everything in common.
-    let alike = (other.mode(), other.uid(), other.gid(), other.device())
-        == (node.mode(), node.uid(), node.gid(), node.device())
-        && other.times() == node.times();
-    if !alike {
-        return false;
-    }
-    match (other.extents(), node.extents()) {
-        (Some(a), Some(b)) => a == b && other.size() == node.size() && other.is_packed() == node.is_packed(),
-        _ => false,
-    }
+    other.is_same_file(node)
 }
 
 /// A number from a path: whoever gets one gets the same on every mount.
@@ -221,6 +213,18 @@ mod tests {
             let there: Vec<u64> = entries.iter().map(|e| again.enter(ROOT, &e.name, &e.node)).collect();
             assert_eq!(there, numbers, "on another mount, too");
         }
+    }
+
+    #[test]
+    fn a_link_weighs_what_its_target_takes() {
+        let link = |bytes: usize| {
+            let target = vec![b't'; bytes];
+            let susp = vec![susp::px(0o120_777, 1, 0, 0, None), susp::sl(0, &[(0, target.as_slice())])];
+            let built = Builder::new().rock_ridge("RRIP_1991A").add("l", Spec { susp, ..Spec::default() });
+            let image = Image::open(built.build().bytes, &Options::default()).unwrap();
+            Listing::new(image.read_dir(image.root()).unwrap().entries).weight()
+        };
+        assert_eq!(link(120) - link(20), 100);
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub struct Counters {
     pub bridged_bytes: u64,
     /// Pages of small files, read because files before them in their directory were opened.
     pub pages_small_files: u64,
-    /// Requests for directories in advance, past the cache of pages.
+    /// Reads of directories in advance. Where the kernel keeps contents they are requests of their own; with a cache of our own they go
+    /// through it, and what the device gets of them is among the requests above, too.
     pub directory_reads: u64,
     /// Bytes of these.
     pub directory_bytes: u64,

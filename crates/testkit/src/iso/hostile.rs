@@ -1,6 +1,10 @@
 //! The catalogue of hostile inputs H1 to H24, each a well-formed image with one thing broken. A case has the number of the catalogue and a
 //! name; what a reader must do with it is in the tests of the reader.
 
+mod shared_area;
+
+pub use shared_area::{Full, shared_area};
+
 use super::{Builder, Built, Spec, both16, both32, susp};
 
 /// One hostile image, made when it is asked for.
@@ -87,6 +91,8 @@ pub fn all() -> Vec<Hostile> {
     case("H22", "depth 10,000", Box::new(|| deep(10_000)));
     case("H22", "a name of 25,500 bytes", Box::new(long_name));
     case("H22", "2,000 entries of one name", Box::new(|| crowded(2000)));
+    case("H22", "2,000 names of one area of 64 KiB", Box::new(|| shared_area(2000, Full::Names)));
+    case("H22", "2,000 targets of one area of 64 KiB", Box::new(|| shared_area(2000, Full::Targets)));
     case("H23", "two versions of one name", Box::new(versions));
     case("H24", "setuid and devices", Box::new(devices));
     cases

@@ -9,6 +9,7 @@ pub mod options;
 pub mod reading;
 mod session;
 mod show;
+mod transfer;
 
 use crate::console;
 use crate::exit::Usage;
@@ -44,9 +45,12 @@ pub fn open(source: &Source) -> anyhow::Result<Opened> {
     open_under(source, &Policy::modern_on(medium_of(&source.image)))
 }
 
-/// The policy of the options, as it goes through the back-end. A depth that was asked for is the user's.
+/// The policy of the options, as it goes through the back-end and to the device. A depth or a longest request that was asked for is the user's.
 pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
-    let wished = reading.wished(&source.image)?;
+    let mut wished = reading.wished(&source.image)?;
+    if reading.max_transfer.is_none() {
+        wished.max_transfer = transfer::held(&source.image, wished.max_transfer);
+    }
     Ok(match reading.depth {
         Some(_) => wished,
         None => source.backend.held(wished, medium_of(&source.image)),

@@ -150,7 +150,8 @@ impl FromStr for Which {
             "first" => Session::First,
             "last" => Session::Last,
             other => match other.strip_prefix("sector:") {
-                Some(sector) => Session::Sector(sector.parse().map_err(|_| wrong())?),
+                // No medium has more sectors than 32 bits count.
+                Some(sector) => Session::Sector(sector.parse::<u32>().map_err(|_| wrong())?.into()),
                 None => Session::Number(other.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?),
             },
         }))
