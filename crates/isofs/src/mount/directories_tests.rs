@@ -78,7 +78,7 @@ fn over_the_budget_those_below_an_opened_directory_come_with_it() {
     assert!(kept.bytes <= budget && kept.bytes > budget / 2, "{} of {budget}", kept.bytes);
     assert_eq!(
         (kept.ages.len(), kept.bytes),
-        (kept.listings.len(), kept.listings.values().map(|k| k.1).sum::<u64>())
+        (kept.listings.len(), kept.listings.values().map(|one| one.weight).sum::<u64>())
     );
 }
 
