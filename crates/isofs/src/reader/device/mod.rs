@@ -111,6 +111,21 @@ impl Device {
         self.in_flight < self.depth
     }
 
+    /// Whether a helper that has a request may take one more with it: a quarter of the places is left to those who wait for a page.
+    pub(super) fn has_room_for_helpers(&self) -> bool {
+        self.in_flight < self.depth - self.depth / 4
+    }
+
+    /// The pieces that a page waits for and that nobody has taken yet.
+    pub(super) fn queued_for(&self, page: usize) -> Vec<u32> {
+        self.pieces.queued_for(page)
+    }
+
+    /// Whether any of these is still there to be taken.
+    pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
+        self.pieces.any_queued(tokens)
+    }
+
     /// Makes room for one more page. False if everything is in use.
     fn make_room(&mut self) -> bool {
         while !self.cache.has_room() {
