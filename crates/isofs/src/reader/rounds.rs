@@ -24,7 +24,7 @@ impl Core {
 
 impl<S: ReadAt + 'static> Shared<S> {
     /// Carries out a job, and those that come next: for who stands on a page up to the last one that brings it, for a helper as many as
-    /// the image takes.
+    /// the image takes and leave room for those who wait.
     pub(super) fn carry_out_round<'a>(
         self: &'a Arc<Self>,
         mut guard: MutexGuard<'a, Inside>,
