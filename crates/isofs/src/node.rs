@@ -99,6 +99,22 @@ impl Trail {
         }
         false
     }
+
+    /// Whether two ways go over the same directories.
+    #[cfg(feature = "mount")]
+    pub(crate) fn same(one: Option<&Arc<Self>>, other: Option<&Arc<Self>>) -> bool {
+        let mut both = (one, other);
+        while let (Some(one), Some(other)) = both {
+            if Arc::ptr_eq(one, other) {
+                return true;
+            }
+            if one.lbn != other.lbn {
+                return false;
+            }
+            both = (one.parent.as_ref(), other.parent.as_ref());
+        }
+        both.0.is_none() && both.1.is_none()
+    }
 }
 
 impl Drop for Trail {
@@ -256,6 +272,18 @@ mod tests {
         }
         let trail = trail.unwrap();
         assert!(trail.holds(0) && !trail.holds(1_000_000));
+    }
+
+    #[cfg(feature = "mount")]
+    #[test]
+    fn ways_are_the_same_directory_by_directory() {
+        let way = |lbns: &[u64]| lbns.iter().fold(None, |way, &lbn| Some(Trail::new(lbn, way)));
+        let same = |one: &[u64], other: &[u64]| Trail::same(way(one).as_ref(), way(other).as_ref());
+        assert!(same(&[], &[]) && same(&[1, 2, 3], &[1, 2, 3]));
+        assert!(!same(&[1, 2, 3], &[1, 2]) && !same(&[1, 2, 3], &[2, 3]) && !same(&[1, 2], &[1, 3]));
+        assert!(!same(&[], &[1]));
+        let shared = way(&[1, 2]);
+        assert!(Trail::same(shared.as_ref(), shared.as_ref()));
     }
 
     #[test]

@@ -149,6 +149,43 @@ fn memory_is_given_back_when_it_is_quiet() {
     assert!(quiet.counters().cache_bytes >= FILE_BYTES as u64);
 }
 
+/// What no file was opened for is given back, too: directories, and files in advance, also those that come after the look.
+#[test]
+fn what_was_read_without_an_open_file_is_given_back() {
+    let (image, nodes) = image(true);
+    let policy = Policy { idle_s: 1, workers: 1, ..Policy::modern() };
+    let reader = Reader::new(Arc::clone(&image), &policy).unwrap();
+    let mut root = vec![0; 2048];
+    reader.read_metadata(image.root().directory_block().unwrap(), &mut root).unwrap();
+    assert!(reader.counters().cache_bytes > 0);
+    assert!(within(20, || reader.counters().cache_bytes == 0), "directories");
+    reader.prefetch(&nodes[..1], 2 * FILE_BYTES as u64);
+    let hangs = within(20, || helpers(&reader) == 1);
+    // Looked at meanwhile: nothing can be given back of what is on its way.
+    std::thread::sleep(Duration::from_millis(2500));
+    let on_its_way = reader.counters().cache_bytes;
+    let source = image.source();
+    *source.stalled.lock().unwrap() = false;
+    source.released.notify_all();
+    assert!(hangs && on_its_way == FILE_BYTES as u64, "{on_its_way}");
+    assert!(within(20, || reader.counters().cache_bytes == 0), "a file in advance");
+}
+
+/// Nothing is given back while a file is open, also if another one was closed before.
+#[test]
+fn memory_is_kept_while_a_file_is_open() {
+    let (image, nodes) = image(false);
+    let reader = Reader::new(image, &Policy { idle_s: 1, ..Policy::modern() }).unwrap();
+    assert!(read_all(&reader, &nodes[0]) == content(0));
+    let file = reader.open(&nodes[1]);
+    assert_eq!(file.read_at(0, &mut [0; 4096]).unwrap(), 4096);
+    std::thread::sleep(Duration::from_millis(2500));
+    let counters = reader.counters();
+    assert!(counters.cache_bytes > FILE_BYTES as u64 && counters.pages_given_back == 0, "{counters:?}");
+    drop(file);
+    assert!(within(20, || reader.counters().cache_bytes == 0));
+}
+
 /// Directories through the reader are those of the image, and are counted with what the device got.
 #[test]
 fn directories_can_be_read_among_the_rest() {

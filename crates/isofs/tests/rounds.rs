@@ -7,7 +7,8 @@ use fathom_testkit::iso::{Builder, Spec, raw, susp};
 use proptest::prelude::*;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
@@ -229,6 +230,94 @@ fn a_reader_hands_over_what_its_page_wants_and_no_more() {
     assert!(counters.pages_read + counters.pages_ahead > 1, "{counters:?}");
 }
 
+/// An image whose reads from one byte on hang until they are let go.
+struct Hanging {
+    several: Several,
+    byte: u64,
+    hangs: Mutex<Option<bool>>,
+    changed: Condvar,
+}
+
+impl ReadAt for Hanging {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.several.read_at(offset, buf)
+    }
+
+    fn size(&self) -> u64 {
+        self.several.size()
+    }
+
+    fn at_once(&self) -> usize {
+        self.several.at_once
+    }
+
+    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+        if reads.iter().any(|read| read.offset == self.byte) {
+            let mut hangs = self.hangs.lock().unwrap();
+            *hangs = Some(true);
+            while *hangs == Some(true) {
+                hangs = self.changed.wait(hangs).unwrap();
+            }
+        }
+        self.several.read_round(reads, done);
+    }
+}
+
+/// Waits until something holds; whether it did in time.
+fn within_a_minute(holds: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !holds() {
+        if begun.elapsed().as_secs() >= 60 {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+/// Who waits for a page that is with the device takes one request of others after the other, and looks for its page between them.
+#[test]
+fn a_page_with_the_device_is_waited_for_without_a_round_of_others() {
+    let built = Builder::new().file("a", &noise(4096)).file("b", &noise(65_536)).build();
+    let byte = built.data["a"] as u64;
+    let source =
+        Hanging { several: several(built.bytes, 8), byte, hangs: Mutex::new(None), changed: Condvar::new() };
+    let image = Arc::new(Image::open(source, &Options::default()).unwrap());
+    let [a, b] = ["a", "b"].map(|name| image.resolve(name.as_bytes()).unwrap().unwrap());
+    let policy = Policy { coalesce: false, workers: 0, ..Policy::modern() };
+    let reader = Reader::new(Arc::clone(&image), &policy).unwrap();
+    let source = image.source();
+    let rounds = || source.several.rounds.lock().unwrap().clone();
+    let read = || assert_eq!(reader.open(&a).read_at(0, &mut [0; 4096]).unwrap(), 4096);
+    std::thread::scope(|scope| {
+        scope.spawn(read);
+        let hung = within_a_minute(|| source.hangs.lock().unwrap().is_some());
+        reader.prefetch([&b], 65_536);
+        scope.spawn(read);
+        let others = within_a_minute(|| rounds().iter().map(Vec::len).sum::<usize>() == 16);
+        *source.hangs.lock().unwrap() = Some(false);
+        source.changed.notify_all();
+        assert!(hung && others, "what is not held up is read meanwhile");
+    });
+    assert!(rounds().iter().all(|round| round.len() == 1), "{:?}", rounds());
+}
+
+/// S12: a helper leaves a quarter of the places to those who wait for a page.
+#[test]
+fn helpers_leave_room() {
+    let built = Builder::new().file("file", &noise(500_000)).build();
+    let image = Arc::new(Image::open(several(built.bytes, 8), &Options::default()).unwrap());
+    let node = image.resolve(b"file").unwrap().unwrap();
+    let policy = Policy { coalesce: false, workers: 1, depth: 8, ..Policy::modern() };
+    let reader = Reader::new(image, &policy).unwrap();
+    reader.prefetch([&node], 500_000);
+    let rounds = || reader.image().source().rounds.lock().unwrap().clone();
+    let pages = 500_000_usize.div_ceil(4096);
+    assert!(within_a_minute(|| rounds().iter().map(Vec::len).sum::<usize>() == pages), "{:?}", rounds());
+    assert_eq!(rounds().iter().map(Vec::len).max(), Some(6), "{:?}", rounds());
+    assert_eq!(reader.counters().deepest, 6);
+}
+
 /// Helpers take what is read ahead, several requests at a time.
 #[test]
 fn helpers_hand_over_as_many_as_are_taken() {
@@ -240,10 +329,6 @@ fn helpers_hand_over_as_many_as_are_taken() {
     let file = reader.open(&node);
     assert_eq!(file.read_at(0, &mut vec![0; 65_536]).unwrap(), 65_536);
     let rounds = || reader.image().source().rounds.lock().unwrap().clone();
-    let begun = std::time::Instant::now();
-    while rounds().iter().all(|round| round.len() == 1) {
-        assert!(begun.elapsed().as_secs() < 60, "{:?}", rounds());
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    assert!(within_a_minute(|| rounds().iter().any(|round| round.len() > 1)), "{:?}", rounds());
     assert!(rounds().iter().all(|round| round.is_sorted()), "in the order of the sweep: {:?}", rounds());
 }

@@ -7,6 +7,7 @@ use crate::elevator::Elevator;
 use crate::request::{Request, RequestId, Slot, Stage};
 use crate::task::IoClass;
 use crate::time::Nanos;
+use std::ops::Range;
 
 impl Queue {
     /// The request that holds a sector and waits with the elevator. All that wait are looked at.
@@ -19,6 +20,20 @@ impl Queue {
             }
         });
         found.map(|slot| self.requests.id(slot))
+    }
+
+    /// The requests that hold a sector of some runs and wait with the elevator. Neither beginnings nor ends of the runs go back from one to the
+    /// next. All that wait are looked at, once for all runs.
+    pub fn holding_any(&self, runs: &[Range<u64>]) -> Vec<RequestId> {
+        let mut found = Vec::new();
+        self.elevator.each_waiting(&self.requests, &mut |slot| {
+            let request = &self.requests[slot];
+            let begun = runs.partition_point(|run| run.start < request.end());
+            if runs[..begun].last().is_some_and(|run| run.end > request.sector()) {
+                found.push(self.requests.id(slot));
+            }
+        });
+        found
     }
 
     /// A request that waits with the elevator counts from now on as one of this class. Without effect on elevators that know no classes.
@@ -51,6 +66,25 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use crate::elevator::testing::Bench;
+
+    #[test]
+    fn requests_are_found_by_any_of_their_sectors() {
+        for name in ["sweep", "mq-deadline", "noop", "none"] {
+            let mut bench = Bench::new(name);
+            for sector in [200, 100, 124, 1000] {
+                bench.read(sector);
+            }
+            let found = |runs: &[std::ops::Range<u64>]| {
+                let ids = bench.queue.holding_any(runs);
+                let mut sectors: Vec<u64> = ids.into_iter().map(|id| bench.sector(id)).collect();
+                sectors.sort_unstable();
+                sectors
+            };
+            assert_eq!(found(&[107..109, 131..132, 208..300, 900..1001]), [100, 124, 1000], "{name}");
+            assert_eq!(found(&[0..2000, 1100..2000]), [100, 124, 200, 1000], "{name}: one in the other");
+            assert!(found(&[]).is_empty(), "{name}");
+        }
+    }
 
     #[test]
     fn the_next_read_behind_a_small_hole_is_taken_along() {

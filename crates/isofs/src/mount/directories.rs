@@ -6,11 +6,12 @@ use super::table::Listing;
 use crate::directory::Entry;
 use crate::error::Place;
 use crate::image::Image;
-use crate::node::Node;
+use crate::node::{Node, Trail};
 use crate::source::ReadAt;
 use crate::staged::Held;
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,10 +39,19 @@ pub enum DirOrder {
 /// A directory: its first block, and the record that led to it.
 type Key = (u64, Place);
 
+/// A directory that is kept.
+#[derive(Debug)]
+struct One {
+    listing: Arc<Listing>,
+    /// The way by which it was reached, which hangs on its entries: by another way they are others.
+    trail: Option<Arc<Trail>>,
+    weight: u64,
+}
+
 /// What is kept, oldest first.
 #[derive(Debug, Default)]
 struct Kept {
-    listings: HashMap<Key, (Arc<Listing>, u64), FixedState>,
+    listings: HashMap<Key, One, FixedState>,
     ages: VecDeque<Key>,
     bytes: u64,
 }
@@ -76,12 +86,15 @@ impl Directories {
         Listing::new(entries)
     }
 
-    /// A directory that was taken apart in advance.
+    /// A directory that was taken apart in advance, if it was reached by the same way: whether a directory contains itself is told by the
+    /// way that leads to it.
     pub(super) fn get(&self, node: &Node) -> Option<Arc<Listing>> {
         if self.budget == 0 {
             return None;
         }
-        self.lock().listings.get(&key(node)?).map(|(listing, _)| Arc::clone(listing))
+        let kept = self.lock();
+        let one = kept.listings.get(&key(node)?)?;
+        Trail::same(one.trail.as_ref(), node.trail.as_ref()).then(|| Arc::clone(&one.listing))
     }
 
     /// Reads all directories, if they fit.
@@ -125,14 +138,14 @@ impl Directories {
         true
     }
 
-    /// Holds the bytes of a directory that is about to be taken apart, read as directories are; nothing without a budget.
+    /// Holds the bytes of a directory that is about to be taken apart, read as directories are.
     pub(super) fn own_area<'i, S: ReadAt>(
         &self,
         image: &'i Image<S>,
         read: Read<'_>,
         node: &Node,
     ) -> Option<Held<'i>> {
-        let block = node.directory_block().filter(|_| self.budget > 0 && node.size() <= BELOW)?;
+        let block = node.directory_block().filter(|_| node.size() <= BELOW)?;
         let start = image.disc.byte_of(block)?;
         let mut held = image.disc.staged.hold();
         let range = start..start.saturating_add(node.size());
@@ -146,22 +159,28 @@ impl Directories {
         if !self.near.load(Ordering::Acquire) {
             return told;
         }
+        // What has no block on the disc is made when it is asked for.
+        let area = |node: &Node| {
+            let start = image.disc.byte_of(node.directory_block()?)?;
+            Some(start..start.saturating_add(node.size()))
+        };
         let nodes = listing.entries.iter().map(|entry| &entry.node);
-        let mut inner: Vec<&Node> =
-            nodes.filter(|node| node.is_directory() && self.get(node).is_none()).collect();
-        inner.sort_by_key(|node| node.directory_block());
+        let missing = nodes.filter(|node| node.is_directory() && self.get(node).is_none());
+        let mut inner: Vec<(&Node, Range<u64>)> =
+            missing.filter_map(|node| Some((node, area(node)?))).collect();
+        inner.sort_by_key(|(_, range)| range.start);
         let mut left = BELOW.min(self.budget);
-        let mut ranges = Vec::new();
-        for node in &inner {
-            let start = node.directory_block().and_then(|block| image.disc.byte_of(block));
-            let Some(rest) = left.checked_sub(node.size()) else { break };
-            left = rest;
-            ranges.extend(start.map(|start| start..start.saturating_add(node.size())));
-        }
-        inner.truncate(ranges.len());
+        let fits = |(node, _): &&(&Node, Range<u64>)| {
+            let rest = left.checked_sub(node.size());
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        let fitting = inner.iter().take_while(fits).count();
+        inner.truncate(fitting);
+        let ranges = inner.iter().map(|(_, range)| range.clone()).collect();
         let mut held = image.disc.staged.hold();
         areas::stage(image, &areas::joined(ranges, NEAR), read, &mut held, &mut told);
-        for node in inner {
+        for (node, _) in inner {
             // What is wrong with one is told to who looks into it.
             let Ok(directory) = image.read_dir(node) else { continue };
             let kept = self.keep(node, self.listing(directory.entries), true);
@@ -177,13 +196,14 @@ impl Directories {
         let mut kept = self.lock();
         while kept.bytes + weight > self.budget {
             let oldest = if instead { kept.ages.pop_front()? } else { return None };
-            let gone = kept.listings.remove(&oldest).map_or(0, |(_, weight)| weight);
+            let gone = kept.listings.remove(&oldest).map_or(0, |one| one.weight);
             kept.bytes -= gone;
         }
         let listing = Arc::new(listing);
-        match kept.listings.insert(key, (Arc::clone(&listing), weight)) {
+        let one = One { listing: Arc::clone(&listing), trail: node.trail.clone(), weight };
+        match kept.listings.insert(key, one) {
             None => kept.ages.push_back(key),
-            Some((_, before)) => kept.bytes -= before,
+            Some(before) => kept.bytes -= before.weight,
         }
         kept.bytes += weight;
         Some(listing)

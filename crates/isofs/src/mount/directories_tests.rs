@@ -78,8 +78,34 @@ fn over_the_budget_those_below_an_opened_directory_come_with_it() {
     assert!(kept.bytes <= budget && kept.bytes > budget / 2, "{} of {budget}", kept.bytes);
     assert_eq!(
         (kept.ages.len(), kept.bytes),
-        (kept.listings.len(), kept.listings.values().map(|k| k.1).sum::<u64>())
+        (kept.listings.len(), kept.listings.values().map(|one| one.weight).sum::<u64>())
     );
+}
+
+#[test]
+fn a_directory_that_is_not_on_the_disc_takes_nobodys_place() {
+    let builder = Builder::new().boot(&[1; 2048]).dir("a", Spec::default()).dir("b", Spec::default());
+    let options = Options { boot: true, ..Options::default() };
+    let image = Image::open(builder.build().bytes, &options).unwrap();
+    // Room for two of the three directories.
+    let directories = Directories::new(DirOrder::Disk, 4 << 10);
+    with_reads(&image, |read| directories.at_mount(&image, read));
+    let root = directories.listing(image.read_dir(image.root()).unwrap().entries);
+    with_reads(&image, |read| directories.below(&image, read, &root));
+    let kept = |name: &[u8]| directories.get(root.find(name).unwrap()).is_some();
+    assert!(!kept(b".fathom") && kept(b"a") && kept(b"b"));
+}
+
+/// What contains what is told by the way that led there: by another way a directory's entries are others.
+#[test]
+fn a_directory_is_kept_for_the_way_it_was_reached_by() {
+    let image = image(2, 1);
+    let directories = Directories::new(DirOrder::Disk, 64 << 20);
+    with_reads(&image, |read| directories.at_mount(&image, read));
+    let mut node = image.read_dir(image.root()).unwrap().entries.remove(0).node;
+    assert!(directories.get(&node).is_some(), "read again, the way is the same");
+    node.trail = Some(Trail::new(7, node.trail.take()));
+    assert!(directories.get(&node).is_none());
 }
 
 #[test]

@@ -3,11 +3,10 @@
 
 mod advance;
 
-use super::areas;
 use super::attributes::{attributes, errno_of, kind_of};
 use super::directories::Directories;
 use super::following::Following;
-use super::table::{Listing, ROOT, Table};
+use super::table::{ROOT, Table};
 use super::{Cache, Mounting};
 use crate::error::Result;
 use crate::node::{Kind, Node};
@@ -89,28 +88,6 @@ impl<S: ReadAt + 'static> Files<S> {
 
     fn opened(&self) -> MutexGuard<'_, HashMap<u64, Arc<Open<S>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A directory's entries, read once as long as the kernel knows it.
-    fn listing(&self, number: u64) -> std::result::Result<Arc<Listing>, Errno> {
-        if let Some(listing) = self.table.listing(number) {
-            return Ok(listing);
-        }
-        let node = self.table.node(number).ok_or(Errno::ENOENT)?;
-        if !node.is_directory() {
-            return Err(Errno::ENOTDIR);
-        }
-        if let Some(listing) = self.directories.get(&node) {
-            return Ok(self.table.keep(number, listing));
-        }
-        let image = self.reader.image();
-        let read: areas::Read<'_> = &|byte: u64, buf: &mut [u8]| self.area(byte, buf);
-        let _held = self.directories.own_area(image, read, &node);
-        let directory = image.read_dir(&node).map_err(|error| errno_of(&error))?;
-        let listing = Arc::new(self.directories.listing(directory.entries));
-        let listing = self.table.keep(number, listing);
-        self.count(self.directories.below(image, read, &listing));
-        Ok(listing)
     }
 
     /// The entries from `offset` on with the offset of the next, "." and ".." first.

@@ -48,6 +48,10 @@ pub(super) struct Page {
     pub(super) pins: u32,
     referenced: bool,
     used: bool,
+    /// Left behind, and nobody has wanted it since.
+    behind: bool,
+    /// Whether it stands in the list of those that were left behind, where it keeps its place.
+    listed: bool,
     generation: u32,
 }
 
@@ -110,7 +114,12 @@ impl Cache {
     /// Drops a page; `None` if everything is in use.
     pub(super) fn evict(&mut self) -> Option<Page> {
         while let Some((at, generation)) = self.behind.pop_front() {
-            if self.pages[at].generation == generation && self.may_go(at) {
+            let page = &mut self.pages[at];
+            if page.generation != generation {
+                continue;
+            }
+            page.listed = false;
+            if page.behind && self.may_go(at) {
                 return self.remove(at);
             }
         }
@@ -148,6 +157,8 @@ impl Cache {
             pins: 0,
             referenced: false,
             used: true,
+            behind: false,
+            listed: false,
             generation,
         };
         let at = match self.free.pop() {
@@ -183,15 +194,21 @@ impl Cache {
         let page = &mut self.pages[at];
         page.referenced = true;
         page.ahead = false;
+        page.behind = false;
     }
 
     /// The reader has gone on and is not expected back.
     pub(super) fn left_behind(&mut self, at: usize) {
         let page = &mut self.pages[at];
         page.referenced = false;
+        page.behind = true;
+        if std::mem::replace(&mut page.listed, true) {
+            return;
+        }
         self.behind.push_back((at, page.generation));
-        // Places that were reused meanwhile are skipped when they come up; the list must not outgrow the cache.
-        if self.behind.len() > 2 * self.limit {
+        // Places that were reused meanwhile are skipped when they come up; the list must not outgrow the cache. Each page stands in it once,
+        // so that half of it goes at least.
+        if self.behind.len() > 2 * self.limit.max(self.pages.len()) {
             let pages = &self.pages;
             self.behind.retain(|&(at, generation)| pages[at].generation == generation);
         }
@@ -214,6 +231,8 @@ fn blank(key: Key) -> Page {
         pins: 0,
         referenced: false,
         used: false,
+        behind: false,
+        listed: false,
         generation: 0,
     }
 }
@@ -266,6 +285,26 @@ mod tests {
         cache.release();
         assert_eq!((cache.len(), cache.pages.capacity(), cache.limit()), (0, 0, 100));
         assert_eq!(enter(&mut cache, 7), None);
+    }
+
+    /// Who goes over the same pages again and again makes no list that grows with it.
+    #[test]
+    fn a_page_is_left_behind_once_however_often() {
+        let mut cache = Cache::new(3);
+        (0..3).for_each(|page| _ = enter(&mut cache, page));
+        for round in 0..100 {
+            let at = cache.find(key(round % 3)).unwrap();
+            cache.wanted(at);
+            cache.left_behind(at);
+        }
+        assert_eq!(cache.behind.len(), 3);
+        // Page 0 is wanted again: no longer the first to go, nor the next.
+        cache.wanted(cache.find(key(0)).unwrap());
+        assert_eq!(enter(&mut cache, 3), Some(1));
+        assert_eq!(enter(&mut cache, 4), Some(2));
+        // And left behind again it goes before the others.
+        cache.left_behind(cache.find(key(0)).unwrap());
+        assert_eq!(enter(&mut cache, 5), Some(0));
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Memory is given back when nothing has been read for a while. From the moment on at which the last file is closed a thread waits for that,
-//! and ends with it; while files are open and read there is none.
+//! Memory is given back when nothing has been read for a while. A thread waits for that from the moment on at which the last file is closed, or
+//! at which something comes into the cache while none is open: directories, small files in advance, the last of what helpers read. It ends
+//! when that is done, or when a file is opened.
 
 use super::threads::{Inside, Shared};
 use crate::source::ReadAt;
@@ -48,7 +49,14 @@ impl<S: ReadAt + 'static> Shared<S> {
         let quiet = &mut guard.quiet;
         quiet.opens = quiet.opens.saturating_sub(1);
         quiet.last_use = self.now();
-        if quiet.opens > 0 || quiet.watched || quiet.after.is_none() || guard.core.cached_pages() == 0 {
+        self.watch(guard);
+    }
+
+    /// If no file is open and there is something to give back, somebody waits from now on for it to stay quiet.
+    pub(super) fn watch(self: &Arc<Self>, mut guard: MutexGuard<'_, Inside>) {
+        let quiet = &guard.quiet;
+        let never = quiet.after.is_none() || guard.closing;
+        if never || quiet.opens > 0 || quiet.watched || guard.core.cached_pages() == 0 {
             return;
         }
         guard.quiet.watched = true;
@@ -56,16 +64,16 @@ impl<S: ReadAt + 'static> Shared<S> {
         let shared = Arc::clone(self);
         let started = std::thread::Builder::new().name("idle".into()).spawn(move || shared.wait_for_quiet());
         if started.is_err() {
-            self.lock().quiet.watched = false; // the next one to be closed tries again
+            self.lock().quiet.watched = false; // the next one tries again
         }
     }
 
     fn wait_for_quiet(self: Arc<Self>) {
         let mut guard = self.lock();
-        while !guard.closing {
+        while !guard.closing && guard.quiet.opens == 0 {
             let Some(left) = guard.quiet.left(self.now()) else { break };
             if left == Nanos::ZERO {
-                // What is in use stays; with the rest gone there is nothing more to wait for.
+                // What is on its way stays; when it is there, the helper that brought it looks again.
                 let _ = guard.core.give_back();
                 break;
             }

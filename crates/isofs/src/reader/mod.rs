@@ -102,12 +102,14 @@ impl<S: ReadAt + 'static> Reader<S> {
     pub fn prefetch<'n>(&self, files: impl IntoIterator<Item = &'n Node>, most: u64) {
         let shared = &self.owner.0;
         let mut guard = shared.lock();
+        guard.used(shared.now());
         let mut left = most;
         for extents in files.into_iter().filter_map(shared_extents) {
             let Some(bytes) = guard.core.prefetch(shared.now(), extents, left) else { break };
             left -= bytes;
         }
         shared.help(guard);
+        shared.watch(shared.lock());
     }
 
     /// Fills a buffer from a block of the image on, as what a directory is: before what other readers wait for, where the elevator knows of
@@ -122,7 +124,9 @@ impl<S: ReadAt + 'static> Reader<S> {
         let stream = shared.lock().core.open_metadata(&extents);
         let record = Place { lbn, offset: 0 };
         let read = through(shared, Some(stream), &extents, 0, buf, record);
-        shared.lock().core.close(stream);
+        let mut guard = shared.lock();
+        guard.core.close(stream);
+        shared.watch(guard);
         match read? {
             n if n == buf.len() => Ok(()),
             n => Err(beyond(record, n as u64)),

@@ -174,6 +174,32 @@ impl Pieces {
         found
     }
 
+    /// The pieces with the elevator that a page waits for: its own, and those that bring what others of its pieces wait for.
+    pub(super) fn queued_for(&self, page: usize) -> Vec<u32> {
+        let is_queued = |token: u32| self.get(token).stage == Stage::Queued;
+        let own = self
+            .wanted
+            .iter()
+            .enumerate()
+            .filter(|(_, wanted)| wanted.page == page && wanted.stage == Stage::Queued);
+        let own = own.map(|(token, _)| u32::try_from(token).unwrap_or(u32::MAX));
+        let brings = |followers: &[u32]| followers.iter().any(|&token| self.get(token).page == page);
+        let leaders =
+            self.followers.iter().filter(|&(&token, followers)| is_queued(token) && brings(followers));
+        own.chain(leaders.map(|(&token, _)| token)).collect()
+    }
+
+    /// Whether any of some pieces is still with the elevator. Those at the end that are not are taken off, so that asking again costs little.
+    pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
+        while let Some(&last) = tokens.last() {
+            if self.get(last).stage == Stage::Queued {
+                return true;
+            }
+            tokens.pop();
+        }
+        false
+    }
+
     /// A queued piece is no longer wanted for its page.
     pub(super) fn abandon(&mut self, token: u32) {
         self.wanted[token as usize].page = NOWHERE;
@@ -205,6 +231,24 @@ mod tests {
         let alone = none.put(piece(0, 0, 4096));
         none.lead(alone);
         assert_eq!(none.bringing(0, 4096), None, "switched off");
+    }
+
+    #[test]
+    fn a_page_waits_for_its_own_pieces_and_for_those_it_is_attached_to() {
+        let mut pieces = Pieces::new(true);
+        let tokens: Vec<u32> = (0..4).map(|n| pieces.put(piece(n / 2, 4096 * n as u64, 4096))).collect();
+        tokens.iter().for_each(|&token| pieces.lead(token));
+        pieces.attach(tokens[3], piece(0, 3 * 4096, 4096));
+        pieces.starts(tokens[0]);
+        let mut waits = pieces.queued_for(0);
+        waits.sort_unstable();
+        assert_eq!(waits, [tokens[1], tokens[3]]);
+        assert_eq!(pieces.queued_for(1), [tokens[2], tokens[3]]);
+        assert!(pieces.any_queued(&mut waits));
+        pieces.starts(tokens[3]);
+        assert!(pieces.any_queued(&mut waits) && waits == [tokens[1]]);
+        pieces.starts(tokens[1]);
+        assert!(!pieces.any_queued(&mut waits) && pieces.queued_for(0).is_empty());
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub struct Policy {
     pub isolate: bool,
     /// Page cache in bytes.
     pub cache_bytes: u64,
-    /// Seconds without a read after which the cache is given back; 0 keeps it. Looked at from the moment on at which the last file is closed.
+    /// Seconds without a read after which the cache is given back; 0 keeps it. Looked at while no file is open.
     pub idle_s: u32,
     /// Whether who wants blocks that are on their way for another file waits for that read.
     pub attach: bool,

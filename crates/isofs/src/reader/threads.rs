@@ -173,5 +173,8 @@ impl<S: ReadAt + 'static> Shared<S> {
             }
         }
         guard.helpers -= 1;
+        if guard.helpers == 0 {
+            self.watch(guard);
+        }
     }
 }

@@ -74,15 +74,7 @@ impl Device {
         if let Some(token) = self.again.pop_front() {
             return Work::Job(self.job(now, vec![token], now));
         }
-        let before = self.backlog.len();
-        for _ in 0..before {
-            let Some(bio) = self.backlog.pop_front() else { break };
-            self.submit(now, bio);
-            if self.backlog.len() == before {
-                self.backlog.rotate_right(1); // still full: it keeps its turn
-                break;
-            }
-        }
+        self.refill(now);
         loop {
             match self.queue.next(now, 1) {
                 Next::Request(id) => {
@@ -94,6 +86,22 @@ impl Device {
                 Next::NotBefore(until) => return Work::NotBefore(until),
             }
         }
+    }
+
+    /// Bios that the queue had no place for take the places that have become free; how many were tried. The first one that finds none ends it:
+    /// a file in a hundred thousand pieces would else be gone through for each request.
+    fn refill(&mut self, now: Nanos) -> usize {
+        let mut tried = 0;
+        while let Some(bio) = self.backlog.pop_front() {
+            let left = self.backlog.len();
+            self.submit(now, bio);
+            tried += 1;
+            if self.backlog.len() > left {
+                self.backlog.rotate_right(1); // it keeps its turn
+                break;
+            }
+        }
+        tried
     }
 
     /// A request as a job, with what lies behind small holes; `None` if nobody wants any of it any more.
@@ -167,5 +175,60 @@ impl Device {
         self.in_flight += 1;
         self.counters.deepest = self.counters.deepest.max(self.in_flight);
         Job { request: None, bridged: Vec::new(), byte, parts, buffers, issued_at: now }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::cache::Key;
+    use super::super::super::policy::{Chunk, Policy};
+    use super::super::Asker;
+    use super::*;
+    use crate::format::section::{Extents, Section};
+    use fathom_iopath::Queue;
+    use fathom_iopath::readahead::Kind;
+
+    const BY: Asker = Asker { owner: 0, metadata: false };
+
+    fn device(policy: &Policy) -> Device {
+        Device::new(policy, Queue::new(policy.elevator().unwrap(), policy.rules()), 2048, 1 << 40)
+    }
+
+    #[test]
+    fn who_found_no_place_tries_again_only_as_places_become_free() {
+        // A piece of one byte in every other block: more of them than there are places.
+        let section = |n| Section { lbn: 2 * n, bytes: 1, unit: 0, gap: 0 };
+        let extents: Extents = (0..20_480).map(section).collect();
+        let (mut device, now) = (device(&Policy::modern()), Nanos::ZERO);
+        for page in 0..5 {
+            assert!(device.ask(now, Key { file: 0, page }, &extents, Kind::Async, BY));
+        }
+        let left = device.backlog.len();
+        assert!(left > 1000 && device.refill(now) == 1 && device.backlog.len() == left);
+        let first = device.backlog[0].sector();
+        for done in 1..=10 {
+            let Work::Job(job) = device.next(now) else { panic!("there is enough to do") };
+            let bytes = job.bytes();
+            device.complete(now, job, bytes, None);
+            assert_eq!((device.refill(now), device.backlog.len()), (2, left - done));
+        }
+        assert_eq!(device.backlog[0].sector(), first + 10 * 8, "in their order");
+    }
+
+    #[test]
+    fn all_of_a_page_is_hurried_at_once() {
+        let section = |n: u64| Section { lbn: 2 * n, bytes: 2048, unit: 0, gap: 0 };
+        let extents: Extents = [3, 1, 2, 0].map(section).into_iter().collect();
+        let apart = Policy { chunk: Chunk::Block, coalesce: false, ..Policy::modern() };
+        let together: Extents = [Section { lbn: 10, bytes: 8192, unit: 0, gap: 0 }].into_iter().collect();
+        for (policy, extents) in [(&Policy::modern(), &extents), (&apart, &extents), (&apart, &together)] {
+            let (mut device, now) = (device(policy), Nanos::ZERO);
+            for page in 0..2 {
+                assert!(device.ask(now, Key { file: 0, page }, extents, Kind::Async, BY));
+            }
+            let at = device.cache.find(Key { file: 0, page: 0 }).unwrap();
+            device.promote(now, at, extents, BY);
+            assert_eq!(device.counters.promoted, 2, "of each block");
+        }
     }
 }

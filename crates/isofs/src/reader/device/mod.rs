@@ -14,6 +14,7 @@ use crate::format::section::Extents;
 use fathom_iopath::readahead::{Kind, PAGE_BYTES};
 use fathom_iopath::{Bio, IoClass, Nanos, Op, Queue, Submitted, TaskId, TaskInfo};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Whose pages are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,21 @@ impl Device {
         self.in_flight < self.depth
     }
 
+    /// Whether a helper that has a request may take one more with it: a quarter of the places is left to those who wait for a page.
+    pub(super) fn has_room_for_helpers(&self) -> bool {
+        self.in_flight < self.depth - self.depth / 4
+    }
+
+    /// The pieces that a page waits for and that nobody has taken yet.
+    pub(super) fn queued_for(&self, page: usize) -> Vec<u32> {
+        self.pieces.queued_for(page)
+    }
+
+    /// Whether any of these is still there to be taken.
+    pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
+        self.pieces.any_queued(tokens)
+    }
+
     /// Makes room for one more page. False if everything is in use.
     fn make_room(&mut self) -> bool {
         while !self.cache.has_room() {
@@ -160,6 +176,7 @@ impl Device {
         };
         let start = key.page.saturating_mul(PAGE_BYTES);
         let end = start.saturating_add(PAGE_BYTES).min(extents.bytes());
+        let mut attached = Vec::new();
         let mut at = start;
         while at < end {
             let Some(run) = extents.run(at, u32::try_from(self.block).unwrap_or(2048)) else { break };
@@ -173,27 +190,31 @@ impl Device {
                 let length = usize::try_from(there).unwrap_or(0);
                 let (byte, owner) = (run.byte, by.owner);
                 let wanted = Wanted { page, at: within, byte, length, owner, stage: Stage::Queued };
-                self.want(now, wanted, task);
+                if !self.want(now, wanted, task) {
+                    attached.push(wanted.first_sector()..wanted.first_sector() + u64::from(wanted.sectors()));
+                }
             }
             at += length;
+        }
+        if self.promotes && task != AHEAD {
+            self.hurry(now, attached, class_of(task));
         }
         true
     }
 
-    fn want(&mut self, now: Nanos, wanted: Wanted, task: TaskId) {
+    /// Asks for a piece. False if it is on its way already.
+    fn want(&mut self, now: Nanos, wanted: Wanted, task: TaskId) -> bool {
         self.cache.page_mut(wanted.page).pending += 1;
         if let Some(other) = self.pieces.bringing(wanted.byte, wanted.length) {
             self.pieces.attach(other, wanted);
             self.counters.attached += 1;
-            if self.promotes && task != AHEAD {
-                self.hurry(now, wanted.first_sector(), class_of(task));
-            }
-            return;
+            return false;
         }
         let token = self.pieces.put(wanted);
         self.pieces.lead(token);
         let bio = Bio::new(Op::Read, wanted.first_sector(), wanted.sectors()).by(task).token(token);
         self.submit(now, bio);
+        true
     }
 
     /// Somebody waits for a page that is being read ahead: what of it is still queued counts from now on as waited for.
@@ -205,16 +226,30 @@ impl Device {
         let class = class_of(if by.metadata { METADATA } else { SYNC });
         let start = page.key.page.saturating_mul(PAGE_BYTES);
         let end = start.saturating_add(PAGE_BYTES).min(extents.bytes());
+        let mut runs = Vec::new();
         let mut at = start;
         while at < end {
             let Some(run) = extents.run(at, u32::try_from(self.block).unwrap_or(2048)) else { break };
-            self.hurry(now, run.byte / SECTOR, class);
-            at += run.length.min(end - at).max(1);
+            let length = run.length.min(end - at).max(1);
+            runs.push(run.byte / SECTOR..run.byte.saturating_add(length).div_ceil(SECTOR));
+            at += length;
         }
+        self.hurry(now, runs, class);
     }
 
-    fn hurry(&mut self, now: Nanos, sector: u64, class: IoClass) {
-        if let Some(id) = self.queue.holding(sector) {
+    /// What is queued of some runs of sectors counts from now on as one of a class. The queue is looked through once for all of them: a page
+    /// may lie in thousands.
+    fn hurry(&mut self, now: Nanos, mut runs: Vec<Range<u64>>, class: IoClass) {
+        if runs.is_empty() {
+            return;
+        }
+        runs.sort_unstable_by_key(|run| run.start);
+        let mut end = 0;
+        for run in &mut runs {
+            end = run.end.max(end); // where one lies in another
+            run.end = end;
+        }
+        for id in self.queue.holding_any(&runs) {
             self.counters.promoted += 1;
             self.queue.hurry(now, id, class);
         }
