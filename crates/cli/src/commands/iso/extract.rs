@@ -28,7 +28,7 @@ struct Unpacking<'a> {
     /// Whether contents go through the reader's cache: every byte is wanted once, so only for those who ask how that goes.
     cached: bool,
     into: &'a Path,
-    links: Vec<(PathBuf, Vec<u8>)>,
+    links: Vec<(Vec<u8>, Vec<u8>)>,
     directories: Vec<(PathBuf, Node)>,
     /// The first path of each inode, with what it shows: further ones of the same file become hard links.
     first: HashMap<u64, (PathBuf, Node)>,

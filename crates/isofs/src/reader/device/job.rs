@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn who_found_no_place_tries_again_only_as_places_become_free() {
         // A piece of one byte in every other block: more of them than there are places.
-        let section = |n| Section { lbn: 2 * n, bytes: 1, unit: 0, gap: 0 };
+        let section = |n: u64| Section { lbn: 2 * n, bytes: 1, unit: 0, gap: 0 };
         let extents: Extents = (0..20_480).map(section).collect();
         let (mut device, now) = (device(&Policy::modern()), Nanos::ZERO);
         for page in 0..5 {
