@@ -41,11 +41,15 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path, busy: Duration) 
 
 /// The version of the file, after the check that it is ours and not from the future.
 fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    // Of one moment: between two of the questions another program may make the file.
+    let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
+    let moment = moment.map_err(|e| explain(path, e))?;
     let number =
         |sql: &str| connection.query_row(sql, [], |r| r.get::<_, i64>(0)).map_err(|e| explain(path, e));
     let found = number("PRAGMA user_version")?;
     let application = number("PRAGMA application_id")?;
     let objects = number("SELECT count(*) FROM sqlite_schema")?;
+    drop(moment);
     let fresh = found == 0 && application == 0 && objects == 0;
     if !fresh && application != APPLICATION_ID {
         return Err(StoreError::Foreign { path: path.to_path_buf() });

@@ -116,7 +116,7 @@ impl Rate {
             return None;
         }
         // The more of it was sequential and the longer it took, the more it weighs: up to 4 of 5 parts.
-        let weight = (9 * self.sequential / self.samples * took.0 / WINDOW.0).min(8);
+        let weight = ((9 * self.sequential / self.samples).saturating_mul(took.0) / WINDOW.0).min(8);
         let parts = 10 - weight;
         self.peak = (self.peak * (parts - 1) / parts + rate / parts).max(1);
         Some(((self.peak * (longest.0 / 1000)) >> SHIFT).max(1))
@@ -151,6 +151,13 @@ mod tests {
         let mut rate = Rate { peak: 9_000, ..Rate::new(true) };
         assert!(streamed(&mut rate, 1100, true).is_some());
         assert!((9_700..9_900).contains(&rate.peak), "a tenth of it: {rate:?}");
+    }
+
+    #[test]
+    fn a_time_longer_than_any_trace_weighs_the_most() {
+        let mut rate = Rate::new(true);
+        assert_eq!(streamed(&mut rate, 40, false), None);
+        assert!(rate.completed(Nanos(u64::MAX / 4), LONGEST).is_some());
     }
 
     #[test]

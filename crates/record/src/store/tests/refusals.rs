@@ -80,3 +80,17 @@ fn a_changed_row_is_reported_and_not_guessed() {
         assert!(error.contains(word), "{change}: {error}");
     }
 }
+
+/// Who looks while another makes the file sees nothing or all of it.
+#[test]
+fn a_store_that_is_being_made_is_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..60 {
+        let path = dir.path().join(format!("{n}.db"));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| Store::open(&path).unwrap());
+            }
+        });
+    }
+}
