@@ -8,12 +8,16 @@ pub const MS: u64 = 1_000_000;
 /// See [`US`].
 pub const S: u64 = 1_000_000_000;
 
+/// Brackets that were left over behind a number (`65536)`): fio reads over them, and nobody means anything else by it.
+const LEFT_OVER: [char; 3] = [')', ']', '}'];
+
 /// A number of bytes, or of anything that takes the same suffixes. `kb_base` is 1024 or 1000: what `k` means. `kib` means the other.
+/// A closing bracket behind it counts for nothing.
 ///
 /// # Errors
 /// A sentence that says what was expected.
 pub fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
-    let lower = text.trim().to_ascii_lowercase();
+    let lower = text.trim().trim_end_matches(LEFT_OVER).to_ascii_lowercase();
     let (digits, radix) = match lower.strip_prefix("0x") {
         Some(hex) => (hex, 16),
         None => (lower.as_str(), 10),
@@ -61,6 +65,12 @@ fn factor(suffix: &str, kb_base: u64) -> Option<u64> {
 #[must_use]
 pub fn has_surprising_suffix(text: &str) -> bool {
     text.to_ascii_lowercase().split([',', ':', '-', '/']).any(|part| part.trim().ends_with("ib"))
+}
+
+/// Whether a closing bracket stands behind a number, which then counts for nothing.
+#[must_use]
+pub fn has_bracket_left_over(text: &str) -> bool {
+    text.split([',', ':', '-', '/']).any(|part| part.trim().ends_with(LEFT_OVER))
 }
 
 /// A length of time in nanoseconds; a bare number counts `bare_ns` each.
@@ -261,6 +271,19 @@ mod tests {
         assert_eq!(bytes("4k", 1000), Ok(4000));
         assert_eq!(bytes("4kib", 1000), Ok(4096));
         assert!(has_surprising_suffix("4k,4KiB") && !has_surprising_suffix("4ki"));
+    }
+
+    #[test]
+    fn a_bracket_that_was_left_over_counts_for_nothing() {
+        // fio 3.33 takes each of them for the number before it.
+        for text in ["4096)", "4k)", "4k]", "4k}", "0x1000)", "4kb))"] {
+            assert_eq!(bytes(text, 1024), Ok(4096), "{text}");
+            assert!(has_bracket_left_over(text), "{text}");
+        }
+        assert_eq!(range("512)-4k)", 1024), Ok((512, 4096)));
+        assert!(has_bracket_left_over("512)-4k") && !has_bracket_left_over("512-4k"));
+        assert!(bytes(")", 1024).is_err() && bytes("4k)x", 1024).is_err() && bytes("4q)", 1024).is_err());
+        assert!(size("50%)", 1024).is_err(), "fio fails too");
     }
 
     #[test]

@@ -231,6 +231,13 @@ fn an_engine_has_its_own_options() {
 }
 
 #[test]
+fn a_bracket_behind_a_number_is_noted() {
+    let plan = planned("--name=a --size=65536)");
+    assert_eq!(plan.workload.to_toml().ok(), planned("--name=a --size=65536").workload.to_toml().ok());
+    assert!(plan.notes.iter().any(|note| note.starts_with("size=65536): as in fio")), "{:?}", plan.notes);
+}
+
+#[test]
 fn the_kernel_is_told_the_order() {
     use fathom_workload::Advice;
     let advice =

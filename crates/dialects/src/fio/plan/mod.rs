@@ -227,6 +227,13 @@ const MOST_CLONES: u32 = 4096;
 /// What is written in a way that fio reads otherwise than people do.
 fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
+        let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
+        if let Some(value) = setting.value.as_deref().filter(|v| !text && super::number::has_bracket_left_over(v)) {
+            notes.say(format!(
+                "{}={value}: as in fio, the bracket behind the number counts for nothing",
+                setting.row.name
+            ));
+        }
         let bytes = matches!(
             setting.row.kind,
             table::Kind::Bytes
