@@ -228,7 +228,9 @@ const MOST_CLONES: u32 = 4096;
 fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
-        if let Some(value) = setting.value.as_deref().filter(|v| !text && super::number::has_bracket_left_over(v)) {
+        if let Some(value) =
+            setting.value.as_deref().filter(|v| !text && super::number::has_bracket_left_over(v))
+        {
             notes.say(format!(
                 "{}={value}: as in fio, the bracket behind the number counts for nothing",
                 setting.row.name

@@ -98,17 +98,25 @@ fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
     }
 }
 
-/// A part that stripes do not come out even in: where fio begins again then follows no rule.
-pub fn fits(s: &Settings, stream: &Stream, length: u64) -> Result<(), Wrong> {
-    let Access::Striped { run, gap } = &stream.access else { return Ok(()) };
+/// Operations of `loops` passes over a part that stripes do not come out even in; `None` where a pass is as long as any other.
+///
+/// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long. Where the
+/// last stripe is cut short, or `rw=read:N` comes to the very end, it stops there, and does less.
+pub fn uneven(stream: &Stream, steps: bool, length: u64, loops: u64) -> Option<u64> {
+    let (Access::Striped { run, gap }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
+        return None;
+    };
+    let size = size.0.max(1);
     let period = run.0.saturating_add(gap.0).max(1);
-    if length.is_multiple_of(period) {
-        return Ok(());
+    let rest = length % period;
+    if rest == 0 {
+        return None;
     }
-    let name = if s.after_colon("rw").is_some() { "rw" } else { "zonemode" };
-    Err(s
-        .wrong(name, format!("{name}: {length} bytes are no whole number of stripes of {period} bytes, {} of them left out", gap.0))
-        .hint("give a size that is"))
+    if rest > run.0 || (rest == run.0 && !steps) {
+        return Some(length.saturating_mul(loops).div_ceil(size));
+    }
+    let once = (length / period).saturating_mul(run.0 / size).saturating_add(rest / size);
+    Some(once.saturating_mul(loops))
 }
 
 #[cfg(test)]
@@ -137,10 +145,23 @@ mod tests {
         // fio 3.33, from its iologs.
         assert_eq!(blocks("--size=32k --rw=read:4k"), [0, 2, 4, 6, 0, 2, 4, 6]);
         let strided = "--size=64k --rw=read --zonemode=strided --zonesize=8k";
-        let expected = [0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13];
+        let expected: [u64; 16] = [0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13];
         assert_eq!(blocks(&format!("{strided} --zonerange=16k")), expected);
         assert_eq!(blocks(&format!("{strided} --zonerange=8k --zoneskip=8k")), expected);
         assert_eq!(blocks("--size=16k --rw=write --zonesize=8k"), [0, 1, 2, 3]);
+        let small_gap = format!("{strided} --zoneskip=8k").replace("--size=64k ", "");
+        let of = |size: &str| blocks(&format!("{small_gap} --size={size}"));
+        assert_eq!(of("60k"), expected[..15]);
+        assert_eq!(of("56k"), expected[..14]);
+        // The last stripe is cut short: that is the end.
+        assert_eq!(of("52k"), expected[..7]);
+        assert_eq!(of("52k --loops=2"), [&expected[..7], &expected[..7]].concat());
+        assert_eq!(of("52k --io_size=40k"), [&expected[..7], &expected[..3]].concat());
+        // What ends with the file ends there; behind a gap that it cuts off, it begins again.
+        assert_eq!(blocks("--size=28k --rw=read:4k"), [0, 2, 4, 6]);
+        assert_eq!(blocks("--size=32k --rw=read:8k"), [0, 3, 6, 0, 3, 6, 0, 3]);
+        assert_eq!(blocks("--size=28k --rw=read:8k"), [0, 3, 6]);
+        assert_eq!(blocks("--size=28k --rw=read:4k --loops=2"), [0, 2, 4, 6, 0, 2, 4, 6]);
         assert_eq!(blocks("--size=32k --rw=read:-8k"), [0, 6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(blocks("--size=32k --rw=read:-12k"), [0, 5, 3, 1, 5, 3, 1, 5]);
         let small = "--rw=read --zonemode=strided --zonesize=8k --zonerange=4k --zoneskip=8k";
@@ -169,7 +190,6 @@ mod tests {
     #[test]
     fn what_follows_no_rule_is_refused() {
         for (args, what) in [
-            ("--size=28k --rw=read:4k", "no whole number of stripes"),
             ("--size=32k --rw=rw:4k", "leave nothing out"),
             ("--size=32k --rw=randread:0", "above 0"),
             ("--size=32k --rw=read:-6k", "a multiple of the block size"),

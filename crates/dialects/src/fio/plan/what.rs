@@ -239,8 +239,8 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 
 /// How much is done in a part.
 pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
-    super::sequence::fits(s, stream, part.length)?;
     let loops = s.number("loops")?.unwrap_or(1).max(1);
+    let uneven = super::sequence::uneven(stream, s.after_colon("rw").is_some(), part.length, loops);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;
     let per_pass = match &stream.record {
@@ -268,7 +268,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     }
     let bytes = io_size.unwrap_or(region).saturating_mul(loops);
     let operations = per_pass.and_then(|n| match io_size {
-        None => Some(n.saturating_mul(loops)),
+        None => Some(uneven.unwrap_or_else(|| n.saturating_mul(loops))),
         Some(_) => None,
     });
     Ok(match (operations, most, &stream.record) {
@@ -283,6 +283,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
                 )
                 .hint("instead: io_size"));
         }
+        (Some(n), None, _) if uneven.is_some() => Amount::Operations(n.max(1)),
         (Some(_), None, _) if loops == 1 => Amount::Pass,
         (Some(_), None, _) => Amount::Passes(loops),
         (None, None, _) if io_size.is_none() && loops == 1 => Amount::Pass,
