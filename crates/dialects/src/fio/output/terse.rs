@@ -72,12 +72,18 @@ fn side(fields: &mut Vec<String>, job: &Job, side: &Side, version: u8) {
     latency(fields, if r.slat { &side.slat } else { &none });
     let clat = if r.clat { &side.clat } else { &none };
     latency(fields, clat);
+    // There is room for those of one latency.
+    let of = if r.lat && r.lat_percentiles {
+        Some(&side.lat)
+    } else {
+        Some(clat).filter(|_| r.clat && r.clat_percentiles)
+    };
     for place in 0..PERCENTILES {
-        fields.push(match r.percentiles.get(place).filter(|_| r.clat_percentiles) {
-            Some(p) => {
-                format!("{p:.6}%={}", if clat.count() > 0 { stats::percentile(clat, *p) / 1000 } else { 0 })
+        fields.push(match (r.percentiles.get(place), of) {
+            (Some(p), Some(of)) => {
+                format!("{p:.6}%={}", if of.count() > 0 { stats::percentile(of, *p) / 1000 } else { 0 })
             }
-            None => "0%=0".into(),
+            _ => "0%=0".into(),
         });
     }
     latency(fields, if r.lat { &side.lat } else { &none });

@@ -208,6 +208,33 @@ fn the_terse_line() {
 }
 
 #[test]
+fn percentiles_of_the_terse_line_are_those_of_one_latency() {
+    // As fio 3.33 has it: of lat where that is asked for and measured, else of clat.
+    let found = |args: &str| {
+        let line = "--minimal --name=a --rw=read --size=1m --ioengine=io_uring --iodepth=8";
+        let plan = planned(&format!("{line} {args}"));
+        let record = record(&plan);
+        let side = stats::entries(&plan, &record).remove(0).read;
+        let of = |h: &Histogram| format!("1.000000%={}", stats::percentile(h, 1.0) / 1000);
+        let text = results(&plan, &record, &moment());
+        let first = text.split(';').nth(17).unwrap().to_owned();
+        (first, of(&side.clat), of(&side.lat))
+    };
+    for args in ["", "--lat_percentiles=1 --disable_lat=1"] {
+        let (first, clat, _) = found(args);
+        assert_eq!(first, clat, "{args}");
+    }
+    for args in ["--lat_percentiles=1", "--lat_percentiles=1 --clat_percentiles=0"] {
+        let (first, clat, lat) = found(args);
+        assert_eq!(first, lat, "{args}");
+        assert_ne!(clat, lat, "the record tells nothing");
+    }
+    for args in ["--clat_percentiles=0", "--disable_clat=1"] {
+        assert_eq!(found(args).0, "0%=0", "{args}");
+    }
+}
+
+#[test]
 fn windows_stand_with_every_job_and_add_up_in_a_group() {
     let operations = |args: &str| -> Vec<Vec<u64>> {
         let plan = planned(&format!("--name=a --size=1m {args}"));
