@@ -177,6 +177,9 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     let Some((a, b)) = text.split_once(['-', ':']) else {
         return Err(format!("{text:?} is not a range: LOW-HIGH is expected"));
     };
+    if text.contains('/') {
+        return Err(format!("{text:?}: a range has no shares, and fio would cut them off; bssplit has them"));
+    }
     let (a, b) = (bytes(a, kb_base)?, bytes(b, kb_base)?);
     Ok((a.min(b), a.max(b)))
 }
@@ -327,6 +330,7 @@ mod tests {
     fn ranges_are_turned_round_and_sizes_have_percent() {
         assert_eq!(range("8k-4k", 1024), Ok((4096, 8192)));
         assert_eq!(range("1k:4k", 1024), Ok((1024, 4096)));
+        assert!(range("512/25:1k:25:2k:25:4k/25", 1024).unwrap_err().contains("bssplit has them"));
         assert_eq!(size("50%", 1024).map(|s| s.of(1000)), Ok(500));
         assert!(size("101%", 1024).is_err());
         assert_eq!(floats("1:99.9"), Ok(vec![1.0, 99.9]));
