@@ -56,13 +56,10 @@ pub(super) static ROWS: &[Row] = &[
         &["blocksize_unaligned"],
     ),
     also(
-        refused(
+        done(
             "ba",
             BytesTriple,
-            &[],
-            "what offsets are multiples of",
-            "offsets are multiples of the (smallest) block size",
-            "leave it out, or give it the block size",
+            "what random offsets are multiples of, with repeats if that is not the (smallest) block size; of one file, not verified",
         ),
         &["blockalign"],
     ),
