@@ -211,7 +211,7 @@ fn job(
         priority: engine::priority(s)?,
         report,
         times,
-        cpus: cpus::of(s)?,
+        cpus: cpus::of(s, world)?,
         places: Vec::new(),
         stream,
         settings,
