@@ -133,7 +133,7 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
-    jobs.iter().try_for_each(|job| written_whole(job, &jobs))?;
+    jobs.iter().try_for_each(|job| steps::ends(job, &jobs).and_then(|()| written_whole(job, &jobs)))?;
     let seed = seed(&jobs, world)?;
     let mut workload = Workload {
         name: "fio".into(),
