@@ -149,8 +149,10 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             stream.start
         ));
     }
-    let step = if stream.align.0 == 0 { stream.record.unit() } else { stream.align };
-    let records = region.0 / step.0.max(1);
+    let records = match stream.align.0 {
+        0 => region.0 / stream.record.unit().0.max(1),
+        step => region.0.saturating_sub(stream.record.largest().0) / step + 1,
+    };
     if matches!(stream.access, Access::Shuffled { .. }) && records > MOST_SHUFFLED {
         errors.push(format!(
             "a shuffle of {records} records is too large to hold in memory; permuted visits each record once without a list"

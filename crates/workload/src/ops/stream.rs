@@ -442,7 +442,7 @@ mod tests {
         // Finer than the records.
         let (count, offsets) = drawn(512, Record::Fixed(Bytes(16 << 10)));
         assert_eq!(count, 2);
-        assert!(offsets.iter().all(|o| o % 512 == 0 && *o <= 16 << 10), "{offsets:?}");
+        assert!(offsets.iter().all(|o| o.is_multiple_of(512) && *o <= 16 << 10), "{offsets:?}");
     }
 
     #[test]
