@@ -1,6 +1,7 @@
 //! Whether a workload makes sense: names that resolve, sizes that divide, ends that come. Executors add what they cannot do;
 //! nothing is left to be discovered half-way through a run.
 
+mod aligned;
 mod pooled;
 mod stop;
 mod stream;
@@ -322,6 +323,13 @@ data = { reducible = { duplicate_percent = 100 } }
     }
 
     #[test]
+    fn an_alignment_goes_with_what_is_drawn_record_by_record() {
+        assert!(said("amount", "align = \"8KiB\"\namount").contains("orders that draw each record"));
+        let checked = "direction = \"read\"\naccess = \"uniform\"\nalign = \"8KiB\"\nverify = \"full\"";
+        assert!(said("direction = \"read\"", checked).contains("leave align or verify out"));
+    }
+
+    #[test]
     fn the_valid_text_is_valid() {
         assert_eq!(said("pass", "pass"), "");
     }
@@ -603,6 +611,7 @@ data = { reducible = { duplicate_percent = 100 } }
         let accepted = [
             ("\"sequential\"", "{ pareto = { h = 0.2 } }"),
             ("\"sequential\"", "{ normal = { deviation_percent = 100.0 } }"),
+            ("\"sequential\"", "\"uniform\"\nalign = \"512B\""),
             (
                 "\"sequential\"",
                 "{ zoned = [{ operations_percent = 33.333, region_percent = 50 }, { operations_percent = 66.667, region_percent = 50.009 }] }",

@@ -75,9 +75,10 @@ fn one_stream() -> BoxedStrategy<Workload> {
         size().prop_map(Amount::Bytes),
         support::amount(),
     ];
-    let parts = (likely_record(), likely_access(), amount, size(), prop::option::of(size()), size());
+    let align = prop_oneof![2 => Just(Bytes(0)), 1 => size()];
+    let parts = (likely_record(), likely_access(), amount, size(), prop::option::of(size()), size(), align);
     (stream(Just("f".to_owned()).boxed()), parts, number(), any::<bool>())
-        .prop_map(|(mut stream, (record, access, amount, start, length, file), seed, timed)| {
+        .prop_map(|(mut stream, (record, access, amount, start, length, file, align), seed, timed)| {
             stream.pick = Pick::One(0);
             stream.turns = None;
             // Streams over whole sets have operations of their own (`ops::PoolOps`).
@@ -91,6 +92,18 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.amount = amount;
             stream.start = start;
             stream.length = length;
+            // Only what is drawn record by record is aligned, and not checked.
+            stream.align = match stream.access {
+                Access::Uniform
+                | Access::Zipf { .. }
+                | Access::Pareto { .. }
+                | Access::Normal { .. }
+                | Access::Zoned(_) => align,
+                _ => Bytes(0),
+            };
+            if stream.align.0 > 0 {
+                stream.verify = Verify::No;
+            }
             stream.direction = match stream.direction {
                 Direction::Mix(Mix::ReadPercent(p)) => Direction::Mix(Mix::ReadPercent(p % 101)),
                 Direction::Mix(Mix::ReadsPerWrite(r)) => Direction::Mix(Mix::ReadsPerWrite(r.abs())),
@@ -196,6 +209,8 @@ proptest! {
         for op in &data {
             prop_assert!(op.bytes > 0 && u64::from(op.bytes) <= 1 << 30, "{op:?}");
             prop_assert!(op.offset >= region.start, "{op:?} lies before {region:?}");
+            let aligned = stream.align.0 == 0 || (op.offset - region.start).is_multiple_of(stream.align.0);
+            prop_assert!(aligned, "{op:?} is none of {}", stream.align);
             prop_assert!(op.offset + u64::from(op.bytes) <= region.start + region.length, "{op:?} lies behind {region:?}");
         }
         if let (Some(n), true) = (remaining, ended) {

@@ -72,6 +72,12 @@ fn a_job_runs_on_its_cpus_or_is_refused() {
         );
         run(&fathom, &line).expect_code(0);
     }
+    // Where there are nodes, some have CPUs.
+    if std::path::Path::new("/sys/devices/system/node/online").exists() {
+        run(&fathom, "--name=n --size=64k --rw=write --numa_cpu_nodes=999")
+            .expect_code(1)
+            .expect_stderr("the machine has no node 999");
+    }
     run(&fathom, "--name=b --size=64k --rw=write --cpus_allowed=1023")
         .expect_code(1)
         .expect_stderr("CPU 1023 is none of those that fathom may use");

@@ -19,6 +19,10 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     }
     Ok(match name {
         "dir/more.inc" => "iodepth=4\n",
+        "/sys/devices/system/node/online" => "0-2\n",
+        "/sys/devices/system/node/node0/cpulist" => "0-1,4\n",
+        "/sys/devices/system/node/node1/cpulist" => "2-3\n",
+        "/sys/devices/system/node/node2/cpulist" => "\n",
         "section.inc" => "[b]\n",
         "self.inc" => "include self.inc\n",
         "two.fio" => "[global]\nbs=8k\nrw=randread\n[g1]\n[g2]\nbs=16k\n[global]\nbs=32k\n[g3]\n",

@@ -31,6 +31,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         _ => errors.extend(region_errors(stream, &set.size)),
     }
     errors.extend(access_error(&stream.access, &stream.record));
+    errors.extend(super::aligned::error(stream));
     if let Some(turns) = &stream.turns {
         // The files are what is in this order, and they are alike.
         errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
@@ -148,7 +149,10 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             stream.start
         ));
     }
-    let records = region.0 / stream.record.unit().0.max(1);
+    let records = match stream.align.0 {
+        0 => region.0 / stream.record.unit().0.max(1),
+        step => region.0.saturating_sub(stream.record.largest().0) / step + 1,
+    };
     if matches!(stream.access, Access::Shuffled { .. }) && records > MOST_SHUFFLED {
         errors.push(format!(
             "a shuffle of {records} records is too large to hold in memory; permuted visits each record once without a list"

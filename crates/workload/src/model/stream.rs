@@ -32,6 +32,10 @@ pub struct Stream {
     /// Length of the region; without it the size of the file set's files. A trailing part smaller than a record is not touched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Bytes>,
+    /// Offsets are multiples of this, counted from the start of the region; 0: of the (smallest) record size. With orders that draw
+    /// each record by itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub align: Bytes,
     /// How much.
     #[serde(default, skip_serializing_if = "is_default")]
     pub amount: Amount,
@@ -114,6 +118,7 @@ impl Stream {
             record: Record::Fixed(record),
             start: Bytes(0),
             length: None,
+            align: Bytes(0),
             amount: Amount::default(),
             backend: Backend::default(),
             queue_depth: 1,

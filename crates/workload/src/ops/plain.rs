@@ -119,6 +119,7 @@ impl Plain {
         if matches!(stream.direction, Direction::Mix(_))
             || stream.sync_every.is_some()
             || stream.pace != Pace::default()
+            || stream.align.0 > 0
         {
             return None;
         }

@@ -120,6 +120,9 @@ pub struct StreamOps {
     sizes: Sizes,
     records: u64,
     unit: u64,
+    /// What offsets of records that are drawn are multiples of, and how many such offsets there are.
+    step: u64,
+    places: u64,
     region: Region,
     direction: Direction,
     mix: Xoshiro256PlusPlus,
@@ -146,6 +149,9 @@ impl StreamOps {
         }
         // Offsets are multiples of the unit such that the largest record still fits.
         let records = if listed { 1 } else { (region.length - largest) / unit + 1 };
+        // Where they are multiples of something else, a pass moves as much.
+        let step = if stream.align.0 == 0 { unit } else { stream.align.0 };
+        let places = if listed { 1 } else { (region.length - largest) / step + 1 };
         let sizes = sizes_of(&stream.record, seed, place)?;
         let source = match (&stream.access, &sizes) {
             (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
@@ -161,7 +167,7 @@ impl StreamOps {
                 Source::Striped(Stripes::new(largest, run.0, gap.0, region.length)?)
             }
             (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
-            (access, _) => Source::Order(Order::new(access, records, seed, place)?),
+            (access, _) => Source::Order(Order::new(access, places, seed, place)?),
         };
         let one_pass = match &stream.access {
             Access::Listed(list) => Left::Operations(list.len() as u64),
@@ -183,6 +189,8 @@ impl StreamOps {
             sizes,
             records,
             unit,
+            step,
+            places,
             region,
             direction: stream.direction,
             mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
@@ -282,7 +290,7 @@ impl StreamOps {
             Sizes::Split { cumulative, rng } => drawn(cumulative, rng),
         };
         match &mut self.source {
-            Source::Order(order) => (self.region.start + order.next(self.records) * self.unit, size, 0),
+            Source::Order(order) => (self.region.start + order.next(self.places) * self.step, size, 0),
             Source::Runs { order, at, left, operations, same } => {
                 if *left > 0 && (*same || *at + 1 < self.records) {
                     *left -= 1;
@@ -415,6 +423,26 @@ mod tests {
 
     fn stream(direction: Direction, record: u64) -> Stream {
         Stream::new("f", direction, Bytes(record))
+    }
+
+    #[test]
+    fn offsets_are_multiples_of_what_is_asked_for() {
+        let drawn = |align: u64, record: Record| {
+            let access = Access::Uniform;
+            let s = Stream { align: Bytes(align), access, record, ..stream(Direction::Write, 512) };
+            let found = ops(&s, 32 << 10, 7, usize::MAX);
+            let offsets: std::collections::BTreeSet<u64> = found.iter().map(|op| op.offset).collect();
+            (found.len(), offsets.into_iter().collect::<Vec<u64>>())
+        };
+        // As many as without, and the last record still fits.
+        let (count, offsets) = drawn(4096, Record::Fixed(Bytes(512)));
+        assert_eq!((count, offsets), (64, (0..8).map(|n| n * 4096).collect()));
+        let split = Record::Split(vec![(Bytes(512), 50.0), (Bytes(24 << 10), 50.0)]);
+        assert_eq!(drawn(4096, split).1.last().map(|last| *last <= 8192), Some(true));
+        // Finer than the records.
+        let (count, offsets) = drawn(512, Record::Fixed(Bytes(16 << 10)));
+        assert_eq!(count, 2);
+        assert!(offsets.iter().all(|o| o.is_multiple_of(512) && *o <= 16 << 10), "{offsets:?}");
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! CPUs and memory nodes of a job's clones.
 
-use super::super::Wrong;
 use super::super::settings::Settings;
+use super::super::{World, Wrong};
 use fathom_workload::{Buffers, Node, Pinning};
+use std::path::Path;
+
+/// Where the kernel lists its memory nodes, and the CPUs of each.
+const NODES: &str = "/sys/devices/system/node";
 
 /// CPUs are numbers below this; the kernel's sets have room for as many.
 const MOST_CPUS: u32 = 1024;
@@ -17,10 +21,21 @@ pub struct Cpus {
 }
 
 /// The CPUs of a job.
-pub fn of(s: &Settings) -> Result<Cpus, Wrong> {
+pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
     // The policy means nothing where there is no list.
     let split = s.word("cpus_allowed_policy") == Some("split");
+    let by_nodes = s.text("numa_cpu_nodes");
     let allowed: Vec<u32> = match s.last_of(&["cpus_allowed", "cpumask"]) {
+        Some(name) if by_nodes.is_some() => {
+            return Err(s
+                .wrong("numa_cpu_nodes", format!("numa_cpu_nodes and {name} both say which CPUs a job has"))
+                .hint("leave one of them out"));
+        }
+        None if by_nodes.is_some() => {
+            let text = by_nodes.unwrap_or_default().trim();
+            nodes(text, world)
+                .map_err(|why| s.wrong("numa_cpu_nodes", format!("numa_cpu_nodes={text}: {why}")))?
+        }
         Some("cpumask") => {
             let mask = s.number("cpumask")?.unwrap_or(0);
             (0..64).filter(|cpu| (mask >> cpu) & 1 == 1).collect()
@@ -65,6 +80,34 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
             return Err(format!("{part:?} ends before it begins"));
         }
         cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+/// The CPUs of some nodes of this machine.
+fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
+    let told = |name: &str| {
+        let bytes = (world.read)(&Path::new(NODES).join(name)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    };
+    let online = told("online").ok_or("this machine does not tell its nodes")?;
+    let wanted = match text {
+        "all" => list(&online)?,
+        _ => list(text).map_err(|_| "nodes are numbers, as in 0,2-4, or all".to_owned())?,
+    };
+    let mut cpus = Vec::new();
+    for node in wanted {
+        let of_node = told(&format!("node{node}/cpulist"))
+            .ok_or_else(|| format!("the machine has no node {node}; its nodes are {online}"))?;
+        // A node may be memory alone.
+        if !of_node.is_empty() {
+            cpus.extend(list(&of_node)?);
+        }
+    }
+    if cpus.is_empty() {
+        return Err("these nodes have no CPU".into());
     }
     cpus.sort_unstable();
     cpus.dedup();
@@ -119,6 +162,23 @@ mod tests {
             assert!(refused(&format!("--name=a --size=1m --cpus_allowed={list}")).contains("cpus_allowed"));
         }
         assert!(refused("--name=a --size=1m --cpumask=0").contains("a job needs a CPU"));
+    }
+
+    #[test]
+    fn the_cpus_of_nodes_are_those_the_machine_tells() {
+        let among = |cpus: &[u32]| Pinning::Among(cpus.to_vec());
+        assert_eq!(pinning("--name=a --numa_cpu_nodes=0"), [among(&[0, 1, 4])]);
+        assert_eq!(pinning("--name=a --numa_cpu_nodes=0-1"), [among(&[0, 1, 2, 3, 4])]);
+        assert_eq!(pinning("--name=a --numa_cpu_nodes=all"), [among(&[0, 1, 2, 3, 4])]);
+        for (args, what) in [
+            ("7", "has no node 7; its nodes are 0-2"),
+            ("2", "no CPU"),
+            ("!0", "nodes are numbers"),
+            ("0 --cpus_allowed=1", "both say"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --numa_cpu_nodes={args}"));
+            assert!(why.contains(what), "{args}: {why}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From jobs to the workload: jobs that run together are a phase, every clone of a job is a group with one worker. What belongs to one
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
+mod align;
 mod backlog;
 mod blocks;
 mod cpus;
@@ -132,7 +133,7 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
-    jobs.iter().try_for_each(|job| written_whole(job, &jobs))?;
+    jobs.iter().try_for_each(|job| steps::ends(job, &jobs).and_then(|()| written_whole(job, &jobs)))?;
     let seed = seed(&jobs, world)?;
     let mut workload = Workload {
         name: "fio".into(),
@@ -172,6 +173,7 @@ fn job(
     let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
     if replay.is_none() {
         sequence::apply(s, rw, &mut stream)?;
+        align::apply(s, rw, &mut stream, notes)?;
     }
     engine::apply(s, &mut stream, rw, notes)?;
     cpus::memory(s, &mut stream.buffers)?;
@@ -182,6 +184,8 @@ fn job(
     let times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    let sealed = matches!(stream.data, Data::Sealed(_));
+    align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
     if replay.is_none() {
         logged::check(s, clones, &laid)?;
     }
@@ -207,7 +211,7 @@ fn job(
         priority: engine::priority(s)?,
         report,
         times,
-        cpus: cpus::of(s)?,
+        cpus: cpus::of(s, world)?,
         places: Vec::new(),
         stream,
         settings,

@@ -55,6 +55,35 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
     }
 }
 
+/// Whether those that a job's `exitall` ends are those that run with it.
+pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
+    let whom = job.settings.word("exit_what").unwrap_or("group");
+    if !job.times.exit_all {
+        return Ok(());
+    }
+    let other = match whom {
+        // Those that wait for it are of its group, too.
+        "group" => jobs.iter().find(|other| {
+            let (beside, ours) = (other.step == job.step, other.group == job.group);
+            beside && !ours || other.step > job.step && ours
+        }),
+        "all" => jobs.iter().find(|other| other.step > job.step),
+        _ => None,
+    };
+    let Some(Job { name, step, .. }) = other else { return Ok(()) };
+    let why = if *step > job.step {
+        format!("exitall: with exit_what={whom} it would end {name} before it begins")
+    } else {
+        format!(
+            "exitall: with exit_what=group it would end its own group only, and {name} of another runs beside it"
+        )
+    };
+    Err(job
+        .settings
+        .wrong("exitall", format!("{why}: that is not supported"))
+        .hint("instead: exit_what=stonewall, which ends all that run together"))
+}
+
 fn unknown(s: &Settings, name: &str) -> Wrong {
     s.wrong("wait_for", format!("wait_for={name}: no job before it has this name"))
         .fio(format!("{}: waitee job {name} unknown.\n", s.job))
@@ -76,6 +105,35 @@ mod tests {
         assert_eq!(steps("--name=a --name=b --wait_for=a --name=c --wait_for=b"), [(0, 0), (0, 1), (0, 2)]);
         // What is done already is not waited for.
         assert_eq!(steps("--name=a --name=b --stonewall --name=c --wait_for=a"), [(0, 0), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn whom_exitall_ends_are_those_that_run_together_or_it_is_refused() {
+        let ended = |args: &str| {
+            let plan = planned(&format!("--ioengine=null --size=1m --exitall {args}"));
+            plan.workload.phases.iter().map(|phase| phase.stop.first_done.is_some()).collect::<Vec<bool>>()
+        };
+        assert_eq!(ended("--name=a --name=b"), [true]);
+        assert_eq!(
+            ended("--exit_what=stonewall --name=a --name=b --new_group --name=c --stonewall"),
+            [true, true]
+        );
+        // Nothing comes after: all are those that run.
+        assert_eq!(
+            ended("--name=a --name=b --stonewall --exit_what=all --name=c --new_group --exit_what=all"),
+            [true, true]
+        );
+        for (args, what) in [
+            ("--exitall --name=a --name=b --new_group", "its own group only, and b of another"),
+            ("--exitall --exit_what=group --name=a --name=b --new_group", "its own group only"),
+            ("--exitall --exit_what=all --name=a --name=b --stonewall", "it would end b before it begins"),
+            ("--exitall --name=a --name=b --wait_for=a", "it would end b before it begins"),
+        ] {
+            let wrong = refused(&format!("--ioengine=null --size=1m {args}"));
+            assert!(wrong.contains(what) && wrong.contains("exit_what=stonewall"), "{args}: {wrong}");
+        }
+        // Without exitall it ends nobody.
+        assert_eq!(steps("--exit_what=all --name=a --name=b --stonewall"), [(0, 0), (1, 1)]);
     }
 
     #[test]

@@ -13,14 +13,7 @@ pub(super) static ROWS: &[Row] = &[
         "all of them for every clone, or one CPU each, by the number of the clone among those of all jobs",
     ),
     done("cpumask", Number, "CPUs of a job, as a mask"),
-    refused(
-        "numa_cpu_nodes",
-        Text,
-        &[],
-        "NUMA nodes of a job",
-        "workers are not bound to nodes",
-        "numactl --cpunodebind=NODE fathom fio ...",
-    ),
+    done("numa_cpu_nodes", Text, "CPUs of a job, by their NUMA nodes: 0,2-4, or all"),
     done(
         "numa_mem_policy",
         Text,

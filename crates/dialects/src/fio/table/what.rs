@@ -56,13 +56,10 @@ pub(super) static ROWS: &[Row] = &[
         &["blocksize_unaligned"],
     ),
     also(
-        refused(
+        done(
             "ba",
             BytesTriple,
-            &[],
-            "what offsets are multiples of",
-            "offsets are multiples of the (smallest) block size",
-            "leave it out, or give it the block size",
+            "what random offsets are multiples of, with repeats if that is not the (smallest) block size; of one file, not verified",
         ),
         &["blockalign"],
     ),
@@ -109,13 +106,10 @@ pub(super) static ROWS: &[Row] = &[
     done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
     done("exitall", Flag, "the first job that is done ends the others that run with it"),
-    refused(
+    done(
         "exit_what",
         Word(&["group", "all", "stonewall"]),
-        &["group", "stonewall"],
-        "whom exitall ends",
-        "it ends the jobs that run together",
-        "exitall",
+        "whom exitall ends: stonewall, the jobs that run together; group and all, where that comes to the same",
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),

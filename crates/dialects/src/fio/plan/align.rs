@@ -1,0 +1,114 @@
+//! What random offsets are multiples of, where that is not the block size: `blockalign`.
+
+use super::super::Wrong;
+use super::super::number;
+use super::super::settings::Settings;
+use super::Notes;
+use super::what::Direction;
+use fathom_workload::{Access, Bytes, Stream};
+
+const NAME: &str = "ba";
+
+/// Sets what a job's offsets are multiples of. In sequence it means nothing in fio, either.
+pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
+    let Some((reads, writes)) = s.pair(NAME, 0, number::bytes)? else { return Ok(()) };
+    if !rw.random || (reads, writes) == (0, 0) {
+        return Ok(());
+    }
+    let sizes = s.last_of(&["bs", "bsrange", "bssplit"]).and_then(|name| s.text(name));
+    if reads != writes || sizes.is_some_and(|text| text.contains(',')) {
+        return Err(s
+            .wrong(NAME, format!("{NAME}: reads and writes have the same alignment and the same block sizes"))
+            .hint("instead: one value of each, or two jobs"));
+    }
+    if reads == stream.record.unit().0 {
+        return Ok(());
+    }
+    let once_each = stream.access == Access::Permuted;
+    if once_each && s.word("random_generator") == Some("lfsr") {
+        return Err(s
+            .wrong(NAME, format!("{NAME}: with random_generator=lfsr it is not supported"))
+            .hint("leave one of them out"));
+    }
+    if once_each {
+        stream.access = Access::Uniform;
+        notes.say(format!("job {}: with {NAME}, places are drawn with repeats, as in fio", s.job));
+    }
+    if !matches!(
+        stream.access,
+        Access::Uniform
+            | Access::Zipf { .. }
+            | Access::Pareto { .. }
+            | Access::Normal { .. }
+            | Access::Zoned(_)
+    ) {
+        return Err(s
+            .wrong(NAME, format!("{NAME}: with rw=...:N or zonemode it is not supported"))
+            .hint("leave one of them out"));
+    }
+    stream.align = Bytes(reads);
+    Ok(())
+}
+
+/// Blocks that overlap are not checked, and files that take turns have blocks of their own.
+pub fn check(s: &Settings, stream: &Stream, verifies: bool) -> Result<(), Wrong> {
+    if stream.align.0 == 0 {
+        return Ok(());
+    }
+    if verifies {
+        return Err(s
+            .wrong(NAME, format!("{NAME}: what is verified begins at multiples of the block size"))
+            .hint("leave verify out, or give ba the block size"));
+    }
+    if stream.turns.is_some() {
+        return Err(s
+            .wrong(NAME, format!("{NAME}: with several files for a clone it is not supported"))
+            .hint("instead: one file, or numjobs"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Access, Bytes, Program, Stream};
+
+    fn of(args: &str) -> Stream {
+        let plan = planned(&format!("--name=a --size=1m {args}"));
+        match &plan.workload.phases[0].groups[0].threads[0].program {
+            Program::Stream(stream) => (**stream).clone(),
+            Program::Flow(_) => panic!("a flow"),
+        }
+    }
+
+    #[test]
+    fn random_offsets_are_multiples_of_what_is_asked_for() {
+        let found = of("--rw=randrw --bssplit=512/50:8k/50 --norandommap --ba=4k");
+        assert_eq!((found.align, found.access), (Bytes(4096), Access::Uniform));
+        let found = of("--rw=randread --bs=4k --blockalign=512 --random_distribution=zipf:1.2");
+        assert_eq!((found.align, found.access), (Bytes(512), Access::Zipf { theta: 1.2 }));
+        // It turns the map of blocks off, as in fio, and is told.
+        assert_eq!(of("--rw=randwrite --bs=512 --ba=4k").access, Access::Uniform);
+        let plan = planned("--name=a --size=1m --rw=randwrite --bs=512 --ba=4k");
+        assert!(plan.notes.iter().any(|note| note.contains("drawn with repeats")), "{:?}", plan.notes);
+        // Nothing special: the block size, and what is in sequence.
+        let found = of("--rw=randwrite --bs=4k --ba=4k");
+        assert_eq!((found.align, found.access), (Bytes(0), Access::Permuted));
+        assert_eq!(of("--rw=write --bs=512 --ba=4k").align, Bytes(0));
+    }
+
+    #[test]
+    fn what_an_alignment_does_not_go_with_is_named() {
+        for (args, what) in [
+            ("--rw=randwrite --ba=4k --verify=crc32c --norandommap", "what is verified"),
+            ("--rw=randwrite --ba=4k --verify=crc32c --do_verify=0", "what is verified"),
+            ("--rw=randread --ba=4k --nrfiles=2", "several files"),
+            ("--rw=randread:4 --ba=4k", "rw=...:N"),
+            ("--rw=randread --ba=4k,8k", "the same alignment"),
+            ("--rw=randread --ba=4k --random_generator=lfsr", "lfsr"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --bs=512 {args}"));
+            assert!(why.contains(what), "{args}: {why}");
+        }
+    }
+}
