@@ -5,6 +5,8 @@ mod aarch64;
 mod bench;
 mod deb;
 mod fresh;
+mod mpi;
+mod page;
 mod steps;
 mod test;
 mod tidy;
@@ -20,7 +22,10 @@ The chores of the house.
   cargo xtask test FILTER         only the tests whose name contains FILTER, without the lints
   cargo xtask tidy                check the house: arrows between crates, opening paragraphs, stray prints, ...
   cargo xtask aarch64             the hashes of the simulator on a second architecture, by qemu
-  cargo xtask deb                 a Debian package of the release build, in target/; --static links it with musl
+  cargo xtask deb                 a Debian package of the release build, in target/; --static links it with musl;
+                                  --check installs the one that is there in a root of its own (debootstrap, root)
+  cargo xtask mpi                 build fathom-mpi and run its tests on two hosts of network namespaces (root, an MPI)
+  cargo xtask page                pages of every kind in Chromium by Playwright; screenshots in target/artefacts/page
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there
   cargo xtask bench iozone [N]    fathom beside IOzone and the floor, N interleaved rounds (9)
   cargo xtask bench engine        the engine beside the floor, fio, sysbench, Filebench, t/io_uring and IOzone
@@ -100,13 +105,22 @@ fn run(args: &[String]) -> Result<bool> {
         "deb" => match rest {
             [] => deb::run(&root, false),
             [statically] if statically == "--static" => deb::run(&root, true),
-            _ => bail!(Usage(format!("`deb` takes --static or nothing, not {rest:?}."))),
+            [check] if check == "--check" => deb::check(&root),
+            _ => bail!(Usage(format!("`deb` takes --static, --check or nothing, not {rest:?}."))),
         },
+        "page" => {
+            no_arguments(chore, rest)?;
+            page::run(&root)
+        }
         "fresh" => match rest {
             [] => fresh::run(&root, false),
             [keep] if keep == "--keep" => fresh::run(&root, true),
             _ => bail!(Usage(format!("`fresh` takes --keep or nothing, not {rest:?}."))),
         },
+        "mpi" => {
+            no_arguments(chore, rest)?;
+            mpi::run(&root)
+        }
         "bench" => bench::run(&root, rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
@@ -143,6 +157,8 @@ mod tests {
     fn mistakes_are_usage_errors() {
         assert!(usage(&["dance"]));
         assert!(usage(&["tidy", "now"]));
+        assert!(usage(&["page", "now"]));
+        assert!(usage(&["deb", "--chek"]));
         assert!(usage(&["fresh", "--kep"]));
         assert!(usage(&["test", "--no-instal"]));
     }

@@ -10,7 +10,7 @@ use fathom_engine::Engine;
 use fathom_observe::cache::cold::{self, Reach};
 use fathom_observe::device;
 use fathom_record::{Cold, Run};
-use fathom_workload::{Action, CacheState, Direction, Phase, Workload};
+use fathom_workload::{Action, CacheState, Phase, Workload};
 use std::path::PathBuf;
 
 /// The variable that asks for it.
@@ -46,7 +46,7 @@ fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
 /// Whether the option concerns a phase: it reads, and the workload does not ask in so many words for a warm cache.
 pub fn may_be(phase: &Phase) -> bool {
     let mut streams = run_loop::streams(std::iter::once(phase));
-    let reads = streams.any(|s| s.direction != Direction::Write) || flows::read(phase);
+    let reads = streams.any(|s| s.direction.reads()) || flows::read(phase);
     let warmed = phase.before.iter().any(|action| matches!(action, Action::Warm(_)));
     reads && !warmed && phase.cache != CacheState::Warm
 }

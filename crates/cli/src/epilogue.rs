@@ -3,6 +3,7 @@
 
 use crate::console;
 use crate::run_loop::Finished;
+use fathom_record::passed::passed_over;
 use fathom_record::{Histogram, OpKind, Phase, Regime, Row, Run};
 use fathom_report::units;
 use std::collections::BTreeMap;
@@ -23,6 +24,12 @@ pub fn say(finished: &Finished, remedy: &str) {
             String::new()
         };
         console::note(&format!("figures by what served them: {}{advice}", parts.join(", ")));
+    }
+    for phase in &finished.run.phases {
+        let workers = phase.repetitions.iter().flat_map(|r| &r.workers);
+        if let Some(told) = passed_over(workers.filter_map(|w| w.passed.as_ref())) {
+            console::note(&told);
+        }
     }
     if finished.stored {
         console::note(&format!(

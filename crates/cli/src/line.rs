@@ -12,7 +12,17 @@ use std::path::PathBuf;
     version,
     about,
     max_term_width = 100,
-    after_help = "Examples:
+    after_help = "Situations (GUIDE.md has each with its commands):
+  choose a disk, buy a platform     survey, compare, report, backends
+  what you have already             iozone, sysbench, filebench, fio, run
+  slower since an update            compare, history, trace
+  check a file system               doctor, survey, run
+  tune read-ahead or a scheduler    sweep, watch, sim
+  read an old log                   import, list, show, export, rm
+  a gate in CI                      compare, history, report
+  images and published tables       iso, mount, reproduce
+
+Examples:
   fathom survey                          what is the storage below this directory?
   fathom survey /mnt/data -o data.html   the same for another one, page under a name of your choice
   fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
@@ -176,20 +186,34 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom survey                      this directory, in about a minute
+  fathom survey --quick /mnt/usb     the same in 15 seconds
+  fathom survey --thorough           ten minutes: a long write, and more repetitions
+  fathom survey /dev/sdb             a whole device, only reading it
+  fathom survey --json > here.json   figures, findings and verdicts for a program
+
+docs/survey.md says what is measured and where the thresholds of the verdicts lie.")]
 pub struct Survey {
-    /// Directory to measure; fathom works in a directory of its own below it
-    #[arg(default_value = ".")]
+    /// Directory to measure; fathom works in a directory of its own below it. A block device is only read
+    #[arg(default_value = ".", value_name = "DIR|DEVICE")]
     pub dir: PathBuf,
     /// Where to write the page [default: fathom-RUN.html in the working directory]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Fewer sizes and repetitions: about 15 seconds
-    #[arg(long)]
+    /// Shorter parts and fewer repetitions: about 15 seconds
+    #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
+    /// Longer parts, a long write and more repetitions: about ten minutes
+    #[arg(long)]
+    pub thorough: bool,
+    /// Measure every cell of the surfaces twice, nothing else, and say how well sampling would have done
+    #[arg(long, hide = true, conflicts_with_all = ["thorough", "json", "output"])]
+    pub dense: bool,
     /// Seed of the random choices
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Print the record as JSON instead of the summary
+    /// Print JSON; docs/formats/survey.schema.json describes it
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -197,6 +221,11 @@ pub struct Survey {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom run workload.toml                   a workload of your own; examples/ has some
+  fathom run --plan workload.toml            only check it, and say what would be done
+  fathom run --cold varmail.f -o run.html    a script of Filebench, with evicted files, and a page
+  fathom run --json - < job.toml             from stdin; the whole record as JSON")]
 pub struct RunFile {
     /// The workload; - reads stdin
     pub file: PathBuf,
@@ -401,6 +430,12 @@ pub enum ImportKind {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom report last -o run.html                  the page of the newest run
+  fathom report 20261121T2105 last -o both.html   two runs side by side, with their ratio
+  fathom report last -o run.xlsx                  tables and charts; IOzone's sheets for IOzone
+  fathom report last -o run.md                    for an issue or a pull request
+  fathom report last -o metrics.prom              for the node exporter's text files")]
 pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
@@ -414,6 +449,10 @@ pub struct Report {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom list                      all runs, the newest last
+  fathom list -n 10                the ten newest
+  fathom list --json --limit 1     for a program")]
 pub struct List {
     /// Only the newest N runs
     #[arg(short = 'n', long, value_name = "N")]
@@ -424,6 +463,11 @@ pub struct List {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom show                      the newest run on a page of text
+  fathom show 20261121T2105        another one, by the beginning of its id
+  fathom show --original last      as the program prints it that it was measured by
+  fathom show --block last         what reached the devices, at length")]
 pub struct Show {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(default_value = "last", value_name = "RUN")]
@@ -441,6 +485,10 @@ pub struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom export > run.json                       the newest run, complete
+  fathom export --format csv last > run.csv      one observation a row
+  fathom export --format findings last           what was found out, with what proves it")]
 pub struct Export {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(default_value = "last", value_name = "RUN")]
@@ -473,6 +521,9 @@ pub enum ExportFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom rm last                   the newest run
+  fathom rm 20261121T2105 20261121T2114")]
 pub struct Rm {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
@@ -531,3 +582,6 @@ pub struct Doctor {
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
 }
+
+#[cfg(test)]
+mod examples;

@@ -1,9 +1,18 @@
 //! The run loop: executes a workload phase by phase and makes the record of it. Around each phase it reads what the kernel
 //! counted and what lay in the page cache, and stores the phase before the next one starts, so that nothing measured is lost.
 
+mod described;
+mod left;
+mod places;
+
+pub use described::described;
+pub use places::meets_a_device;
+
+use crate::keeper::Keeper;
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
-use crate::{cold, console, flows, sampled, small, state};
+use crate::script::{InOrder, Script};
+use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
@@ -11,10 +20,11 @@ use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::Seen;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
-use fathom_record::{Axes, CacheTruth, Phase, Repetition, Residency, Run, Status, Store};
-use fathom_workload::{Access, Action, Backend, Bytes, Data, Direction, MapFlush, Program, Stream, Workload};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
+use fathom_workload::{Access, Direction, Program, Stream, Workload};
+use left::{compressed_share, laid_out, left_of, writer_of};
+use places::{Place, places_of};
+use std::path::PathBuf;
 
 /// What a run is called and where it happens.
 pub struct Head {
@@ -32,6 +42,22 @@ pub trait Listener {
     fn begins(&mut self, _phase: &fathom_workload::Phase, _repetition: u32) {}
     /// All workers of the phase are prepared: it starts now.
     fn starts(&mut self) {}
+    /// When it is to start, if ranks on other hosts start with it: ns of CLOCK_MONOTONIC.
+    fn release_at(&mut self) -> Option<u64> {
+        None
+    }
+    /// The phase runs, and somebody looks after it.
+    fn looks(&mut self) {}
+    /// How often that should be at least, ns.
+    fn look_every_ns(&self) -> u64 {
+        u64::MAX
+    }
+    /// Whether another rank's worker has ended the counting of all; `here`: one of ours has.
+    fn first_done(&mut self, _here: bool) -> bool {
+        false
+    }
+    /// The last worker's clock has stopped.
+    fn stopped(&mut self) {}
     /// Whether [`Listener::state`] is to be told now.
     fn wants_state(&mut self) -> bool {
         false
@@ -93,11 +119,24 @@ pub fn execute(
     common: &Common,
     listener: &mut dyn Listener,
 ) -> Result<Finished, EngineError> {
+    execute_script(engine, &mut InOrder::of(workload), head, common, listener)
+}
+
+/// Executes what a script says, one phase after the other, and returns its record, complete or not.
+pub fn execute_script(
+    engine: &mut Engine,
+    script: &mut dyn Script,
+    head: Head,
+    common: &Common,
+    listener: &mut dyn Listener,
+) -> Result<Finished, EngineError> {
+    let workload = script.workload();
     let reach = cold::wanted(common).map_err(cold::refused)?;
     engine.check(workload)?;
     let device = meets_a_device(workload, &head.directory);
     let mut observer = Observer::new(common.observe, engine, device, small::is_small(workload))
         .map_err(|e| EngineError::Unsupported { place: "--observe".into(), message: e.to_string() })?;
+    let planned = workload.phases.len();
     let mut run = begin(engine, workload, &head);
     if let (Some(reach), Some(environment)) = (reach, run.environment.as_object_mut()) {
         environment.insert("cold".into(), reach.word().into());
@@ -108,34 +147,41 @@ pub fn execute(
     let mut keeper = Keeper::open(common, &run);
     let mut failure = None;
     let place = Place::of(&head.directory);
-    let mut seen = Seen { compressed_share: compressed_share(workload), ..Seen::default() };
-    'rounds: for repetition in 0..workload.repetitions {
-        for number in 0..workload.phases.len() {
-            if interrupted_by().is_some() {
-                break 'rounds;
-            }
-            let (at, outcome) = one_phase(
-                engine,
-                workload,
-                Turn { number, repetition, reach },
-                &mut run,
-                (&mut seen, &mut observer),
-                listener,
-            );
-            let outcome = outcome.and_then(|()| place.still_there());
-            if let Some(at) = at {
-                // Stored before it is told: what stands on the screen is in the store, whatever happens next.
-                keeper.phase(&run.id, &run.phases[at]);
-                listener.ends(&run.phases[at]);
-            }
-            if let Err(f) = outcome {
-                let goes_on = matches!(f, Failure::Operation(_)) && goes_on(&workload.phases[number]);
-                failure.get_or_insert(f);
-                if !goes_on {
-                    break 'rounds;
-                }
+    let mut seen = first_seen(workload);
+    let mut checked = workload.phases.len();
+    while interrupted_by().is_none() {
+        let Some((number, repetition)) = script.next(&run) else { break };
+        let workload = script.workload();
+        if workload.phases.len() > checked {
+            checked = workload.phases.len();
+            if let Err(e) = engine.check(workload) {
+                failure.get_or_insert(Failure::Engine(e));
+                break;
             }
         }
+        let turn = Turn { number, repetition, reach };
+        let (at, outcome) = one_phase(engine, workload, turn, &mut run, (&mut seen, &mut observer), listener);
+        let outcome = outcome.and_then(|()| place.still_there());
+        if let Some(at) = at {
+            // Stored before it is told: what stands on the screen is in the store, whatever happens next.
+            keeper.phase(&run.id, &run.phases[at]);
+            listener.ends(&run.phases[at]);
+        }
+        if let Err(f) = outcome {
+            // What a script bears is told by the phase's record; the rest is measured all the same.
+            if matches!(&f, Failure::Operation(error) if script.bears(error)) {
+                continue;
+            }
+            let goes_on = matches!(f, Failure::Operation(_)) && goes_on(&workload.phases[number]);
+            failure.get_or_insert(f);
+            if !goes_on {
+                break;
+            }
+        }
+    }
+    let workload = script.workload();
+    if checked > planned {
+        run.workload = workload.to_toml().unwrap_or_else(|e| format!("# {e}"));
     }
     observer.leave();
     if let Err(e) = engine.keep(workload) {
@@ -156,13 +202,7 @@ pub fn execute(
     run.error = failure.as_ref().map(ToString::to_string);
     run.ended_at = rfc3339(&jiff::Zoned::now());
     run.clock = engine.describe_clock();
-    let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
-    let written = streams(workload.phases.iter()).chain(&by_flows);
-    seen.sampled_share = sampled::share(workload, written);
-    seen.laid_out_share =
-        laid_out(workload, &run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
-    run.doubts = doubts::of(&run, &run.environment, &seen);
-    run.trust = trust::of(&run, &run.environment, &seen);
+    judge(workload, &mut run, seen);
     if let Some(mark) = &common.mark {
         mark.close(&mut run);
     }
@@ -171,7 +211,24 @@ pub fn execute(
     Ok(Finished { run, stored, failure, signal })
 }
 
-fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
+/// What is known of the data before any is written.
+pub fn first_seen(workload: &Workload) -> Seen {
+    Seen { compressed_share: compressed_share(workload), ..Seen::default() }
+}
+
+/// Enters in a run that is over what makes it doubtful.
+pub fn judge(workload: &Workload, run: &mut Run, mut seen: Seen) {
+    let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
+    let written = streams(workload.phases.iter()).chain(&by_flows);
+    seen.sampled_share = sampled::share(workload, written);
+    seen.laid_out_share =
+        laid_out(workload, run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
+    run.doubts = doubts::of(run, &run.environment, &seen);
+    run.trust = trust::of(run, &run.environment, &seen);
+}
+
+/// What is known before the first phase.
+pub fn begin(engine: &Engine, workload: &Workload, head: &Head) -> Run {
     Run {
         id: fathom_record::store::new_run_id(head.started.timestamp(), std::process::id()),
         label: head.label.clone(),
@@ -194,15 +251,15 @@ pub fn rfc3339(time: &jiff::Zoned) -> String {
 }
 
 /// Which phase, which time, and how far its files are to be made cold.
-struct Turn {
-    number: usize,
-    repetition: u32,
-    reach: Option<Reach>,
+pub struct Turn {
+    pub number: usize,
+    pub repetition: u32,
+    pub reach: Option<Reach>,
 }
 
 /// One repetition of one phase with everything around it. Gives the position of the phase in the record, if something of it was
 /// measured, and how it went.
-fn one_phase(
+pub fn one_phase(
     engine: &mut Engine,
     workload: &Workload,
     turn: Turn,
@@ -344,13 +401,27 @@ impl Moments for Readings<'_> {
 
     fn look(&mut self) {
         self.course.look();
+        self.listener.looks();
+    }
+
+    fn release_at(&mut self) -> Option<u64> {
+        self.listener.release_at()
+    }
+
+    fn first_done(&mut self, here: bool) -> bool {
+        self.listener.first_done(here)
+    }
+
+    fn look_every_ns(&self) -> u64 {
+        self.listener.look_every_ns()
     }
 
     fn counting(&mut self) {
         self.watch.counting();
-        // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with.
-        let resident = residency::of(self.paths);
-        self.start = Some((Counters::read(self.stack), resident));
+        // What the warm-up moved belongs to nothing that is counted, and what it left in the cache is what counting begins with. The
+        // workers count already: what reading the counters late would miss is not made more by looking at the cache first.
+        let counters = Counters::read(self.stack);
+        self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
     }
 
@@ -382,72 +453,8 @@ impl Moments for Readings<'_> {
     fn clocks_stopped(&mut self) {
         let counted = Counters::read(self.stack);
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
+        self.listener.stopped();
     }
-}
-
-/// What compression would leave of the written data, from the rule it is made by: the least of all that write.
-fn compressed_share(workload: &Workload) -> Option<f64> {
-    streams(workload.phases.iter())
-        .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
-        .map(|s| &s.data)
-        .chain(flows::written_data(workload))
-        .map(share_by_rule)
-        .reduce(f64::min)
-}
-
-fn share_by_rule(data: &Data) -> f64 {
-    match data {
-        Data::Unique | Data::Positioned { .. } | Data::Checksummed { .. } => 1.0,
-        Data::Sealed(sealed) => {
-            if sealed.pattern.is_empty() {
-                1.0
-            } else {
-                0.0
-            }
-        }
-        Data::Zero | Data::Byte(_) | Data::Repeated { .. } => 0.0,
-        Data::Marked { stride, length, .. } => length.0 as f64 / stride.0.max(1) as f64,
-        Data::Reducible { compressible_percent, duplicate_percent, .. } => {
-            f64::from(100 - compressible_percent) * f64::from(100 - duplicate_percent) / 1e4
-        }
-    }
-}
-
-/// The data with which fathom laid out files (prepared them, or filled their holes) that a phase reads.
-fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
-    let mut prepared: Vec<&str> = Vec::new();
-    let mut found: Vec<&Data> = Vec::new();
-    for (phase, seq) in workload.phases.iter().zip(0u32..) {
-        prepared.extend(phase.before.iter().filter_map(|action| match action {
-            Action::Prepare(set) => Some(set.as_str()),
-            _ => None,
-        }));
-        let of_phase = run.phases.iter().find(|p| p.seq == seq);
-        let filled = of_phase
-            .is_some_and(|p| p.repetitions.iter().any(|r| r.extents.is_some_and(|e| e.filled_bytes > 0)));
-        let reads = streams(std::iter::once(phase))
-            .filter(|s| s.direction != Direction::Write && s.backend != Backend::Null);
-        let sets = reads.filter(|s| filled || prepared.contains(&s.fileset.as_str()));
-        for data in
-            sets.filter_map(|s| workload.filesets.iter().find(|f| f.name == s.fileset)).map(|f| &f.data)
-        {
-            if !found.contains(&data) {
-                found.push(data);
-            }
-        }
-    }
-    found
-}
-
-/// What compression leaves of it, by its rule or of a sample, whichever is less.
-fn left_of(workload: &Workload, data: &Data) -> Option<f64> {
-    let sample = sampled::share(workload, std::iter::once(&writer_of(data)));
-    Some(sample.unwrap_or(1.0).min(share_by_rule(data)))
-}
-
-/// A stream that writes it.
-fn writer_of(data: &Data) -> Stream {
-    Stream { data: data.clone(), ..Stream::new("", Direction::Write, Bytes(1 << 20)) }
 }
 
 /// The streams of phases; flows are no streams.
@@ -466,199 +473,4 @@ fn in_order(phase: &fathom_workload::Phase) -> bool {
     threads.peek().is_some()
         && threads
             .all(|t| matches!(&t.program, Program::Stream(stream) if stream.access == Access::Sequential))
-}
-
-/// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.
-fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
-    let threads = || workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
-    let moves = threads().any(|t| match &t.program {
-        Program::Stream(stream) => stream.backend != Backend::Null,
-        Program::Flow(_) => true,
-    });
-    moves && !device::stack_of(&nearest_existing(directory)).devices.is_empty()
-}
-
-/// The file system that is measured. When its mount goes, its path leads to what lies below the mount point: files would be made
-/// there, and another disk measured under this one's name.
-struct Place {
-    directory: PathBuf,
-    device: Option<u64>,
-}
-
-impl Place {
-    fn of(directory: &Path) -> Self {
-        Self { directory: directory.into(), device: Self::device_at(directory) }
-    }
-
-    fn device_at(directory: &Path) -> Option<u64> {
-        directory.metadata().ok().map(|m| m.dev())
-    }
-
-    fn still_there(&self) -> Result<(), Failure> {
-        if self.device.is_some() && self.device != Self::device_at(&self.directory) {
-            return Err(Failure::Gone(self.directory.clone()));
-        }
-        Ok(())
-    }
-}
-
-/// Where the files are or will be, each directory once: a set of a million files is not a million places.
-fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut parents: Vec<&Path> = Vec::new();
-    let mut places = Vec::new();
-    for path in paths {
-        let parent = path.parent().unwrap_or(path);
-        // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
-        if parents.last() != Some(&parent) && !parents.contains(&parent) {
-            parents.push(parent);
-            places.push(nearest_existing(path));
-        }
-        if places.len() >= MOST_PLACES {
-            break;
-        }
-    }
-    places
-}
-
-/// More directories than this are not asked for their devices.
-const MOST_PLACES: usize = 64;
-
-/// The file, or the directory it will be made in.
-fn nearest_existing(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
-    absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)
-}
-
-/// The record's view of a planned phase.
-pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
-    let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
-    let synchronous = |s: &&Stream| {
-        s.timed.fsync
-            || s.sync_series.is_some_and(|series| series.requests == 1 || series.at_end)
-            || s.sync_every.is_some_and(|e| e.writes == 1)
-            || s.open.sync != fathom_workload::OpenSync::No
-            || matches!(s.backend, Backend::Pvsync2(o) if o.dsync || o.sync)
-            // What is left of more than one record is flushed when the file is closed.
-            || matches!(s.backend, Backend::Mmap { flush: MapFlush::Sync, flush_every, .. } if flush_every == 1 || s.timed.close)
-    };
-    Phase {
-        seq: number as u32,
-        name: phase.name.clone(),
-        axes: Axes {
-            file_bytes: phase.axes.file.map(|b| b.0),
-            record_bytes: phase.axes.record.map(|b| b.0),
-            streams: phase.axes.streams.map(u64::from),
-            queue_depth: streams.iter().map(|s| u64::from(s.queue_depth)).max().filter(|&d| d > 1),
-            tags: phase.axes.tags.clone(),
-        },
-        reads: streams.iter().any(|s| s.direction != Direction::Write) || flows::read(phase),
-        writes: streams.iter().any(|s| s.direction != Direction::Read) || flows::write(phase),
-        sync_in_clock: (!streams.is_empty() && streams.iter().all(synchronous))
-            || flows::write_synchronously(phase),
-        direct: all_direct(&streams) || flows::go_direct(phase),
-        repetitions: Vec::new(),
-    }
-}
-
-/// Whether nothing went through the page cache: all streams that write, and where none does, all that read.
-fn all_direct(streams: &[&Stream]) -> bool {
-    let writes = |s: &&&Stream| s.direction != Direction::Read;
-    let any_writes = streams.iter().any(|s| writes(&s));
-    let mut concerned = streams.iter().filter(|s| !any_writes || writes(s)).peekable();
-    concerned.peek().is_some() && concerned.all(|s| s.open.direct)
-}
-
-/// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on.
-struct Keeper(Option<Store>);
-
-impl Keeper {
-    fn open(common: &Common, run: &Run) -> Self {
-        if common.no_store {
-            return Self(None);
-        }
-        let opened = state::store(common.store.as_deref()).and_then(|mut store| {
-            store.begin(run)?;
-            Ok(store)
-        });
-        match opened {
-            Ok(store) => Self(Some(store)),
-            Err(e) => {
-                console::warning(&format!("this run will not be kept: {e:#}"));
-                Self(None)
-            }
-        }
-    }
-
-    fn phase(&mut self, run_id: &str, phase: &Phase) {
-        if let Some(store) = &mut self.0
-            && let Err(e) = store.append_phase(run_id, phase)
-        {
-            console::warning(&format!(
-                "phase {} could not be stored; the store is given up: {e}",
-                phase.name
-            ));
-            self.0 = None;
-        }
-    }
-
-    /// Whether the run is in the store.
-    fn close(self, run: &Run) -> bool {
-        let Some(mut store) = self.0 else { return false };
-        let done = run
-            .doubts
-            .iter()
-            .try_for_each(|d| store.append_doubt(&run.id, d))
-            .and_then(|()| run.trust.iter().try_for_each(|t| store.append_trust(&run.id, t)))
-            .and_then(|()| store.finish(run))
-            .and_then(|()| store.close());
-        if let Err(e) = &done {
-            console::warning(&format!("the end of this run could not be stored: {e}"));
-        }
-        done.is_ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stream(direction: Direction, direct: bool) -> Stream {
-        let mut stream = Stream::new("f", direction, Bytes(4096));
-        stream.open.direct = direct;
-        stream
-    }
-
-    #[test]
-    fn a_phase_is_direct_if_all_that_write_in_it_are() {
-        let of = |streams: &[Stream]| all_direct(&streams.iter().collect::<Vec<_>>());
-        let (read, write) = (Direction::Read, Direction::Write);
-        assert!(of(&[stream(write, true), stream(write, true), stream(read, false)]));
-        assert!(!of(&[stream(write, true), stream(write, false)]));
-        assert!(of(&[stream(read, true)]) && !of(&[stream(read, true), stream(read, false)]));
-        assert!(!of(&[]));
-    }
-
-    #[test]
-    fn data_that_was_laid_out_counts_where_it_is_read() {
-        let workload = |steps: &str, direction: &str| {
-            let text = format!(
-                "name = \"w\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"f\"] }}\nsize = {{ fixed = \"1MiB\" }}\n\
-                 data = \"zero\"\n[[phase]]\nname = \"p\"\n{steps}\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
-                 [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"{direction}\"\nrecord = {{ fixed = \"4KiB\" }}\n"
-            );
-            Workload::from_toml(&text).unwrap_or_else(|e| panic!("{e}"))
-        };
-        let prepared = workload("before = [{ prepare = \"f\" }]", "read");
-        let data = laid_out(&prepared, &Run::default());
-        assert_eq!(data, [&Data::Zero]);
-        assert!(left_of(&prepared, data[0]).is_some_and(|s| s < 0.01));
-        assert!(left_of(&prepared, &Data::Unique).is_some_and(|s| s > 0.99));
-        let found = workload("", "read");
-        assert!(laid_out(&found, &Run::default()).is_empty(), "found in place");
-        assert!(laid_out(&workload("before = [{ prepare = \"f\" }]", "write"), &Run::default()).is_empty());
-        let mut filled = described(&found.phases[0], 0);
-        let extents = fathom_record::Extents { filled_bytes: 4096, ..Default::default() };
-        filled.repetitions.push(Repetition { extents: Some(extents), ..Repetition::default() });
-        assert_eq!(laid_out(&found, &Run { phases: vec![filled], ..Run::default() }), [&Data::Zero]);
-    }
 }

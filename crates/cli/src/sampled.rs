@@ -2,7 +2,7 @@
 //! to a compressor. It is asked for when the run is over, so that it costs no measurement anything.
 
 use fathom_observe::compressible::share_left;
-use fathom_workload::{Backend, Data, Direction, Stream, Workload};
+use fathom_workload::{Data, Stream, Workload};
 
 /// Enough for the compressor to find what repeats inside 1 MiB; random bytes of this length keep it busy for 1 to 2 ms.
 const SAMPLE_BYTES: usize = 1 << 20;
@@ -11,7 +11,7 @@ const SAMPLE_BYTES: usize = 1 << 20;
 pub fn share<'a>(workload: &'a Workload, streams: impl Iterator<Item = &'a Stream>) -> Option<f64> {
     let mut rules: Vec<&Data> = Vec::new();
     streams
-        .filter(|s| s.direction != Direction::Read && s.backend != Backend::Null)
+        .filter(|s| s.direction.writes() && s.backend.moves_data())
         .filter(|s| {
             let new = !rules.contains(&&s.data);
             if new {
@@ -26,7 +26,7 @@ pub fn share<'a>(workload: &'a Workload, streams: impl Iterator<Item = &'a Strea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::Bytes;
+    use fathom_workload::{Backend, Bytes, Direction};
 
     fn writing(data: Data) -> Stream {
         Stream { data, ..Stream::new("f", Direction::Write, Bytes(4096)) }

@@ -44,6 +44,7 @@
 //! | inside one run: warm-up, steady state, neighbours alike | [`warmup`], [`steady`], [`series`] |
 //! | a history of builds | [`history`] |
 //! | where a surface changes its level | [`segment`] |
+//! | which cell of a surface to measure next | [`adaptive`] |
 //! | sentences | [`wording`] |
 //!
 //! Functions refuse with [`Unusable`]; chance comes from seeds that the caller stores.
@@ -51,6 +52,7 @@
 mod numbers;
 mod seeded;
 
+pub mod adaptive;
 pub mod bootstrap;
 pub mod design;
 pub mod history;

@@ -5,8 +5,8 @@ use crate::EngineError;
 use crate::action::Sets;
 use crate::backend::probe::{Asked, Tried};
 use fathom_workload::{
-    Access, Amount, Data, FileSet, MapFlush, Pick, Pinning, Program, Record, Share, Sizing, Stream, Verify,
-    Workload,
+    Access, Amount, Backend, Data, FileSet, IoClass, Isolation, MapFlush, Pick, Pinning, Program, Record,
+    Share, Sizing, Stream, Thread, Verify, Workload,
 };
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ pub(crate) fn check(
             let place = format!("phase {number} ({}), group {}", phase.name, group.name);
             check_cpus(&place, &group.pinning)?;
             for thread in &group.threads {
+                check_io_priority(&place, thread)?;
                 match &thread.program {
                     Program::Flow(flow) => crate::flow::check(&place, workload, phase, thread, flow)?,
                     Program::Stream(stream) => {
@@ -38,6 +39,12 @@ pub(crate) fn check(
                             ));
                         }
                         check_stream(&place, stream, spooled)?;
+                        if stream.backend == Backend::Posix && group.isolation == Isolation::Process {
+                            return Err(unsupported(
+                                &place,
+                                "the C library's asynchronous I/O (posix) is done by threads that no process inherits; isolation = \"thread\" is needed",
+                            ));
+                        }
                         let set = workload.fileset(&stream.fileset);
                         let asked = Asked {
                             stream,
@@ -62,6 +69,23 @@ fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     let ours = crate::engine::allowed_cpus();
     match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
         Some(cpu) => Err(unsupported(place, &format!("CPU {cpu} is none of those that fathom may use"))),
+        None => Ok(()),
+    }
+}
+
+/// I/O priorities that the kernel does not give to us.
+fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
+    let shares = match &thread.program {
+        Program::Stream(stream) => stream.priorities.as_slice(),
+        Program::Flow(_) => &[],
+    };
+    // The other classes are anybody's.
+    let wanted = |class: IoClass| class == IoClass::RealTime;
+    if !thread.io_class.is_some_and(wanted) && !shares.iter().any(|share| wanted(share.class)) {
+        return Ok(());
+    }
+    match crate::settle::io_priority_refusal(IoClass::RealTime) {
+        Some(sentence) => Err(unsupported(place, &sentence)),
         None => Ok(()),
     }
 }
@@ -128,6 +152,8 @@ fn check_stream(place: &str, stream: &Stream, spooled: bool) -> Result<(), Engin
         (amount, Access::Listed(_)) => !matches!(amount, Amount::Bytes(_)),
         _ => matches!(stream.record, Record::Fixed(_)),
     };
+    let reads_back = stream.written_by.is_some() || stream.keep_written.is_some_and(|kept| kept.after > 0);
+    let counted = counted && !reads_back;
     if stream.log_operations && !counted && !spooled {
         return refuse("log_operations needs a known number of operations; give amount = { operations = N }");
     }
@@ -192,15 +218,15 @@ const MAX_DEPTH: u32 = 4096;
 
 /// What several operations in flight exclude.
 fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
-    use fathom_workload::Backend::{Aio, Null, Uring};
+    use fathom_workload::Backend::{Null, Uring};
     let refuse = |message: &str| Err(unsupported(place, message));
-    let asynchronous = matches!(stream.backend, Uring(_) | Aio { .. });
+    let asynchronous = stream.backend.is_asynchronous();
     if stream.queue_depth > MAX_DEPTH {
         return refuse("queue_depth is above 4096");
     }
     if stream.queue_depth > 1 && !asynchronous && stream.backend != Null {
         return refuse(
-            "this back-end does one operation after the other; queue_depth above 1 needs uring, aio or null",
+            "this back-end does one operation after the other; queue_depth above 1 needs uring, aio, posix or null",
         );
     }
     if let Uring(options) = stream.backend {
@@ -214,7 +240,8 @@ fn check_depth(place: &str, stream: &Stream) -> Result<(), EngineError> {
         }
     }
     let listed_think = matches!(&stream.access, Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
-    let pauses = fathom_workload::Pace { rate: None, ..stream.pace };
+    // These go with any number in flight.
+    let pauses = fathom_workload::Pace { rate: None, ratio: None, least: None, longest: None, ..stream.pace };
     let rare = pauses != fathom_workload::Pace::default()
         || stream.purge.0 > 0
         || stream.lock == fathom_workload::Lock::Record

@@ -149,6 +149,17 @@ impl Clock {
         Some((ours as f64 / mono as f64 - 1.0) * 1e6)
     }
 
+    /// The tick at which CLOCK_MONOTONIC shows so many ns. For times that are near: the rate is known only so well.
+    #[must_use]
+    pub fn at_monotonic(&self, ns: u64) -> u64 {
+        let (ticks, mono_ns) = self.mark();
+        if ns >= mono_ns {
+            ticks.saturating_add(self.ticks(ns - mono_ns))
+        } else {
+            ticks.saturating_sub(self.ticks(mono_ns - ns))
+        }
+    }
+
     /// A reading of this clock and of CLOCK_MONOTONIC taken together.
     #[must_use]
     pub fn mark(&self) -> (u64, u64) {
@@ -271,6 +282,17 @@ mod tests {
         assert!((refined.hz / clock.hz - 1.0).abs() < 1e-3, "{refined:?} and {clock:?}");
         let wrong = Clock { hz: clock.hz * 2.0, ..clock };
         assert_eq!(wrong.refined(mark).hz, wrong.hz);
+    }
+
+    #[test]
+    fn times_of_the_systems_clock_are_found() {
+        let clock = Clock::calibrated();
+        let (ticks, mono) = clock.mark();
+        for ahead_ms in [-20i64, 0, 20] {
+            let at = clock.at_monotonic(mono.saturating_add_signed(ahead_ms * 1_000_000));
+            let off = at.abs_diff(ticks.saturating_add_signed(clock.ticks(1_000_000) as i64 * ahead_ms));
+            assert!(clock.ns(off) < 500_000, "{} ns off at {ahead_ms} ms", clock.ns(off));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::buffer::{Buffer, Making};
 use crate::shared::Call;
 use crate::worker::Fault;
 use fathom_workload::ops::{Place, derive_seed};
-use fathom_workload::{Data, Direction, Stream, Verify};
+use fathom_workload::{Data, Stream, Verify};
 
 /// Size of the pool of random bytes: it stays in the second-level cache, as a real program's fresh data would.
 const POOL: usize = 1 << 20;
@@ -96,8 +96,8 @@ impl Contents {
     /// one page.
     fn sizes(stream: &Stream, largest: usize, depth: u32) -> [usize; 2] {
         let (rotate, area) = Self::areas_of(stream, largest, depth);
-        let write = if stream.direction == Direction::Read { 0 } else { largest + area };
-        let read = if stream.direction == Direction::Write { 0 } else { largest + rotate };
+        let write = if stream.direction.writes() { largest + area } else { 0 };
+        let read = if stream.direction.reads() { largest + rotate } else { 0 };
         [write, read]
     }
 
@@ -167,9 +167,10 @@ impl Contents {
                 crate::sealed::seal(record, sealed, offset % self.file_bytes);
                 record
             }
-            Data::Reducible { compressible_percent, duplicate_percent, within_percent } => {
+            Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct } => {
                 self.written += 1;
-                let (position, tag) = reduced(self.written, offset, tag, duplicate_percent, within_percent);
+                let shares = (duplicate_percent, within_percent);
+                let (position, tag) = reduced(self.written, offset, tag, shares, distinct);
                 let at = if position == offset { at } else { 0 };
                 let record = &mut self.pool.all_mut()[at..at + bytes];
                 stamp_pages(record, position, tag, random_bytes_of_a_page(compressible_percent));
@@ -268,13 +269,20 @@ fn tag_of(data: &Data, seed: u64, place: Place) -> u64 {
     }
 }
 
-/// Position and tag that make a record's stamps: its own, or those of one of 16 shared records.
-fn reduced(n: u64, offset: u64, tag: u64, duplicate_percent: u8, within_percent: u8) -> (u64, u64) {
+/// Position and tag that make a record's stamps: its own, or those of one of the `distinct` shared records (0: 16).
+fn reduced(
+    n: u64,
+    offset: u64,
+    tag: u64,
+    (duplicate_percent, within_percent): (u8, u8),
+    distinct: u32,
+) -> (u64, u64) {
     let draw = mix(n ^ tag);
     if (draw % 100) as u8 >= duplicate_percent {
         return (offset, tag);
     }
-    let shared = (draw >> 32) % 16 * (1 << 20);
+    let distinct = if distinct == 0 { 16 } else { u64::from(distinct) };
+    let shared = (draw >> 32) % distinct * (1 << 20);
     // Duplicates inside the file carry the file's own tag, those across files a common one.
     if ((draw >> 8) % 100) as u8 >= within_percent { (shared, 0) } else { (shared, tag) }
 }
@@ -418,7 +426,7 @@ fn positioned_mismatch(record: &[u8], offset: u64, tag: u64) -> Mismatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::Bytes;
+    use fathom_workload::{Bytes, Direction};
     use proptest::prelude::*;
 
     fn contents(data: Data, verify: Verify, record: usize) -> Contents {
@@ -469,8 +477,37 @@ mod tests {
     }
 
     #[test]
+    fn records_that_repeat_are_of_as_many_as_was_said() {
+        let of_worker = |worker: u32| {
+            let data = Data::Reducible {
+                compressible_percent: 0,
+                duplicate_percent: 100,
+                within_percent: 0,
+                distinct: 40,
+            };
+            let mut stream = Stream::new("f", Direction::Write, Bytes(4096));
+            stream.data = data;
+            let place = Place { worker, ..Place::default() };
+            let mut c = Contents::new(&stream, 4096, 7, place).unwrap();
+            let mut records: Vec<Vec<u8>> =
+                (0..2000u64).map(|i| c.record_to_write(i * 4096, 4096).to_vec()).collect();
+            records.sort_unstable();
+            records.dedup();
+            records
+        };
+        let first = of_worker(0);
+        assert_eq!(first.len(), 40);
+        assert_eq!(first, of_worker(1), "across files they are the same");
+    }
+
+    #[test]
     fn the_compressible_share_is_zero_and_duplicates_occur() {
-        let data = Data::Reducible { compressible_percent: 50, duplicate_percent: 30, within_percent: 0 };
+        let data = Data::Reducible {
+            compressible_percent: 50,
+            duplicate_percent: 30,
+            within_percent: 0,
+            distinct: 0,
+        };
         let mut c = contents(data, Verify::No, 4096);
         let mut records = Vec::new();
         for i in 0..2000u64 {
@@ -485,7 +522,12 @@ mod tests {
 
     #[test]
     fn duplicates_across_files_are_the_same_in_every_worker() {
-        let data = Data::Reducible { compressible_percent: 0, duplicate_percent: 100, within_percent: 0 };
+        let data = Data::Reducible {
+            compressible_percent: 0,
+            duplicate_percent: 100,
+            within_percent: 0,
+            distinct: 0,
+        };
         let records = |worker| {
             let mut stream = Stream::new("f", Direction::Write, Bytes(4096));
             stream.data = data.clone();

@@ -37,7 +37,8 @@ impl Engine {
                 if let Program::Stream(stream) = &thread.program
                     && stream.open.direct
                     // Nothing is moved through the descriptor itself.
-                    && !matches!(stream.backend, Backend::Null | Backend::Mmap { .. })
+                    && stream.backend.moves_data()
+                    && !matches!(stream.backend, Backend::Mmap { .. })
                     && let Some(path) = path_of(workload, &sets, stream, index)
                     // A thousand workers on one file ask once.
                     && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
@@ -188,6 +189,24 @@ fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Opt
     ))
 }
 
+/// The sizes of records that have to be multiples, with their names.
+fn sizes(record: &Record, put: &mut impl FnMut(&str, u64)) {
+    match record {
+        Record::Fixed(bytes) => put("the record size", bytes.0),
+        // All are multiples of the least.
+        Record::Between { min, .. } => put("the least record size", min.0),
+        Record::Split(sizes) => sizes.iter().for_each(|s| put("a record size of the split", s.0.0)),
+        Record::ByKind { read, write } => {
+            // A kind has no kinds, which is checked before.
+            for own in [read, write] {
+                if !matches!(**own, Record::ByKind { .. }) {
+                    sizes(own, put);
+                }
+            }
+        }
+    }
+}
+
 /// The first number of a stream that is no multiple, with its name and the next one that is.
 fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
     let mut numbers: Vec<(String, u64)> = Vec::new();
@@ -198,12 +217,7 @@ fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
         put(&format!("the offset of operation {i} of the list"), op.offset);
         put(&format!("the length of operation {i} of the list"), op.bytes.into());
     } else {
-        match &stream.record {
-            Record::Fixed(bytes) => put("the record size", bytes.0),
-            // All are multiples of the least.
-            Record::Between { min, .. } => put("the least record size", min.0),
-            Record::Split(sizes) => sizes.iter().for_each(|s| put("a record size of the split", s.0.0)),
-        }
+        sizes(&stream.record, &mut put);
         put("the start of the region", stream.start.0);
     }
     if let Backend::Stdio { buffer } = stream.backend {

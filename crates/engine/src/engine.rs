@@ -5,15 +5,17 @@ use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{self, Setting};
 use crate::hot::rare::Quota;
+use crate::kept::Book;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
 use crate::spool::{self, Operations};
 use crate::worker::{Job, Plan};
-use crate::{EngineError, Ledger, action, check, memory};
+use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, FileSet, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
+    Access, Act, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning, Program, Stream, Workload,
+    WrittenBy,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ pub struct Engine {
     /// Where operations are written down one by one, and those of the phases so far.
     spool_in: Option<PathBuf>,
     operations: Vec<Operations>,
+    /// What was written and is to be read back.
+    written: Book,
 }
 
 impl Engine {
@@ -48,6 +52,7 @@ impl Engine {
             calls: None,
             spool_in: None,
             operations: Vec::new(),
+            written: Book::default(),
         }
     }
 
@@ -116,7 +121,7 @@ impl Engine {
         for group in &phase.groups {
             for (thread, _) in instances(group) {
                 if let Program::Stream(stream) = &thread.program
-                    && stream.backend != fathom_workload::Backend::Null
+                    && stream.backend.has_files()
                 {
                     let set = workload.fileset(&stream.fileset);
                     let files = files_of(workload, stream, index);
@@ -149,21 +154,33 @@ impl Engine {
             self.clock = self.clock.refined(self.start);
         }
         let sets = self.sets(workload)?;
-        self.make_files(workload, &sets, this)?;
+        let expected = self.make_files(workload, &sets, this)?;
         let place = |worker: usize| Place { phase: number as u32, worker: worker as u32, repetition };
         let pooled = Pooled::of(workload, &sets, this)?;
         let flows = Setting::new(workload, this, sets.layouts(), |set| flow::names_of(set, &sets))?;
         let spools = self.spools(this)?;
-        let jobs = jobs(workload, &sets, this, (&pooled, spools.as_slice()), flows.as_ref(), place);
+        self.written.begin(number as u32, this)?;
+        let shared = (&pooled, spools.as_slice(), &self.written);
+        let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);
         let started_ns = self.elapsed_ns();
         let entries = (log_entries, self.calls_per_worker);
-        let (mut result, calls) = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments)?;
+        let ran = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments);
+        self.ledger.adopt(&expected)?;
+        let (mut result, calls) = ran?;
         self.calls = calls;
         self.operations.retain(|of| of.phase != number as u32);
         let of_workers = (0u32..).zip(spools).filter_map(|(worker, file)| Some((worker, file?)));
         self.operations.extend(of_workers.map(|(worker, file)| Operations::new(number as u32, worker, file)));
+        for of in self.operations.iter().filter(|of| of.phase == number as u32) {
+            let thread = this.groups.iter().flat_map(instances).nth(of.worker as usize);
+            if matches!(thread.map(|t| &t.0.program), Some(Program::Stream(s)) if !s.priorities.is_empty()) {
+                let stats =
+                    priorities::of(of).map_err(|error| EngineError::system("read the operations", error))?;
+                result.priorities.extend(stats);
+            }
+        }
         result.n = repetition;
         result.ramp_ns = this.groups.iter().map(|g| g.ramp(this).0).max().unwrap_or(this.ramp.0);
         result.started_ns = started_ns;
@@ -180,14 +197,30 @@ impl Engine {
             .collect()
     }
 
-    /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them.
-    fn make_files(&mut self, workload: &Workload, sets: &Sets, phase: &Phase) -> Result<(), EngineError> {
+    /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them. Where
+    /// making them is what is measured (streams that create, flows on listed files), they are returned: they are entered when the phase is over.
+    fn make_files(
+        &mut self,
+        workload: &Workload,
+        sets: &Sets,
+        phase: &Phase,
+    ) -> Result<Vec<PathBuf>, EngineError> {
+        let mut expected = Vec::new();
         for group in &phase.groups {
             for thread in &group.threads {
                 if let Program::Stream(stream) = &thread.program
-                    && stream.backend != fathom_workload::Backend::Null
+                    && stream.backend.has_files()
                     && let Some(set) = workload.fileset(&stream.fileset)
                 {
+                    if stream.backend == fathom_workload::Backend::Calls(FileCall::Create) {
+                        // Its workers make them; what is there already must be ours, or given to us.
+                        expected.extend(action::make_room(sets, set, &mut self.ledger)?);
+                        continue;
+                    }
+                    if stream.backend == fathom_workload::Backend::Calls(FileCall::Remove) {
+                        action::must_be_ours(sets, set, &self.ledger)?;
+                        continue;
+                    }
                     let only_reads = !crate::files::writes(stream) && !stream.open.read_write;
                     if only_reads && !stream.open.create {
                         action::must_be_readable(sets, set, &self.ledger)?;
@@ -198,14 +231,24 @@ impl Engine {
             }
         }
         let changed = sets_of_flows(workload, phase, Act::changes);
+        let made = sets_of_flows(workload, phase, |act| act == Act::Create);
+        let deleted = sets_of_flows(workload, phase, |act| act == Act::Delete);
         for set in sets_of_flows(workload, phase, |_| true) {
-            if changed.iter().any(|c| c.name == set.name) {
+            let is_in = |sets: &[&FileSet]| sets.iter().any(|s| s.name == set.name);
+            if is_in(&made) && !matches!(set.files, Files::Tree(_)) {
+                // Of a tree all is ours; files of a list become so one by one.
+                expected.extend(action::make_room(sets, set, &mut self.ledger)?);
+                if is_in(&deleted) {
+                    // One of ours that is removed and made again is another file of the same name.
+                    expected.extend(sets.paths(set).filter(|path| self.ledger.owns(path)));
+                }
+            } else if is_in(&changed) {
                 action::must_be_ours(sets, set, &self.ledger)?;
             } else {
                 action::must_be_readable(sets, set, &self.ledger)?;
             }
         }
-        Ok(())
+        Ok(expected)
     }
 
     /// Notes the files of sets that are to be kept, however the run ended.
@@ -264,7 +307,7 @@ fn jobs<'a>(
     workload: &'a Workload,
     sets: &Sets,
     phase: &'a Phase,
-    (pooled, spools): (&'a Pooled, &'a [Option<File>]),
+    (pooled, spools, written): (&'a Pooled, &'a [Option<File>], &'a Book),
     flows: Option<&'a Setting>,
     place: impl Fn(usize) -> Place,
 ) -> Vec<(Isolation, u32, Job<'a>)> {
@@ -331,27 +374,35 @@ fn jobs<'a>(
                 delayed: group.times.delay.0 > 0,
                 start_cpu: None,
                 nice: group.nice,
-                io_priority: thread.io_priority,
+                io_priority: thread.io_priority_number(),
                 time_ns: group.time(phase).map(|t| t.0),
                 own_time: group.times.stop.is_some(),
                 ramp_ns: group.ramp(phase).0,
                 searching: 0,
+                peers: std::sync::Arc::default(),
+                peers_end_together: false,
+                company: None,
+                ends_company: group.times.ends_company,
                 quota,
                 raise: group.raise(phase),
                 pool,
                 spool: spools.get(index).and_then(Option::as_ref).map(|file| (file, spools.len())),
+                keeps: written.of(WrittenBy { phase: place(index).phase, worker: index as u32 }),
+                reads_back: stream.written_by.and_then(|by| written.of(by)),
             };
             jobs.push((group.isolation, process_base + process, Job::Stream(plan)));
         }
         process_base += group.instances;
     }
-    let searches = |job: &Job| matches!(job, Job::Stream(plan) if plan.stream.adaptive_depth.is_some());
+    let searches = |job: &Job| matches!(job, Job::Stream(plan) if plan.stream.adaptive_depth.is_some_and(|how| !how.goes_on));
     let searching = jobs.iter().filter(|j| searches(&j.2)).count() as u32;
     for (_, _, job) in &mut jobs {
         if let Job::Stream(plan) = job {
             plan.searching = searching;
         }
     }
+    crate::ratios::introduce(&mut jobs);
+    crate::ratios::keep_company(phase, &mut jobs);
     spread(&mut jobs);
     jobs
 }

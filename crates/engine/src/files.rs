@@ -2,18 +2,18 @@
 
 use crate::shared::Call;
 use crate::worker::{Fault, Plan};
-use fathom_workload::{Direction, OpenSync, Stream};
+use fathom_workload::{OpenSync, Stream};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
-/// Whether a stream writes at all.
+/// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
 pub(crate) fn writes(stream: &Stream) -> bool {
-    !matches!(stream.direction, Direction::Read)
+    stream.changes_files()
 }
 
 /// Whether a stream reads at all.
 pub(crate) fn reads(stream: &Stream) -> bool {
-    !matches!(stream.direction, Direction::Write)
+    stream.direction.reads()
 }
 
 /// Opens all files of a plan: those of its set, if its stream works on them all.

@@ -57,7 +57,8 @@ impl Needed {
     fn add(&mut self, bytes: u64, pages: Pages, node: Node) {
         let node = match node {
             Node::Number(n) => Some(n),
-            Node::Local | Node::Device => None,
+            Node::Bind(nodes) => nodes.only(),
+            Node::Local | Node::Device | Node::Prefer(_) | Node::Interleave(_) => None,
         };
         let sum = self.0.entry((pages == Pages::Huge, node)).or_default();
         *sum = sum.saturating_add(bytes);

@@ -15,7 +15,8 @@ const MOST_LAYERS: u32 = 8;
 /// first touches the memory, unless the user has told it otherwise (numactl): that is what [`Node::Local`] means.
 pub(crate) fn node_of(wanted: Node, path: &Path) -> Option<u32> {
     match wanted {
-        Node::Local => None,
+        // The thread's policy holds for them, too.
+        Node::Local | Node::Bind(_) | Node::Prefer(_) | Node::Interleave(_) => None,
         Node::Number(n) => Some(n),
         // A node without memory, as those of some devices are, has no place for buffers.
         Node::Device => device_node(Path::new("/sys"), path, 0).filter(|n| nodes().contains(n)),
@@ -24,14 +25,16 @@ pub(crate) fn node_of(wanted: Node, path: &Path) -> Option<u32> {
 
 /// Why buffers cannot lie on the node; `None` if they can.
 pub(crate) fn refusal(wanted: Node) -> Option<String> {
-    let Node::Number(n) = wanted else { return None };
+    let wanted = match wanted {
+        Node::Number(n) | Node::Prefer(n) => vec![n],
+        Node::Bind(nodes) | Node::Interleave(nodes) => nodes.numbers(),
+        Node::Local | Node::Device => return None,
+    };
     let nodes = nodes();
-    if nodes.contains(&n) {
-        return None;
-    }
+    let n = wanted.into_iter().find(|n| !nodes.contains(n))?;
     let there: Vec<String> = nodes.iter().map(u32::to_string).collect();
     Some(format!(
-        "its buffers are to lie on NUMA node {n}, and this machine has memory on {} {} only; give buffers = {{ node = {{ number = {} }} }} or leave it out",
+        "its buffers are to lie on NUMA node {n}, and this machine has memory on {} {} only; give buffers = {{ node = {{ number = {} }} }} or leave it out (fio: numa_mem_policy)",
         if there.len() == 1 { "node" } else { "nodes" },
         there.join(", "),
         nodes.first().unwrap_or(&0)
@@ -95,6 +98,32 @@ fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     device_node(sys, Path::new(image.trim_end()), layer + 1)
 }
 
+/// Gives the calling thread the policy that its stream asks for, if it is one of a thread: for all the memory that it takes from here
+/// on, its buffers and the page cache that it fills.
+pub(crate) fn settle(wanted: Node) -> Result<(), Errno> {
+    const MPOL_PREFERRED: libc::c_int = 1;
+    const MPOL_BIND: libc::c_int = 2;
+    const MPOL_INTERLEAVE: libc::c_int = 3;
+    let (policy, mask) = match wanted {
+        Node::Local | Node::Number(_) | Node::Device => return Ok(()),
+        Node::Bind(nodes) => (MPOL_BIND, nodes.mask()),
+        Node::Prefer(node) => (MPOL_PREFERRED, 1u64.checked_shl(node).ok_or(Errno::INVAL)?),
+        Node::Interleave(nodes) => (MPOL_INTERLEAVE, nodes.mask()),
+    };
+    // The kernel takes one less than it is told.
+    let most = u64::BITS as usize + 1;
+    // SAFETY: the mask has the bits that are announced, and is only read.
+    let refused = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, most) };
+    if refused == 0 {
+        return Ok(());
+    }
+    match std::io::Error::last_os_error().raw_os_error() {
+        // A kernel without NUMA: its only node is where the memory lies anyway.
+        Some(libc::ENOSYS) if mask == 1 => Ok(()),
+        errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
+    }
+}
+
 /// Binds memory that nobody has touched yet to a node.
 pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<(), Errno> {
     const MPOL_BIND: libc::c_int = 2;
@@ -147,6 +176,54 @@ pub(crate) mod tests {
         assert_eq!(refusal(Node::Device), None);
         let said = refusal(Node::Number(999)).unwrap();
         assert!(said.contains("NUMA node 999") && said.contains("only; give"), "{said}");
+    }
+
+    /// Policy of the calling thread, and the first 64 bits of its nodes.
+    fn policy() -> Option<(libc::c_int, u64)> {
+        let (mut mode, mut mask) = (0, [0u64; 16]);
+        let nobody = std::ptr::null::<libc::c_void>();
+        // SAFETY: room for a number, and for the bits that are announced.
+        let asked = unsafe {
+            libc::syscall(
+                libc::SYS_get_mempolicy,
+                &raw mut mode,
+                mask.as_mut_ptr(),
+                1024usize,
+                nobody,
+                0usize,
+            )
+        };
+        (asked == 0).then_some((mode, mask[0]))
+    }
+
+    #[test]
+    fn a_thread_has_the_policy_of_its_stream() {
+        let first = nodes()[0];
+        let set = fathom_workload::Nodes::of(&[first]).unwrap();
+        let bit = 1u64 << first;
+        for (wanted, expected) in [
+            (Node::Local, (0, 0)),
+            (Node::Number(first), (0, 0)),
+            (Node::Prefer(first), (1, bit)),
+            (Node::Bind(set), (2, bit)),
+            (Node::Interleave(set), (3, bit)),
+        ] {
+            assert_eq!(refusal(wanted), None);
+            // Policies are inherited, so those of the test's own thread may be another's.
+            let before = policy();
+            let found =
+                std::thread::spawn(move || settle(wanted).map(|()| policy())).join().unwrap().unwrap();
+            match (found, expected) {
+                (None, _) => {
+                    println!("skipped a_thread_has_the_policy_of_its_stream: get_mempolicy is not to be had")
+                }
+                (found, (0, _)) => assert_eq!(found, before),
+                (found, expected) => assert_eq!(found, Some(expected), "{wanted:?}"),
+            }
+        }
+        let two = fathom_workload::Nodes::of(&[first, 63]).unwrap();
+        assert!(refusal(Node::Interleave(two)).unwrap().contains("NUMA node 63"));
+        assert!(refusal(Node::Prefer(63)).is_some() && refusal(Node::Bind(two)).is_some());
     }
 
     /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot does not tell.

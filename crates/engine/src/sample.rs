@@ -10,7 +10,7 @@ use fathom_workload::{Bytes, Direction, Stream};
 #[must_use]
 pub fn sample(stream: &Stream, seed: u64, bytes: usize) -> Vec<u8> {
     let record = usize::try_from(stream.record.largest().0).unwrap_or(bytes).min(bytes);
-    if stream.direction == Direction::Read || record == 0 {
+    if !stream.direction.writes() || record == 0 {
         return Vec::new();
     }
     // Only what decides the contents: nothing is read, and buffers do not move through a larger area.
@@ -50,7 +50,12 @@ mod tests {
     #[test]
     fn a_sample_is_what_the_rule_says() {
         assert_eq!(of(Data::Byte(9), 4096, 10_000), vec![9; 10_000]);
-        let half = Data::Reducible { compressible_percent: 50, duplicate_percent: 0, within_percent: 0 };
+        let half = Data::Reducible {
+            compressible_percent: 50,
+            duplicate_percent: 0,
+            within_percent: 0,
+            distinct: 0,
+        };
         let zeroes = of(half, 65_536, MIB).iter().filter(|b| **b == 0).count() as f64 / MIB as f64;
         assert!((0.49..0.52).contains(&zeroes), "{zeroes}");
         assert_eq!(of(Data::Unique, 4096, MIB), of(Data::Unique, 4096, MIB), "the same seed");

@@ -226,6 +226,7 @@ impl Digest {
 mod tests {
     use super::*;
     use fathom_workload::Bytes;
+    use proptest::prelude::*;
 
     const SUMS: [Sum; 15] = [
         Sum::Meta,
@@ -297,6 +298,37 @@ mod tests {
         assert_eq!(bytes[40..44], [0xde, 0xad, 0xbe, 0xef]);
         bytes[600] ^= 1;
         assert_eq!(check(&bytes, &with_header, 0).unwrap_err().offset, 600);
+    }
+
+    proptest! {
+        /// Records at a place that is no multiple of anything, written again and again in any order: each is whole afterwards, and no
+        /// other place of the file passes for one.
+        #[test]
+        fn what_was_written_again_is_whole_wherever_it_begins(
+            start in 0usize..5000,
+            writes in prop::collection::vec(0usize..8, 1..40),
+            blocks in 1usize..4,
+            sum in prop::sample::select(SUMS.to_vec()),
+            header_at in prop::sample::select(vec![0u64, 200]),
+            by in 1usize..512,
+        ) {
+            const BLOCK: usize = 512;
+            let sealed = Sealed { header_at: Bytes(header_at), ..of(sum) };
+            let record = blocks * BLOCK;
+            let mut file = vec![0; start + 8 * record + BLOCK];
+            for (number, write) in writes.iter().enumerate() {
+                let at = start + write * record;
+                let place = &mut file[at..at + record];
+                place.fill(number as u8);
+                seal(place, &sealed, at as u64);
+            }
+            for write in &writes {
+                let at = start + write * record;
+                prop_assert_eq!(check(&file[at..at + record], &sealed, at as u64), Ok(()));
+                let beside = at + by;
+                prop_assert!(check(&file[beside..beside + record], &sealed, beside as u64).is_err());
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::shared::Call;
 use crate::worker::Fault;
+use fathom_workload::IoClass;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -33,16 +34,56 @@ fn bind_to(cpus: impl Iterator<Item = usize>) -> bool {
     sched_setaffinity(None, &set).is_ok()
 }
 
-/// Sets the calling thread's I/O priority: best effort, of this level.
-pub(crate) fn io_priority(level: u8) -> Result<(), Fault> {
+/// Sets the calling thread's I/O priority: its class in the bits above the 13th, and its level.
+pub(crate) fn io_priority(number: u16) -> Result<(), Fault> {
+    set_io_priority(number).map_err(|errno| Fault::of(Call::Settle, errno, 0))
+}
+
+fn set_io_priority(number: u16) -> Result<(), Errno> {
     const WHO_PROCESS: libc::c_long = 1;
-    const BEST_EFFORT: libc::c_long = 2 << 13;
     // SAFETY: three numbers; 0 is the calling thread.
-    if unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, BEST_EFFORT | libc::c_long::from(level)) }
-        == 0
-    {
+    if unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, libc::c_long::from(number)) } == 0 {
         return Ok(());
     }
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    Err(Fault::of(Call::Settle, Errno::from_raw_os_error(errno), 0))
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
+    Err(Errno::from_raw_os_error(errno))
+}
+
+/// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. A thread that does nothing else tries it:
+/// which privilege the kernel asks for, and in which name space, differs by its version.
+pub(crate) fn io_priority_refusal(class: IoClass) -> Option<String> {
+    let tried = std::thread::spawn(move || set_io_priority(class.with_level(0))).join();
+    match (tried, class) {
+        (Ok(Err(Errno::PERM)), IoClass::RealTime) => Some(
+            "its I/O priority is of the class real-time, which the kernel gives to those with CAP_SYS_NICE only: run fathom as root, or take \
+             best-effort or idle (fio: prioclass=2 or 3)"
+                .into(),
+        ),
+        (Ok(Err(errno)), _) => Some(format!(
+            "the kernel does not take its I/O priority: {}; leave it out",
+            std::io::Error::from_raw_os_error(errno.raw_os_error())
+        )),
+        (Ok(Ok(())) | Err(_), _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_gets_the_class_and_the_level_that_it_asks_for() {
+        let number = IoClass::Idle.with_level(5);
+        let found = std::thread::spawn(move || {
+            io_priority(number).unwrap();
+            // SAFETY: two numbers; 1 and 0 are the calling thread.
+            unsafe { libc::syscall(libc::SYS_ioprio_get, 1, 0) }
+        });
+        assert_eq!(found.join().unwrap(), libc::c_long::from(number));
+        assert_eq!(io_priority_refusal(IoClass::BestEffort), None);
+        assert_eq!(io_priority_refusal(IoClass::Idle), None);
+        if let Some(said) = io_priority_refusal(IoClass::RealTime) {
+            assert!(said.contains("CAP_SYS_NICE"), "{said}");
+        }
+    }
 }

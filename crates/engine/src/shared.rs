@@ -5,6 +5,7 @@
 
 use crate::EngineError;
 use crate::calls::{Book, Page};
+use crate::worker::Fault;
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -12,10 +13,12 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why the workers should stop; 0 while they should not.
-pub(crate) const STOP_FIRST_DONE: u32 = 1;
+/// Some workers only: each is told in its own word, [`Live::stop`].
+pub(crate) const STOP_SOME: u32 = 1;
+pub(crate) const STOP_FIRST_DONE: u32 = 2;
 /// A rule of the phase that the parent watches: steady state.
-pub(crate) const STOP_RULE: u32 = 2;
-pub(crate) const STOP_INTERRUPT: u32 = 3;
+pub(crate) const STOP_RULE: u32 = 3;
+pub(crate) const STOP_INTERRUPT: u32 = 4;
 
 /// Control words of a phase.
 #[repr(C, align(128))]
@@ -43,6 +46,23 @@ pub(crate) struct Control {
     pub settled: AtomicU32,
 }
 
+impl Control {
+    /// Why the worker of `live` should stop. What tells some workers only is looked at when it has told any.
+    #[inline(always)]
+    pub fn stop_of(&self, live: &Live) -> u32 {
+        match self.stop.load(Ordering::Relaxed) {
+            STOP_SOME => live.stop.load(Ordering::Acquire),
+            why => why,
+        }
+    }
+
+    /// The first worker is done, unless something stronger has ended the phase.
+    pub fn raise_first_done(&self) {
+        let raised = |now: u32| (now <= STOP_SOME).then_some(STOP_FIRST_DONE);
+        let _ = self.stop.fetch_update(Ordering::AcqRel, Ordering::Relaxed, raised);
+    }
+}
+
 /// What was taken of an amount that the workers of a phase share.
 #[repr(C, align(128))]
 pub(crate) struct Taken {
@@ -51,7 +71,7 @@ pub(crate) struct Taken {
 }
 
 /// Kinds of operations with a histogram of their own.
-pub(crate) const KINDS: usize = 9;
+pub(crate) const KINDS: usize = 10;
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const SYNC: usize = 2;
@@ -64,6 +84,8 @@ pub(crate) const WRITE_SUBMISSION: usize = 6;
 pub(crate) const WRITE_COMPLETION: usize = 7;
 /// The syncs at the end of a stream that also syncs on its way.
 pub(crate) const FINAL_SYNC: usize = 8;
+/// Ranges that were given back.
+pub(crate) const TRIM: usize = 9;
 
 /// Statistics of one kind of operation: written by one worker, read by the parent at any time (a sum may then be an operation ahead
 /// of a count; the interval series does not mind).
@@ -214,6 +236,20 @@ pub(crate) enum Call {
     ForeignSlot = 30,
     /// A block that does not begin with the header it should have.
     Header = 31,
+    /// A hole, or a discard.
+    Trim = 32,
+    /// A least rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both rates.
+    LeastBytes = 40,
+    LeastOperations = 41,
+    /// A latency above what is allowed; both are ns.
+    Latency = 42,
+    /// fallocate and ftruncate as operations of a stream.
+    Allocate = 48,
+    Truncate = 49,
+    /// A pipe to splice through.
+    Pipe = 50,
+    /// A program that is to run beside.
+    Spawn = 51,
 }
 
 impl Call {
@@ -239,7 +275,15 @@ impl Call {
             Self::Create => "create",
             Self::Remove => "remove",
             Self::Stat => "stat",
+            Self::Trim => "trim",
             Self::List => "list",
+            Self::LeastBytes => "bandwidth",
+            Self::LeastOperations => "rate",
+            Self::Latency => "latency",
+            Self::Allocate => "fallocate",
+            Self::Truncate => "ftruncate",
+            Self::Pipe => "make a pipe for",
+            Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",
         }
     }
@@ -252,6 +296,10 @@ pub(crate) struct Live {
     pub start_at: AtomicU64,
     /// When it began to count, in ticks; 0 during its warm-up.
     pub counting_at: AtomicU64,
+    /// How far it is, for workers that keep a ratio with it: see `hot::ratio`.
+    pub progress: AtomicU64,
+    /// See [`STOP_SOME`]: why it is to stop, where that concerns some workers only.
+    pub stop: AtomicU32,
     /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
     pub end: AtomicU32,
 }
@@ -333,6 +381,21 @@ pub(crate) struct Figures {
     pub fault_entry: u32,
     /// Entries of the operation log in use.
     pub logged: u64,
+    pub passed: Passed,
+}
+
+/// Errors that a stream passed over.
+#[repr(C)]
+pub(crate) struct Passed {
+    /// All of them, those of the warm-up included.
+    pub errors: u64,
+    /// Operations that failed and would have been counted.
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    /// The first, if there are any, and how many operations had been done before.
+    pub first: Fault,
+    pub after_ops: u64,
 }
 
 /// One worker's slot.
@@ -430,6 +493,14 @@ impl Shared {
         unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
     }
 
+    /// One of these workers is done, and ends them, but none of the others.
+    pub fn end_company(&self, workers: &[usize]) {
+        for worker in workers {
+            self.live(*worker).stop.fetch_max(STOP_FIRST_DONE, Ordering::AcqRel);
+        }
+        self.control().stop.fetch_max(STOP_SOME, Ordering::AcqRel);
+    }
+
     /// What worker and parent share while it runs.
     pub fn live(&self, worker: usize) -> &Live {
         &self.slot(worker).live
@@ -448,8 +519,9 @@ impl Shared {
     /// I/O operations of a worker so far, and what they moved.
     pub fn totals(&self, worker: usize) -> (u64, u64) {
         let (stats, tally) = (self.stats(worker), self.tally(worker));
-        let ops = stats[READ].ops() + stats[WRITE].ops() + tally.io_ops();
-        (ops, stats[READ].bytes() + stats[WRITE].bytes() + tally.io_bytes())
+        let ops = stats[READ].ops() + stats[WRITE].ops() + stats[TRIM].ops() + tally.io_ops();
+        let bytes = stats[READ].bytes() + stats[WRITE].bytes() + stats[TRIM].bytes();
+        (ops, bytes + tally.io_bytes())
     }
 
     /// A worker's figures, for reading.

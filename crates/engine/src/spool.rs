@@ -10,11 +10,22 @@ use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+/// What an operation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It read.
+    Read,
+    /// It wrote.
+    Write,
+    /// It gave a range back.
+    Trim,
+}
+
 /// One operation that was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// A write; otherwise a read.
-    pub write: bool,
+    /// What it did.
+    pub does: Does,
     /// When it began, ns after counting did.
     pub start_ns: u64,
     /// How long it took.
@@ -25,12 +36,17 @@ pub struct Operation {
     pub offset: u64,
     /// Bytes.
     pub bytes: u32,
+    /// I/O priority, class in the bits above the 13th; 0: that of its thread.
+    pub priority: u16,
 }
 
 /// Bytes of an operation in the file.
 const ENTRY: usize = 32;
-/// The highest bit of a start says that it is a write: 2^63 ns are 292 years.
+/// The highest bits of a start say that it is a write, or a trim: 2^62 ns are 146 years.
 const WRITE: u64 = 1 << 63;
+const TRIM: u64 = 1 << 62;
+/// A latency has the lower 48 bits of its word, which are three days; the priority has the others.
+const LATENCY: u64 = (1 << 48) - 1;
 /// All buffers of a phase together.
 const ALL_BUFFERS: usize = 64 << 20;
 /// The buffer of one worker: large enough that a write of it is rare, and no larger than what many workers can have.
@@ -38,11 +54,16 @@ const LARGEST_BUFFER: usize = 1 << 20;
 
 impl Operation {
     fn encoded(&self) -> [u8; ENTRY] {
-        let start = self.start_ns & !WRITE | if self.write { WRITE } else { 0 };
+        let does = match self.does {
+            Does::Read => 0,
+            Does::Write => WRITE,
+            Does::Trim => TRIM,
+        };
+        let start = self.start_ns & !(WRITE | TRIM) | does;
         let submission = u32::try_from(self.submission_ns).unwrap_or(u32::MAX);
+        let latency = self.latency_ns.min(LATENCY) | u64::from(self.priority) << 48;
         let mut entry = [0; ENTRY];
-        let words =
-            [start, self.latency_ns, self.offset, u64::from(submission) << 32 | u64::from(self.bytes)];
+        let words = [start, latency, self.offset, u64::from(submission) << 32 | u64::from(self.bytes)];
         for (place, word) in entry.chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -54,14 +75,19 @@ impl Operation {
         for (word, place) in words.iter_mut().zip(entry.chunks_exact(8)) {
             *word = u64::from_le_bytes(place.try_into().unwrap_or_default());
         }
-        let [start, latency_ns, offset, last] = words;
+        let [start, latency, offset, last] = words;
         Self {
-            write: start & WRITE != 0,
-            start_ns: start & !WRITE,
-            latency_ns,
+            does: match start & (WRITE | TRIM) {
+                WRITE => Does::Write,
+                TRIM => Does::Trim,
+                _ => Does::Read,
+            },
+            start_ns: start & !(WRITE | TRIM),
+            latency_ns: latency & LATENCY,
             submission_ns: last >> 32,
             offset,
             bytes: last as u32,
+            priority: (latency >> 48) as u16,
         }
     }
 }
@@ -158,12 +184,13 @@ mod tests {
 
     fn operation(n: u64) -> Operation {
         Operation {
-            write: n.is_multiple_of(3),
+            does: [Does::Read, Does::Write, Does::Trim][n as usize % 3],
             start_ns: n * 1000,
             latency_ns: n + 7,
             submission_ns: n % 5,
             offset: n << 40,
             bytes: u32::MAX - n as u32,
+            priority: n as u16,
         }
     }
 

@@ -5,8 +5,8 @@ mod support;
 
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
-    Access, AdaptiveDepth, Amount, Backend, Bytes, DepthGoal, Direction, Duration, Isolation, Steady,
-    SteadyFigure, Stop, Stream, Uring,
+    Access, AdaptiveDepth, Amount, Backend, Bytes, Criterion, DepthGoal, Direction, Duration, Isolation,
+    Limit, Steady, SteadyFigure, SteadyGroups, Stop, Stream, Uring,
 };
 use support::{Bench, KIB, MIB, only};
 
@@ -83,6 +83,35 @@ fn steady_state_ends_the_phase() {
 }
 
 #[test]
+fn a_group_that_is_steady_ends_alone_and_later_than_it_waits() {
+    let rule = Steady {
+        round: Duration(10 * MS),
+        window: 3,
+        most_rounds: 0,
+        criterion: Some(Criterion::Deviation(Limit::Percent(1e9))),
+        after: Duration(50 * MS),
+        ..Steady::default()
+    };
+    let steady_groups = vec![SteadyGroups { groups: vec![0], rule }];
+    let stop = Stop { steady_groups, ..time(400) };
+    for (backend, depth) in BOTH {
+        let stream = endless(backend, depth);
+        let done = Bench::new(MIB).stop(stop.clone()).run_all(vec![stream.clone(), stream]);
+        let of = &done.steady_groups[0];
+        assert!(of.reached && of.workers == [0] && of.operations.len() == 3, "{backend:?}: {of:?}");
+        assert!(done.steady.is_none());
+        let elapsed = |worker: usize| done.workers[worker].elapsed_ns;
+        assert!(
+            elapsed(0) >= 60 * MS && elapsed(1) > elapsed(0),
+            "{backend:?}: {} {}",
+            elapsed(0),
+            elapsed(1)
+        );
+        assert!(done.workers.iter().all(|w| w.ending == Ending::Stopped), "{backend:?}");
+    }
+}
+
+#[test]
 fn a_steady_state_that_does_not_come_is_given_up() {
     // No spread at all is more than a machine can give.
     let steady = Steady {
@@ -109,6 +138,9 @@ fn a_depth_is_found_and_the_search_is_not_counted() {
     let how = AdaptiveDepth {
         goal: DepthGoal::Latency { percentile: 50.0, at_most: Duration(1_000_000 * MS) },
         window: Duration(2 * MS),
+        longest: None,
+        once: false,
+        goes_on: false,
     };
     for backend in [Backend::Null, Backend::Uring(Uring::default())] {
         let stream = Stream { adaptive_depth: Some(how), ..endless(backend, 16) };
@@ -161,7 +193,13 @@ fn what_is_in_flight_when_counting_begins_is_not_counted() {
     let bench = bench.ramp(Duration(50 * MS));
     let done = bench.run(Stream { amount: Amount::Operations(1000), ..stream.clone() });
     assert_eq!((only(&done).ops, done.latency(OpKind::Read).count()), (1000, 1000));
-    let how = AdaptiveDepth { goal: DepthGoal::Knee { gain_percent: 5.0 }, window: Duration(5 * MS) };
+    let how = AdaptiveDepth {
+        goal: DepthGoal::Knee { gain_percent: 5.0 },
+        window: Duration(5 * MS),
+        longest: None,
+        once: false,
+        goes_on: false,
+    };
     let adaptive =
         Stream { adaptive_depth: Some(how), amount: Amount::Operations(500), queue_depth: 16, ..stream };
     let done = bench.run(adaptive);
@@ -314,7 +352,13 @@ fn a_steady_state_ends_those_who_ignore_that_others_are_done() {
 
 #[test]
 fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
-    let how = AdaptiveDepth { goal: DepthGoal::Knee { gain_percent: 5.0 }, window: Duration(2 * MS) };
+    let how = AdaptiveDepth {
+        goal: DepthGoal::Knee { gain_percent: 5.0 },
+        window: Duration(2 * MS),
+        longest: None,
+        once: false,
+        goes_on: false,
+    };
     let searching = Stream { adaptive_depth: Some(how), ..endless(Backend::Aio { batch: 0 }, 4) };
     // Its file is empty: the first read fails, in the search.
     let mut failing = Stream { direction: Direction::Read, ..searching.clone() };

@@ -98,6 +98,38 @@ fn what_a_stream_will_check_is_what_holes_are_filled_with() {
 }
 
 #[test]
+fn space_behind_the_end_leaves_the_size() {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut case = Case::new("existing = 'reuse'", &["direction = 'write'"]);
+    let path = case.path(0);
+    for size in [0, 100] {
+        case.act(&Action::ReserveBehind("f".into()));
+        let about = std::fs::metadata(&path).unwrap();
+        assert_eq!(about.len(), size);
+        // A file system that cannot reserve leaves it.
+        assert!(about.blocks() == 0 || about.blocks() * 512 >= BYTES, "{}", about.blocks());
+        std::fs::write(&path, vec![7; 100]).unwrap();
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), [7; 100]);
+}
+
+#[test]
+fn blocks_that_check_themselves_are_filled_in_from_where_their_stream_begins() {
+    let stream = "direction = 'read'\nstart = 300\nlength = '64KiB'\nverify = 'full'\n\
+                  data = { sealed = { block = '1KiB', sum = 'crc32c' } }";
+    let mut case = Case::new("", &[stream]);
+    case.act(&Action::Recreate("f".into()));
+    let path = case.path(0);
+    File::options().write(true).open(&path).unwrap().set_len(300 + 65536).unwrap();
+    assert_eq!(case.fill(&[(path.clone(), 0, 300), (path.clone(), 300, 65536)]), 300 + 65536);
+    let bytes = std::fs::read(&path).unwrap();
+    for block in bytes[300..].chunks(1024) {
+        // The magic number of a header.
+        assert_eq!(block[..2], [0xca, 0xac]);
+    }
+}
+
+#[test]
 fn reserving_gives_size_and_leaves_what_is_there() {
     let mut case = Case::new("existing = 'reuse'", &["direction = 'write'"]);
     case.act(&Action::Reserve("f".into()));

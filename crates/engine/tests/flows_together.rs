@@ -244,7 +244,6 @@ fn what_cannot_be_is_refused_before_the_start() {
             op("x", Act::Read).set("f").size(65 * KIB).random(),
             "the range of 64KiB is smaller than an operation of 65KiB",
         ),
-        (op("x", Act::Create).set("f"), "files are created only in trees"),
         (op("x", Act::MakeDirectory).set("f"), "only trees have leaf directories"),
         (op("x", Act::Read).set("f").size(1).slot(128), "slot 128 is beyond the last one, 127"),
         (op("x", Act::Wake).target("x"), "no operation named \"x\" waits for it"),

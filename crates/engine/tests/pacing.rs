@@ -131,7 +131,8 @@ fn operations_are_written_down_without_an_end_in_sight() {
                 (OpKind::Read, false, OpKind::ReadSubmission),
                 (OpKind::Write, true, OpKind::WriteSubmission),
             ] {
-                let these: Vec<_> = log.iter().filter(|o| o.write == write).collect();
+                let these: Vec<_> =
+                    log.iter().filter(|o| (o.does == fathom_engine::Does::Write) == write).collect();
                 assert_eq!(these.len() as u64, of(kind).ops, "{backend:?}");
                 let sum: u64 = these.iter().map(|o| o.latency_ns).sum();
                 assert_eq!(u128::from(sum), of(kind).latency.sum_ns(), "{backend:?}");

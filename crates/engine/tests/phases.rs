@@ -4,8 +4,8 @@ mod support;
 
 use fathom_record::Ending;
 use fathom_workload::{
-    Amount, Bytes, Data, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate, Stonewall,
-    Stop, Stream, Think, Timed, Verify, WhenStopped,
+    Amount, Backend, Bytes, Data, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate,
+    Stonewall, Stop, Stream, Think, Timed, Verify, WhenStopped,
 };
 use support::{Bench, KIB, MIB};
 
@@ -25,6 +25,20 @@ fn processes_and_threads_report_alike() {
             assert_eq!(bench.path(i).metadata().unwrap().len(), MIB);
         }
         assert!(r.elapsed_ns >= r.workers.iter().map(|w| w.elapsed_ns).max().unwrap());
+    }
+}
+
+#[test]
+fn nobody_computes_longer_than_its_clock_runs() {
+    let bench = Bench::new(64 * KIB);
+    bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
+    for _ in 0..10 {
+        // Some hundred nanoseconds: waking the others takes longer.
+        let stream = Stream { backend: Backend::Null, ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) };
+        let r = bench.run(stream);
+        let w = &r.workers[0];
+        let cpu_ns = w.cpu_user_ns + w.cpu_system_ns;
+        assert!(cpu_ns <= w.elapsed_ns, "{cpu_ns} ns of CPU in {} ns", w.elapsed_ns);
     }
 }
 

@@ -4,13 +4,13 @@
 mod support;
 
 use fathom_engine::Moments;
-use fathom_record::{Ending, Interval, OpKind, Repetition};
+use fathom_record::{Interval, OpKind};
 use fathom_workload::{
     Access, Amount, Arrivals, Backend, Bytes, Data, Direction, Duration, Isolation, MapFlush, Mix, Pace,
     Pick, Rate, Scaled, Sequence, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Timed, Uring, Verify,
 };
 use std::os::unix::fs::FileExt as _;
-use support::{Bench, KIB};
+use support::{Bench, KIB, completed, ops};
 
 const FILE: u64 = 100 * KIB;
 const RECORD: u64 = 8 * KIB;
@@ -23,16 +23,6 @@ fn pooled(direction: Direction, access: Access, amount: Amount) -> Stream {
         amount,
         data: Data::Checksummed { block: Bytes(RECORD) },
         ..Stream::new("f", direction, Bytes(RECORD))
-    }
-}
-
-fn ops(repetition: &Repetition, kind: OpKind) -> u64 {
-    repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == kind).map(|s| s.ops).sum()
-}
-
-fn completed(repetition: &Repetition) {
-    for worker in &repetition.workers {
-        assert_eq!(worker.ending, Ending::Completed);
     }
 }
 

@@ -39,7 +39,13 @@ fn keys_that_undo_each_other_are_refused() {
     let adaptive = Stream {
         backend: Backend::Null,
         queue_depth: 8,
-        adaptive_depth: Some(AdaptiveDepth { goal: knee, window: Duration(1_000_000) }),
+        adaptive_depth: Some(AdaptiveDepth {
+            goal: knee,
+            window: Duration(1_000_000),
+            longest: None,
+            once: false,
+            goes_on: false,
+        }),
         ..stream()
     };
     let bench = Bench::new(MIB);

@@ -2,12 +2,12 @@
 
 mod support;
 
-use fathom_record::{Ending, OpKind, Repetition};
+use fathom_record::OpKind;
 use fathom_workload::{
     Access, Amount, Backend, Bytes, Data, Direction, Isolation, MapFlush, Pick, Stream, SyncCall, SyncEvery,
     Turns, Uring,
 };
-use support::{Bench, KIB};
+use support::{Bench, KIB, completed, ops};
 
 const RECORD: u64 = 8 * KIB;
 const FILE: u64 = 12 * RECORD;
@@ -22,16 +22,6 @@ fn turns(direction: Direction, access: Access) -> Stream {
     }
 }
 
-fn ops(repetition: &Repetition, kind: OpKind) -> u64 {
-    repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == kind).map(|s| s.ops).sum()
-}
-
-fn completed(repetition: &Repetition) {
-    for worker in &repetition.workers {
-        assert_eq!(worker.ending, Ending::Completed);
-    }
-}
-
 #[test]
 fn every_backend_writes_and_reads_all_files() {
     let mapped = Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice: None };
@@ -43,6 +33,8 @@ fn every_backend_writes_and_reads_all_files() {
         (mapped, 1),
         (Backend::Aio { batch: 0 }, 8),
         (Backend::Uring(Uring::default()), 8),
+        (Backend::Posix, 8),
+        (Backend::Splice, 1),
     ] {
         // Three files, which every one of three workers works on in its own order.
         let bench = Bench::new(FILE).workers(3, Isolation::Thread);

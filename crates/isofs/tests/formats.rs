@@ -4,13 +4,9 @@ mod support;
 
 use fathom_isofs::format::el_torito::Media;
 use fathom_isofs::{Condition, Image, Kind, Namespace, Options, Session};
+use fathom_testkit::iso::valid::noise;
 use fathom_testkit::iso::{Builder, Spec, both16, raw, susp};
 use support::{open, sum, tree};
-
-/// Bytes that differ from block to block and from each other.
-fn noise(bytes: usize) -> Vec<u8> {
-    (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
-}
 
 fn shown(data: &[u8]) -> String {
     format!("{} bytes, sum {:08x}", data.len(), sum(data))

@@ -1,58 +1,29 @@
 //! The reader with its threads: under every policy and with every switch on and off, what it reads is what the image holds, from any offset,
 //! by several readers at once; and what cannot be read is an error at its byte, with everything else around it.
 
+#[path = "support/files.rs"]
+mod files;
 mod support;
 
 use fathom_isofs::reader::{Chunk, Policy, Reader};
-use fathom_isofs::{Error, Image, Node, Options, ReadAt, Step, Walk};
-use fathom_testkit::iso::{Builder, Spec, raw, susp};
+use fathom_isofs::{Error, Image, Node, Options, ReadAt};
+use fathom_testkit::iso::samples::every_layout;
+use fathom_testkit::iso::valid::noise;
+use fathom_testkit::iso::{Builder, Spec, raw};
 use proptest::prelude::*;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-fn noise(bytes: usize) -> Vec<u8> {
-    (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
-}
-
-/// Files of every layout: plain, empty, interleaved, in odd sections anywhere, behind an extended attribute record, compressed.
+/// Files of every layout, one behind an extended attribute record besides.
 fn image(block: usize) -> Builder {
-    let data = noise(300_000);
-    let zeros = [
-        [0x37, 0xE4, 0x53, 0x96, 0xC9, 0xDB, 0xD6, 0x07].as_slice(),
-        &70_000_u32.to_le_bytes(),
-        &[4, 15, 0, 0],
-        &[28_u32; 4].map(u32::to_le_bytes).concat(),
-    ]
-    .concat();
-    Builder::new()
-        .block(block)
-        .rock_ridge("RRIP_1991A")
-        .file("plain", &data)
-        .file("small", b"few bytes")
-        .file("empty", b"")
-        .add("inter", Spec { data: data[7..100_000].to_vec(), interleave: (2, 1), ..Spec::default() })
-        .add(
-            "odd",
-            Spec {
-                data: data[..50_000].to_vec(),
-                sections: vec![1000, 500, 7, 30_000, 18_493],
-                scattered: true,
-                ..Spec::default()
-            },
-        )
-        .add("xar", Spec { data: data[..9000].to_vec(), xar: Some(vec![0; 250]), ..Spec::default() })
-        .add("packed", Spec { data: zeros, susp: vec![susp::zf1(15, 70_000)], ..Spec::default() })
+    let xar = Spec { data: noise(9000), xar: Some(vec![0; 250]), ..Spec::default() };
+    every_layout(300_000, block).file("small", b"few bytes").add("xar", xar)
 }
 
 /// Every regular file with its content as the image itself reads it.
 fn contents<S: ReadAt>(image: &Image<S>) -> Vec<(Node, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut walk = Walk::new(image);
-    while let Some(step) = walk.step() {
-        let Step::File { node, .. } = step else { panic!("{step:?}") };
-        found.push((node.clone(), image.read_all(node, 1 << 20).unwrap()));
-    }
+    let found = files::contents(image);
     assert_eq!(found.len(), 7);
     found
 }

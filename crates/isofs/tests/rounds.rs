@@ -1,18 +1,19 @@
 //! An image that takes several reads at once: what is read through rounds is what is read one by one, with the same figures, a bad sector at
 //! the same byte; rounds go in the elevator's order, and a reader waits for no more than it wants.
 
+#[path = "support/files.rs"]
+mod files;
+
 use fathom_isofs::reader::{Chunk, Counters, Policy, Reader};
-use fathom_isofs::{Error, Image, Node, Options, Read, ReadAt, Step, Walk};
-use fathom_testkit::iso::{Builder, Spec, raw, susp};
+use fathom_isofs::{Error, Image, Node, Options, Read, ReadAt};
+use fathom_testkit::iso::samples::every_layout;
+use fathom_testkit::iso::valid::noise;
+use fathom_testkit::iso::{Builder, raw};
 use proptest::prelude::*;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-
-fn noise(bytes: usize) -> Vec<u8> {
-    (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
-}
 
 /// An image that takes so many reads at once, hands them back from the last to the first, and cannot read some bytes.
 struct Several {
@@ -57,41 +58,13 @@ fn several(bytes: Vec<u8>, at_once: usize) -> Several {
     Several { bytes, bad: 0..0, at_once, rounds: Mutex::default() }
 }
 
-/// Files of every layout: plain, empty, interleaved, in odd sections anywhere, compressed.
 fn image() -> Vec<u8> {
-    let data = noise(300_000);
-    let zeros = [
-        [0x37, 0xE4, 0x53, 0x96, 0xC9, 0xDB, 0xD6, 0x07].as_slice(),
-        &70_000_u32.to_le_bytes(),
-        &[4, 15, 0, 0],
-        &[28_u32; 4].map(u32::to_le_bytes).concat(),
-    ]
-    .concat();
-    let odd = Spec {
-        data: data[..50_000].to_vec(),
-        sections: vec![1000, 500, 7, 30_000, 18_493],
-        scattered: true,
-        ..Spec::default()
-    };
-    Builder::new()
-        .rock_ridge("RRIP_1991A")
-        .file("plain", &data)
-        .file("empty", b"")
-        .add("inter", Spec { data: data[7..100_000].to_vec(), interleave: (2, 1), ..Spec::default() })
-        .add("odd", odd)
-        .add("packed", Spec { data: zeros, susp: vec![susp::zf1(15, 70_000)], ..Spec::default() })
-        .build()
-        .bytes
+    every_layout(300_000, 2048).build().bytes
 }
 
 /// Every regular file with its content as the image itself reads it.
 fn contents<S: ReadAt>(image: &Image<S>) -> Vec<(Node, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut walk = Walk::new(image);
-    while let Some(step) = walk.step() {
-        let Step::File { node, .. } = step else { panic!("{step:?}") };
-        found.push((node.clone(), image.read_all(node, 1 << 20).unwrap()));
-    }
+    let found = files::contents(image);
     assert_eq!(found.len(), 5);
     found
 }

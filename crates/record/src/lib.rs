@@ -1,8 +1,8 @@
 //! What was measured. A [`Run`] is complete: what was asked, where it ran, what happened, what reached the device, and what
 //! makes it doubtful. Every report is drawn from it and nothing is printed that is not in it.
 //!
-//! This crate holds the types (`run`, `phase`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
-//! `doubt`, `trust`, `imported`, `same_work`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
+//! This crate holds the types (`run`, `phase`, `passed`, `row`, `headline`, `histogram`, `physical`, `block`, `cache`, `finding`, `origin`, `steady`, `tail`,
+//! `doubt`, `trust`, `imported`, `same_work`, `ranks`, `simulation`, `inside`), every figure of a run as one flat list (`figures`), the SQLite store (`store`) and the
 //! exports (`export`). It measures nothing and knows neither workloads nor dialects: the workload that was executed is kept as
 //! its TOML text.
 
@@ -17,8 +17,10 @@ pub mod histogram;
 pub mod imported;
 pub mod inside;
 pub mod origin;
+pub mod passed;
 pub mod phase;
 pub mod physical;
+pub mod ranks;
 pub mod row;
 pub mod run;
 pub mod same_work;
@@ -36,9 +38,10 @@ pub use headline::Headline;
 pub use histogram::Histogram;
 pub use imported::{Figure, Source};
 pub use origin::{Origin, Regime};
+pub use passed::PassedOver;
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, Moved, OpError, OpKind, OpLogEntry,
-    OpStat, Phase, Repetition, SteadyState, Worker, WorkerInterval,
+    OpStat, Phase, PriorityStat, Repetition, SteadyGroup, SteadyState, Worker, WorkerInterval,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};

@@ -4,7 +4,7 @@
 
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
-use crate::{BlockLayer, Figure, Finding, Histogram, Origin, Physical, Residency, Row};
+use crate::{BlockLayer, Figure, Finding, Histogram, Origin, PassedOver, Physical, Residency, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,6 +70,12 @@ pub struct Repetition {
     /// Whether the figures came to a steady state, where that was asked for or there were enough intervals to judge by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyState>,
+    /// Groups that were to end by themselves when they are steady.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady_groups: Vec<SteadyGroup>,
+    /// Latencies by I/O priority, where single operations had one and were written down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityStat>,
     /// What the machine itself did to programs meanwhile: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
@@ -123,7 +129,7 @@ pub struct Worker {
     pub ops: u64,
     /// Bytes moved after the stop flag and not counted (writers that finish their file untimed).
     pub uncounted_bytes: u64,
-    /// CPU time in user mode over the whole worker's phase.
+    /// CPU time in user mode from the first operation until its clock stood, pauses included.
     pub cpu_user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub cpu_system_ns: u64,
@@ -148,6 +154,9 @@ pub struct Worker {
     pub rows: Vec<Row>,
     /// How it ended.
     pub ending: Ending,
+    /// Errors that did not end it, if it passed over any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<PassedOver>,
     /// Every single operation, if the workload asked for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub op_log: Vec<OpLogEntry>,
@@ -235,11 +244,14 @@ pub enum OpKind {
     WriteCompletion,
     /// The fsync of each file after the last operation of a stream that also syncs on its way: those are `Sync`, this is the end.
     FinalSync,
+    /// A range of a file that was given back: a hole was punched, or a block device was told to discard. No data move; the bytes are
+    /// the size of the range.
+    Trim,
 }
 
 impl OpKind {
     /// Every kind, in the order of the numbers the engine uses for them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Read,
         Self::Write,
         Self::Sync,
@@ -253,6 +265,7 @@ impl OpKind {
         Self::WriteSubmission,
         Self::WriteCompletion,
         Self::FinalSync,
+        Self::Trim,
     ];
 
     /// Whether it times a part of a read or write, or one from another moment on: not an operation beside those.
@@ -285,6 +298,7 @@ impl OpKind {
             Self::WriteSubmission => "write-submission",
             Self::WriteCompletion => "write-completion",
             Self::FinalSync => "final-sync",
+            Self::Trim => "trim",
         }
     }
 }
@@ -443,6 +457,42 @@ pub struct SteadyState {
     pub range_percent: f64,
     /// Change of the fitted line over the last window, in percent of the mean.
     pub slope_percent: f64,
+}
+
+/// Latencies of a worker's reads or writes of one I/O priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriorityStat {
+    /// The worker, by index.
+    pub worker: u32,
+    /// Writes; otherwise reads.
+    pub write: bool,
+    /// Class, in the bits above the 13th, and level; 0: that of the thread.
+    pub priority: u16,
+    /// Whole latencies.
+    pub latency: Histogram,
+    /// Those from submission to completion.
+    pub completion: Histogram,
+}
+
+/// What came of waiting for some workers to become steady.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyGroup {
+    /// Which workers, by index.
+    pub workers: Vec<u32>,
+    /// Whether they did, and were ended by it.
+    pub reached: bool,
+    /// The figure that was looked at: "operations", "bytes" or "latency".
+    pub figure: String,
+    /// Length of a round, ns.
+    pub round_ns: u64,
+    /// Rounds in the window.
+    pub window: u32,
+    /// Operations per second of each round.
+    pub operations: Vec<f64>,
+    /// Bytes per second of each round.
+    pub bytes: Vec<f64>,
+    /// Mean latency of each round, ns; 0 where nothing finished.
+    pub latencies: Vec<f64>,
 }
 
 impl Worker {

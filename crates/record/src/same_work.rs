@@ -11,16 +11,18 @@ pub fn base(word: &str) -> &str {
     Path::new(word).file_name().and_then(|n| n.to_str()).unwrap_or(word)
 }
 
-/// The workload without what says nothing of what is done: seed, name and note of the whole, directories of absolute paths. Of the root of a
+/// The workload without what says nothing of what is done: seed, name and note of the whole, seeds of streams, directories of absolute paths. Of the root of a
 /// tree nothing is left: often it is the directory of the night itself.
 #[must_use]
 pub fn without_names(model: &str) -> String {
     let mut text = String::new();
-    let mut head = true;
+    let (mut head, mut of_stream) = (true, false);
     for line in model.lines() {
-        head &= !line.starts_with('[');
+        if line.starts_with('[') {
+            (head, of_stream) = (false, line.ends_with(".stream]"));
+        }
         let key = line.split_once(" = ").map_or("", |(key, _)| key);
-        if head && ["seed", "name", "note"].contains(&key) {
+        if head && ["seed", "name", "note"].contains(&key) || of_stream && key == "seed" {
             continue;
         }
         // Every other part of a line in quotes is a string; one with an escape in it is left as it is.
@@ -34,4 +36,16 @@ pub fn without_names(model: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_of_streams_say_nothing_and_those_of_variables_do() {
+        let model = "seed = \"0x1\"\n[variables.x]\nseed = 7\n[phase.group.thread.program.stream]\nseed = \"0x5\"\nstart = 4\n";
+        let wanted = "[variables.x]\nseed = 7\n[phase.group.thread.program.stream]\nstart = 4\n";
+        assert_eq!(without_names(model), wanted);
+    }
 }

@@ -4,6 +4,8 @@
 //!
 //! Pure arithmetic: the engine uses it to end a phase, reports use it to judge one that is over.
 
+use crate::SteadyState;
+
 /// How steady the last rounds were.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steadiness {
@@ -13,6 +15,10 @@ pub struct Steadiness {
     pub range_percent: f64,
     /// Change of the fitted line from the first round to the last, in percent of the mean, without its sign.
     pub slope_percent: f64,
+    /// The largest distance of a round from the mean.
+    pub deviation: f64,
+    /// Change of the fitted line from one round to the next.
+    pub slope: f64,
 }
 
 impl Steadiness {
@@ -34,8 +40,11 @@ impl Steadiness {
             products += x * (v - mean);
             squares += x * x;
         }
-        let change = products / squares * (n - 1.0);
+        let slope = products / squares;
+        let change = slope * (n - 1.0);
         Some(Self {
+            deviation: (most - mean).max(mean - least),
+            slope,
             mean,
             range_percent: (most - least) / mean * 100.0,
             slope_percent: change.abs() / mean * 100.0,
@@ -47,11 +56,52 @@ impl Steadiness {
     pub fn within(&self, range_percent: f64, slope_percent: f64) -> bool {
         self.range_percent <= range_percent && self.slope_percent <= slope_percent
     }
+
+    /// The slope, or else the largest distance from the mean: as it is, or in percent of the mean. A slope keeps its sign.
+    #[must_use]
+    pub fn figure(&self, slope: bool, percent: bool) -> f64 {
+        let figure = if slope { self.slope } else { self.deviation };
+        if percent { figure / self.mean * 100.0 } else { figure }
+    }
+
+    /// Whether that is below a limit, without its sign.
+    #[must_use]
+    pub fn is_below(&self, limit: f64, slope: bool, percent: bool) -> bool {
+        self.figure(slope, percent).abs() < limit
+    }
+}
+
+impl SteadyState {
+    /// Adds a round with such a figure and judges the window that it ends; `holds` says what steady is. A round without a figure, in
+    /// which nothing finished, is none, but the window before it is judged again.
+    pub fn add(&mut self, figure: Option<f64>, holds: impl FnOnce(&Steadiness) -> bool) {
+        self.rounds.extend(figure);
+        if let Some(steadiness) = Steadiness::of(&self.rounds, self.window as usize) {
+            self.mean = steadiness.mean;
+            self.range_percent = steadiness.range_percent;
+            self.slope_percent = steadiness.slope_percent;
+            self.reached = holds(&steadiness);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_are_judged_as_soon_as_there_are_enough_of_them() {
+        let mut state = SteadyState { window: 3, ..SteadyState::default() };
+        let holds = |found: &Steadiness| found.within(20.0, 10.0);
+        for (figure, reached) in
+            [(50.0, false), (100.0, false), (100.0, false), (101.0, true), (300.0, false)]
+        {
+            state.add(Some(figure), holds);
+            assert_eq!(state.reached, reached, "{figure}");
+        }
+        state.add(None, holds);
+        assert_eq!((state.rounds.len(), state.mean), (5, 167.0));
+    }
 
     #[test]
     fn both_criteria_are_needed() {
@@ -64,6 +114,15 @@ mod tests {
         assert!((trend.range_percent - 15.384_615).abs() < 1e-5, "{trend:?}");
         assert!((trend.slope_percent - 15.384_615).abs() < 1e-5, "{trend:?}");
         assert!(!trend.within(20.0, 10.0));
+    }
+
+    #[test]
+    fn one_figure_alone_is_held_against_a_limit() {
+        let falling = Steadiness::of(&[110.0, 105.0, 100.0, 95.0, 90.0], 5).unwrap();
+        assert_eq!((falling.deviation, falling.slope), (10.0, -5.0));
+        assert_eq!((falling.figure(true, true), falling.figure(false, true)), (-5.0, 10.0));
+        assert!(falling.is_below(5.1, true, false) && !falling.is_below(5.0, true, false));
+        assert!(falling.is_below(10.1, false, true) && !falling.is_below(10.0, false, true));
     }
 
     #[test]

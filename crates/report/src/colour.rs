@@ -40,6 +40,12 @@ impl Scale {
         Self::of_all(std::slice::from_ref(surface))
     }
 
+    /// A scale of rates between two of them.
+    #[must_use]
+    pub fn of_rates(low: f64, high: f64) -> Self {
+        Self { low, high, quantity: Quantity::BytesPerSecond }
+    }
+
     /// One scale for several surfaces, so that side by side one colour means one value.
     #[must_use]
     pub fn of_all(surfaces: &[Surface]) -> Option<Self> {

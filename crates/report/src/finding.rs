@@ -43,7 +43,10 @@ pub fn of_phase(phase: &Phase) -> Vec<Told> {
 /// The findings of a run, each sentence once, with the phases it was found in by their short titles.
 #[must_use]
 pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
-    let mut all: Vec<(Told, Vec<String>)> = Vec::new();
+    // Those of a survey as a whole belong to its parts and come first.
+    let survey = crate::survey::findings(run);
+    let mut all: Vec<(Told, Vec<String>)> =
+        survey.iter().map(|(part, finding)| (Told::of(finding), vec![(*part).to_string()])).collect();
     for phase in &run.phases {
         let name = clean(&brief(phase));
         for one in of_phase(phase) {

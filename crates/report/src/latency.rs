@@ -75,7 +75,7 @@ impl Row {
 const HOUSEKEEPING: [OpKind; 4] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind::Delete];
 
 /// The kinds whose latency is a result in every workload.
-const SHOWN: [OpKind; 9] = [
+const SHOWN: [OpKind; 10] = [
     OpKind::Read,
     OpKind::Write,
     OpKind::Sync,
@@ -85,6 +85,7 @@ const SHOWN: [OpKind; 9] = [
     OpKind::WriteSubmission,
     OpKind::WriteCompletion,
     OpKind::FinalSync,
+    OpKind::Trim,
 ];
 
 /// One row per phase and kind of operation that has a histogram.

@@ -3,7 +3,7 @@
 //! writes the one file it is told to.
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` take figures out of a run; `regimes` finds (and `band` says) what is
-//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
+//! disk and what is memory; `block` what reached a device, `truth` what of it is memory's and `finding` why; `survey` what a survey says of a storage; `text` draws that as plain text; `story` says it in words, `trust` what it is worth; `svg`, `html`, `xlsx`, `markdown` and `terminal` lay it out; `units`, `spark` and `colour`
 //! serve them all; `comparison` divides two runs, `compared` judges two sides, `history` all runs of one workload, `sweep` draws many of one workload under different settings, `calibrated` what a device's profile was fitted to, `reproduced` a published table beside its simulation.
 
 pub mod band;
@@ -24,6 +24,7 @@ pub mod markdown;
 pub mod operations;
 pub mod parallel;
 pub mod parquet;
+mod passed;
 pub mod regimes;
 pub mod reproduced;
 pub mod section;
@@ -31,6 +32,7 @@ pub mod spark;
 pub mod story;
 pub mod streams;
 pub mod surface;
+pub mod survey;
 pub mod svg;
 pub mod sweep;
 pub mod terminal;

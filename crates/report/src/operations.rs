@@ -26,14 +26,14 @@ pub struct Breakdown {
 }
 
 /// The kinds that are told apart where a phase is no flow.
-const KINDS: [OpKind; 4] = [OpKind::Read, OpKind::Write, OpKind::Sync, OpKind::FinalSync];
+const KINDS: [OpKind; 5] = [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Sync, OpKind::FinalSync];
 
 impl Breakdown {
     /// Names of the columns after the operation's own name, in the order of [`Breakdown::cells`].
     pub const HEADS: [&str; 10] =
         ["Class", "Count", "Per second", "Data", "Mean", "p50", "p95", "p99", "p99.9", "Max"];
 
-    /// Takes a phase apart; `None` if it is neither a flow nor reads and writes at once.
+    /// Takes a phase apart; `None` if it is neither a flow nor several of reads, writes and trims.
     #[must_use]
     pub fn of(phase: &Phase) -> Option<Self> {
         let flow = phase.rows();
@@ -108,11 +108,11 @@ fn class_word(row: &Row) -> &'static str {
     }
 }
 
-/// Reads and writes of one phase, and its fsyncs; `None` unless there are both.
+/// Reads, writes and trims of one phase, and its fsyncs; `None` unless there are two of the three.
 fn kinds(phase: &Phase) -> Option<Vec<Row>> {
     let stats = || phase.repetitions.iter().flat_map(|r| &r.workers).flat_map(|w| &w.stats);
     let has = |op: OpKind| stats().any(|s| s.op == op && s.ops > 0);
-    if !has(OpKind::Read) || !has(OpKind::Write) {
+    if [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().filter(|op| has(*op)).count() < 2 {
         return None;
     }
     let row = |op: OpKind| {

@@ -83,7 +83,7 @@ impl Story {
             title: title(run),
             facts: facts(run, &machine),
             trouble: trouble(run),
-            verdicts: verdicts(run, &machine, &figures),
+            verdicts: uses(run).chain(verdicts(run, &machine, &figures)).collect(),
             doubts: doubt_groups(run),
             figures,
         }
@@ -149,6 +149,7 @@ fn trouble(run: &Run) -> Vec<String> {
         Status::Failed => vec![format!("An error ended the run. {done}")],
     };
     lines.extend(errors(run));
+    lines.extend(crate::passed::sentences(run));
     lines
 }
 
@@ -222,6 +223,12 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         }
     });
     surfaces.chain(singles).collect()
+}
+
+/// What a survey's storage is good for.
+fn uses(run: &Run) -> impl Iterator<Item = Verdict> {
+    let all = crate::survey::verdicts(run).into_iter();
+    all.map(|v| Verdict { kind: None, mark: v.of, sentence: v.sentence })
 }
 
 /// The sentences that keep a cache number from passing for a disk's.

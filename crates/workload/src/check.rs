@@ -2,10 +2,18 @@
 //! nothing is left to be discovered half-way through a run.
 
 mod aligned;
+mod by_kind;
+mod calls;
+mod kept;
+mod limits;
+mod nodes;
+mod pass_over;
 mod pooled;
+mod priority;
 mod stop;
 mod stream;
 mod times;
+mod trims;
 mod written;
 
 use crate::ops::Sampler;
@@ -57,6 +65,7 @@ impl Workload {
         for (i, phase) in self.phases.iter().enumerate() {
             self.check_phase(i, phase, &mut errors);
         }
+        errors.extend(self.ranks_errors().iter().map(|message| error("ranks", message)));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
@@ -131,9 +140,12 @@ impl Workload {
     fn check_phase(&self, number: usize, phase: &Phase, errors: &mut Vec<CheckError>) {
         let place = format!("phase {number} ({})", phase.name);
         for action in phase.before.iter().chain(&phase.after) {
-            use crate::Action::{Command, Evict, Prepare, Recreate, Remove, Reserve, Warm};
+            use crate::Action::{
+                Command, Evict, Extend, Prepare, Recreate, Remove, Reserve, ReserveBehind, Warm,
+            };
             match action {
-                Evict(s) | Warm(s) | Prepare(s) | Reserve(s) | Recreate(s) | Remove(s)
+                Evict(s) | Warm(s) | Prepare(s) | Reserve(s) | ReserveBehind(s) | Extend(s) | Recreate(s)
+                | Remove(s)
                     if self.fileset(s).is_none() =>
                 {
                     errors.push(error(&place, &format!("no file set is named {s:?}")));
@@ -176,6 +188,7 @@ impl Workload {
         thread: &Thread,
         errors: &mut Vec<CheckError>,
     ) {
+        errors.extend(priority::of_thread(thread).map(|message| error(place, &message)));
         match &thread.program {
             Program::Stream(stream) => {
                 for message in stream::errors(self, (phase, group), stream) {
@@ -253,7 +266,7 @@ fn data_error(data: &Data) -> Option<String> {
         Data::Marked { stride, length, .. } if stride.0 == 0 || length > stride => {
             Some(format!("marks of {length} every {stride}: a mark is at most as long as the distance"))
         }
-        Data::Reducible { compressible_percent, duplicate_percent, within_percent }
+        Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct: _ }
             if compressible_percent.max(duplicate_percent).max(within_percent) > 100 =>
         {
             Some("a percentage of its reducible data is above 100".into())
@@ -406,7 +419,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ),
             (
                 "\"sequential\"",
-                "{ zoned = [{ operations_percent = 0, region_percent = 10 }, { operations_percent = 100, region_percent = 90 }] }",
+                "{ zoned = [{ operations_percent = -1, region_percent = 10 }, { operations_percent = 101, region_percent = 90 }] }",
                 "every zone needs a share",
             ),
             (
@@ -426,6 +439,16 @@ data = { reducible = { duplicate_percent = 100 } }
                 "amount",
                 "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 0 } }, window = 0 }\namount",
                 "the window of adaptive_depth is 0",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } }, longest = 0 }\namount",
+                "takes no time",
+            ),
+            (
+                "amount",
+                "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } }, goes_on = true }\namount",
+                "for a latency only",
             ),
             (
                 "amount",
@@ -465,6 +488,46 @@ data = { reducible = { duplicate_percent = 100 } }
                 "name = \"p\"",
                 "name = \"p\"\nstop = { steady = { slope_percent = -1 } }",
                 "slope_percent -1 of steady",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { criterion = { slope = { percent = 0 } } } }",
+                "the limit 0 of the criterion",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady = { range_percent = 5, criterion = { deviation = { absolute = 3 } } } }",
+                "count for nothing beside a criterion",
+            ),
+            ("name = \"p\"", "name = \"p\"\nstop = { steady = { most_rounds = 0 } }", "less than its window"),
+            ("amount", "buffers = { node = { bind = [] } }\namount", "buffers on no NUMA node"),
+            ("amount", "buffers = { node = { prefer = 64 } }\namount", "numbers of nodes are below 64"),
+            (
+                "[phase.group.thread.program",
+                "io_priority = 8\nio_class = \"idle\"\n[phase.group.thread.program",
+                "io_priority is 8; 0 to 7 is expected",
+            ),
+            (
+                "amount",
+                "priorities = [{ percent = 20, class = \"idle\" }]\namount",
+                "for the back-ends uring and aio",
+            ),
+            (
+                "amount",
+                "backend = { aio = {} }\npriorities = [{ percent = 70, class = \"idle\" }, { percent = 70, class = \"real-time\" }]\namount",
+                "more than 100 percent",
+            ),
+            (
+                "amount",
+                "backend = { aio = {} }\npriorities = [{ percent = 0, class = \"idle\", level = 8 }]\namount",
+                "a priority for 0 percent",
+            ),
+            ("name = \"p\"", "name = \"p\"\nstop = { steady_groups = [{ groups = [] }] }", "without a group"),
+            ("name = \"p\"", "name = \"p\"\nstop = { steady_groups = [{ groups = [7] }] }", "has a group 7"),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady_groups = [{ groups = [0] }, { groups = [0] }] }",
+                "group 0 is in steady_groups twice",
             ),
             (
                 "\"pass\"",
@@ -624,6 +687,10 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "name = \"p\"",
                 "name = \"p\"\nramp = \"3s\"\nstop = { time = \"2s\", steady = { most_rounds = 5 } }",
+            ),
+            (
+                "name = \"p\"",
+                "name = \"p\"\nstop = { steady_groups = [{ groups = [0], rule = { most_rounds = 0, after = \"3s\", criterion = { slope = { percent = 0.3 } } } }] }",
             ),
             ("name = \"p\"", "name = \"p\"\nramp = \"2s\"\ncache = \"cold\"\nholes = \"leave\""),
         ];

@@ -11,6 +11,7 @@ pub mod flow;
 pub mod model;
 pub mod ops;
 pub mod quantity;
+pub mod ranks;
 mod text;
 pub mod tree;
 

@@ -24,12 +24,13 @@ fn size() -> BoxedStrategy<Bytes> {
 
 fn likely_record() -> BoxedStrategy<Record> {
     let weight = prop_oneof![3 => 0.1..10.0f64, 1 => float().prop_map(f64::abs)];
-    prop_oneof![
+    let of_a_kind = prop_oneof![
         size().prop_map(Record::Fixed),
         (size(), size()).prop_map(|(a, b)| Record::Between { min: a.min(b), max: a.max(b) }),
         prop::collection::vec((size(), weight), 1..4).prop_map(Record::Split),
     ]
-    .boxed()
+    .boxed();
+    prop_oneof![3 => of_a_kind.clone(), 1 => support::by_kind(of_a_kind)].boxed()
 }
 
 fn likely_access() -> BoxedStrategy<Access> {
@@ -83,6 +84,17 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.turns = None;
             // Streams over whole sets have operations of their own (`ops::PoolOps`).
             (stream.sequence, stream.sync_series, stream.exclusive) = (Sequence::Own, None, false);
+            // What is remembered has a source of its own (`ops::Kept`), with tests of its own.
+            (stream.keep_written, stream.written_by) = (None, None);
+            // None of this says which operations there are, and much of it goes with few streams only.
+            (stream.beside, stream.until_full, stream.apart) = (None, false, false);
+            (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
+            stream.priorities.clear();
+            stream.pass_over = fathom_workload::PassOver::default();
+            stream.adaptive_depth = None;
+            if !stream.backend.moves_data() {
+                stream.backend = Backend::Null;
+            }
             if matches!(stream.data, Data::Checksummed { .. }) {
                 stream.data = Data::Unique;
             }
@@ -101,6 +113,9 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 | Access::Zoned(_) => align,
                 _ => Bytes(0),
             };
+            if matches!(stream.record, Record::ByKind { .. }) {
+                stream.align = Bytes(0);
+            }
             if stream.align.0 > 0 {
                 stream.verify = Verify::No;
             }
@@ -112,11 +127,17 @@ fn one_stream() -> BoxedStrategy<Workload> {
                 }
                 plain => plain,
             };
+            if stream.direction.trims() {
+                // What was given back cannot be checked.
+                stream.verify = Verify::No;
+                stream.backend = Backend::default();
+            }
             stream.sync_every = stream.sync_every.filter(|s| s.writes > 0 && !s.inside);
             // What these ask for changes nothing about the operations.
             stream.pace.think =
                 stream.pace.think.map(|t| Think { busy: Duration(0), every: t.every.max(1), ..t });
             stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0 && !r.common);
+            (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.adaptive_depth = None;
             Workload {
                 name: "one stream".into(),
@@ -151,7 +172,7 @@ fn fileset(size: Bytes) -> FileSet {
 }
 
 fn thread(program: Program) -> Thread {
-    Thread { name: String::new(), instances: 1, memory: Bytes(0), program, io_priority: None }
+    Thread { name: String::new(), instances: 1, memory: Bytes(0), program, io_priority: None, io_class: None }
 }
 
 fn the_stream(w: &Workload) -> &Stream {
@@ -179,7 +200,7 @@ fn drawn(ops: &mut StreamOps, limit: u64) -> (Vec<Op>, bool) {
         match op.kind {
             OpKind::Read => done.reads += 1,
             OpKind::Write => done.writes += 1,
-            OpKind::Sync { .. } => {}
+            OpKind::Sync { .. } | OpKind::Trim => {}
         }
         out.push(op);
         if out.len() as u64 == limit {
@@ -197,7 +218,7 @@ proptest! {
         prop_assume!(w.check().is_ok());
         let (stream, region) = (the_stream(&w), region(&w));
         // A shuffle is a list in memory: checked up to 2^32 records, which is no size for a test.
-        let shuffled = matches!(stream.access, Access::Shuffled { .. });
+        let shuffled = matches!(stream.access, Access::Shuffled { .. }) || stream.fills();
         prop_assume!(!shuffled || region.length / stream.record.unit().0 < 1 << 16);
         let place = Place { phase: 0, worker: 3, repetition: 1 };
         let ops = StreamOps::new(stream, region, w.seed.0, place);
@@ -216,10 +237,13 @@ proptest! {
         if let (Some(n), true) = (remaining, ended) {
             prop_assert_eq!(n, data.len() as u64);
         }
-        let moved: u64 = data.iter().map(|o| u64::from(o.bytes)).sum();
+        // Of a record that is given back and written, an amount counts the trim.
+        let pairs = stream.direction == Direction::TrimWrite;
+        let counted = || data.iter().filter(|o| !pairs || o.kind != OpKind::Write);
+        let moved: u64 = counted().map(|o| u64::from(o.bytes)).sum();
         let full = all.len() as u64 == LIMIT;
         match stream.amount {
-            Amount::Operations(n) => prop_assert!(full || data.len() as u64 == n),
+            Amount::Operations(n) => prop_assert!(full || counted().count() as u64 == n),
             Amount::Bytes(b) => prop_assert!(full || moved >= b.0 && moved < b.0 + (1 << 30)),
             Amount::Endless => prop_assert!(full),
             Amount::Pass | Amount::Passes(_) => prop_assert!(full || ended),

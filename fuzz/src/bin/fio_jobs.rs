@@ -14,7 +14,9 @@ fuzz_target!(|text: &[u8]| {
         Some("more.inc") => Ok(b"iodepth=4\ninclude more.inc\n".to_vec()),
         _ => Err("No such file or directory".to_owned()),
     };
-    let find = |path: &Path| (path == Path::new("there")).then_some(Found { bytes: 1 << 20, device: false });
+    let find = |path: &Path| {
+        (path == Path::new("there")).then_some(Found { bytes: 1 << 20, device: false, bottomless: false })
+    };
     let world = World {
         variable: &|name| (name == "A").then(|| "4k".into()),
         read: &read,

@@ -66,6 +66,7 @@ fn draw(workload: &Workload, stream: &Stream) {
         match op.kind {
             OpKind::Read => done.reads += 1,
             OpKind::Write => done.writes += 1,
+            OpKind::Trim => {}
             OpKind::Sync { .. } => continue,
         }
         assert!(op.bytes > 0 && op.offset >= region.start);

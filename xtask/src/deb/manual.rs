@@ -11,9 +11,19 @@ pub(super) fn page(name: &str, summary: &str, version: &str, markdown: &str) -> 
     let _ = writeln!(page.text, ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '");
     let _ = writeln!(page.text, ".TH {} 1 \"\" \"fathom {version}\"", name.to_uppercase());
     let _ = writeln!(page.text, ".SH NAME\n{} \\- {}", escaped(name), escaped(summary));
+    let command = name.strip_prefix("fathom-").unwrap_or(name);
+    let _ = writeln!(
+        page.text,
+        ".SH SYNOPSIS\n\\fBfathom {command}\\fR \\fIARGUMENT\\fR...\n.br\n\\fB{command}\\fR \\fIARGUMENT\\fR... (by a link of that name)"
+    );
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
         page.take(event)?;
     }
+    page.flush("");
+    let _ = writeln!(
+        page.text,
+        ".SH \"SEE ALSO\"\n.BR fathom (1),\n.BR fathom\\-report (1),\n.BR fathom\\-compare (1);\n/usr/share/doc/fathom/GUIDE.md"
+    );
     Ok(page.text)
 }
 
@@ -100,7 +110,11 @@ impl Page {
             TagEnd::Heading(level) => {
                 let macro_name = if level == HeadingLevel::H2 { ".SH" } else { ".SS" };
                 let title = std::mem::take(&mut self.line);
-                let title = if level == HeadingLevel::H2 { title.to_uppercase() } else { title };
+                let title = if level == HeadingLevel::H2 {
+                    title.to_uppercase().replace("\\(AQ", "\\(aq")
+                } else {
+                    title
+                };
                 let _ =
                     writeln!(self.text, "{macro_name} \"{}\"", title.replace("\\FB", "").replace("\\FR", ""));
             }
@@ -138,8 +152,12 @@ impl Page {
             .filter(|(cell, _)| !cell.is_empty())
             .map(|(cell, column)| match (cells.len(), column.is_empty()) {
                 (1, _) | (_, true) => cell.clone(),
+                // What an option does needs no heading before each, and that it is done is what everybody expects.
+                _ if *column == self.header.get(1).cloned().unwrap_or_default() => cell.clone(),
+                _ if column.eq_ignore_ascii_case("state") && cell.as_str() == "done" => String::new(),
                 _ => format!("\\fI{}\\fR: {cell}", column.to_lowercase()),
             })
+            .filter(|told: &String| !told.is_empty())
             .collect();
         let _ = writeln!(self.text, ".TP\n{}", guarded(name));
         let _ = writeln!(self.text, "{}", guarded(&told.join("; ")));
@@ -183,6 +201,10 @@ mod tests {
         let expected = "\
 .SH NAME
 fathom\\-x \\- a summary
+.SH SYNOPSIS
+\\fBfathom x\\fR \\fIARGUMENT\\fR...
+.br
+\\fBx\\fR \\fIARGUMENT\\fR... (by a link of that name)
 .SH DESCRIPTION
 .PP
 Takes \\fB\\-R\\fR.
@@ -200,7 +222,12 @@ two \\fBx\\fR
 .RE
 .TP
 \\fB\\-a\\fR
-\\fIwhat\\fR: all; \\fIstate\\fR: done
+all
+.SH \"SEE ALSO\"
+.BR fathom (1),
+.BR fathom\\-report (1),
+.BR fathom\\-compare (1);
+/usr/share/doc/fathom/GUIDE.md
 ";
         assert!(page.ends_with(expected), "{page}");
     }

@@ -1,7 +1,10 @@
 //! `cargo xtask deb`: a Debian package of the release build, with manual pages, completions, and links under the names of the
 //! programs it stands in for. Those lie in a folder of their own: in /usr/bin they would collide with the programs' packages.
 
+mod check;
 mod manual;
+
+pub(crate) use check::check;
 
 use crate::steps::{cargo, succeeds};
 use anyhow::{Context, Result, bail};
@@ -117,6 +120,7 @@ fn fill(root: &Path, tree: &Path, program: &Path, version: &str) -> Result<()> {
     }
     let doc = tree.join("usr/share/doc/fathom");
     copy(&root.join("README.md"), &doc.join("README.md"))?;
+    copy(&root.join("GUIDE.md"), &doc.join("GUIDE.md"))?;
     copy(&root.join("CHANGELOG.md"), &doc.join("changelog"))?;
     compress(&doc.join("changelog"))?;
     write(&doc.join("copyright"), copyright(root)?.as_bytes())?;

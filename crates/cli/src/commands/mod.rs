@@ -16,16 +16,15 @@ pub mod mount;
 mod report;
 pub mod reproduce;
 mod rm;
-mod run;
+pub mod run;
 mod show;
 pub mod sim;
 mod survey;
-mod survey_plan;
 pub mod sweep;
 pub mod sysbench;
 pub mod trace;
 mod watch;
-mod write;
+pub mod write;
 
 use crate::exit::Usage;
 use crate::line::{Command, Line};

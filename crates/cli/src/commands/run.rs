@@ -142,6 +142,11 @@ pub fn conclude(finished: &Finished, json: bool) {
     } else {
         console::out(&fathom_report::terminal::summary(&finished.run, console::width(), console::colour()));
     }
+    tell_end(finished);
+}
+
+/// Says what ended the run early, and where it is kept.
+pub fn tell_end(finished: &Finished) {
     if let Some(signal) = finished.signal {
         console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
     } else if let Some(failure) = &finished.failure {

@@ -143,11 +143,16 @@ pub fn check_ending(path: &Path) -> Result<(), Usage> {
     Form::of(path).map(|_| ())
 }
 
-/// Checks a file that will be written when the measurement is over, before anything is measured: it has a known ending and takes
-/// no other file's place.
+/// Checks a file that will be written when the measurement is over, before anything is measured: it has a known ending, a
+/// directory to be in, and takes no other file's place.
 pub fn check_before(path: &Path) -> Result<(), Usage> {
     check_ending(path)?;
-    must_not_exist(path, "choose another name or remove it first")
+    must_not_exist(path, "choose another name or remove it first")?;
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if parent.is_dir() {
+        return Ok(());
+    }
+    Err(Usage(format!("{} cannot be written: there is no directory {}", path.display(), parent.display())))
 }
 
 /// Checks a file that a command with --force will write.

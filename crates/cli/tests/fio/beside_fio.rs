@@ -10,12 +10,13 @@ fn done(document: &Value) -> Vec<String> {
     let one = |job: &Value| {
         let side = |name: &str| format!("{}/{}", job[name]["io_bytes"], job[name]["total_ios"]);
         format!(
-            "{} g{} e{} r{} w{} s{}",
+            "{} g{} e{} r{} w{} t{} s{}",
             job["jobname"],
             job["groupid"],
             job["error"],
             side("read"),
             side("write"),
+            side("trim"),
             job["sync"]["total_ios"]
         )
     };
@@ -23,7 +24,7 @@ fn done(document: &Value) -> Vec<String> {
 }
 
 /// Jobs of the specification's acceptance cases whose amounts both must agree on.
-const SAME: [&str; 24] = [
+const SAME: [&str; 28] = [
     "two.fio",
     "--bs=64k --size=1m --ioengine=null g.fio",
     "vars.fio",
@@ -48,6 +49,10 @@ const SAME: [&str; 24] = [
     "--filename=c --size=64k --numjobs=2 --name=a --rw=write",
     "--name=d --directory=q1:q2 --numjobs=3 --size=64k --rw=write",
     "-name=a -ioengine null -size 1m --numjob=2",
+    "--name=t --ioengine=null --rw=randtrim --size=1m --iodepth=8",
+    "--name=t --ioengine=null --rw=trimwrite --size=16k",
+    "--name=t --ioengine=null --rw=randtrimwrite --bs=4k,4k,8k --size=64k --number_ios=3",
+    "--name=t --ioengine=null --rw=trim --bs=4k,4k,16k --size=64k --io_size=128k",
 ];
 
 const FILES: [(&str, &str); 6] = [

@@ -1,4 +1,5 @@
-//! Block devices: read by whoever may, written only when the command line names them with the option that allows it.
+//! Block devices: read by whoever may, written only when the command line names them with the option that allows it. And devices that hold
+//! nothing, which are worked on like files.
 
 use crate::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, need_root, need_tool};
@@ -71,6 +72,29 @@ fn a_device_is_written_only_when_it_is_named() {
 }
 
 #[test]
+fn a_device_is_trimmed_only_when_it_is_named() {
+    let dir = TestDir::new();
+    let Some(device) = Device::new("a_device_is_trimmed_only_when_it_is_named", dir.path()) else { return };
+    let fathom = Fathom::new().working_in(dir.path());
+    let name = device.0.display();
+    let line = format!("--name=a --filename={name} --rw=trim --bs=64k --size=512k");
+    run(&fathom, &line).expect_code(1).expect_stderr(&format!("--allow-write={name}"));
+    run(&fathom, &format!("{line} --readonly --allow-write={name}")).expect_code(1);
+    assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
+    let done = run(&fathom, &format!("{line} --allow-write={name} --output-format=json"));
+    // Not every file system below a loop device can discard.
+    if done.stderr.contains("Operation not supported") {
+        fathom_testkit::skip("a_device_is_trimmed_only_when_it_is_named", "the loop device cannot discard");
+        return;
+    }
+    let done: serde_json::Value = serde_json::from_str(&done.expect_code(0).stdout).unwrap();
+    assert_eq!(done["jobs"][0]["trim"]["total_ios"], 8);
+    let left = device.bytes();
+    let half = left.len() / 2;
+    assert!(left[..half].iter().all(|b| *b == 0) && left[half..].iter().all(|b| *b == 7));
+}
+
+#[test]
 fn no_workload_gives_itself_the_permission() {
     let dir = TestDir::new();
     let Some(device) = Device::new("no_workload_gives_itself_the_permission", dir.path()) else { return };
@@ -96,4 +120,38 @@ fn a_device_that_is_mounted_is_not_written() {
     let name = mounted.device().display();
     let line = format!("--name=a --filename={name} --rw=write --size=64k --allow-write={name}");
     run(&fathom, &line).expect_code(1).expect_stderr("for itself alone");
+}
+
+#[test]
+fn devices_that_hold_nothing_are_read_and_written_like_files() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    for (device, rw) in [
+        ("zero", "read"),
+        ("zero", "randread --ioengine=libaio --iodepth=4"),
+        ("zero", "read --readonly"),
+        ("zero", "write"),
+        ("null", "write"),
+        ("null", "randwrite --fallocate=none"),
+        ("full", "read"),
+    ] {
+        let done = json(&fathom, &format!("--name=a --size=1m --filename=/dev/{device} --rw={rw}"));
+        let side = if rw.contains("read") { "read" } else { "write" };
+        assert_eq!(done["jobs"][0][side]["total_ios"], 256, "{device} {rw}");
+        assert_eq!(done["jobs"][0]["error"], 0, "{device} {rw}");
+    }
+    let full = run(&fathom, "--name=a --size=1m --filename=/dev/full --rw=write --output-format=json");
+    let full: serde_json::Value = serde_json::from_str(&full.expect_code(1).stdout).unwrap();
+    assert_eq!(full["jobs"][0]["error"], 28);
+    // There is nothing on /dev/null that could be read.
+    run(&fathom, "--name=a --size=1m --filename=/dev/null --rw=read").expect_code(1);
+    for (args, why) in [
+        ("--filename=/dev/zero --rw=read", "you need to specify size="),
+        ("--filename=/dev/null --rw=write --size=1m --unlink=1", "the device /dev/null is not removed"),
+        ("--filename=/dev/urandom --rw=read --size=4k", "/dev/urandom is a character device and none of"),
+        ("--filename=/dev/urandom --rw=write --size=4k", "/dev/urandom is a character device and none of"),
+    ] {
+        run(&fathom, &format!("--name=a {args}")).expect_code(1).expect_stderr(why);
+    }
+    assert!(Path::new("/dev/null").exists());
 }

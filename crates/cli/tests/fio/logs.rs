@@ -67,13 +67,51 @@ fn every_operation_has_a_line_as_in_fio() {
     assert!(!logs_of(ours.path()).iter().any(|n| n.starts_with('.')), "nothing is left beside them");
 }
 
+/// The lines of a log of 8 blocks that were written one after the other.
+fn are_in_sequence(text: &str) {
+    let offsets: Vec<&str> = text.lines().filter_map(|line| line.split(", ").nth(4)).collect();
+    let wanted: Vec<String> = (0..8).map(|block| (block * 131_072).to_string()).collect();
+    assert_eq!(offsets, wanted, "{text}");
+}
+
+#[test]
+fn compressed_logs_are_inflated_by_both_programs() {
+    let ours = TestDir::new();
+    let fathom = Fathom::new().working_in(ours.path());
+    let line = "--name=job --ioengine=null --filesize=1M --bs=128K --rw=write --write_bw_log=test --per_job_logs=0 --log_offset=1 \
+                --log_compression=10K --log_store_compressed=1";
+    // The second replaces the log of the first.
+    for _ in 0..2 {
+        run(&fathom, line).expect_code(0);
+    }
+    let inflate = "--inflate-log=test_bw.log.fz";
+    are_in_sequence(&run(&fathom, inflate).expect_code(0).stdout);
+    run(&fathom, "--inflate-log=missing.fz").expect_code(1).expect_stderr("missing.fz");
+    if !fio_is_here("fio: compressed logs") {
+        return;
+    }
+    let of_ours = theirs(ours.path(), inflate);
+    assert_eq!(String::from_utf8_lossy(&of_ours.stdout), run(&fathom, inflate).stdout);
+    let fio = TestDir::new();
+    if theirs(fio.path(), line).status.success() {
+        let read = run(&Fathom::new().working_in(fio.path()), inflate).expect_code(0).stdout;
+        assert_eq!(read, String::from_utf8_lossy(&theirs(fio.path(), inflate).stdout));
+        are_in_sequence(&read);
+    }
+}
+
 #[test]
 fn times_may_count_from_1970_and_windows_tell_the_largest() {
     let dir = TestDir::new();
+    // Logs stay where they are; only what they are made of is written down elsewhere.
+    let elsewhere = TestDir::new();
     let line = "--name=a --ioengine=null --size=1g --rw=read --rate_iops=1000 --runtime=1 --time_based --write_lat_log=p \
-                --log_avg_msec=100 --log_max_value=1 --log_unix_epoch=1 --aux-path=";
+                --bandwidth-log --log_avg_msec=100 --log_max_value=1 --log_unix_epoch=1 --aux-path=";
     let before = unix_ms();
-    run(&Fathom::new().working_in(dir.path()), &format!("{line}{}", dir.path().display())).expect_code(0);
+    run(&Fathom::new().working_in(dir.path()), &format!("{line}{}", elsewhere.path().display()))
+        .expect_code(0);
+    assert!(dir.path().join("agg-read_bw.log").exists());
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     let rows = rows(dir.path(), "p_clat.1.log");
     assert!(rows.len() >= 9, "{rows:?}");
     assert!(rows.iter().all(|r| (before..unix_ms() + 200).contains(&r[0])), "{rows:?}");
@@ -83,4 +121,20 @@ fn times_may_count_from_1970_and_windows_tell_the_largest() {
 fn unix_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     u64::try_from(since.as_millis()).unwrap()
+}
+
+#[test]
+fn what_is_read_back_stands_in_the_logs_as_in_fio() {
+    const LINE: &str = "--name=a --rw=write --size=64k --bs=4k --verify=md5 --write_lat_log=v";
+    let ours = TestDir::new();
+    run(&Fathom::new().working_in(ours.path()), LINE).expect_code(0);
+    let fio = TestDir::new();
+    let mut both = vec![ours.path()];
+    if fio_is_here("fio: logs of what is read back") && theirs(fio.path(), LINE).status.success() {
+        both.push(fio.path());
+    }
+    for directory in both {
+        let directions: Vec<u64> = rows(directory, "v_clat.1.log").iter().map(|row| row[2]).collect();
+        assert_eq!(directions, [[1; 16], [0; 16]].concat(), "{}", directory.display());
+    }
 }

@@ -92,7 +92,8 @@ fn what_was_done_so_far_is_printed_at_intervals() {
     assert!(ios.len() >= 3 && ios.is_sorted() && ios[0] < ios[ios.len() - 1], "{ios:?}");
     let log = std::fs::read_to_string(dir.path().join("agg-read_bw.log")).unwrap();
     assert!(log.lines().count() >= 3 && log.lines().all(|l| l.ends_with(", 0, 0, 0")), "{log}");
-    let lines = run(&fathom, &format!("--eta=always --eta-newline=1 {job}")).expect_code(0).stderr;
+    // It goes where the report goes, if that is a pipe.
+    let lines = run(&fathom, &format!("--eta=always --eta-newline=1 {job}")).expect_code(0).stdout;
     assert!(lines.lines().filter(|l| l.contains("Jobs: 1 (f=1)")).count() >= 2, "{lines}");
 }
 
@@ -110,4 +111,20 @@ fn reads_of_what_was_never_written_are_said_to_be_that() {
     assert!(ours["phases"][0]["cached before percent"].is_f64(), "{ours}");
     assert!(ours["doubts"].as_array().unwrap().iter().any(|d| d["code"] == "holes"), "{ours}");
     assert!(ours["trust"].as_array().unwrap().iter().any(|t| t["code"] == "extents"), "{ours}");
+}
+
+#[test]
+fn the_status_line_goes_down_a_pipe_only_when_it_is_asked_for() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let job = "--name=a --ioengine=null --size=1g --rate_iops=100 --runtime=2 --time_based";
+    let always = run(&fathom, &format!("--eta=always {job}")).expect_code(0);
+    let (_, told) = always.stdout.split_once("Starting 1 process\n").unwrap();
+    assert!(told.starts_with("Jobs: 1 (f=1), 0-100 IOPS: [R(1)]"), "{told}");
+    assert!(told.contains("]\r") && !told.contains('\u{1b}'), "{told}");
+    assert!(!always.stderr.contains("Jobs: "), "{}", always.stderr);
+    let auto = run(&fathom, job).expect_code(0);
+    assert!(!auto.stdout.contains("Jobs: "), "{}", auto.stdout);
+    let json = run(&fathom, &format!("--eta=always --output-format=json {job}")).expect_code(0);
+    assert!(json.stdout.starts_with('{'), "{}", json.stdout);
 }

@@ -49,7 +49,16 @@ fn the_same_files_are_left() {
 fn every_engine_works_on_several_files() {
     let dir = TestDir::new();
     let fathom = Fathom::new().working_in(dir.path());
-    for engine in ["psync", "pvsync2", "mmap", "null", "libaio --iodepth=4", "io_uring --iodepth=4"] {
+    for engine in [
+        "psync",
+        "pvsync2",
+        "mmap",
+        "null",
+        "libaio --iodepth=4",
+        "io_uring --iodepth=4",
+        "posixaio --iodepth=4",
+        "splice",
+    ] {
         for rw in ["randwrite", "randrw", "read"] {
             let line = format!("--name=a --nrfiles=3 --size=96k --bs=4k --rw={rw} --ioengine={engine}");
             let document = json(&fathom, &line);

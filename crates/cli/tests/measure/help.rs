@@ -7,7 +7,10 @@ use fathom_testkit::{Fathom, TestDir};
 /// Every command with its options, written down a second time: an option that is added, lost or renamed must be looked at here.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("", &["--store", "--no-store", "--observe", "--help", "--version"]),
-    ("survey", &["[DIR]", "--output", "--quick", "--seed", "--json", "--store", "--no-store"]),
+    (
+        "survey",
+        &["[DIR|DEVICE]", "--output", "--quick", "--thorough", "--seed", "--json", "--store", "--no-store"],
+    ),
     ("run", &["<FILE>", "--plan", "--cold", "--output", "--json", "--store", "--no-store"]),
     (
         "sweep",

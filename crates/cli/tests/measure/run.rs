@@ -106,9 +106,14 @@ fn a_flow_is_executed_and_what_it_cannot_do_refused_in_words() {
                 [phase.group.thread.program.flow]\nloops = 1\n[[phase.group.thread.program.flow.op]]\nname = \"open\"\n\
                 act = \"create\"\nfileset = \"first\"\n";
     let file = Text::new("flow").file("first", Path::new("first.dat"), "1MiB", "").toml();
-    // A list of files has no name to spare for one that is created.
-    let outcome = run_text(&fathom, &format!("{file}{flow}"), &[]).expect_code(2);
-    assert!(outcome.stderr.contains("create") && outcome.stderr.contains("tree"), "{}", outcome.stderr);
+    // A list of files has no leaf directories.
+    let directories = flow.replace("act = \"create\"", "act = \"make-directory\"");
+    let outcome = run_text(&fathom, &format!("{file}{directories}"), &[]).expect_code(2);
+    assert!(
+        outcome.stderr.contains("leaf directories") && outcome.stderr.contains("tree"),
+        "{}",
+        outcome.stderr
+    );
     assert_eq!(names_in(fathom.work()), [""; 0]);
 
     let reads = flow.replace("act = \"create\"", "act = \"read\"\nsize = \"64KiB\"\nrepeat = 7");

@@ -2,7 +2,7 @@
 
 use crate::workloads::{journals, last_run, lines_with, phase_names, runs};
 use fathom_testkit::dir::names_in;
-use fathom_testkit::{Fathom, TmpFs};
+use fathom_testkit::{Fathom, LoopFs, TmpFs};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -12,6 +12,10 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     let outcome = fathom.run(["survey", "--quick"]).expect_code(0);
     let wide: Vec<&str> = outcome.stdout.lines().filter(|l| l.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0], "80 columns where there is no terminal");
+    assert!(outcome.stdout.lines().count() <= 50, "a page: {}", outcome.stdout);
+    for told in ["database log", "media streaming", "VM images", "served by"] {
+        assert!(outcome.stdout.contains(told), "{told} is missing: {}", outcome.stdout);
+    }
     assert!(!outcome.stdout.contains('\u{1b}'), "no colours where there is no terminal");
     assert!(outcome.stdout.contains(fathom.work().to_str().expect("UTF-8")), "{}", outcome.stdout);
     assert_eq!(lines_with(&outcome.stderr, "error:"), [""; 0]);
@@ -47,11 +51,16 @@ fn self_contained(page: &str) {
     }
 }
 
-/// Every stage has phases, and every repetition has figures, an origin that can be told, and the counters it is told from.
+/// Every phase belongs to a part, those that a busy machine has always time for are there, and every repetition has figures, an origin that can be told, and the counters it is told from.
 fn complete(run: &Value) {
     let phases = run["phases"].as_array().expect("phases");
     let stages: BTreeSet<&str> = phases.iter().filter_map(|p| p["axes"]["tags"]["stage"].as_str()).collect();
-    assert_eq!(stages, BTreeSet::from(["latency", "scaling", "surface"]));
+    let known = ["ladder", "depth", "small files", "scaling", "mix", "surface", "sustained"];
+    assert!(stages.iter().all(|s| known.contains(s)), "{stages:?}");
+    assert!(stages.contains("ladder") && stages.contains("sustained"), "{stages:?}");
+    // What was decided while it ran is in the workload that is kept.
+    let kept = run["workload"].as_str().expect("a workload");
+    assert_eq!(kept.matches("[[phase]]").count(), phases.len(), "{kept}");
     for phase in phases {
         let repetitions = phase["repetitions"].as_array().expect("repetitions");
         assert!(!repetitions.is_empty(), "{} was not measured", phase["name"]);
@@ -71,7 +80,8 @@ fn a_survey_of_a_tmpfs_says_memory() {
     let fathom = Fathom::new();
     let dir = fs.path().to_str().expect("UTF-8");
     let outcome = fathom.run(["survey", "--quick", dir, "-o", "page.html", "--no-store"]).expect_code(0);
-    assert!(outcome.stdout.contains("memory file system"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("file system in memory"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("nothing in memory outlives a power cut"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains(" the device's own"), "{}", outcome.stdout);
     assert_eq!(names_in(fs.path()), [""; 0]);
     let page = std::fs::read_to_string(fathom.work().join("page.html")).expect("the page");
@@ -100,7 +110,9 @@ fn a_small_file_system_gets_a_small_survey_and_json_is_its_record() {
     let dir = fs.path().to_str().expect("UTF-8");
     let args = ["survey", "--quick", "--json", "--seed", "77", dir, "-o", "page.html"];
     let outcome = fathom.run(args).expect_code(0);
-    let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+    let document: Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+    as_published(&document);
+    let run = document["record"].clone();
     assert_eq!((&run["schema"], &run["seed"]), (&"fathom-record/1".into(), &77.into()));
     assert_eq!(run, last_run(&fathom), "what is printed is what is kept");
     assert!(phase_names(&run).len() > 10);
@@ -113,5 +125,46 @@ fn no_directory_is_a_usage_error() {
     assert!(outcome.stderr.contains("nowhere is not a directory"), "{}", outcome.stderr);
     let outcome = fathom.run(["survey", "--quick", "-o", "page.doc"]).expect_code(2);
     assert!(outcome.stderr.contains(".html, .xlsx"), "the endings are named: {}", outcome.stderr);
+    let outcome = fathom.run(["survey", "--quick", "-o", "missing/page.html"]).expect_code(2);
+    assert!(
+        outcome.stderr.contains("there is no directory missing"),
+        "before it is measured: {}",
+        outcome.stderr
+    );
     assert!(!fathom.store().exists(), "nothing was measured");
+}
+
+/// As docs/formats/survey.schema.json says it.
+fn as_published(document: &Value) {
+    let schema = include_str!("../../../../docs/formats/survey.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert_eq!(errors, [""; 0]);
+    let mut other = document.clone();
+    other["verdicts"][0]["unheard"] = 1.into();
+    other["schema"] = "fathom-survey/2".into();
+    assert_eq!(validator.iter_errors(&other).count(), 2, "a wrong version, an unknown field");
+    for part in ["figures", "findings", "verdicts"] {
+        assert!(document[part].as_array().is_some_and(|all| !all.is_empty()), "{part}");
+    }
+}
+
+#[test]
+fn a_device_is_read_and_never_written() {
+    let Some(fs) = LoopFs::ext4("a_device_is_read_and_never_written").mount() else { return };
+    std::fs::write(fs.path().join("theirs"), vec![7u8; 1 << 20]).expect("room");
+    // From now on nothing but the survey touches it.
+    fs.remount_read_only();
+    let before = std::fs::read(fs.device()).expect("the device");
+    let fathom = Fathom::new();
+    let device = fs.device().to_str().expect("UTF-8");
+    let outcome = fathom.run(["survey", "--quick", device, "-o", "page.html"]).expect_code(0);
+    assert!(outcome.stdout.contains("random read"), "{}", outcome.stdout);
+    let run = last_run(&fathom);
+    assert!(run["phases"].as_array().expect("phases").iter().all(|p| p["writes"] == false));
+    assert!(before == std::fs::read(fs.device()).expect("the device"), "it is as it was");
+    let both = fathom.run(["survey", "--quick", "--thorough"]).expect_code(2);
+    assert!(both.stderr.contains("--thorough"), "{}", both.stderr);
 }

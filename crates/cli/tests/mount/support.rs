@@ -1,5 +1,6 @@
 //! A mounted image for a test: started, waited for, watched, and taken down whatever happens.
 
+pub use fathom_testkit::iso::valid::noise;
 use fathom_testkit::iso::{Builder, Spec, susp};
 use fathom_testkit::{Fathom, Outcome, Running, find_tool, skip};
 use std::fs;
@@ -152,10 +153,6 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
         assert!(started.elapsed() < PATIENCE, "{what} did not happen");
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-pub fn noise(bytes: usize) -> Vec<u8> {
-    (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
 }
 
 pub fn named(name: &str, mode: u32, links: u32, serial: Option<u32>, data: &[u8]) -> Spec {

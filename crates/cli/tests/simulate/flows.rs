@@ -205,15 +205,23 @@ fn one_thread_does_the_same_for_real_and_in_virtual_time() {
 #[test]
 fn several_threads_have_the_same_rows() {
     let dir = TestDir::new();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let tree = format!("tree = {{ root = \"{}\", entries = 60, width = {{ fixed = \"7\" }} }}", path("tree"));
+    let list = format!("numbered = {{ prefix = \"{}\", count = 60 }}", path("list/f."));
+    for files in [tree, list] {
+        have_the_same_rows(&dir, &files);
+    }
+}
+
+fn have_the_same_rows(dir: &TestDir, files: &str) {
     let text = format!(
         "name = \"several\"\nseed = \"0x5\"\n[[fileset]]\nname = \"t\"\nexisting = \"replace\"\nsize = {{ fixed = \"16KiB\" }}\npreallocated_percent = 50\n\
-         files = {{ tree = {{ root = \"{}\", entries = 60, width = {{ fixed = \"7\" }} }} }}\n\
+         files = {{ {files} }}\nmake_directories = true\n\
          [[phase]]\nname = \"p\"\nbefore = [{{ prepare = \"t\" }}]\n[[phase.group]]\nname = \"g\"\ninstances = 2\nisolation = \"process\"\n[[phase.group.thread]]\ninstances = 2\n\
          [phase.group.thread.program.flow]\nloops = 25\nop = [\
          {{ name = \"create\", act = \"create\", fileset = \"t\", slot = 1 }}, {{ name = \"write\", act = \"write-whole-file\", slot = 1 }}, \
          {{ name = \"sync\", act = \"sync\", slot = 1 }}, {{ name = \"close\", act = \"close\", slot = 1 }}, \
-         {{ name = \"stat\", act = \"stat\", fileset = \"t\", repeat = 3 }}, {{ name = \"drop\", act = \"delete\", fileset = \"t\", slot = 1 }}]\n",
-        dir.path().join("tree").display()
+         {{ name = \"stat\", act = \"stat\", fileset = \"t\", repeat = 3 }}, {{ name = \"drop\", act = \"delete\", fileset = \"t\", slot = 1 }}]\n"
     );
     let fathom = Fathom::new();
     let path = dir.path().join("w.toml");

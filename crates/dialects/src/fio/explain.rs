@@ -2,8 +2,9 @@
 //! native format (`--check`); the jobs as command lines (`--showcmd`).
 
 use super::plan::{self, Job, Plan};
+use super::settings::Level;
 use super::table::State;
-use fathom_workload::{Amount, Data};
+use fathom_workload::{Amount, Data, ErrorNumber};
 use std::fmt::Write as _;
 
 /// Options that are told even where nobody gave them, with the value they have then.
@@ -36,7 +37,9 @@ pub fn explain(plan: &Plan) -> String {
                 rows.push([name.into(), default.into(), "default".into()]);
             }
         }
-        let mut given: Vec<&str> = job.settings.all().map(|(_, s)| s.row.name).collect();
+        // A name that stands above the jobs is nobody's.
+        let given = job.settings.all().filter(|(level, s)| s.row.name != "name" || *level == Level::Own);
+        let mut given: Vec<&str> = given.map(|(_, s)| s.row.name).collect();
         given.sort_unstable();
         given.dedup();
         for name in given {
@@ -81,19 +84,38 @@ fn sentence(job: &Job) -> String {
     };
     let region = job.stream.length.map_or_else(String::new, |bytes| format!(", {bytes} of it"));
     let back = match (job.reads_back, job.backlog) {
-        (true, _) => "; then everything is read back and compared",
-        (false, Some(_)) => "; meanwhile it is read back and compared",
-        (false, None) => "",
+        (true, false) => "; then everything is read back and compared",
+        (true, true) => "; meanwhile it is read back and compared, and what is left of it at the end",
+        (false, true) => "; meanwhile it is read back and compared",
+        (false, false) => "",
     };
     let shown: Vec<String> = files.iter().take(3).cloned().collect();
     let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
     format!(
-        "step {}, group {}: {clones}{}{mix} of {}{more}{region}: {amount}{back}",
+        "step {}, group {}: {clones}{}{mix} of {}{more}{region}: {amount}{back}{}",
         job.step + 1,
         job.group,
         job.rw.word(),
-        shown.join(", ")
+        shown.join(", "),
+        passed_over(job)
     )
+}
+
+/// The errors that do not end a job.
+fn passed_over(job: &Job) -> String {
+    let passed = &job.stream.pass_over;
+    let list = |errors: &[ErrorNumber]| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if job.rw.reads() && !passed.reads.is_empty() {
+        parts.push(format!("{} of reads", list(&passed.reads)));
+    }
+    if job.rw.writes() && !passed.writes.is_empty() {
+        parts.push(format!("{} of writes", list(&passed.writes)));
+    }
+    if job.verifies() && passed.wrong_data {
+        parts.push("wrong data".into());
+    }
+    if parts.is_empty() { String::new() } else { format!("; it goes on after {}", parts.join(", ")) }
 }
 
 /// What is known to go wrong with such a job in fio, and what happens here.
@@ -116,7 +138,7 @@ fn traps(job: &Job) -> Vec<String> {
         "buffered reads with invalidate=0 may come from memory; the result says how much did",
     );
     say(
-        job.ready.make == Make::Reserve,
+        matches!(job.ready.make, Make::Reserve | Make::ReserveBehind),
         "fallocate reserves space that is not written: the first write of a block differs from the second; overwrite=1 writes it before",
     );
     say(
@@ -124,7 +146,7 @@ fn traps(job: &Job) -> Vec<String> {
         "a file that is there is read as it is: holes and extents that were never written cost no device anything, and are reported",
     );
     say(
-        matches!(job.stream.data, Data::Unique) && job.rw.writes() && made,
+        matches!(job.stream.data, Data::Unique) && job.stream.direction.writes() && made,
         "written data cannot be compressed, also across blocks; fio's default data can (16 MiB written in 4 KiB blocks: to 7 %)",
     );
     say(
@@ -132,7 +154,7 @@ fn traps(job: &Job) -> Vec<String> {
         "with a rate, a stall delays operations that are due; fio does not see that, here the response time from when they were due is kept beside the latency",
     );
     say(
-        job.rw.writes() && buffered && !job.stream.timed.fsync,
+        job.stream.direction.writes() && buffered && !job.stream.timed.fsync,
         "buffered writes without end_fsync end in memory; the result says how much reached the device in the time",
     );
     traps
@@ -160,7 +182,7 @@ pub fn command(plan: &Plan) -> String {
     let mut line = String::from("fio");
     for job in &plan.jobs {
         let _ = write!(line, " --name={}", quoted(&job.name));
-        for (_, setting) in job.settings.all() {
+        for (_, setting) in job.settings.all().filter(|(_, s)| s.row.name != "name") {
             match &setting.value {
                 Some(value) => {
                     let _ = write!(line, " --{}={}", setting.row.name, quoted(value));

@@ -13,7 +13,7 @@ pub struct General {
     pub formats: Vec<Format>,
     /// `--terse-version`; 3 without.
     pub terse_version: Option<u8>,
-    /// `--aux-path`: where logs are written.
+    /// `--aux-path`: where is written down what logs are made of.
     pub aux_path: Option<PathBuf>,
     /// `--section`: only these jobs.
     pub sections: Vec<String>,
@@ -33,6 +33,8 @@ pub struct General {
     pub status_interval_ns: Option<u64>,
     /// `--bandwidth-log`: bandwidth of all jobs together, into agg-read_bw.log and others.
     pub bandwidth_log: bool,
+    /// `--inflate-log`: a compressed log whose lines are to be printed instead of running.
+    pub inflate_log: Option<PathBuf>,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
     /// `--check`: say what would be done, in the native format.
@@ -41,6 +43,10 @@ pub struct General {
     pub explain: bool,
     /// `--allow-write`: files that fathom did not make and may write.
     pub allow_write: Vec<PathBuf>,
+    /// `--debug=parse`, or `all`.
+    pub debug_parse: bool,
+    /// What is printed for it.
+    pub debug_lines: Vec<String>,
     /// What is to be printed instead of running.
     pub help: Option<Help>,
     /// What was accepted without effect: option and reason.
@@ -69,8 +75,8 @@ pub enum Help {
     Version,
     /// `--cmdhelp`: one option, or all.
     Options(Option<String>),
-    /// `--enghelp`.
-    Engines,
+    /// `--enghelp`: all engines, or `ENGINE[,OPTION]`.
+    Engines(Option<String>),
 }
 
 /// General options: name, whether a value is needed.
@@ -97,7 +103,7 @@ const GENERAL: [(&str, Value); 40] = [
     ("allow-write", Value::Needed),
     ("max-jobs", Value::Needed),
     ("alloc-size", Value::Needed),
-    ("idle-prof", Value::Optional),
+    ("idle-prof", Value::Needed),
     ("debug", Value::Needed),
     ("inflate-log", Value::Needed),
     ("crctest", Value::Optional),
@@ -115,6 +121,32 @@ const GENERAL: [(&str, Value); 40] = [
     ("trigger-timeout", Value::Needed),
     ("trigger-remote", Value::Needed),
     ("merge-blktrace-only", Value::None),
+];
+
+/// What `--idle-prof` can be asked for; calibration alone is nothing that is ignored.
+const IDLE: [&str; 2] = ["system", "percpu"];
+
+/// What `--debug` can be asked for.
+const DEBUG: [&str; 19] = [
+    "process",
+    "file",
+    "io",
+    "mem",
+    "blktrace",
+    "verify",
+    "random",
+    "parse",
+    "diskutil",
+    "job",
+    "mutex",
+    "profile",
+    "time",
+    "net",
+    "rate",
+    "compress",
+    "steadystate",
+    "helperthread",
+    "zbd",
 ];
 
 /// Whether an option takes a value.
@@ -192,7 +224,7 @@ impl General {
             "version" => self.help = Some(Help::Version),
             "help" => self.help = Some(Help::Usage),
             "cmdhelp" => self.help = Some(Help::Options((!text.is_empty()).then_some(text))),
-            "enghelp" => self.help = Some(Help::Engines),
+            "enghelp" => self.help = Some(Help::Engines((!text.is_empty()).then_some(text))),
             "check" => self.check = true,
             "explain" => self.explain = true,
             "allow-write" => self.allow_write.push(text.into()),
@@ -200,7 +232,27 @@ impl General {
             "eta-interval" => self.eta_interval_ns = time(name, &text, 250 * MS, spot)?,
             "status-interval" => self.status_interval_ns = Some(time(name, &text, 100 * MS, spot)?),
             "bandwidth-log" if text.is_empty() => self.bandwidth_log = true,
-            "max-jobs" | "alloc-size" | "idle-prof" | "inflate-log" | "debug" => {
+            "debug" => {
+                let words: Vec<&str> = text.split(',').map(str::trim).collect();
+                if let Some(word) = words.iter().find(|word| **word != "all" && !DEBUG.contains(*word)) {
+                    return Err(Wrong::at(
+                        spot,
+                        format!("--debug={word}: one of {} is expected", DEBUG.join(", ")),
+                    )
+                    .fio(format!("fio: debug mask {word} not found\n")));
+                }
+                self.debug_parse |= words.iter().any(|word| ["parse", "all"].contains(word));
+                self.ignored.push((format!("--{name}"), reason(name).into()));
+            }
+            "inflate-log" => self.inflate_log = Some(text.into()),
+            "idle-prof" if !IDLE.contains(&text.as_str()) => {
+                return Err(Wrong::at(
+                    spot,
+                    format!("--idle-prof={text}: {} is expected", IDLE.join(" or ")),
+                )
+                .fio(format!("fio: incorrect idle-prof option: {text}\n")));
+            }
+            "max-jobs" | "alloc-size" | "idle-prof" => {
                 self.ignored.push((format!("--{name}"), reason(name).into()));
             }
             _ => {
@@ -229,8 +281,7 @@ fn reason(name: &str) -> &'static str {
     match name {
         "max-jobs" | "alloc-size" => "there is no such limit",
         "idle-prof" => "the CPU that is left over is not measured",
-        "inflate-log" => "logs are not compressed",
-        "debug" => "fio's debugging output has no counterpart",
+        "debug" => "of fio's debugging output there is only what parse says of steadystate",
         "bandwidth-log" => {
             "its files are called agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log, and have no other name"
         }
@@ -271,6 +322,13 @@ mod tests {
         assert!(refused("--eta-interval=100ms --name=a --size=1m").contains("at least 250 ms"));
         assert!(refused("--status-interval=0 --name=a --size=1m").contains("at least 100 ms"));
         assert!(refused("--status-interval=soon --name=a --size=1m").contains("--status-interval=soon"));
+        let debugged = planned("--debug=parse,io --name=a --size=1m").general;
+        assert!(debugged.debug_parse && debugged.ignored.len() == 1);
+        assert!(refused("--debug=nothing --name=a --size=1m").contains("fio: debug mask nothing not found"));
+        assert!(
+            refused("--idle-prof=foo --name=a --size=1m").contains("fio: incorrect idle-prof option: foo\n")
+        );
+        assert_eq!(planned("--idle-prof=percpu --name=a --size=1m").general.ignored.len(), 1);
         assert!(refused("--bandwidth-log=x --name=a --size=1m").contains("agg-read_bw.log"));
     }
 }

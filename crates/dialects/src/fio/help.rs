@@ -2,7 +2,8 @@
 
 use super::general::Help;
 use super::output::VERSION;
-use super::table::{self, Kind, State};
+use super::table::{self, State};
+use crate::filebench::nearest;
 use std::fmt::Write as _;
 
 /// What `--help` prints.
@@ -30,7 +31,7 @@ pub fn usage(program: &str) -> String {
   --bandwidth-log       Bandwidth of all jobs, into agg-read_bw.log, agg-write_bw.log
   --warnings-fatal      Anything to be noted ends the program
   --cmdhelp[=OPTION]    Options of jobs (all, or one)
-  --enghelp             Engines
+  --enghelp[=ENGINE[,OPTION]]  Engines, options that only one has, or one of them
   --version, --help
 Examples:
   {program} --name=a --rw=randread --size=1g --direct=1 --ioengine=io_uring --iodepth=32
@@ -42,24 +43,28 @@ Examples:
 /// What is printed instead of running.
 ///
 /// # Errors
-/// A sentence, if an option is not known.
+/// A sentence, if an engine or an option of it is not known.
 pub fn text(program: &str, asked: &Help) -> Result<String, String> {
     match asked {
         Help::Usage => Ok(usage(program)),
         Help::Version => Ok(format!("{VERSION}\n")),
-        Help::Engines => {
-            let Some(Kind::Word(_)) = table::find("ioengine").map(|r| r.kind) else {
-                return Ok(String::new());
-            };
-            let list = ["io_uring", "libaio", "mmap", "null", "psync", "pvsync", "pvsync2", "sync", "vsync"];
-            Ok(format!("Available IO engines:\n\t{}\n", list.join("\n\t")))
-        }
+        Help::Engines(asked) => super::engines::text(asked.as_deref()),
         Help::Options(None) => Ok(all()),
         Help::Options(Some(name)) if name == "all" => Ok(all()),
         Help::Options(Some(name)) => match table::find(name) {
             Some(row) => Ok(one(row)),
-            None => Err(format!("{name:?} is no option of a job; --cmdhelp=all lists them")),
+            // As in fio, this is no error.
+            None => Ok(similar(name)),
         },
+    }
+}
+
+/// What is said of a name that is no option's: the one that it may be meant for.
+fn similar(name: &str) -> String {
+    let names = table::rows().flat_map(|row| std::iter::once(&row.name).chain(row.aliases).copied());
+    match nearest(&name.to_lowercase(), names).and_then(table::find) {
+        Some(row) => format!("No such command: {name} - showing closest match\n{}", one(row)),
+        None => format!("No such command: {name}\n"),
     }
 }
 
@@ -71,12 +76,14 @@ fn all() -> String {
     out
 }
 
-fn one(row: &table::Row) -> String {
+/// What is known of an option.
+pub(super) fn one(row: &table::Row) -> String {
     let mut out = format!("{:>20}: {}\n", row.name, row.help);
     if !row.aliases.is_empty() {
         let _ = writeln!(out, "{:>20}: {}", "alias", row.aliases.join(", "));
     }
     let _ = writeln!(out, "{:>20}: {}", "value", row.kind.expected());
+    let _ = writeln!(out, "{:>20}: {}", "default", table::default_of(row.name).unwrap_or("no default"));
     let words = match &row.state {
         State::Done => String::new(),
         State::Harmless(why) => format!(": {why}"),
@@ -103,8 +110,11 @@ mod tests {
         let of = |name: &str| text("fio", &Help::Options(Some(name.into())));
         assert!(of("readwrite").unwrap().contains("rw:"));
         assert!(of("zonecapacity").unwrap().contains("refused: zones are not supported"));
-        assert!(of("nonsense").is_err());
+        assert!(of("bs").unwrap().contains("\n             default: 4096\n"));
+        assert!(of("filename").unwrap().contains("\n             default: no default\n"));
+        assert_eq!(of("zzzzzzqq"), Ok("No such command: zzzzzzqq\n".to_owned()));
+        assert!(of("iodepht").unwrap().contains("showing closest match\n             iodepth: "));
         assert!(text("fio", &Help::Version).unwrap().starts_with("fio-3."));
-        assert!(text("fio", &Help::Engines).unwrap().contains("io_uring"));
+        assert!(text("fio", &Help::Engines(None)).unwrap().contains("io_uring"));
     }
 }

@@ -26,7 +26,7 @@ pub struct Log {
 pub struct Entry {
     /// Which of the files.
     pub file: u32,
-    /// What was done; nothing: a trim.
+    /// What was done.
     pub does: Option<Does>,
     /// First byte.
     pub offset: u64,
@@ -120,7 +120,7 @@ impl Reader {
             "write" => Some(Does::Write),
             "sync" => Some(Does::Sync),
             "datasync" => Some(Does::DataSync),
-            "trim" => None,
+            "trim" => Some(Does::Trim),
             other => {
                 let wait = if log.version == 2 { ", wait" } else { "" };
                 return Err(format!(
@@ -178,6 +178,7 @@ impl Written {
             Does::Write => "write",
             Does::Sync => "sync",
             Does::DataSync => "datasync",
+            Does::Trim => "trim",
         };
         if !does.syncs() {
             self.last_offset = offset;
@@ -240,7 +241,10 @@ mod tests {
         let text = "fio version 2 iolog\na add\nb add\na open\na read 0 512\na wait 100 0\nb datasync 0 0\nb wait 400 0\nb trim 0 4096\n";
         let log = read(text).unwrap();
         let found: Vec<_> = log.entries.iter().map(|e| (e.file, e.does, e.at_ns / NS_PER_MS)).collect();
-        assert_eq!(found, [(0, Some(Does::Read), 0), (1, Some(Does::DataSync), 100), (1, None, 400)]);
+        assert_eq!(
+            found,
+            [(0, Some(Does::Read), 0), (1, Some(Does::DataSync), 100), (1, Some(Does::Trim), 400)]
+        );
         assert!(log.timed);
         assert!(!read("fio version 2 iolog\na add\na open\na read 0 512\na close\n").unwrap().timed);
     }

@@ -83,6 +83,9 @@ pub fn read(args: &[String], world: &World<'_>) -> Result<Line, Wrong> {
             open = name != "global";
             if open {
                 line.jobs.push((name, spots.value, Vec::new()));
+            } else {
+                // It names nobody, and stands among the options that fio tells.
+                line.globals.push(setting);
             }
             continue;
         }
@@ -112,7 +115,7 @@ mod tests {
         )
         .unwrap();
         let names = |s: &[Setting]| s.iter().map(|s| s.row.name).collect::<Vec<_>>();
-        assert_eq!(names(&line.globals), ["bs", "size"]);
+        assert_eq!(names(&line.globals), ["bs", "name", "size"]);
         assert_eq!(names(&line.jobs[0].2), ["rw", "iodepth"]);
         assert_eq!((line.jobs[1].0.as_str(), names(&line.jobs[1].2)), ("b", vec!["time_based"]));
         assert_eq!(line.files, ["j.fio", "-"]);
@@ -147,7 +150,7 @@ mod tests {
                 "--client=h",
                 "--output-format=xml",
                 "--name=a --rand=1",
-                "--name=a --rate_min=4"
+                "--name=a --uid=4"
             ]
             .map(wrong)
             .join("\n")

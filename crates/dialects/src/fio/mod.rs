@@ -4,6 +4,7 @@
 //! `keywords` and `number`); `jobs` gives every job the settings that hold for it; `plan` makes the workload; `explain` says what every
 //! job will do, and where each value comes from; `output` prints what fio prints. Nothing here does I/O: files, environment and machine come in with [`World`].
 
+mod engines;
 pub mod explain;
 mod general;
 pub mod help;
@@ -15,8 +16,10 @@ mod number;
 pub mod output;
 pub mod plan;
 pub mod settings;
+mod split;
 pub mod table;
 mod text;
+mod three;
 mod wrong;
 
 pub use general::{Format, General, Help};
@@ -32,6 +35,8 @@ pub struct Found {
     pub bytes: u64,
     /// It is a block device.
     pub device: bool,
+    /// It is a device that holds nothing, and is as large as is asked for: `/dev/null` and the like.
+    pub bottomless: bool,
 }
 
 /// What the dialect must know of the world.
@@ -63,6 +68,10 @@ pub struct World<'a> {
 pub enum Asked {
     /// Print this and be done.
     Help(Help),
+    /// Print the lines of this compressed log.
+    Inflate(PathBuf),
+    /// Nothing: options were read, and no job is named.
+    Nothing(Box<General>),
     /// Jobs.
     Jobs(Box<Plan>),
 }
@@ -72,9 +81,20 @@ pub enum Asked {
 /// # Errors
 /// The first thing that is wrong; nothing is to be done then.
 pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
-    let line = line::read(args, world)?;
+    let mut line = line::read(args, world)?;
+    if line.general.debug_parse {
+        let own = line.jobs.iter().flat_map(|job| &job.2);
+        line.general.debug_lines =
+            line.globals.iter().chain(own).filter_map(plan::steady::sentence).collect();
+    }
     if let Some(help) = line.general.help.clone() {
         return Ok(Asked::Help(help));
+    }
+    if let Some(log) = line.general.inflate_log.take() {
+        return Ok(Asked::Inflate(log));
+    }
+    if line.general.parse_only && line.jobs.is_empty() && line.files.is_empty() {
+        return Ok(Asked::Nothing(Box::new(line.general)));
     }
     let jobs = jobs::collect(&line, world)?;
     plan::make(line.general, jobs, args, world).map(|plan| Asked::Jobs(Box::new(plan)))

@@ -177,10 +177,9 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     let Some((a, b)) = text.split_once(['-', ':']) else {
         return Err(format!("{text:?} is not a range: LOW-HIGH is expected"));
     };
-    if text.contains('/') {
-        return Err(format!("{text:?}: a range has no shares, and fio would cut them off; bssplit has them"));
-    }
-    let (a, b) = (bytes(a, kb_base)?, bytes(b, kb_base)?);
+    // As in fio, shares and further numbers count for nothing: only bssplit has them.
+    let first = |t: &str| t.split(['/', ':', '-']).next().unwrap_or_default().to_owned();
+    let (a, b) = (bytes(&first(a), kb_base)?, bytes(&first(b), kb_base)?);
     Ok((a.min(b), a.max(b)))
 }
 
@@ -189,44 +188,13 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
 /// # Errors
 /// A sentence that says what was expected.
 pub fn from_to(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
+    if text.contains('/') {
+        return Err(format!("{text:?}: sizes of files have no shares"));
+    }
     if text.contains(['-', ':']) {
         return range(text, kb_base);
     }
     bytes(text, kb_base).map(|bytes| (bytes, bytes))
-}
-
-/// `size/percent:size/percent...`: sizes with their shares; those without a percentage share what is left.
-///
-/// # Errors
-/// A sentence that says what was expected.
-pub fn split(text: &str, kb_base: u64) -> Result<Vec<(u64, f64)>, String> {
-    const MOST: usize = 64;
-    let mut found: Vec<(u64, Option<u64>)> = Vec::new();
-    for part in text.split(':') {
-        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
-        let percent = match percent.trim().trim_end_matches('%') {
-            "" => None,
-            number => match number.parse::<u64>() {
-                Ok(p @ 0..=100) => Some(p),
-                _ => return Err(format!("{part:?}: {number:?} is not a percentage from 0 to 100")),
-            },
-        };
-        found.push((bytes(size, kb_base)?, percent));
-    }
-    if found.len() > MOST {
-        return Err(format!("{} sizes; at most {MOST} are expected", found.len()));
-    }
-    let given: u64 = found.iter().filter_map(|f| f.1).sum();
-    if given > 100 {
-        return Err(format!("the percentages add up to {given}; at most 100 is expected"));
-    }
-    let open = found.iter().filter(|f| f.1.is_none()).count();
-    if open == 0 && given < 100 {
-        return Err(format!("the percentages add up to {given}; 100 is expected"));
-    }
-    let rest = (100 - given) as f64 / open.max(1) as f64;
-    let weighted = found.into_iter().map(|(size, percent)| (size, percent.map_or(rest, |p| p as f64)));
-    Ok(weighted.filter(|w| w.1 > 0.0).collect())
 }
 
 /// `a:b:c`, at most 20 numbers.
@@ -319,18 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn splits_share_what_is_left() {
-        assert_eq!(split("4k/10:64k/50:32k/40", 1024), Ok(vec![(4096, 10.0), (65536, 50.0), (32768, 40.0)]));
-        assert_eq!(split("4k/50:8k:16k", 1024), Ok(vec![(4096, 50.0), (8192, 25.0), (16384, 25.0)]));
-        assert!(split("4k/60:8k/50", 1024).unwrap_err().contains("110"));
-        assert!(split("4k/60:8k/20", 1024).unwrap_err().contains("80"));
-    }
-
-    #[test]
     fn ranges_are_turned_round_and_sizes_have_percent() {
         assert_eq!(range("8k-4k", 1024), Ok((4096, 8192)));
         assert_eq!(range("1k:4k", 1024), Ok((1024, 4096)));
-        assert!(range("512/25:1k:25:2k:25:4k/25", 1024).unwrap_err().contains("bssplit has them"));
+        // As fio 3.33: no shares, and no more than two sizes.
+        assert_eq!(range("512/25:1k:25:2k:25:4k/25", 1024), Ok((512, 1024)));
+        assert_eq!(range("1k-4k/8k-32k", 1024), Ok((1024, 4096)));
+        assert!(from_to("1k-4k/8k", 1024).unwrap_err().contains("no shares"));
         assert_eq!(size("50%", 1024).map(|s| s.of(1000)), Ok(500));
         assert!(size("101%", 1024).is_err());
         assert_eq!(floats("1:99.9"), Ok(vec![1.0, 99.9]));
@@ -339,7 +302,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in ".*") {
-            let _ = (bytes(&text, 1024), time(&text, S), size(&text, 1000), range(&text, 1024), split(&text, 1024), floats(&text));
+            let _ = (bytes(&text, 1024), time(&text, S), size(&text, 1000), range(&text, 1024), floats(&text));
             let _ = triple(&text, [0, 0, 0], |t| bytes(t, 1024));
         }
     }

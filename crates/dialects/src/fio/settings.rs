@@ -4,7 +4,7 @@
 use super::number::{self, Size};
 use super::table::{self, Kind};
 use super::text::Setting;
-use super::{Spot, Wrong};
+use super::{Spot, Wrong, three};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -197,11 +197,27 @@ impl Settings {
         default: T,
         read: impl Fn(&str, u64) -> Result<T, String>,
     ) -> Result<Option<(T, T)>, Wrong> {
+        Ok(self.triple(name, default, read)?.map(|[reads, writes, _]| (reads, writes)))
+    }
+
+    /// Numbers for reads, writes and trims.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn triple<T: Clone>(
+        &self,
+        name: &'static str,
+        default: T,
+        read: impl Fn(&str, u64) -> Result<T, String>,
+    ) -> Result<Option<[T; 3]>, Wrong> {
         let triple = |text: &str| {
-            let three = [default.clone(), default.clone(), default.clone()];
-            number::triple(text, three, |t| read(t, self.kb_base))
+            let places = [default.clone(), default.clone(), default.clone()];
+            match table::find(name).map(|r| r.kind) {
+                Some(Kind::BytesTriple) => three::read(text, places, |t| read(t, self.kb_base)),
+                _ => number::triple(text, places, |t| read(t, self.kb_base)),
+            }
         };
-        Ok(self.read(name, triple)?.map(|[reads, writes, _]| (reads, writes)))
+        self.read(name, triple)
     }
 
     /// The word of an option, without what follows a colon or comma.

@@ -55,8 +55,9 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 fn find(path: &Path) -> Option<Found> {
     match path.to_str()? {
-        "/dev/disk" => Some(Found { bytes: 1 << 30, device: true }),
-        "there" => Some(Found { bytes: 1 << 20, device: false }),
+        "/dev/disk" => Some(Found { bytes: 1 << 30, device: true, bottomless: false }),
+        "there" => Some(Found { bytes: 1 << 20, device: false, bottomless: false }),
+        "/dev/null" => Some(Found { bytes: 0, device: false, bottomless: true }),
         _ => None,
     }
 }
@@ -143,6 +144,8 @@ pub(super) fn planned(args: &str) -> Plan {
     match plan(&args, &world()) {
         Ok(Asked::Jobs(plan)) => *plan,
         Ok(Asked::Help(help)) => panic!("{help:?}"),
+        Ok(Asked::Inflate(log)) => panic!("{log:?}"),
+        Ok(Asked::Nothing(_)) => panic!("no job: {args:?}"),
         Err(wrong) => panic!("{wrong}"),
     }
 }
@@ -150,6 +153,20 @@ pub(super) fn planned(args: &str) -> Plan {
 pub(super) fn refused(args: &str) -> String {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     plan(&args, &world()).err().map_or_else(|| panic!("{args:?} is accepted"), |w| w.to_string())
+}
+
+#[test]
+fn every_job_may_have_a_seed_of_its_own() {
+    let seeds = |line: &str| {
+        let plan = planned(line);
+        let own = |n| stream(&plan.workload, 0, n).seed.map(|seed| seed.0);
+        (plan.workload.seed.0, own(0), own(1))
+    };
+    let (a, b) = ("--name=a --size=1m --rw=randread", "--name=b --size=1m --rw=randread");
+    assert_eq!(seeds(&format!("{a} {b}")), (0x89, None, None));
+    assert_eq!(seeds(&format!("{a} --randseed=5 {b} --randseed=5")), (5, None, None));
+    assert_eq!(seeds(&format!("{a} --randseed=5 {b} --randseed=6")), (5, None, Some(6)));
+    assert_eq!(seeds(&format!("{a} {b} --randrepeat=0")), (0x89, None, Some(77)));
 }
 
 fn stream(workload: &Workload, phase: usize, group: usize) -> &Stream {
@@ -322,6 +339,23 @@ fn orders_and_directions() {
     assert_eq!(of("--rw=rw --rwmixread=70"), (mix(70), Access::SequentialByKind));
     assert_eq!(of("--rw=randrw --rwmixread=70 --rwmixwrite=10").0, mix(90));
     assert_eq!(of("--rw=randrw --rate_iops=300,100").0, mix(75));
+    assert_eq!(of("--rw=trim"), (Direction::Trim, Access::Sequential));
+    assert_eq!(of("--rw=randtrimwrite"), (Direction::TrimWrite, Access::Permuted));
+}
+
+#[test]
+fn trims_have_the_third_of_three_values() {
+    let of = |args: &str| {
+        let plan = planned(&format!("--name=a --size=16m --bs=4k,8k,16k --rate_iops=1,2,3 {args}"));
+        let s = stream(&plan.workload, 0, 0).clone();
+        (s.record, s.pace.rate.map(|rate| rate.operations_per_s))
+    };
+    let size = |bytes| Record::Fixed(fathom_workload::Bytes(bytes));
+    assert_eq!(of("--rw=read"), (size(4096), Some(1.0)));
+    assert_eq!(of("--rw=write"), (size(8192), Some(2.0)));
+    assert_eq!(of("--rw=randtrim"), (size(16384), Some(3.0)));
+    let both = planned("--name=a --size=16m --bs=4k,8k,16k --rw=trimwrite");
+    assert_eq!(stream(&both.workload, 0, 0).record, size(16384));
 }
 
 #[test]
@@ -334,6 +368,26 @@ fn block_sizes() {
     assert_eq!(of("--bsrange=8k-4k"), Record::Between { min: Bytes(4096), max: Bytes(8192) });
     assert_eq!(of("--bssplit=4k/10:8k/90"), Record::Split(vec![(Bytes(4096), 10.0), (Bytes(8192), 90.0)]));
     assert_eq!(of("--kb_base=1000 --bs=4k"), Record::Fixed(Bytes(4000)));
+    // Of a mix, each direction has its own, whichever option says so.
+    let fixed = |bytes| Record::Fixed(Bytes(bytes));
+    let by_kind =
+        |read: Record, write: Record| Record::ByKind { read: Box::new(read), write: Box::new(write) };
+    assert_eq!(of("--rw=randrw --bs=4k,64k"), by_kind(fixed(4096), fixed(65536)));
+    assert_eq!(of("--rw=rw --bs=,8k"), by_kind(fixed(4096), fixed(8192)));
+    assert_eq!(of("--rw=rw --bs=8k,8k,16k"), fixed(8192));
+    let range = Record::Between { min: Bytes(4096), max: Bytes(8192) };
+    assert_eq!(of("--rw=rw --bsrange=4k-8k,16k-16k"), by_kind(range, fixed(16384)));
+    let split = |list: &[(u64, f64)]| Record::Split(list.iter().map(|s| (Bytes(s.0), s.1)).collect());
+    let sizes = by_kind(split(&[(65536, 40.0), (1 << 20, 60.0)]), split(&[(1 << 20, 100.0)]));
+    assert_eq!(of("--rw=randrw --bssplit=64k/40:1024k/60,1024k/100"), sizes);
+    // Sizes of a direction are multiples of its own smallest, not of the other's.
+    assert_eq!(of("--rw=rw --bs=4k,6k"), by_kind(fixed(4096), fixed(6144)));
+    let why = refused("--name=a --size=16m --rw=rw --bssplit=4k/100,4k/50:6k/50");
+    assert!(why.contains("multiples of the smallest"), "{why}");
+    assert!(refused("--name=a --size=16m --rw=rw --bs=4k,0").contains("0 bytes"));
+    // What compares sizes and numbers needs one of them.
+    assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --number_ios=9").contains("number_ios"));
+    assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --rate=1m,1m").contains("one block size"));
 }
 
 #[test]
@@ -352,18 +406,18 @@ fn a_written_and_verified_job_is_read_back() {
 #[test]
 fn what_is_not_supported_says_why_and_what_is() {
     let cases = [
-        "--name=a --size=1m --rw=trim",
-        "--name=a --size=1m --rw=rw:4k",
-        "--name=a --size=1m --rw=rw --bs=4k,8k",
+        "--name=a --size=1m --rw=trimwrite --rate_iops=5",
+        "--name=a --size=1m --rw=rw --zonemode=strided --zonesize=64k --zoneskip=64k",
+        "--name=a --size=1m --rw=rw --bs=4k,8k --verify=md5",
         "--name=a --size=4k --nrfiles=4",
-        "--name=a --size=1m --ioengine=posixaio",
+        "--name=a --size=1m --ioengine=guasi",
         "--name=a --size=1m --rate=1m --rate_iops=5",
         "--name=a --size=1m --random_distribution=normal:10 --rw=randread",
         "--size=1m --name=a --name=b --name=c --wait_for=a",
         "--name=a --rw=write --filename=/dev/disk",
         "--name=a --rw=write --size=1m --readonly",
         "--name=a --rw=read",
-        "--name=a --size=1m --rw=randwrite --runtime=5 --verify=md5",
+        "--name=a --size=1m --rw=randwrite --verify=md5 --verify_backlog=4 --thinktime=5",
         "--name=a --size=1k --bs=4k",
         "--name=a --size=1m --cpus_allowed=0-",
         "--name=a --size=1m --thinktime=5 --thinktime_spin=9",
@@ -380,6 +434,9 @@ fn every_option_that_is_done_is_read() {
         "--name=a --size=1m --rw=randwrite --verify=md5",
         "--name=a --size=1m --rw=randwrite --thinktime=1 --random_distribution=zoned:50/50:50/50",
         "--name=a --size=1m --rw=write --rate=1m --filename=there --time_based",
+        "--name=a --filesize=4k --ioengine=filestat",
+        "--name=a --ioengine=cpuio --cpuload=50 --runtime=1",
+        "--name=a --ioengine=exec --program=echo --runtime=1",
     ] {
         asked.extend(planned(args).jobs[0].settings.asked());
     }
@@ -425,7 +482,13 @@ fn option() -> impl Strategy<Value = String> {
         word("bs", &["4k", "8k", "512", "4k,4k"]),
         word("bssplit", &["4k/50:8k/50", "4k/10:16k"]),
         word("bsrange", &["4k-16k", "8k:4k"]),
-        word("ioengine", &["psync", "sync", "pvsync2", "libaio", "io_uring", "mmap", "null", "vsync"]),
+        word(
+            "ioengine",
+            &[
+                "psync", "sync", "pvsync2", "libaio", "io_uring", "mmap", "null", "vsync", "posixaio",
+                "splice", "falloc"
+            ]
+        ),
         word("iodepth", &["1", "4", "128"]),
         word("numjobs", &["1", "3"]),
         word("direct", &["0", "1"]),
@@ -515,6 +578,7 @@ proptest! {
                 prop_assert_eq!(again, plan.workload);
             }
             Ok(Asked::Help(help)) => prop_assert!(false, "{:?}", help),
+            Ok(Asked::Nothing(_) | Asked::Inflate(_)) => {}
             // Not every combination makes sense; what is wrong with it has words.
             Err(wrong) => prop_assert!(!wrong.message.is_empty()),
         }

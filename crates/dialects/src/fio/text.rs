@@ -381,7 +381,7 @@ mod tests {
                 "[a]\nRW=read\n",
                 "[a]\ndirect=yes\n",
                 "[a]\nbs=4.5k\n",
-                "[a]\nrw=read\nflow_id=1\n",
+                "[a]\nrw=read\nuid=1\n",
                 "[a]\nsize=$ncpus*\n",
                 "[a\n",
                 "[]\n",

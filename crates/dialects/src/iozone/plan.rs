@@ -308,6 +308,7 @@ fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
         times: fathom_workload::Times::default(),
         threads: vec![Thread {
             io_priority: None,
+            io_class: None,
             name: String::new(),
             instances: 1,
             memory: Bytes(0),

@@ -143,7 +143,7 @@ pub(super) fn data(o: &Options) -> Data {
     }
     if let Some(duplicate_percent) = o.duplicate_percent {
         let within_percent = o.within_percent.unwrap_or(0);
-        return Data::Reducible { compressible_percent: 0, duplicate_percent, within_percent };
+        return Data::Reducible { compressible_percent: 0, duplicate_percent, within_percent, distinct: 0 };
     }
     match o.verify_byte {
         Some(byte) if byte != 0 => Data::Byte(byte),
@@ -182,5 +182,6 @@ fn pace(o: &Options) -> Pace {
             bytes: Bytes(b.kb << 10),
             pause: Duration(b.pause_ms.saturating_mul(1_000_000)),
         }),
+        ..Pace::default()
     }
 }

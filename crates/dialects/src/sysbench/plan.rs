@@ -100,6 +100,7 @@ fn phase(o: &Options) -> Phase {
                 instances: o.threads,
                 memory: Bytes(0),
                 io_priority: None,
+                io_class: None,
                 program: Program::Stream(Box::new(stream(o))),
             }],
         }],

@@ -1,6 +1,7 @@
 //! What the page cache holds of files before a phase: nothing, or all. Both only read the file or write back what is already its
 //! content, so they may be done to files that are not ours. Whether it came out as intended is for others to measure.
 
+use super::bottomless::is_bottomless;
 use crate::{Engine, EngineError, interrupted_by};
 use rustix::fs::Advice;
 use std::fs::File;
@@ -17,9 +18,16 @@ impl Engine {
     }
 }
 
-/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first.
+/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. Of a file that a worker is yet to make
+/// there are none.
 pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
-    let file = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+    let file = match File::open(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|e| EngineError::file("open", path, e))?,
+    };
+    if holds_nothing(&file) {
+        return Ok(());
+    }
     rustix::fs::fdatasync(&file).map_err(|e| EngineError::file("write back", path, e))?;
     // Pages that wait in a CPU's private batch are skipped; the attempt itself empties the batches, so a second one finds them.
     for _ in 0..2 {
@@ -31,6 +39,9 @@ pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
 
 pub(super) fn warm(path: &Path) -> Result<(), EngineError> {
     let mut file = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
+    if holds_nothing(&file) {
+        return Ok(());
+    }
     let mut buffer = vec![0; super::CHUNK];
     loop {
         match file.read(&mut buffer) {
@@ -41,4 +52,9 @@ pub(super) fn warm(path: &Path) -> Result<(), EngineError> {
             Err(e) => return Err(EngineError::file("read", path, e)),
         }
     }
+}
+
+/// There is nothing in the cache of it, and no end.
+fn holds_nothing(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| is_bottomless(&found))
 }

@@ -7,9 +7,7 @@ use super::sets::Sets;
 use super::writing::Writer;
 use crate::engine::{files_of, instances, region_of, sets_of_flows};
 use crate::{Engine, EngineError, Ledger};
-use fathom_workload::{
-    Access, Act, Backend, Data, FileSet, ListedOp, Phase, Pick, Program, Stream, Verify, Workload,
-};
+use fathom_workload::{Access, Act, Data, FileSet, ListedOp, Phase, Pick, Program, Stream, Verify, Workload};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -74,7 +72,7 @@ fn regions_of(
     for group in &phase.groups {
         for (thread, _) in instances(group) {
             if let Program::Stream(stream) = &thread.program
-                && stream.backend != Backend::Null
+                && stream.backend.moves_data()
                 && wanted(stream)
                 && let Some(set) = workload.fileset(&stream.fileset)
             {
@@ -138,7 +136,8 @@ impl Filling<'_> {
         }
         let failed = |e: std::io::Error| EngineError::file("fill the holes of", self.path, e);
         let file = open_for_data(self.path).map_err(failed)?;
-        let mut writer = Writer::new(self.workload, self.set, self.data())?;
+        let (data, from) = self.data();
+        let mut writer = Writer::beginning_at(self.workload, self.set, data, from)?;
         let end = file.metadata().map_err(failed)?.len();
         let filled = AtomicU64::new(0);
         for &(start, length) in ranges {
@@ -149,14 +148,17 @@ impl Filling<'_> {
         Ok(filled.into_inner())
     }
 
-    /// What belongs into the file: that of a stream which checks what it reads, or else what laying out would write.
-    fn data(&self) -> Data {
-        let streams = self.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
-        let checked = streams.filter_map(|t| match &t.program {
-            Program::Stream(s) if s.fileset == self.set.name && s.verify != Verify::No => Some(&s.data),
+    /// What belongs into the file, and where its blocks begin: that of a stream which checks what it reads, or else what laying out
+    /// would write.
+    fn data(&self) -> (Data, u64) {
+        let mut streams = self.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+        let checked = streams.find_map(|t| match &t.program {
+            Program::Stream(s) if s.fileset == self.set.name && s.verify != Verify::No => {
+                Some((s.data.clone(), s.start.0))
+            }
             _ => None,
         });
-        checked.map(Data::clone).next().unwrap_or_else(|| self.set.data.clone())
+        checked.unwrap_or_else(|| (self.set.data.clone(), 0))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The steps between phases: laying files out ([`plain`], [`tree`]), evicting and warming ([`cache`]), filling holes ([`fill`]), removing
 //! ([`owned`]), and what lies [`outside`] of files. None of them is inside a clock.
 
+mod bottomless;
 mod cache;
 mod device;
 mod fill;
@@ -18,7 +19,9 @@ use fathom_workload::{Action, FileSet, Files, Workload};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(crate) use owned::{check_all, ensure, keep, must_be_ours, must_be_readable};
+pub use bottomless::is_bottomless;
+pub(crate) use owned::{check_all, ensure, keep, make_room, must_be_ours, must_be_readable};
+use plain::Given;
 pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
 pub(crate) use sets::{Cache, Sets};
@@ -43,7 +46,15 @@ impl Engine {
             Action::Evict(set) => each(&sets, set_of(workload, set)?, cache::evict),
             Action::Warm(set) => each(&sets, set_of(workload, set)?, cache::warm),
             Action::Prepare(set) => self.prepare_with(workload, set, &mut |_, _| {}),
-            Action::Reserve(set) => plain::reserve(&sets, set_of(workload, set)?, &mut self.ledger),
+            Action::Reserve(set) => {
+                plain::reserve(&sets, set_of(workload, set)?, Given::Both, &mut self.ledger)
+            }
+            Action::ReserveBehind(set) => {
+                plain::reserve(&sets, set_of(workload, set)?, Given::Space, &mut self.ledger)
+            }
+            Action::Extend(set) => {
+                plain::reserve(&sets, set_of(workload, set)?, Given::Size, &mut self.ledger)
+            }
             Action::Recreate(set) => self.lay_out(workload, set, true, &mut |_, _| {}),
             Action::Remove(set) => owned::remove(&sets, set_of(workload, set)?, &mut self.ledger),
             Action::Remount(point) => outside::remount(point),

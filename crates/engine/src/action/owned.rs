@@ -1,8 +1,9 @@
 //! What may be touched: files we made, files given to us, and nothing else. docs/safety.md has the table.
 
+use super::bottomless::is_bottomless;
 use super::sets::Sets;
 use crate::{EngineError, Ledger};
-use fathom_workload::{Action, Backend, Existing, FileSet, Files, Program, Tree, Workload};
+use fathom_workload::{Action, Existing, FileSet, Files, Program, Tree, Workload};
 use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,10 @@ pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), Engine
         "a symbolic link"
     } else if kind.is_dir() {
         "a directory"
-    } else if kind.is_block_device() || kind.is_char_device() {
+    } else if kind.is_block_device() || is_bottomless(found) {
         "a device"
+    } else if kind.is_char_device() {
+        "a character device and none of /dev/null, /dev/zero and /dev/full"
     } else if !kind.is_file() {
         "a pipe or socket"
     } else {
@@ -67,7 +70,7 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
             create(set, &path, ledger)?;
             continue;
         };
-        if super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
+        if is_bottomless(&found) || super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
             continue;
         }
         must_be_a_file(&path, &found)?;
@@ -78,18 +81,42 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     Ok(())
 }
 
+/// For streams and flows whose operations create files: makes the directories above them. Those that are there must be ours, or given to us;
+/// those that are not are returned.
+pub(crate) fn make_room(
+    sets: &Sets,
+    set: &FileSet,
+    ledger: &mut Ledger,
+) -> Result<Vec<PathBuf>, EngineError> {
+    must_be_ours(sets, set, ledger)?;
+    let mut missing = Vec::new();
+    let mut above: Option<PathBuf> = None;
+    for path in sets.paths(set).filter(|path| path.symlink_metadata().is_err()) {
+        // Neighbours share their directory: it is looked at once.
+        if set.make_directories && above.as_deref() != path.parent() {
+            ledger.create_above(&path)?;
+            above = path.parent().map(Path::to_path_buf);
+        }
+        missing.push(path);
+    }
+    Ok(missing)
+}
+
 /// Before anything is done: files that phases of streams will write are ours, given to us, or not there; those that they read are
 /// files, and large enough if they are not ours to extend.
 pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Result<(), EngineError> {
     for phase in &workload.phases {
         let made = phase.before.iter().filter_map(|action| match action {
-            Action::Prepare(name) | Action::Reserve(name) => workload.fileset(name),
+            Action::Prepare(name)
+            | Action::Reserve(name)
+            | Action::ReserveBehind(name)
+            | Action::Extend(name) => workload.fileset(name),
             _ => None,
         });
         made.filter(|set| set.existing == Existing::Reuse)
             .try_for_each(|set| long_enough(sets, set, ledger))?;
         for stream in phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
-            Program::Stream(stream) if stream.backend != Backend::Null => Some(stream),
+            Program::Stream(stream) if stream.backend.has_files() => Some(stream),
             _ => None,
         }) {
             let Some(set) = workload.fileset(&stream.fileset) else { continue };
@@ -126,7 +153,7 @@ fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), E
     }
     for (path, index) in sets.paths(set).zip(0..) {
         let Ok(found) = path.symlink_metadata() else { continue };
-        if super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
+        if is_bottomless(&found) || super::device::may_write(&path, &found, sets.size(set, index), ledger)? {
             continue;
         }
         must_be_a_file(&path, &found)?;
@@ -178,7 +205,7 @@ fn missing(set: &FileSet, tree: &Tree) -> EngineError {
     EngineError::NoTree { root: tree.root.clone(), set: set.name.clone() }
 }
 
-/// Makes sure that what is only read is a file or a block device: a pipe would be waited for, for ever.
+/// Makes sure that what is only read is a file, a block device or one that holds nothing: a pipe would be waited for, for ever.
 pub(crate) fn must_be_readable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
         if ledger.owns_tree(&tree.root) {
@@ -192,6 +219,7 @@ pub(crate) fn must_be_readable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> R
     for path in sets.paths(set) {
         if let Ok(found) = path.metadata()
             && !found.file_type().is_block_device()
+            && !is_bottomless(&found)
         {
             must_be_a_file(&path, &found)?;
         }

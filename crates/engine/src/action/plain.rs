@@ -1,5 +1,6 @@
 //! Laying out listed and numbered files, one after the other: what is told about each is told in their order.
 
+use super::bottomless::is_bottomless;
 use super::owned::{create, make_way, may_change, must_be_a_file, open_for_data};
 use super::progress::{Prepared, Step};
 use super::sets::Sets;
@@ -95,9 +96,25 @@ pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Gives files that are missing or too short their size and their space, without writing them. Where the file system cannot
-/// reserve, only the size is set: that is what a program gets there, too.
-pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
+/// What files that are missing or too short get, without being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// Their size and their space.
+    Both,
+    /// Their size alone.
+    Size,
+    /// Their space alone.
+    Space,
+}
+
+/// Gives files that are missing or too short their size, their space or both, without writing them. Where the file system cannot
+/// reserve, only the size is set, if it is to be set at all: that is what a program gets there, too.
+pub(super) fn reserve(
+    sets: &Sets,
+    set: &FileSet,
+    given: Given,
+    ledger: &mut Ledger,
+) -> Result<(), EngineError> {
     if matches!(set.files, Files::Tree(_)) {
         return Err(unsupported("reserve", "the files of a tree are written, not reserved; take prepare"));
     }
@@ -111,7 +128,7 @@ pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result
                     continue;
                 }
                 // A device has its space.
-                if super::device::may_write(&path, &found, size, ledger)? {
+                if is_bottomless(&found) || super::device::may_write(&path, &found, size, ledger)? {
                     continue;
                 }
                 must_be_a_file(&path, &found)?;
@@ -124,8 +141,14 @@ pub(super) fn reserve(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result
         if size == 0 {
             continue;
         }
-        match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size) {
+        let reserved = match given {
+            Given::Both => rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size),
+            Given::Space => rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size),
+            Given::Size => Err(Errno::OPNOTSUPP),
+        };
+        match reserved {
             Ok(()) => {}
+            Err(Errno::OPNOTSUPP) if given == Given::Space => {}
             Err(Errno::OPNOTSUPP) => file.set_len(size).map_err(|e| EngineError::file("extend", &path, e))?,
             Err(e) => return Err(EngineError::file("reserve", &path, std::io::Error::from(e))),
         }
@@ -145,6 +168,9 @@ fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, Engine
         return Ok(Prepared::Reused);
     }
     let Ok(about) = path.metadata() else { return Ok(create) };
+    if is_bottomless(&about) {
+        return Ok(Prepared::Reused);
+    }
     let from = if about.file_type().is_block_device() {
         let mut device = File::open(path).map_err(|e| EngineError::file("open", path, e))?;
         super::device::end(&mut device).map_err(|e| EngineError::file("find the size of", path, e))?

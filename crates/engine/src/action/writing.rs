@@ -20,11 +20,27 @@ pub(super) struct Writer {
     record: u64,
     /// Bytes that are made together: whole records, and so many that small ones are not made from a part of the random bytes only.
     made: u64,
+    /// Where its first block begins, if they do not begin with the file: less than a block.
+    from: u64,
 }
 
 impl Writer {
     /// A writer of the set's own data, or of other data for it.
     pub fn new(workload: &Workload, set: &FileSet, data: Data) -> Result<Self, EngineError> {
+        Self::beginning_at(workload, set, data, 0)
+    }
+
+    /// The same, with blocks that check themselves at so many bytes and before and behind it.
+    pub fn beginning_at(
+        workload: &Workload,
+        set: &FileSet,
+        data: Data,
+        start: u64,
+    ) -> Result<Self, EngineError> {
+        let from = match &data {
+            Data::Sealed(sealed) => start % sealed.block.0.max(1),
+            _ => 0,
+        };
         let record = record_bytes(set, &data);
         let made = (CHUNK as u64).next_multiple_of(record);
         let mut stream = Stream::new(&set.name, Direction::Write, Bytes(made));
@@ -34,7 +50,7 @@ impl Writer {
         };
         let seed = workload.seed.0;
         let contents = Contents::new(&stream, made as usize, seed, Place::default()).map_err(failed)?;
-        Ok(Self { contents, seed, record, made })
+        Ok(Self { contents, seed, record, made, from })
     }
 
     /// Writes a range of file `number` of the set: the same byte at the same place, in whatever parts it is written. Adds to `bytes`
@@ -49,9 +65,12 @@ impl Writer {
         self.contents.turn_to_file(self.seed, number);
         let mut at = range.start;
         while at < range.end && interrupted_by().is_none() {
-            // As if the file had been laid out from its beginning.
-            let first = at / self.made * self.made;
-            let until = range.end.min(first.saturating_add(self.made));
+            // As if the file had been laid out from its beginning. What lies before its first block is none.
+            let (first, made) = match at.checked_sub(self.from) {
+                Some(inside) => (self.from + inside / self.made * self.made, self.made),
+                None => (0, self.from),
+            };
+            let until = range.end.min(first.saturating_add(made));
             let data = self.contents.record_to_write(first, (until - first) as usize);
             while at < until {
                 let end = until.min((at / self.record + 1).saturating_mul(self.record));

@@ -35,6 +35,9 @@ struct Iocb {
     resfd: u32,
 }
 
+/// IOCB_FLAG_IOPRIO: `reqprio` counts.
+const WITH_PRIORITY: u32 = 1 << 1;
+
 /// struct io_event of linux/aio_abi.h.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -75,14 +78,6 @@ impl Handle for Aio {
 
     fn select(&mut self, file: u32) {
         self.selected = file as usize;
-    }
-
-    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        files::read_all(self.files[self.selected].as_fd(), offset, buffer)
-    }
-
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.files[self.selected].as_fd(), data_only)
     }
 
     fn close(mut self) -> Result<(), Fault> {
@@ -146,12 +141,19 @@ impl AsyncBackend for Aio {
                 OpKind::Read => PREAD,
                 OpKind::Write => PWRITE,
                 OpKind::Sync { data_only: false } => FSYNC,
-                OpKind::Sync { data_only: true } => FDSYNC,
+                // What gives a range back is done at once, and never queued.
+                OpKind::Sync { data_only: true } | OpKind::Trim => FDSYNC,
             },
             fildes: self.files[op.file as usize].as_raw_fd() as u32,
-            buf: if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { target.pointer as u64 },
+            buf: if matches!(op.kind, OpKind::Sync { .. } | OpKind::Trim) {
+                0
+            } else {
+                target.pointer as u64
+            },
             nbytes: u64::from(op.bytes),
             offset: op.offset as i64,
+            reqprio: target.priority as i16,
+            flags: if target.priority > 0 { WITH_PRIORITY } else { 0 },
             ..Iocb::default()
         };
         self.queued.push(std::ptr::from_mut(block));
@@ -343,7 +345,7 @@ mod tests {
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {
             let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 1, think_ns: 0 };
-            aio.queue(number as u32, &op, Target { pointer: byte, registered: 0 });
+            aio.queue(number as u32, &op, Target { pointer: byte, registered: 0, priority: 0 });
         }
         let (mut seen, mut reaped) = (vec![false; MANY], Vec::new());
         aio.submit(MANY, Clock::monotonic()).unwrap();

@@ -2,28 +2,43 @@
 //! counts nothing and looks at no clock. The hot loops are compiled once for each.
 
 mod aio;
+mod beside;
+mod compute;
+mod extents;
 mod many;
 mod mmap;
+mod names;
 mod null;
+mod posix;
 pub mod probe;
 mod psync;
 mod pvsync2;
+mod splice;
 mod stdio;
 mod uring;
 
 pub(crate) use aio::Aio;
+pub(crate) use beside::Running;
+pub(crate) use compute::Computing;
+pub(crate) use extents::Extents;
 pub(crate) use many::Many;
 pub(crate) use mmap::Mmap;
+pub(crate) use names::Names;
 pub(crate) use null::{AsyncNull, Null};
+pub(crate) use posix::Posix;
 pub(crate) use psync::Psync;
 pub(crate) use pvsync2::{Pvsync2, advice as flag_advice};
+pub(crate) use splice::Splice;
 pub(crate) use stdio::Stdio;
 pub(crate) use uring::{Loose, Uring, loose_refusal, ring_refusal};
 
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::files;
+use crate::shared::Call;
 use crate::worker::{Fault, Plan};
 use fathom_workload::ops::Op;
+use rustix::io::Errno;
 
 /// An open file, or several, whatever its operations are done by.
 pub(crate) trait Handle: Sized {
@@ -41,12 +56,17 @@ pub(crate) trait Handle: Sized {
     #[inline(always)]
     fn select(&mut self, _file: u32) {}
     /// Fills `buffer` from `offset` and waits for it; a file that ends earlier is a fault.
-    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
+    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        let file = self.descriptor().ok_or_else(|| Fault::of(Call::Read, Errno::BADF, offset))?;
+        files::read_all(file, offset, buffer)
+    }
     /// Makes what was written durable.
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault>;
+    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
+        files::sync(self.descriptor().ok_or_else(|| Fault::of(Call::Sync, Errno::BADF, 0))?, data_only)
+    }
     /// Closes the file.
     fn close(self) -> Result<(), Fault>;
-    /// The open file, for locks; `None` if there is none.
+    /// The open file, of several the selected one; `None` if there is none.
     fn descriptor(&self) -> Option<rustix::fd::BorrowedFd<'_>>;
 }
 
@@ -65,6 +85,8 @@ pub(crate) struct Target {
     pub pointer: *mut u8,
     /// Which of the registered buffers that is in.
     pub registered: u16,
+    /// I/O priority; 0: that of the thread.
+    pub priority: u16,
 }
 
 /// A back-end that has several operations in flight. The number of an operation is that of its place in the caller's table.

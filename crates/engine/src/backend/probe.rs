@@ -211,6 +211,11 @@ impl Tried {
         match asked.stream.backend {
             Backend::Null
             | Backend::Psync(_)
+            | Backend::Posix
+            | Backend::Splice
+            | Backend::Calls(_)
+            | Backend::Compute(_)
+            | Backend::Beside
             | Backend::Stdio { .. }
             | Backend::Mmap { advice: None, .. } => None,
             Backend::Mmap { advice: Some(number), .. } => {

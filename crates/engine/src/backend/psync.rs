@@ -106,10 +106,6 @@ impl Handle for Psync {
         Backend::read(self, offset, buffer)
     }
 
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.file.as_fd(), data_only)
-    }
-
     fn close(self) -> Result<(), Fault> {
         files::close(self.file)
     }

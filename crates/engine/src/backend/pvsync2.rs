@@ -251,10 +251,6 @@ impl Handle for Pvsync2 {
         Backend::read(self, offset, buffer)
     }
 
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.file.as_fd(), data_only)
-    }
-
     fn close(self) -> Result<(), Fault> {
         files::close(self.file)
     }

@@ -102,14 +102,6 @@ impl Handle for Uring {
         self.selected = file as usize;
     }
 
-    fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        files::read_all(self.files[self.selected].as_fd(), offset, buffer)
-    }
-
-    fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.files[self.selected].as_fd(), data_only)
-    }
-
     fn close(self) -> Result<(), Fault> {
         // The ring's own hold on the file goes first, so that this close is the last one.
         drop(self.ring);
@@ -138,19 +130,25 @@ macro_rules! entry {
             (OpKind::Read, true) => {
                 opcode::ReadFixed::new($file, target.pointer, op.bytes, target.registered)
                     .offset(op.offset)
+                    .ioprio(target.priority)
                     .build()
             }
-            (OpKind::Read, false) => {
-                opcode::Read::new($file, target.pointer, op.bytes).offset(op.offset).build()
-            }
+            (OpKind::Read, false) => opcode::Read::new($file, target.pointer, op.bytes)
+                .offset(op.offset)
+                .ioprio(target.priority)
+                .build(),
             (OpKind::Write, true) => {
                 opcode::WriteFixed::new($file, target.pointer, op.bytes, target.registered)
                     .offset(op.offset)
+                    .ioprio(target.priority)
                     .build()
             }
-            (OpKind::Write, false) => {
-                opcode::Write::new($file, target.pointer, op.bytes).offset(op.offset).build()
-            }
+            (OpKind::Write, false) => opcode::Write::new($file, target.pointer, op.bytes)
+                .offset(op.offset)
+                .ioprio(target.priority)
+                .build(),
+            // What gives a range back is done at once, and never queued.
+            (OpKind::Trim, _) => opcode::Nop::new().build(),
             (OpKind::Sync { data_only }, _) => {
                 let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
                 opcode::Fsync::new($file).flags(flags).build()
@@ -250,7 +248,7 @@ impl Loose {
     /// # Safety
     /// The bytes stay where they are, and nobody changes them, until the completion is reaped.
     pub unsafe fn write(&mut self, number: u32, file: i32, op: &Op, from: *mut u8) {
-        let target = Target { pointer: from, registered: 0 };
+        let target = Target { pointer: from, registered: 0, priority: 0 };
         let entry = entry!(types::Fd(file), op, target, false).user_data(u64::from(number));
         // SAFETY: one entry at a time is queued, and the rest is the caller's promise.
         unsafe { self.0.push(&entry) };

@@ -33,6 +33,7 @@ impl Hand<'_> {
         let new = OFlags::CREATE | OFlags::EXCL;
         let mut made = self.open_file(op, set, path, new);
         if matches!(made, Err(Errno::NOENT))
+            && setting.wheres[set].tree
             && let Some(parent) = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())).parent()
             && std::fs::create_dir_all(parent).is_ok()
         {

@@ -36,6 +36,8 @@ pub(crate) struct Place {
     pub share: Share,
     pub mode: u32,
     pub data: Data,
+    /// A directory of it that is missing is made with the file that is created in it: directories of trees go with the tree.
+    pub tree: bool,
     /// Some operation of the phase changes it: it is opened for that, and links are not followed.
     pub changed: bool,
 }
@@ -66,6 +68,7 @@ pub(super) fn found(set: &FileSet, names: &Names, changed: bool) -> Result<(Set<
         share: set.share,
         mode: set.mode,
         data: set.data.clone(),
+        tree: matches!(set.files, Files::Tree(_)),
         changed,
     };
     Ok((state, place))

@@ -1,6 +1,7 @@
 //! Finding a queue depth while a stream runs: each window is a trial of one depth, judged by the latencies and operations recorded
 //! in it. The search doubles from 1 until the goal is missed, then halves the distance between the last depth that met it and the
-//! first that did not. Counting begins when the search is over.
+//! first that did not. Counting begins when the search is over, or with it if it goes on: then every window is judged, and where the
+//! depth that was found does not keep the goal any more, a new search begins below it.
 
 use crate::clock::Clock;
 use crate::shared::{KindStat, READ, WRITE};
@@ -24,6 +25,11 @@ pub(super) struct Search {
     empty: u32,
     begun: u64,
     before: Vec<u64>,
+    /// Ticks after which the best depth so far is taken, and the tick at which that is; 0 before the first look.
+    longest: u64,
+    until: u64,
+    once: bool,
+    goes_on: bool,
 }
 
 /// Windows without a completion after which a depth counts as one that does not serve.
@@ -64,11 +70,44 @@ impl Search {
             empty: 0,
             begun: 0,
             before: vec![0; BUCKETS],
+            longest: how.longest.map_or(u64::MAX, |time| clock.ticks(time.0)),
+            until: 0,
+            once: how.once,
+            goes_on: how.goes_on,
         }
+    }
+
+    /// The stream's amount is done, and begun anew for the search.
+    pub fn amount_done(&mut self) {
+        if self.once {
+            // The first tick that a look may have is later.
+            self.until = 1;
+        }
+    }
+
+    /// Whether it never ends.
+    pub fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// The depth of the next trial in a search that goes on, after what a look at it said.
+    pub fn go_on(&mut self, found: Found) -> usize {
+        if let Found::Settled(depth) = found {
+            // It stays there and is judged on: only a goal that is missed leads on.
+            (self.depth, self.stage) = (depth, Stage::New);
+            self.bad = Some(depth + 1);
+        }
+        self.depth
     }
 
     /// Looks at the search at tick `now`; `stats` are the worker's.
     pub fn look(&mut self, stats: &[KindStat], clock: Clock, now: u64) -> Found {
+        if self.until == 0 {
+            self.until = now.saturating_add(self.longest);
+        }
+        if now >= self.until && !self.goes_on {
+            return Found::Settled(self.good.map_or(1, |good| good.depth));
+        }
         match self.stage {
             Stage::New => {
                 self.stage = Stage::Changing { until: now.saturating_add(self.window / 4) };
@@ -112,7 +151,7 @@ impl Search {
         for kind in [READ, WRITE] {
             stats[kind].add_counts_to(&mut now);
         }
-        now.iter().zip(&self.before).map(|(now, before)| now - before).collect()
+        now.iter().zip(&self.before).map(|(now, before)| now.saturating_sub(*before)).collect()
     }
 
     /// Where the search goes after a trial in which `counts` were recorded.
@@ -134,6 +173,8 @@ impl Search {
             self.good = Some(trial);
         } else {
             self.bad = Some(self.depth);
+            // What was good before is no more: a search that goes on begins anew below.
+            self.good = self.good.filter(|good| good.depth < self.depth);
         }
         let good = self.good.map_or(0, |g| g.depth);
         let next = match self.bad {
@@ -167,7 +208,8 @@ mod tests {
 
     /// Runs a search on a device that serves `channels` operations at once in 100 us each; more of them wait.
     fn search(goal: DepthGoal, most: usize, channels: f64) -> (usize, Vec<usize>) {
-        let how = AdaptiveDepth { goal, window: Duration(1_000_000) };
+        let how =
+            AdaptiveDepth { goal, window: Duration(1_000_000), longest: None, once: false, goes_on: false };
         let mut search = Search::new(how, most, Clock::monotonic());
         let mut tried = Vec::new();
         loop {
@@ -190,6 +232,49 @@ mod tests {
         let (depth, tried) = search(goal, 256, 8.0);
         assert_eq!(depth, 16, "{tried:?}");
         assert!(tried.len() < 12, "{tried:?}");
+    }
+
+    #[test]
+    fn a_search_that_goes_on_follows_a_device_that_becomes_slower() {
+        let goal = DepthGoal::Latency { percentile: 99.0, at_most: Duration(200_500) };
+        let how =
+            AdaptiveDepth { goal, window: Duration(1_000_000), longest: None, once: false, goes_on: true };
+        let mut search = Search::new(how, 256, Clock::monotonic());
+        let mut depths = Vec::new();
+        for trial in 0..60 {
+            let channels = if trial < 30 { 8.0 } else { 2.0 };
+            let ns = 100_000.0 * (search.depth as f64 / channels).max(1.0);
+            let mut counts = vec![0; BUCKETS];
+            counts[bucket_of(ns as u64)] = 1000;
+            depths.push(search.depth);
+            let found = search.judge(&counts, 1.0);
+            if let Found::Trying(depth) = found {
+                search.depth = depth;
+            }
+            search.go_on(found);
+        }
+        assert_eq!((depths[29], depths[59]), (16, 4), "{depths:?}");
+    }
+
+    #[test]
+    fn a_search_may_be_given_up() {
+        let goal = DepthGoal::Knee { gain_percent: 10.0 };
+        let how = AdaptiveDepth {
+            goal,
+            window: Duration(1_000_000),
+            longest: Some(Duration(1)),
+            once: false,
+            goes_on: false,
+        };
+        let clock = Clock::monotonic();
+        let mut search = Search::new(how, 256, clock);
+        assert_eq!(search.look(&[], clock, 1), Found::Trying(1));
+        assert_eq!(search.look(&[], clock, 1 + clock.ticks(2)), Found::Settled(1));
+        let how = AdaptiveDepth { once: true, longest: None, ..how };
+        let mut search = Search::new(how, 256, clock);
+        assert_eq!(search.look(&[], clock, 5), Found::Trying(1));
+        search.amount_done();
+        assert_eq!(search.look(&[], clock, 6), Found::Settled(1));
     }
 
     #[test]

@@ -6,21 +6,27 @@
 //! operation is kept on few cache lines: after a system call little of the program is left in the first-level cache, and every
 //! line costs more than an instruction. `cargo xtask bench engine` prints the cost beside the least possible loop.
 
+mod apart;
 mod depth;
+mod limits;
 pub(crate) mod one_by_one;
+mod passed;
+mod priority;
 pub(crate) mod rare;
+pub(crate) mod ratio;
 pub(crate) mod several;
+pub(crate) mod trim;
 
 use crate::calls::{Noted, Page};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::shared::{
-    Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, WRITE, add_and_wake,
+    Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, TRIM, WRITE, add_and_wake,
 };
-use crate::spool::{Operation, Spool};
+use crate::spool::{Does, Operation, Spool};
 use fathom_record::OpLogEntry;
-use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Done, Op, OpKind};
+use fathom_workload::{PassOver, WhenStopped};
 use rare::Rare;
 use std::sync::atomic::Ordering;
 
@@ -71,8 +77,12 @@ pub(crate) struct Hot<'a> {
     /// Likewise since the last operation: it counts as excluded once another one follows.
     pub paused_ns: u64,
     pub rare: Option<Rare<'a>>,
+    pub pass_over: &'a PassOver,
     /// An operation that was drawn and not issued.
     pub pending: Option<Op>,
+    pub trimmed: trim::Last,
+    /// I/O priority of the operation that is about to be noted; 0: that of the thread.
+    pub priority: u16,
     /// Workers of the phase that look for a queue depth.
     pub searching: u32,
     /// The counted part is over and the amount is done to its end: only an interruption stops that.
@@ -96,7 +106,7 @@ impl Hot<'_> {
 
     /// Forgets what the warm-up recorded, and says how many operations that were.
     pub fn forget_warm_up(&mut self) -> u64 {
-        let ops = self.stats[READ].ops() + self.stats[WRITE].ops();
+        let ops = self.stats[READ].ops() + self.stats[WRITE].ops() + self.stats[TRIM].ops();
         // Kinds that were not used are not touched: that would cost a page fault each.
         self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
         ops
@@ -119,10 +129,18 @@ impl Hot<'_> {
         self.cpu_before = crate::worker::thread_cpu_ns();
     }
 
+    /// Notes the CPU time since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the address of what the
+    /// loop holds in registers: that would lengthen every operation.
+    #[inline(always)]
+    pub fn note_cpu_time(&mut self, clocked_ns: u64) {
+        let spent = spent_since(self.cpu_before, clocked_ns);
+        (self.figures.cpu_user_ns, self.figures.cpu_system_ns) = spent;
+    }
+
     /// What the stop flag says to a stream that stops so.
     #[inline(always)]
     pub fn stopped(&self, when_stopped: WhenStopped) -> Option<Outcome> {
-        match self.control.stop.load(Ordering::Relaxed) {
+        match self.control.stop_of(self.live) {
             0 => None,
             STOP_INTERRUPT => Some(Outcome::Interrupted),
             _ if self.finishing => None,
@@ -144,6 +162,8 @@ impl Hot<'_> {
             OpKind::Read => fathom_record::OpKind::Read,
             OpKind::Write => fathom_record::OpKind::Write,
             OpKind::Sync { .. } => fathom_record::OpKind::Sync,
+            // It moves no data that could be joined with a request.
+            OpKind::Trim => return,
         };
         let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
         let file = (0, if self.file_bytes > 0 { op.file as usize } else { 0 });
@@ -160,12 +180,17 @@ impl Hot<'_> {
         let start_ns = self.clock.between(self.start, begun);
         if let Some(spool) = &mut self.spool {
             spool.note(&Operation {
-                write: op.kind == OpKind::Write,
+                does: match op.kind {
+                    OpKind::Write => Does::Write,
+                    OpKind::Trim => Does::Trim,
+                    _ => Does::Read,
+                },
                 start_ns,
                 latency_ns,
                 submission_ns: self.clock.between(begun, given),
                 offset: op.offset,
                 bytes: op.bytes,
+                priority: self.priority,
             });
         }
         if let Some(log) = &mut self.log
@@ -174,5 +199,37 @@ impl Hot<'_> {
             *entry = OpLogEntry { offset: op.offset, bytes: op.bytes, latency_ns, start_ns };
             self.figures.logged += 1;
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn spent_since(before: (u64, u64), clocked_ns: u64) -> (u64, u64) {
+    let (user, system) = crate::worker::thread_cpu_ns();
+    within((user.saturating_sub(before.0), system.saturating_sub(before.1)), clocked_ns)
+}
+
+/// CPU time in user mode and in the kernel, no longer together than the clock ran. Reading the counters takes time itself, and the clock
+/// was looked at a little before: a stream of microseconds would have used several times what it had.
+fn within((user, system): (u64, u64), clocked_ns: u64) -> (u64, u64) {
+    let sum = user.saturating_add(system);
+    if sum <= clocked_ns {
+        return (user, system);
+    }
+    let user = (u128::from(user) * u128::from(clocked_ns) / u128::from(sum)) as u64;
+    (user, clocked_ns - user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn nobody_computes_longer_than_the_clock_runs() {
+        assert_eq!(within((3, 4), 7), (3, 4));
+        assert_eq!(within((30, 10), 20), (15, 5));
+        assert_eq!(within((0, 10), 4), (0, 4));
+        assert_eq!(within((5, 5), 0), (0, 0));
+        assert_eq!(within((u64::MAX / 2, u64::MAX / 2), 100), (50, 50));
     }
 }

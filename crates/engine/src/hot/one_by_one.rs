@@ -2,7 +2,7 @@
 //! rate, response time is kept beside it, from when the operation was due.
 
 use super::rare::{Waited, wait_until};
-use super::{Hot, Outcome};
+use super::{Hot, Outcome, passed, trim};
 use crate::backend::Backend;
 use crate::shared::{READ, RESPONSE, STOP_INTERRUPT, SYNC, WRITE};
 use crate::worker::Fault;
@@ -53,8 +53,10 @@ fn warm_up<B: Backend, S: Source>(
             hot.pending = Some(op);
             continue;
         }
-        untimed(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
-        source.completed(&op);
+        match untimed(hot, backend, source, &op) {
+            Ok(()) => source.completed(&op),
+            Err(fault) => passed::over(hot, source, op, fault)?,
+        }
         after(hot, backend, &op, None, when_stopped)?;
         hot.figures.ramp_ops += 1;
     }
@@ -89,10 +91,18 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
             }
             hot.excluded_ns += std::mem::take(&mut hot.paused_ns);
         }
-        let start = timed::<B, RARE>(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
-        source.completed(&op);
+        let issued = match timed::<B, S, RARE>(hot, backend, source, &op) {
+            Ok(start) => {
+                source.completed(&op);
+                Some(start)
+            }
+            Err(fault) => {
+                passed::over(hot, source, op, fault)?;
+                None
+            }
+        };
         if RARE {
-            after(hot, backend, &op, Some(start), when_stopped)?;
+            after(hot, backend, &op, issued, when_stopped)?;
         }
     }
 }
@@ -107,7 +117,12 @@ fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
 
 /// One operation between two readings of the clock, recorded. Returns the first reading.
 #[inline(always)]
-fn timed<B: Backend, const RARE: bool>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<u64, Fault> {
+fn timed<B: Backend, S: Source, const RARE: bool>(
+    hot: &mut Hot,
+    backend: &mut B,
+    source: &S,
+    op: &Op,
+) -> Result<u64, Fault> {
     let bytes = op.bytes as usize;
     let (start, kind);
     backend.select(op.file);
@@ -121,9 +136,13 @@ fn timed<B: Backend, const RARE: bool>(hot: &mut Hot, backend: &mut B, op: &Op) 
             backend.read(op.offset, buffer)?;
             hot.last = hot.clock.now();
             kind = READ;
-            hot.done.reads += 1;
-            if contents.checks() {
-                contents.check(position, at, bytes)?;
+            // No stream does 2^64 operations: a check for overflow would stand in the loop of every test build.
+            hot.done.reads = hot.done.reads.wrapping_add(1);
+            if contents.checks()
+                && source.checks(op)
+                && let Err(fault) = contents.check(position, at, bytes)
+            {
+                passed::wrong(hot, *op, fault)?;
             }
         }
         OpKind::Write => {
@@ -135,7 +154,7 @@ fn timed<B: Backend, const RARE: bool>(hot: &mut Hot, backend: &mut B, op: &Op) 
             }
             hot.last = hot.clock.now();
             kind = WRITE;
-            hot.done.writes += 1;
+            hot.done.writes = hot.done.writes.wrapping_add(1);
         }
         OpKind::Sync { data_only } => {
             start = hot.clock.now();
@@ -143,20 +162,29 @@ fn timed<B: Backend, const RARE: bool>(hot: &mut Hot, backend: &mut B, op: &Op) 
             hot.last = hot.clock.now();
             kind = SYNC;
         }
+        OpKind::Trim => return trim::timed(hot, backend, op, true),
     }
     hot.stats[kind].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
     Ok(start)
 }
 
 /// One operation that nobody times.
-fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<(), Fault> {
+fn untimed<B: Backend, S: Source>(hot: &mut Hot, backend: &mut B, source: &S, op: &Op) -> Result<(), Fault> {
     let bytes = op.bytes as usize;
     backend.select(op.file);
     let position = hot.position(op);
     match op.kind {
         OpKind::Read => {
-            backend.read(op.offset, hot.memory[0].record_to_read(bytes))?;
+            let contents = &mut hot.memory[0];
+            let at = contents.read_position();
+            backend.read(op.offset, contents.record_to_read(bytes))?;
             hot.done.reads += 1;
+            if contents.checks()
+                && source.checks(op)
+                && let Err(fault) = contents.check(position, at, bytes)
+            {
+                passed::wrong(hot, *op, fault)?;
+            }
         }
         OpKind::Write => {
             backend.write(op.offset, hot.memory[0].record_to_write(position, bytes))?;
@@ -166,6 +194,7 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, op: &Op) -> Result<(), Fa
             hot.done.writes += 1;
         }
         OpKind::Sync { data_only } => backend.sync(data_only)?,
+        OpKind::Trim => trim::untimed(hot, backend, op)?,
     }
     Ok(())
 }
@@ -178,9 +207,13 @@ pub(crate) fn finish<B: Backend, S: Source>(
 ) -> Result<(), Fault> {
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
         let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };
-        untimed(hot, backend, &op).map_err(|f| f.in_file(op.file))?;
-        source.completed(&op);
-        hot.figures.uncounted_bytes += u64::from(op.bytes);
+        match untimed(hot, backend, source, &op) {
+            Ok(()) => {
+                source.completed(&op);
+                hot.figures.uncounted_bytes += u64::from(op.bytes);
+            }
+            Err(fault) => passed::over(hot, source, op, fault)?,
+        }
     }
     Ok(())
 }
@@ -195,11 +228,12 @@ fn before<B: Backend>(
 ) -> Result<Waited, Fault> {
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
     // A sync belongs to the write before it.
-    let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.take_think_ns() };
+    let think_ns =
+        if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { rare.take_think_ns(hot.clock, hot.released) };
     let (think_ns, counted) = (think_ns.saturating_add(op.think_ns), rare.think_counted);
     let (busy, busy_ns) = (!rare.think_asleep, rare.think_busy_ns);
     let due = rare.schedule.as_mut().map(|s| s.due(hot.clock, hot.released));
-    let scheduled = rare.syncs_are_due || !matches!(op.kind, OpKind::Sync { .. });
+    let scheduled = rare.paces(op);
     if think_ns > 0 {
         let from = hot.clock.now();
         let until = |ns: u64| from.saturating_add(hot.clock.ticks(ns));
@@ -226,12 +260,19 @@ fn before<B: Backend>(
     {
         return Ok(Waited::Cut);
     }
+    let takes_turns = !matches!(op.kind, OpKind::Sync { .. });
+    if takes_turns && super::ratio::wait(hot, when_stopped) == Waited::Cut {
+        return Ok(Waited::Cut);
+    }
     // The common amount is asked when the operation is due, because who waits must not hold what others could do, and before a lock
     // is taken, because nobody would give it back.
     if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(hot, op)) {
         return Ok(Waited::Cut);
     }
     let Some(rare) = &mut hot.rare else { return Ok(Waited::Enough) };
+    if takes_turns && let Some(turn) = &mut rare.turn {
+        turn.gone();
+    }
     if let Some(area) = &mut rare.purge {
         // Touching each cache line once replaces the I/O buffer in the caches.
         area.all_mut().iter_mut().step_by(64).for_each(|b| *b = b.wrapping_add(1));
@@ -248,12 +289,12 @@ fn before<B: Backend>(
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {
-        crate::worker::lock(file, op.offset, u64::from(op.bytes), op.kind == OpKind::Write)?;
+        crate::worker::lock(file, op.offset, u64::from(op.bytes), op.kind != OpKind::Read)?;
     }
     Ok(Waited::Enough)
 }
 
-/// What comes after an operation that was issued at the tick `issued` (not timed without one).
+/// What comes after an operation that was issued at the tick `issued` (not timed without one, as those that failed are not).
 #[inline(never)]
 fn after<B: Backend>(
     hot: &mut Hot,
@@ -267,9 +308,8 @@ fn after<B: Backend>(
         hot.log_operation(op, start, start, hot.last);
     }
     let Some(rare) = &mut hot.rare else { return Ok(()) };
-    if let Some(schedule) = &mut rare.schedule
-        && (!syncs || rare.syncs_are_due)
-    {
+    let paced = rare.paces(op);
+    if let Some(schedule) = rare.schedule.as_mut().filter(|_| paced) {
         let due = schedule.due(hot.clock, hot.released);
         let behind_ns = schedule.issued(hot.clock, issued.unwrap_or(due));
         if issued.is_some() {
@@ -295,6 +335,11 @@ fn after<B: Backend>(
             wait_until(hot, from.saturating_add(pause), false, when_stopped);
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }
+    }
+    if let Some(start) = issued {
+        let (last, ns) = (hot.last, hot.clock.between(start, hot.last));
+        super::limits::note(hot, op, ns);
+        super::limits::look(hot, last)?;
     }
     Ok(())
 }

@@ -2,6 +2,9 @@
 //! log, an amount shared by all workers. The loops are compiled once with and once without it.
 
 use super::Hot;
+use super::limits::Limits;
+use super::priority::Priorities;
+use super::ratio::Turn;
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::shared::STOP_FIRST_DONE;
@@ -21,9 +24,19 @@ pub(crate) struct Rare<'a> {
     /// Only before every so many operations, and how many come until then.
     pub think_every: u64,
     pub until_think: u64,
+    /// Also after so long a time, ns, since the tick at which the last pause ended (0: there was none).
+    pub think_spell_ns: u64,
+    pub think_since: u64,
+    /// In a ratio to other workers.
+    pub turn: Option<Turn<'a>>,
+    pub limits: Option<Limits>,
+    /// What is in flight does not overlap.
+    pub apart: bool,
     pub schedule: Option<Schedule<'a>>,
     /// Syncs have their times, too: those of a list.
     pub syncs_are_due: bool,
+    /// Reads have none: they read back what was written on time.
+    pub reads_at_once: bool,
     /// An fsync (fdatasync: true) is part of every write.
     pub sync_inside: Option<bool>,
     pub burst_bytes: u64,
@@ -36,6 +49,7 @@ pub(crate) struct Rare<'a> {
     pub disturb: Option<Buffer>,
     pub disturb_bytes: usize,
     pub quota: Quota,
+    pub priorities: Option<Priorities>,
 }
 
 impl<'a> Rare<'a> {
@@ -56,6 +70,8 @@ impl<'a> Rare<'a> {
             && !s.log_operations
             && !noted
             && sync_inside.is_none()
+            && s.priorities.is_empty()
+            && !s.apart
             && plan.quota == Quota::default();
         if none {
             return Ok(None);
@@ -67,9 +83,16 @@ impl<'a> Rare<'a> {
             think_asleep: s.pace.think.is_some_and(|t| t.asleep),
             schedule: Schedule::of(plan),
             syncs_are_due: s.access.is_timed(),
+            reads_at_once: s.reads_only_back(),
             think_busy_ns: s.pace.think.map_or(0, |t| t.busy.0),
             think_every: s.pace.think.map_or(1, |t| t.every),
             until_think: s.pace.think.map_or(1, |t| t.every),
+            think_spell_ns: s.pace.think.map_or(0, |t| t.spell.0),
+            think_since: 0,
+            // It needs the memory that workers share.
+            turn: None,
+            limits: Limits::of(s),
+            apart: s.apart,
             sync_inside,
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
@@ -80,18 +103,42 @@ impl<'a> Rare<'a> {
             disturb: if s.disturb_every > 0 { Some(Buffer::new(4096)?) } else { None },
             disturb_bytes: if s.open.direct { 4096 } else { 1 },
             quota: plan.quota,
+            priorities: Priorities::of(plan),
         }))
     }
 }
 
 impl Rare<'_> {
+    /// Whether the schedule, if there is one, says when an operation is due.
+    pub fn paces(&self, op: &Op) -> bool {
+        match op.kind {
+            OpKind::Sync { .. } => self.syncs_are_due,
+            OpKind::Read => !self.reads_at_once,
+            OpKind::Write | OpKind::Trim => true,
+        }
+    }
+
     /// The pause before the next read or write.
-    pub fn take_think_ns(&mut self) -> u64 {
-        if self.until_think > 1 {
-            self.until_think -= 1;
+    pub fn take_think_ns(&mut self, clock: Clock, released: u64) -> u64 {
+        let by_time = self.think_spell_ns > 0 && {
+            let since = if self.think_since == 0 { released } else { self.think_since };
+            clock.between(since, clock.now()) >= self.think_spell_ns
+        };
+        let by_number = match self.until_think {
+            0 => false,
+            1 => true,
+            _ => {
+                self.until_think -= 1;
+                false
+            }
+        };
+        if !by_time && !by_number {
             return 0;
         }
         self.until_think = self.think_every;
+        if self.think_spell_ns > 0 {
+            self.think_since = clock.now().saturating_add(clock.ticks(self.think_ns));
+        }
         self.think_ns
     }
 }
@@ -151,7 +198,11 @@ impl<'a> Schedule<'a> {
         let stream = plan.stream;
         if let Some(rate) = &stream.pace.rate {
             let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
-            return Some(Self::new(Arrivals::new(rate, plan.seed, plan.place), Self::grace_ns(rate), common));
+            return Some(Self::new(
+                Arrivals::new(rate, stream.seed_or(plan.seed), plan.place),
+                Self::grace_ns(rate),
+                common,
+            ));
         }
         Arrivals::listed(&stream.access)
             .map(|arrivals| Self::new(arrivals, Self::LEAST_GRACE_NS as u64, None))
@@ -221,15 +272,19 @@ pub(super) const SPIN_NS: u64 = 60_000;
 /// Longest sleep: a stop is to be seen.
 pub(super) const NAP_NS: u64 = 50_000_000;
 
+/// Whether who waits at the tick `now` waits for nothing: a stop, the end of the time, nothing left of what all share.
+pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
+    let stop = hot.control.stop_of(hot.live);
+    stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
+        || now >= hot.deadline
+        || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(hot))
+}
+
 /// Waits until a tick: sleeps to shortly before it, then spins. `busy` spins all the time, for computing between operations.
 pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
     loop {
         let now = hot.clock.now();
-        let stop = hot.control.stop.load(Ordering::Relaxed);
-        if stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
-            || now >= hot.deadline
-            || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(hot))
-        {
+        if is_over(hot, now, when_stopped) {
             return Waited::Cut;
         }
         if now >= tick {

@@ -8,9 +8,10 @@
 //! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
 //! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
 
+use super::apart::Apart;
 use super::depth::{Found, Search};
 use super::rare::{NAP_NS, SPIN_NS};
-use super::{Hot, Outcome};
+use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
 use crate::contents::Contents;
 use crate::shared::{
@@ -41,6 +42,8 @@ struct Flight {
     read_at: usize,
     /// Whether it began after the warm-up.
     counted: bool,
+    /// Its I/O priority.
+    priority: u16,
 }
 
 /// The places for operations in flight.
@@ -56,18 +59,24 @@ struct Places {
     held: Option<Op>,
     /// An fsync covers the writes that are complete when it starts: it goes alone, and the next ones wait for it.
     alone: bool,
+    /// Where those in flight are, for streams that keep them apart.
+    apart: Apart,
 }
 
 impl Places {
     fn new(depth: usize) -> Self {
         let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         Self {
-            flights: vec![Flight { op, stamp: 0, given: 0, due: 0, read_at: 0, counted: false }; depth],
+            flights: vec![
+                Flight { op, stamp: 0, given: 0, due: 0, read_at: 0, counted: false, priority: 0 };
+                depth
+            ],
             free: (0..depth as u32).rev().collect(),
             queued: Vec::with_capacity(depth),
             completed: Vec::with_capacity(depth),
             held: None,
             alone: false,
+            apart: Apart::default(),
         }
     }
 
@@ -87,7 +96,8 @@ pub(crate) fn run<B: AsyncBackend, S: Source>(
     batch: u32,
 ) -> Result<Outcome, Fault> {
     let search = stream.adaptive_depth.map(|how| Search::new(how, hot.memory.len(), hot.clock));
-    let uncounted = hot.ramp > 0 || search.is_some();
+    let searches = search.is_some();
+    let uncounted = hot.ramp > 0 || search.as_ref().is_some_and(|search| !search.goes_on());
     if uncounted {
         hot.counting = false;
         hot.deadline = u64::MAX;
@@ -95,7 +105,7 @@ pub(crate) fn run<B: AsyncBackend, S: Source>(
     let until = hot.start.saturating_add(hot.ramp);
     let mut warm = Warm { until, search, searching: hot.searching };
     let how = How { when_stopped: stream.when_stopped, batch, recorded: true };
-    if hot.rare.is_some() || uncounted {
+    if hot.rare.is_some() || uncounted || searches {
         drive::<B, S, true>(hot, backend, source, how, &mut warm)
     } else {
         drive::<B, S, false>(hot, backend, source, how, &mut warm)
@@ -147,12 +157,19 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     let mut most = depth;
     let mut now = hot.clock.now();
     let mut ended = None;
+    // How often a worker with nothing in flight has looked in vain whether it is its turn.
+    let mut tries = 0;
     loop {
         if ended.is_none() {
             ended = hot.stopped(how.when_stopped).or((now >= hot.deadline).then_some(Outcome::Stopped));
         }
         if RARE && !hot.counting && ended.is_none() {
             most = warming(hot, source, warm, places.held.as_ref(), now, depth);
+        }
+        if RARE && let Some(search) = warm.search.as_mut().filter(|search| search.goes_on()) {
+            let found = search.look(hot.stats, hot.clock, now);
+            most = search.go_on(found);
+            hot.figures.settled_depth = most as u32;
         }
         if RARE
             && hot.counting
@@ -162,7 +179,8 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             ended = Some(Outcome::Stopped);
         }
         places.alone &= places.busy() > 0;
-        let mut due = 0;
+        let (mut due, mut waits) = (0, false);
+        let mut trimmed = false;
         let mut stamp = hot.clock.now();
         let carried = if how.batch == 0 && places.busy() > 0 { batch.min(WHILE_BUSY) } else { batch };
         while ended.is_none() && !places.alone && places.queued.len() < carried && places.busy() < most {
@@ -170,6 +188,9 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             let drawn = drawn.or_else(|| source.next(&hot.done)).or_else(|| {
                 if !RARE || hot.counting {
                     return None;
+                }
+                if let Some(search) = &mut warm.search {
+                    search.amount_done();
                 }
                 source.refill(None);
                 source.next(&hot.done)
@@ -183,9 +204,23 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 places.held = Some(op);
                 break;
             }
+            // One that overlaps waits for the next completion: something is in flight.
+            if RARE && places.apart.overlaps(&op) {
+                places.held = Some(op);
+                break;
+            }
+            if RARE
+                && !syncs
+                && hot.rare.as_ref().and_then(|r| r.turn.as_ref()).is_some_and(|turn| !turn.may_go())
+            {
+                places.held = Some(op);
+                waits = true;
+                break;
+            }
             let mut op_due = 0;
             if RARE && (!syncs || hot.rare.as_ref().is_some_and(|r| r.syncs_are_due)) {
-                if let Some(schedule) = hot.rare.as_mut().and_then(|r| r.schedule.as_mut()) {
+                let paced = hot.rare.as_mut().filter(|r| r.paces(&op));
+                if let Some(schedule) = paced.and_then(|r| r.schedule.as_mut()) {
                     now = hot.clock.now();
                     stamp = now;
                     due = schedule.due(hot.clock, hot.released);
@@ -210,13 +245,46 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                     break;
                 }
             }
+            if RARE
+                && !syncs
+                && let Some(turn) = hot.rare.as_mut().and_then(|r| r.turn.as_mut())
+            {
+                turn.gone();
+            }
+            if op.kind == OpKind::Trim {
+                if let Err(fault) =
+                    trim::at_once::<B, S, RARE>(hot, backend, source, &op, op_due, how.recorded)
+                    && let Err(fault) = passed::over(hot, source, op, fault)
+                {
+                    drain(hot, backend, places.busy());
+                    return Err(fault);
+                }
+                trimmed = true;
+                break;
+            }
             places.alone = syncs;
-            stamp = prepare(hot, backend, &mut places, op, stamp, op_due);
+            let mut priority = 0;
+            if RARE && let Some(priorities) = hot.rare.as_mut().and_then(|r| r.priorities.as_mut()) {
+                priority = priorities.of_operation(&op);
+            }
+            stamp = prepare(hot, backend, &mut places, (op, priority), stamp, op_due);
+            if RARE
+                && hot.rare.as_ref().is_some_and(|r| r.apart)
+                && let Some(number) = places.queued.last()
+            {
+                places.apart.begins(*number, &op);
+            }
+        }
+        if trimmed && places.queued.is_empty() {
+            now = hot.clock.now();
+            continue;
         }
         if places.busy() == 0 {
             if places.held.is_some() && ended.is_none() {
                 if RARE && due > now {
                     now = pause(hot, due, now);
+                } else if RARE && waits {
+                    now = rest(hot, &mut tries);
                 }
                 continue;
             }
@@ -227,6 +295,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             }
             return Ok(ended.unwrap_or(Outcome::Completed));
         }
+        tries = 0;
         let full = places.busy() >= most || places.alone || ended.is_some();
         let given = if RARE && due > 0 && !full {
             backend.submit_for(hot.clock.between(now, due), hot.clock)
@@ -241,6 +310,13 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
         reap::<B, S, RARE>(hot, backend, source, &mut places, how.recorded, now, stopped)?;
+        if RARE
+            && hot.counting
+            && let Err(fault) = super::limits::look(hot, now)
+        {
+            drain(hot, backend, places.busy());
+            return Err(fault);
+        }
     }
 }
 
@@ -262,11 +338,14 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     for &(number, result) in &completed {
         let flight = &places.flights[number as usize];
         places.free.push(number);
+        if RARE {
+            places.apart.ends(number);
+        }
         if fault.is_some() {
             continue;
         }
-        if let Err(found) = complete(hot, backend, number, flight, result) {
-            fault = Some(found.in_file(flight.op.file));
+        if let Err(found) = complete(hot, backend, source, number, flight, result) {
+            fault = passed::over(hot, source, flight.op, found).err();
             continue;
         }
         source.completed(&flight.op);
@@ -311,7 +390,7 @@ fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     match flight.op.kind {
         OpKind::Read => hot.done.reads += 1,
         OpKind::Write => hot.done.writes += 1,
-        OpKind::Sync { .. } => {}
+        OpKind::Sync { .. } | OpKind::Trim => {}
     }
 }
 
@@ -362,17 +441,21 @@ impl Alike {
                 hot.stats[SYNC].record_alike(ns, 0, self.n);
                 return;
             }
+            // Never in flight.
+            OpKind::Trim => return,
         };
         hot.stats[kind].record_alike(ns, self.bytes, self.n);
         let given_ns = hot.clock.between(self.stamp, self.given);
         hot.stats[submission].record_alike(given_ns, self.bytes, self.n);
-        hot.stats[completion].record_alike(hot.clock.between(self.given, now), self.bytes, self.n);
+        // What is left of the whole, so that the two parts are the whole to the nanosecond, here and in what is noted of each.
+        hot.stats[completion].record_alike(ns.saturating_sub(given_ns), self.bytes, self.n);
     }
 }
 
 /// What is kept of each operation on its own: its response time, its line in the log.
 #[inline(never)]
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
+    hot.priority = flight.priority;
     if matches!(flight.op.kind, OpKind::Sync { .. }) {
         if hot.counting {
             hot.log_operation(&flight.op, flight.stamp, flight.given, now);
@@ -384,6 +467,8 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     }
     if hot.counting {
         hot.log_operation(&flight.op, flight.stamp, flight.given, now);
+        let ns = hot.clock.between(flight.stamp, now);
+        super::limits::note(hot, &flight.op, ns);
     }
 }
 
@@ -398,7 +483,7 @@ fn warming<S: Source>(
     now: u64,
     depth: usize,
 ) -> usize {
-    if let Some(search) = &mut warm.search {
+    if let Some(search) = warm.search.as_mut().filter(|search| !search.goes_on()) {
         match search.look(hot.stats, hot.clock, now) {
             Found::Trying(depth) => return depth,
             Found::Settled(depth) => {
@@ -408,7 +493,8 @@ fn warming<S: Source>(
             }
         }
     }
-    let adaptive = hot.figures.settled_depth > 0;
+    let goes_on = warm.search.is_some();
+    let adaptive = hot.figures.settled_depth > 0 && !goes_on;
     let most = if adaptive { hot.figures.settled_depth as usize } else { depth };
     let together = !adaptive || hot.control.settled.load(Ordering::Acquire) >= warm.searching;
     if now >= warm.until && together {
@@ -417,6 +503,16 @@ fn warming<S: Source>(
         hot.begin_counting(now);
     }
     most
+}
+
+/// Nothing is in flight and it is the turn of others. Gives the time after it.
+#[cold]
+fn rest(hot: &Hot, tries: &mut u32) -> u64 {
+    if let Some(turn) = hot.rare.as_ref().and_then(|r| r.turn.as_ref()) {
+        turn.rest(*tries);
+    }
+    *tries = tries.saturating_add(1);
+    hot.clock.now()
 }
 
 /// Nothing is in flight and the next operation is not due: sleeps to shortly before that, or spins. Gives the time after it.
@@ -455,14 +551,16 @@ fn prepare<B: AsyncBackend>(
     hot: &mut Hot,
     backend: &mut B,
     places: &mut Places,
-    op: Op,
+    (op, priority): (Op, u16),
     stamp: u64,
     due: u64,
 ) -> u64 {
     let Some(number) = places.free.pop() else { return stamp };
     let flight = &mut places.flights[number as usize];
-    let target = target(hot, number, &op, flight);
+    let mut target = target(hot, number, &op, flight);
+    target.priority = priority;
     flight.op = op;
+    flight.priority = priority;
     flight.due = due;
     flight.counted = hot.counting;
     flight.stamp = if op.kind == OpKind::Write { hot.clock.now() } else { stamp };
@@ -480,22 +578,27 @@ fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
     // Registered buffers come in pairs: what is written from, what is read into.
     let pair = (number as u16).wrapping_mul(2);
     match op.kind {
-        OpKind::Write => {
-            Target { pointer: contents.record_to_write(position, bytes).as_mut_ptr(), registered: pair }
-        }
+        OpKind::Write => Target {
+            pointer: contents.record_to_write(position, bytes).as_mut_ptr(),
+            registered: pair,
+            priority: 0,
+        },
         OpKind::Read => {
             flight.read_at = contents.read_position();
-            Target { pointer: contents.record_to_read(bytes).as_mut_ptr(), registered: pair + 1 }
+            Target { pointer: contents.record_to_read(bytes).as_mut_ptr(), registered: pair + 1, priority: 0 }
         }
-        OpKind::Sync { .. } => Target { pointer: std::ptr::null_mut(), registered: 0 },
+        OpKind::Sync { .. } | OpKind::Trim => {
+            Target { pointer: std::ptr::null_mut(), registered: 0, priority: 0 }
+        }
     }
 }
 
 /// Judges a completion: errors, transfers that fell short, data that should be checked.
 #[inline(always)]
-fn complete<B: AsyncBackend>(
+fn complete<B: AsyncBackend, S: Source>(
     hot: &mut Hot,
     backend: &mut B,
+    source: &S,
     number: u32,
     flight: &Flight,
     result: i32,
@@ -505,6 +608,7 @@ fn complete<B: AsyncBackend>(
         OpKind::Read => Call::Read,
         OpKind::Write => Call::Write,
         OpKind::Sync { .. } => Call::Sync,
+        OpKind::Trim => Call::Trim,
     };
     if result < 0 {
         return Err(Fault::of(call, Errno::from_raw_os_error(-result), op.offset));
@@ -514,8 +618,12 @@ fn complete<B: AsyncBackend>(
         return Err(short(hot, backend.descriptor(), number, flight, result as usize, call));
     }
     let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
-    if call == Call::Read && contents.checks() {
-        contents.check(position, flight.read_at, op.bytes as usize)?;
+    if call == Call::Read
+        && contents.checks()
+        && source.checks(op)
+        && let Err(fault) = contents.check(position, flight.read_at, op.bytes as usize)
+    {
+        passed::wrong(hot, *op, fault)?;
     }
     Ok(())
 }

@@ -176,7 +176,16 @@ impl Ledger {
         Ok(file)
     }
 
-    /// Creates the directories above a file that are missing.
+    /// Enters files that a worker has made where there was nothing before: they are ours. Those that are not there are left out.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn adopt(&mut self, paths: &[PathBuf]) -> Result<(), EngineError> {
+        let mut unknown = paths.iter().map(|path| absolute(path)).filter(|path| path.is_file());
+        unknown.try_for_each(|path| if self.owns(&path) { Ok(()) } else { self.enter(path, false) })
+    }
+
+    /// Creates the directories above a file that are missing. One that somebody else (another rank of ours) makes meanwhile is theirs.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -184,7 +193,16 @@ impl Ledger {
         let path = absolute(path);
         let missing: Vec<&Path> =
             path.ancestors().skip(1).take_while(|above| above.symlink_metadata().is_err()).collect();
-        missing.into_iter().rev().try_for_each(|above| self.make_directory(above.to_path_buf(), false))
+        missing.into_iter().rev().try_for_each(|above| {
+            match self.make_directory(above.to_path_buf(), false) {
+                Err(EngineError::File { error, .. })
+                    if error.kind() == ErrorKind::AlreadyExists && above.is_dir() =>
+                {
+                    Ok(())
+                }
+                made => made,
+            }
+        })
     }
 
     /// Creates a directory that must not exist yet.

@@ -7,9 +7,11 @@ use crate::flow::Setting;
 use crate::interrupted_by;
 use crate::shared::{
     Call, End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
-    SYNC, Shared, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+    SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
-use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, Repetition, Row, Worker};
+use crate::worker::Fault;
+use fathom_record::{Ending, Histogram, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, Worker};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// Turns the slots of workers that are done or gone into the repetition's workers.
@@ -26,6 +28,7 @@ pub(super) fn collect(
     for (index, Named { group, path, paths }) in names.iter().enumerate() {
         // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
         let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
+        let passed = passed_over(slot, path, paths);
         let path = paths.get(slot.fault_file as usize).unwrap_or(path);
         let stats = shared.stats(index);
         // Who was killed in its warm-up has counted nothing: what it recorded was for the search of a depth.
@@ -57,6 +60,7 @@ pub(super) fn collect(
             behind_ns: slot.behind_ns,
             stats: if counted { stats_of(slot, stats, &rows) } else { Vec::new() },
             ending,
+            passed,
             // SAFETY: as above.
             op_log: unsafe { shared.log(index) },
             rows,
@@ -66,6 +70,19 @@ pub(super) fn collect(
     if let (Some(min), Some(max)) = (starts.iter().min(), starts.iter().max()) {
         out.start_skew_ns = clock.between(*min, *max);
     }
+}
+
+/// What a worker passed over; the first of it in the words of what would have ended it.
+fn passed_over(slot: &Figures, path: &Path, paths: &[PathBuf]) -> Option<PassedOver> {
+    let passed = &slot.passed;
+    let path = paths.get(passed.first.file as usize).map_or(path, PathBuf::as_path);
+    (passed.errors > 0).then(|| PassedOver {
+        errors: passed.errors,
+        reads: passed.reads,
+        writes: passed.writes,
+        trims: passed.trims,
+        first: error_of(passed.after_ops, &passed.first, path),
+    })
 }
 
 /// What workers that go on have counted so far.
@@ -100,6 +117,7 @@ pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
     (WRITE_SUBMISSION, OpKind::WriteSubmission),
     (WRITE_COMPLETION, OpKind::WriteCompletion),
     (FINAL_SYNC, OpKind::FinalSync),
+    (TRIM, OpKind::Trim),
 ];
 
 fn stats_of(slot: &Figures, counters: &[KindStat; KINDS], rows: &[Row]) -> Vec<OpStat> {
@@ -141,7 +159,7 @@ fn ending_of(
         e if e == End::Interrupted as u32 && interrupted_by().is_some() => Ending::Interrupted,
         // Another worker's failure ended this one.
         e if e == End::Interrupted as u32 => Ending::Stopped,
-        e if e == End::Failed as u32 => Ending::Failed(error_of(ops, slot, path)),
+        e if e == End::Failed as u32 => Ending::Failed(error_of(ops, &fault_of(slot), path)),
         _ => Ending::Failed(OpError {
             call: "killed".into(),
             path: path.display().to_string(),
@@ -166,9 +184,21 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     }
 }
 
-fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
-    let (what, path_text) = (slot.fault_call.word(), path.display());
-    let place = match slot.fault_call {
+/// What ended a worker.
+fn fault_of(slot: &Figures) -> Fault {
+    Fault {
+        call: slot.fault_call,
+        errno: slot.fault_errno,
+        offset: slot.fault_offset,
+        expected: slot.fault_expected,
+        found: slot.fault_found,
+        file: slot.fault_file,
+    }
+}
+
+fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
+    let (what, path_text) = (fault.call.word(), path.display());
+    let place = match fault.call {
         Call::Read
         | Call::Write
         | Call::FlaggedRead
@@ -177,19 +207,26 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         | Call::Checksum
         | Call::Misplaced
         | Call::Header
-        | Call::Lock => Some(slot.fault_offset),
+        | Call::Trim
+        | Call::Latency
+        | Call::Lock => Some(fault.offset),
         _ => None,
     };
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
-    let message = if slot.fault_errno != 0 {
-        let error = std::io::Error::from_raw_os_error(slot.fault_errno);
-        let moved = if slot.fault_expected > 0 {
-            format!(" ({} of {} bytes were moved)", slot.fault_found, slot.fault_expected)
+    let message = if let Some(told) = super::limit::sentence(fault, &path_text) {
+        told
+    } else if fault.errno != 0 {
+        let error = std::io::Error::from_raw_os_error(fault.errno);
+        let moved = if fault.expected > 0 {
+            format!(" ({} of {} bytes were moved)", fault.found, fault.expected)
         } else {
             String::new()
         };
-        let advice = match (slot.fault_call, slot.fault_errno) {
-            (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(slot.fault_found),
+        let advice = match (fault.call, fault.errno) {
+            (Call::Trim, libc::EOPNOTSUPP) => {
+                ". Neither every file system can punch holes into files nor every device discard blocks; try another, or leave the trims out"
+            }
+            (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(fault.found),
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }
@@ -197,30 +234,30 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         };
         format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")
     } else {
-        match slot.fault_call {
+        match fault.call {
             Call::Verify => format!(
                 "{path_text} holds wrong data at offset {}: found byte {:#04x}, expected {:#04x}",
-                slot.fault_offset, slot.fault_found, slot.fault_expected
+                fault.offset, fault.found, fault.expected
             ),
             Call::Checksum => format!(
                 "the block at offset {} of {path_text} does not match its checksum: stored {:#010x}, calculated {:#010x}",
-                slot.fault_offset, slot.fault_found, slot.fault_expected
+                fault.offset, fault.found, fault.expected
             ),
             Call::Header => format!(
                 "the block at offset {} of {path_text} does not have the header it was written with: found {:#x}, expected {:#x}",
-                slot.fault_offset, slot.fault_found, slot.fault_expected
+                fault.offset, fault.found, fault.expected
             ),
             Call::Misplaced => format!(
                 "the block at offset {} of {path_text} belongs elsewhere: it holds the offset {}",
-                slot.fault_offset, slot.fault_found
+                fault.offset, fault.found
             ),
             Call::Read => format!(
                 "{path_text} ends too early: at offset {} only {} of {} bytes could be read",
-                slot.fault_offset, slot.fault_found, slot.fault_expected
+                fault.offset, fault.found, fault.expected
             ),
             Call::Nothing => format!(
                 "the region of {path_text} ({} bytes) is smaller than a record ({} bytes)",
-                slot.fault_found, slot.fault_expected
+                fault.found, fault.expected
             ),
             _ => format!("cannot {what} {path_text}{at}"),
         }
@@ -230,9 +267,18 @@ fn error_of(ops: u64, slot: &Figures, path: &std::path::Path) -> OpError {
         path: path_text.to_string(),
         offset: place,
         after_ops: ops,
-        errno: slot.fault_errno,
-        compared: matches!(slot.fault_call, Call::Verify | Call::Checksum | Call::Misplaced | Call::Header)
-            .then_some((slot.fault_expected, slot.fault_found)),
+        errno: fault.errno,
+        compared: matches!(
+            fault.call,
+            Call::Verify
+                | Call::Checksum
+                | Call::Misplaced
+                | Call::Header
+                | Call::LeastBytes
+                | Call::LeastOperations
+                | Call::Latency
+        )
+        .then_some((fault.expected, fault.found)),
         message,
     }
 }

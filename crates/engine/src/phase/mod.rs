@@ -1,14 +1,17 @@
-//! One phase: workers are planned, started, released together, watched ([`watch`]), and their slots turned into a repetition
+//! One phase: workers are planned, started, released together, watched ([`watch`], [`rounds`]), and their slots turned into a repetition
 //! ([`collect`]).
 
 mod by_worker;
 mod collect;
 mod jitter;
+mod limit;
+mod rounds;
 mod watch;
 
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{Said, Setting};
+use crate::hot::ratio::AWAY;
 use crate::interrupt::StopOnSignal;
 use crate::shared::{End, STOP_INTERRUPT, Shared, futex_wait, wake_all};
 use crate::worker::{Job, work};
@@ -176,6 +179,8 @@ impl Children {
             for &w in workers {
                 if shared.live(w).end.load(Ordering::Acquire) == End::Gone as u32 {
                     self.killed.insert(w, signal);
+                    // Nobody is to wait for it.
+                    shared.live(w).progress.store(AWAY, Ordering::Release);
                     lost += 1;
                 }
             }
@@ -288,6 +293,20 @@ struct Released {
 pub trait Moments {
     /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
     fn ready(&mut self) {}
+    /// When the workers are to be released, ns of CLOCK_MONOTONIC, if others on other hosts are released at that time, too. Asked once,
+    /// right after [`Moments::ready`]; without an answer they are released as soon as all can be awake.
+    fn release_at(&mut self) -> Option<u64> {
+        None
+    }
+    /// Whether a worker that works on the same, but is not of this engine, has ended the counting of all (the stop `first_done`). `here`:
+    /// one of this engine has.
+    fn first_done(&mut self, _here: bool) -> bool {
+        false
+    }
+    /// The parent wakes at least this often, ns.
+    fn look_every_ns(&self) -> u64 {
+        LOOK_NS
+    }
     /// After a warm-up: the first worker counts now, and the others with it or soon after. It is told within a millisecond, while the workers go on; phases without a warm-up
     /// do not tell it.
     fn counting(&mut self) {}
@@ -349,7 +368,10 @@ fn release(
         control.stop.store(STOP_INTERRUPT, Ordering::Release);
     }
     let lead = if count > 1 { clock.ticks(WAKE_NS) } else { 0 };
-    let first = clock.now() + lead;
+    let first = match moments.release_at() {
+        Some(agreed_ns) => clock.at_monotonic(agreed_ns),
+        None => clock.now() + lead,
+    };
     let stagger = clock.ticks(phase.stagger.0);
     let groups = phase.groups.iter();
     let delays = groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.delay.0));

@@ -4,14 +4,14 @@
 use super::by_worker::ByWorker;
 use super::collect::{self, RECORDED};
 use super::jitter::Probe;
+use super::rounds::Rounds;
 use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
 use crate::flow::Setting;
-use crate::shared::{READ, STOP_INTERRUPT, STOP_RULE, Shared, WRITE};
+use crate::shared::{READ, STOP_FIRST_DONE, STOP_INTERRUPT, Shared, TRIM, WRITE};
 use fathom_record::histogram::BUCKETS;
-use fathom_record::steady::Steadiness;
-use fathom_record::{Histogram, Interval, OpKind, Repetition, SteadyState};
-use fathom_workload::{Phase, Steady, SteadyFigure};
+use fathom_record::{Histogram, Interval, OpKind, Repetition};
+use fathom_workload::Phase;
 use std::sync::atomic::Ordering;
 
 pub(super) struct Watch<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Watch<'a> {
     probe: Probe,
     series: Option<Series>,
     by_worker: Option<ByWorker>,
-    rounds: Option<Rounds>,
+    rounds: Vec<Rounds>,
 }
 
 impl<'a> Watch<'a> {
@@ -48,12 +48,12 @@ impl<'a> Watch<'a> {
             first: released.first,
             lost: released.lost,
             warms_up: phase.groups.iter().any(|g| g.ramp(phase).0 > 0)
-                || streams(phase).any(|s| s.adaptive_depth.is_some()),
+                || streams(phase).any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
             counted_from: 0,
             probe: Probe::new(clock, count),
             series: (phase.interval.0 > 0).then(|| Series::new(phase.interval.0)),
             by_worker: phase.interval_by_worker.then(|| ByWorker::new(count)),
-            rounds: phase.stop.steady.map(Rounds::new),
+            rounds: Rounds::of_phase(phase),
         }
     }
 
@@ -65,6 +65,9 @@ impl<'a> Watch<'a> {
             let stopped = control.clocked.load(Ordering::Acquire) as usize + self.lost >= self.count;
             let now = self.clock.now();
             moments.look();
+            if moments.first_done(control.stop.load(Ordering::Acquire) == STOP_FIRST_DONE) {
+                control.stop.fetch_max(STOP_FIRST_DONE, Ordering::AcqRel);
+            }
             if moments.wants_state() {
                 moments.state(collect::so_far(self.shared, self.count, self.clock, self.first));
             }
@@ -77,7 +80,7 @@ impl<'a> Watch<'a> {
                     moments.counting();
                 }
             }
-            let mut wait_ns = LOOK_NS;
+            let mut wait_ns = LOOK_NS.min(moments.look_every_ns());
             if self.counted_from > 0 {
                 let counted_ns = self.clock.between(self.counted_from, now);
                 if let Some(series) = &mut self.series {
@@ -102,12 +105,9 @@ impl<'a> Watch<'a> {
                         }
                     }
                 }
-                let all_count = self.all_count();
-                if let Some(rounds) = self.rounds.as_mut().filter(|_| all_count) {
-                    let (wait, over) = rounds.look(self.shared, self.count, counted_ns);
-                    wait_ns = wait_ns.min(wait);
-                    if over {
-                        control.stop.fetch_max(STOP_RULE, Ordering::AcqRel);
+                for rounds in &mut self.rounds {
+                    if rounds.may_begin(self.shared, self.count, self.lost) {
+                        wait_ns = wait_ns.min(rounds.look(self.shared, self.count, counted_ns));
                     }
                 }
             }
@@ -125,12 +125,6 @@ impl<'a> Watch<'a> {
         }
         let began = |w| self.shared.live(w).counting_at.load(Ordering::Acquire);
         (0..self.count).map(began).filter(|&at| at > 0).min().map_or(0, |at| at.max(self.first))
-    }
-
-    /// Whether every worker that is left counts.
-    fn all_count(&self) -> bool {
-        let counts = |&w: &usize| self.shared.live(w).counting_at.load(Ordering::Acquire) > 0;
-        (0..self.count).filter(counts).count() + self.lost >= self.count
     }
 
     /// Waits until every worker is done with what comes after its clock, too.
@@ -157,7 +151,7 @@ impl<'a> Watch<'a> {
     /// Enters what was watched in the record, and gives what belongs to the workers.
     pub fn tell(self, repetition: &mut Repetition) -> Option<ByWorker> {
         repetition.intervals = self.series.map(|s| s.intervals).unwrap_or_default();
-        repetition.steady = self.rounds.map(|r| r.state);
+        self.rounds.into_iter().for_each(|rounds| rounds.tell(repetition));
         repetition.jitter = self.probe.tell();
         self.by_worker
     }
@@ -171,7 +165,7 @@ fn streams(phase: &Phase) -> impl Iterator<Item = &fathom_workload::Stream> {
 }
 
 /// The workers that count: what others have recorded is of their warm-up, and will be forgotten.
-fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
+pub(super) fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
     (0..count).filter(|&w| shared.live(w).counting_at.load(Ordering::Acquire) > 0)
 }
 
@@ -190,7 +184,7 @@ struct Series {
     /// Dense counters at the end of the last interval, by kind of operation; empty until something of a kind was recorded.
     before: Vec<Vec<u64>>,
     /// Bytes read and written until then.
-    moved: [u64; 2],
+    moved: [u64; 3],
     intervals: Vec<Interval>,
 }
 
@@ -201,7 +195,7 @@ impl Series {
             next_ns: width_ns,
             last: (0, 0, 0),
             before: vec![Vec::new(); RECORDED.len()],
-            moved: [0; 2],
+            moved: [0; 3],
             intervals: Vec::new(),
         }
     }
@@ -248,11 +242,12 @@ impl Series {
         self.next_ns.saturating_sub(now_ns).max(1)
     }
 
-    /// File data that reads and writes moved since the last call.
+    /// File data that reads and writes moved, and bytes that were given back, since the last call.
     fn moved(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, u64)> {
         let mut moved = Vec::new();
-        for ((kind, op), before) in
-            [(READ, OpKind::Read), (WRITE, OpKind::Write)].into_iter().zip(&mut self.moved)
+        for ((kind, op), before) in [(READ, OpKind::Read), (WRITE, OpKind::Write), (TRIM, OpKind::Trim)]
+            .into_iter()
+            .zip(&mut self.moved)
         {
             let now = counting(shared, count).map(|w| shared.stats(w)[kind].bytes()).sum::<u64>();
             let gained = now.saturating_sub(std::mem::replace(before, now));
@@ -279,87 +274,5 @@ impl Series {
             *before = now;
         }
         gained
-    }
-}
-
-/// The rounds of the rule "steady state".
-struct Rounds {
-    rule: Steady,
-    /// Operations (or bytes) and the sum of latencies at the end of the last round, and when that was; `None` before the first.
-    last: Option<((u64, u64), u64)>,
-    /// Rounds in which nothing finished: they have no latency.
-    empty: usize,
-    /// The rule has ended the phase: what workers do until they see it is no round.
-    over: bool,
-    state: SteadyState,
-}
-
-impl Rounds {
-    fn new(rule: Steady) -> Self {
-        let state = SteadyState {
-            asked: true,
-            figure: match rule.of {
-                SteadyFigure::Operations => "operations",
-                SteadyFigure::Bytes => "bytes",
-                SteadyFigure::Latency => "latency",
-            }
-            .into(),
-            round_ns: rule.round.0,
-            window: rule.window,
-            ..SteadyState::default()
-        };
-        Self { rule, last: None, empty: 0, over: false, state }
-    }
-
-    /// Ends a round if one is over. Gives how long to sleep until the next one is, and whether the rule ends the phase. The first
-    /// round begins when every worker counts.
-    fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> (u64, bool) {
-        let round_ns = self.rule.round.0;
-        if self.over {
-            return (LOOK_NS, false);
-        }
-        let Some((last, last_ns)) = self.last else {
-            self.last = Some((self.figures(shared, count), now_ns));
-            return (round_ns, false);
-        };
-        let passed_ns = now_ns.saturating_sub(last_ns);
-        if passed_ns < round_ns {
-            return (round_ns - passed_ns, false);
-        }
-        let now = self.figures(shared, count);
-        let gained = (now.0.saturating_sub(last.0), now.1.saturating_sub(last.1));
-        let figure = match self.rule.of {
-            SteadyFigure::Latency => (gained.0 > 0).then(|| gained.1 as f64 / gained.0 as f64),
-            _ => Some(gained.0 as f64 * 1e9 / passed_ns as f64),
-        };
-        self.last = Some((now, now_ns));
-        match figure {
-            Some(figure) => self.state.rounds.push(figure),
-            None => self.empty += 1,
-        }
-        if let Some(steadiness) = Steadiness::of(&self.state.rounds, self.rule.window as usize) {
-            self.state.mean = steadiness.mean;
-            self.state.range_percent = steadiness.range_percent;
-            self.state.slope_percent = steadiness.slope_percent;
-            self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
-        }
-        self.over =
-            self.state.reached || self.state.rounds.len() + self.empty >= self.rule.most_rounds as usize;
-        (round_ns, self.over)
-    }
-
-    /// Operations or bytes so far, and the sum of latencies.
-    fn figures(&self, shared: &Shared, count: usize) -> (u64, u64) {
-        let (ops, bytes) = totals(shared, count);
-        let sum_ns = || {
-            let counted =
-                counting(shared, count).flat_map(|w| [READ, WRITE].map(|kind| &shared.stats(w)[kind]));
-            counted.map(crate::shared::KindStat::sum_ns).sum::<u64>()
-        };
-        match self.rule.of {
-            SteadyFigure::Operations => (ops, 0),
-            SteadyFigure::Bytes => (bytes, 0),
-            SteadyFigure::Latency => (ops, sum_ns()),
-        }
     }
 }

@@ -15,29 +15,7 @@ use std::path::PathBuf;
 pub struct Op(pub FlowOp);
 
 pub fn op(name: &str, act: Act) -> Op {
-    Op(FlowOp {
-        name: name.into(),
-        act,
-        ops: Vec::new(),
-        fileset: None,
-        slot: None,
-        source_slot: None,
-        size: Value::Number(0),
-        working_set: Value::Number(0),
-        positions: Vec::new(),
-        random: false,
-        repeat: Value::Number(1),
-        rotate: false,
-        entry: None,
-        direct: false,
-        sync: false,
-        no_readahead: false,
-        value: Value::Number(0),
-        text: String::new(),
-        target: None,
-        blocking: false,
-        high_water: Value::Number(1),
-    })
+    Op(FlowOp::new(name, act))
 }
 
 impl Op {
@@ -155,6 +133,7 @@ impl Flows {
     ) -> Self {
         let thread = |(i, (instances, memory, flow)): (usize, (u32, u64, Flow))| Thread {
             io_priority: None,
+            io_class: None,
             name: format!("{name}{i}"),
             instances,
             memory: Bytes(memory),

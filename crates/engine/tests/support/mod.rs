@@ -5,7 +5,7 @@
 pub mod flows;
 
 use fathom_engine::{Engine, Ledger};
-use fathom_record::{Repetition, Worker};
+use fathom_record::{Ending, OpKind, Repetition, Worker};
 use fathom_testkit::TestDir;
 use fathom_workload::{
     Bytes, Data, Duration, Existing, FileSet, Files, Group, Isolation, Phase, Pinning, Program, Share,
@@ -166,6 +166,7 @@ impl Bench {
             times: fathom_workload::Times::default(),
             threads: vec![Thread {
                 io_priority: None,
+                io_class: None,
                 name: String::new(),
                 instances: 1,
                 memory: Bytes(0),
@@ -210,4 +211,16 @@ impl Bench {
 pub fn only(repetition: &Repetition) -> &Worker {
     assert_eq!(repetition.workers.len(), 1);
     &repetition.workers[0]
+}
+
+/// Operations of a kind, of all workers.
+pub fn ops(repetition: &Repetition, kind: OpKind) -> u64 {
+    repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == kind).map(|s| s.ops).sum()
+}
+
+/// All workers came to their ends.
+pub fn completed(repetition: &Repetition) {
+    for worker in &repetition.workers {
+        assert_eq!(worker.ending, Ending::Completed);
+    }
 }

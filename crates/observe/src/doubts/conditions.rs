@@ -16,7 +16,8 @@ pub(super) fn of(run: &Run) -> Vec<Doubt> {
 
 /// Cached share before the worst repetition of this intent.
 fn missed_by(phase: &Phase, intent: CacheIntent) -> Option<f64> {
-    let of_it = phase.repetitions.iter().filter(|r| r.cache == intent);
+    // What lives in memory cannot be cold; that it is memory is said at once and for all.
+    let of_it = phase.repetitions.iter().filter(|r| r.cache == intent && !r.physical.is_memory());
     of_it.filter_map(missed).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(share, _)| share)
 }
 
@@ -152,6 +153,10 @@ mod tests {
         none(&cached(CacheIntent::Cold, 10), &Seen::default());
         let cold = code(&cached(CacheIntent::Cold, 11), &Seen::default(), "not-cold");
         assert!(cold.sentence.contains("up to 1.1 %"), "{}", cold.sentence);
+        let mut memory = cached(CacheIntent::Cold, 1000);
+        memory.phases[0].repetitions[0].physical.method = "memory".into();
+        memory.phases[0].repetitions[0].physical.devices.clear();
+        assert!(doubts(&memory, &Seen::default()).iter().all(|d| d.code != "not-cold"));
         none(&cached(CacheIntent::Warm, 990), &Seen::default());
         let warm = code(&cached(CacheIntent::Warm, 500), &Seen::default(), "not-warm");
         assert!(warm.sentence.contains("only 50 %"), "{}", warm.sentence);

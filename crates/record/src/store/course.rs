@@ -4,6 +4,7 @@
 use super::bits::int;
 use super::latency;
 use super::load::{Failure, count, maybe, op_kind, real, rows};
+use super::steady_groups;
 use crate::{Histogram, Interval, Jitter, Repetition, SteadyState};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -13,6 +14,7 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     if let Some(steady) = &r.steady {
         append_steady(t, repetition_id, steady)?;
     }
+    steady_groups::append(t, repetition_id, r)?;
     if let Some(jitter) = &r.jitter {
         append_jitter(t, repetition_id, jitter)?;
     }
@@ -28,6 +30,7 @@ pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), F
         load_moved(db, id, &mut r.intervals)?;
     }
     r.steady = load_steady(db, id)?;
+    steady_groups::load(db, id, r)?;
     if let Some(jitter) = &mut r.jitter {
         load_jitter(db, id, jitter)?;
     }

@@ -249,7 +249,8 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     let heads =
         rows(db, "SELECT * FROM worker WHERE repetition_id = ?1 ORDER BY id", repetition_id, worker_head)?;
     let mut all = Vec::with_capacity(heads.len());
-    for (id, mut worker) in heads {
+    for (id, passed, mut worker) in heads {
+        worker.passed = passed.map(|doc| json("errors that were passed over", &doc)).transpose()?;
         worker.stats = stats(db, id)?;
         worker.rows = flow_op::load(db, id)?;
         worker.op_log = log(db, id)?;
@@ -259,7 +260,8 @@ fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> 
     Ok(all)
 }
 
-fn worker_head(r: &Row) -> rusqlite::Result<(i64, Worker)> {
+/// A worker without what stands in other tables, its number, and the text of what it passed over.
+fn worker_head(r: &Row) -> rusqlite::Result<(i64, Option<String>, Worker)> {
     let ending = match r.get::<_, String>("ending")?.as_str() {
         "stopped" => Ending::Stopped,
         "interrupted" => Ending::Interrupted,
@@ -288,7 +290,7 @@ fn worker_head(r: &Row) -> rusqlite::Result<(i64, Worker)> {
         behind_ns: count(r, "behind_ns")?,
         ..Worker::default()
     };
-    Ok((r.get("id")?, worker))
+    Ok((r.get("id")?, r.get("passed")?, worker))
 }
 
 fn op_error(r: &Row) -> rusqlite::Result<OpError> {

@@ -30,6 +30,7 @@ mod place;
 mod process;
 mod schema;
 mod simulated;
+mod steady_groups;
 mod worker_series;
 mod write;
 mod write_phase;
@@ -43,6 +44,9 @@ pub use schema::SCHEMA_VERSION;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Between two attempts to have the file alone.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// How long a command waits for another one that is writing. Transactions are short (one phase), so ten seconds mean that
 /// something is wrong.
@@ -83,7 +87,10 @@ impl Store {
         let mut connection =
             Connection::open_with_flags(&path, flags).map_err(|e| error::explain(&path, e))?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
-        schema::prepare(&mut connection, &path, BUSY_TIMEOUT)?;
+        patiently(
+            |e| matches!(e, StoreError::Locked { .. }),
+            || schema::prepare(&mut connection, &path, BUSY_TIMEOUT),
+        )?;
         Ok(Self { connection: Some(connection), path, pid: std::process::id(), writing: false })
     }
 
@@ -119,7 +126,7 @@ impl Store {
         let networked = place::is_networked(&self.path);
         let connection = self.connection()?;
         let wanted = if networked { "delete" } else { "wal" };
-        let done: Result<(), rusqlite::Error> = (|| {
+        let done: Result<(), rusqlite::Error> = patiently(error::is_busy, || {
             // The pragma answers with the mode now in force; "wal" is refused quietly where it cannot work.
             let mode: String =
                 connection.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |r| r.get(0))?;
@@ -128,7 +135,7 @@ impl Store {
             connection.execute_batch(&format!(
                 "PRAGMA synchronous={synchronous}; PRAGMA wal_autocheckpoint={LOG_PAGES}"
             ))
-        })();
+        });
         done.map_err(|e| error::explain(&self.path, e))?;
         self.writing = true;
         Ok(())
@@ -175,3 +182,15 @@ impl Drop for Store {
 pub(crate) mod block_tests;
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// Does what needs the file alone for a moment until nobody else is in the way, for as long as any lock is waited for. Where two programs
+/// that read both want to be alone, SQLite refuses one of them at once instead of waiting: neither would ever get there.
+fn patiently<T, E>(is_busy: impl Fn(&E) -> bool, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    let began = std::time::Instant::now();
+    loop {
+        match attempt() {
+            Err(e) if is_busy(&e) && began.elapsed() < BUSY_TIMEOUT => std::thread::sleep(MOMENT),
+            done => return done,
+        }
+    }
+}

@@ -24,6 +24,9 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema_block.sql"),
     include_str!("schema_imported.sql"),
     include_str!("schema_simulated.sql"),
+    include_str!("schema_steady.sql"),
+    // Errors that a worker passed over, as JSON.
+    "ALTER TABLE worker ADD COLUMN passed TEXT;",
 ];
 
 /// The schema version this program writes.

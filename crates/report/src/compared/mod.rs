@@ -22,6 +22,7 @@ mod samples;
 mod session;
 mod simulated;
 mod singles;
+mod tally;
 mod text;
 
 pub use differences::Difference;

@@ -164,6 +164,7 @@ fn table(compared: &Compared) -> String {
     if rows.is_empty() {
         return few;
     }
+    let sums = super::tally::tally(compared, MOST_SENTENCES).map_or(String::new(), |line| line + "\n\n");
     let mut lines = vec![["cell", "figure", "A", "B", "B/A", "interval", "p", "verdict"].map(String::from)];
     let mut above = "";
     for row in &rows {
@@ -177,7 +178,7 @@ fn table(compared: &Compared) -> String {
     }
     let widths: [usize; 8] =
         std::array::from_fn(|i| lines.iter().map(|l| l[i].width()).max().unwrap_or_default());
-    let mut text = String::new();
+    let mut text = sums;
     for line in &lines {
         let mut out = String::new();
         for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
@@ -190,7 +191,10 @@ fn table(compared: &Compared) -> String {
     text += &few;
     let hidden = compared.rows.iter().filter(|r| !r.has_too_few()).count() - rows.len();
     if hidden > 0 {
-        let _ = writeln!(text, "{hidden} figures without a change are not shown; --json has them all");
+        let _ = writeln!(
+            text,
+            "{hidden} more figures are not shown, none of them better or worse; --json has them all"
+        );
     }
     text
 }

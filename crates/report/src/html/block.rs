@@ -5,7 +5,8 @@
 use super::{
     Page,
     blocks::{Shown, whose},
-    table::{Table, folded, heads},
+    leads::Lead,
+    table::{Table, folded, heads, preformatted},
 };
 use crate::{
     block::{
@@ -53,9 +54,13 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         }
         for (n, phase) in told.iter().enumerate() {
             if n < MOST_OPEN {
-                page.heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
+                let id = page
+                    .heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
+                page.leads.phase(Lead::Requests, &view.run.id, phase, &id);
                 open(page, view.run, phase);
             } else if n < MOST_SHUT {
+                let id = page.anchor();
+                page.leads.phase(Lead::Requests, &view.run.id, phase, &id);
                 shut(page, phase);
             }
         }
@@ -121,7 +126,8 @@ fn shut(page: &mut Page, phase: &Phase) {
     let html =
         statements(phase) + &counted(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
     let summary = format!("What reached the device: {}", clean(&full_title(phase)));
-    page.body.push_str(&folded(&summary, &html));
+    // On paper dozens of them would bury the rest.
+    page.body.push_str(&folded(&summary, &html).replacen("<details>", "<details class=\"screen\">", 1));
 }
 
 /// The main figures of the device that tells most.
@@ -311,7 +317,7 @@ fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
         layer.intervals.iter().map(|i| (crate::block::interval_device(layer, &repetition.physical, i), i));
     let text = text::iostat::table(rows, text::iostat::Form::Extended);
     let summary = format!("Intervals as iostat -x prints them ({} rows)", layer.intervals.len());
-    folded(&summary, &format!("<pre tabindex=\"0\">{}</pre>\n", escape_lines(&text)))
+    folded(&summary, &preformatted(&summary, &escape_lines(&text)))
 }
 
 /// The distributions as dtrace prints them.
@@ -320,10 +326,8 @@ fn as_text(phase: &Phase) -> String {
     if text.is_empty() {
         return String::new();
     }
-    folded(
-        "Distributions as text, sizes in classes of 2 KiB",
-        &format!("<pre tabindex=\"0\">{}</pre>\n", escape_lines(&text)),
-    )
+    let summary = format!("Distributions as text, sizes in classes of 2 KiB: {}", clean(&full_title(phase)));
+    folded("Distributions as text, sizes in classes of 2 KiB", &preformatted(&summary, &escape_lines(&text)))
 }
 
 /// Escaped for an element's text, line by line.

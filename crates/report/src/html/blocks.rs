@@ -3,6 +3,7 @@
 
 use super::{
     Page, View, badge,
+    leads::Lead,
     table::{Table, folded, heads},
 };
 use crate::{
@@ -166,7 +167,12 @@ pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     if all.is_empty() {
         return;
     }
-    page.heading(level, "Latency");
+    let id = page.heading(level, "Latency");
+    for (view, section) in shown {
+        for phase in on_surfaces(&section.phases).1 {
+            page.leads.phase(Lead::Distribution, &view.run.id, phase, &id);
+        }
+    }
     for (view, rows) in all {
         whose(page, shown, view);
         if let Some(picture) = svg::latency(&rows) {
@@ -212,9 +218,10 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         );
     }
     page.body.push_str("<div class=\"pair\">\n");
-    for (view, _, picture) in &charts {
+    for (view, phase, picture) in &charts {
         let caption = if shown.len() > 1 { clean(&view.story.title) } else { String::new() };
-        page.picture(picture, &caption);
+        let id = page.picture_to_lead_to(picture, &caption);
+        page.leads.phase(Lead::OverTime, &view.run.id, phase, &id);
     }
     page.body.push_str("</div>\n");
 }
@@ -224,7 +231,12 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     if shown.iter().all(|(_, s)| s.phases.iter().all(|p| p.repetitions.is_empty())) {
         return;
     }
-    page.heading(level, "What reached the device");
+    let id = page.heading(level, "What reached the device");
+    for (view, section) in shown {
+        for phase in &section.phases {
+            page.leads.phase(Lead::Device, &view.run.id, phase, &id);
+        }
+    }
     page.body.push_str(
         "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. The \
          share counts what was moved while the clock ran, medians over repetitions; near zero it is a cache number.</p>\n",

@@ -2,6 +2,7 @@
 
 use super::{
     Page, View,
+    leads::Lead,
     table::{Table, folded, heads},
 };
 use crate::{story::clean, svg::escape};
@@ -11,7 +12,10 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     if views.iter().all(|v| leaves(&v.run.environment).is_empty()) {
         return;
     }
-    page.heading(2, "Environment");
+    let id = page.heading(2, "Environment");
+    for view in views.iter().filter(|v| !leaves(&v.run.environment).is_empty()) {
+        page.leads.whole(Lead::Environment, &view.run.id, &id);
+    }
     for view in views {
         let rows = leaves(&view.run.environment);
         if rows.is_empty() {

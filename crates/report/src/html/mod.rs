@@ -2,8 +2,8 @@
 //! needs no script; every figure is a still SVG until the reader comes near it, then surfaces become turning Plotly figures. The
 //! library travels compressed inside the page and is unpacked by the browser (see `build.rs`).
 //!
-//! `overview` writes the summary with the list `trust`, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
-//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `overview` writes the summary with the list `trust`, `leads` the links from its figures to what lies behind them, `surfaces` the surfaces and their ratio, `blocks` the flat figures and tables, `block`
+//! the requests that reached the devices, `operations` what each operation did, `imported` what another program printed, `compared` the page of verdicts, `history` that of changes, `calibrated` that of a fitted device, `reproduced` that of a published table, `conduct` how phases went, `counted` what simulations counted, `ranks` when the ranks of a run were at work, `plotly` the figure data for the script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod block;
 mod blocks;
@@ -14,9 +14,11 @@ mod counted;
 mod environment;
 mod history;
 mod imported;
+mod leads;
 mod operations;
 mod overview;
 mod plotly;
+mod ranks;
 mod raw;
 mod reproduced;
 mod surfaces;
@@ -48,6 +50,7 @@ pub fn page(runs: &[&Run]) -> String {
     overview::write(&mut page, &views);
     figures(&mut page, &views);
     counted::write(&mut page, &views);
+    ranks::write(&mut page, &views);
     environment::write(&mut page, &views);
     raw::write(&mut page, &views);
     page.finish(&views)
@@ -105,7 +108,10 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
 /// The survey's stages in words for a heading; others as they are, with a capital.
 fn stage_heading(stage: &str) -> String {
     match stage {
-        "latency" => "Latency of single operations".into(),
+        "latency" | "ladder" => "Latency of single operations".into(),
+        "depth" => "More operations in flight".into(),
+        "mix" => "Reads and writes mixed".into(),
+        "sustained" => "A long write".into(),
         "surface" => "Throughput over file and record size".into(),
         "scaling" => "More streams".into(),
         "sync" => "The cost of being sure (fsync)".into(),
@@ -123,19 +129,30 @@ struct Page {
     contents: Vec<(String, String)>,
     ids: usize,
     turning: usize,
+    /// Where what lies behind each main figure stands.
+    leads: leads::Leads,
     /// What it shows is in no store.
     unstored: bool,
 }
 
 impl Page {
     /// A heading; those of level 2 stand in the table of contents.
-    fn heading(&mut self, level: u8, words: &str) {
+    fn heading(&mut self, level: u8, words: &str) -> String {
         self.ids += 1;
         let id = format!("s{}", self.ids);
         if level == 2 {
             self.contents.push((id.clone(), words.to_string()));
         }
         let _ = writeln!(self.body, "<h{level} id=\"{id}\">{}</h{level}>", escape(words));
+        id
+    }
+
+    /// A place to be led to, where the page has come to.
+    fn anchor(&mut self) -> String {
+        self.ids += 1;
+        let id = format!("s{}", self.ids);
+        let _ = write!(self.body, "<span id=\"{id}\"></span>");
+        id
     }
 
     /// A still figure with its caption.
@@ -146,6 +163,19 @@ impl Page {
             picture.inline(),
             figcaption(caption)
         );
+    }
+
+    /// The same, as a place to be led to.
+    fn picture_to_lead_to(&mut self, picture: &svg::Picture, caption: &str) -> String {
+        self.ids += 1;
+        let id = format!("s{}", self.ids);
+        let _ = writeln!(
+            self.body,
+            "<figure id=\"{id}\"><div class=\"still\">{}</div>{}</figure>",
+            picture.inline(),
+            figcaption(caption)
+        );
+        id
     }
 
     /// The same over the width of several.
@@ -205,12 +235,12 @@ impl Page {
              <title>{title} · fathom</title>\n<style>{page_style}{svg_style}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n\
              <header><h1>{title}</h1><p class=\"lead\">{lead}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n\
-             <main id=\"main\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network{redrawn}.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
+             <main id=\"main\" tabindex=\"-1\">\n{body}</main>\n<footer><p>Made by fathom {version}. This file needs no network{redrawn}.</p></footer>\n{library}<script>{script}</script>\n</body>\n</html>\n",
             title = escape(title),
             lead = escape(lead),
             page_style = include_str!("style.css"),
             svg_style = svg::STYLE,
-            body = self.body,
+            body = self.leads.led(&self.body),
             version = env!("CARGO_PKG_VERSION"),
             script = include_str!("page.js"),
         )

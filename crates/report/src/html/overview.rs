@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     page.body.push_str("</div>\n");
     let _ = writeln!(page.body, "<div class=\"runs n{}\">", views.len().min(2));
     for view in views {
-        main_figures(page, &view.story, views.len() > 1);
+        main_figures(page, view, views.len() > 1);
     }
     page.body.push_str("</div>\n");
     let runs: Vec<&fathom_record::Run> = views.iter().map(|v| v.run).collect();
@@ -44,6 +44,10 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     }
     if let [a, b] = views {
         compared(page, a, b);
+    }
+    // Thirteen rows a run: they stand below the figures that they are about.
+    for view in views {
+        page.body.push_str(&trust::table(view.run));
     }
 }
 
@@ -78,18 +82,26 @@ fn one(page: &mut Page, view: &View<'_>) {
         for verdict in &story.verdicts {
             let plain = || format!("<span class=\"badge hint\">{}</span>", verdict.mark);
             let mark = verdict.kind.map_or_else(plain, badge);
-            let _ = writeln!(page.body, "<li>{mark} {}</li>", escape(&verdict.sentence));
+            let _ = writeln!(page.body, "<li>{mark} {}</li>", graded(&verdict.sentence));
         }
         page.body.push_str("</ul>\n");
     }
     why(page, view.run);
     doubts(page, story);
-    page.body.push_str(&trust::table(view.run));
     page.body.push_str("<dl class=\"facts\">\n");
     for (term, words) in &story.facts {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));
     }
     page.body.push_str("</dl>\n");
+}
+
+/// A sentence that begins with a grade of a survey has it in bold; its colour only repeats the word.
+fn graded(sentence: &str) -> String {
+    let grade = sentence.split_once(": ").filter(|(word, _)| ["good", "fair", "poor"].contains(word));
+    grade.map_or_else(
+        || escape(sentence),
+        |(word, rest)| format!("<strong class=\"grade g-{word}\">{word}</strong>: {}", escape(rest)),
+    )
 }
 
 /// What was found out, each sentence once, of several phases with theirs; the figures that prove it are with the phases.
@@ -133,7 +145,8 @@ fn doubts(page: &mut Page, story: &Story) {
 }
 
 /// One row per test, one column per regime: a number stands under the name of what served it.
-fn main_figures(page: &mut Page, story: &Story, several: bool) {
+fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
+    let story = &view.story;
     if story.figures.is_empty() {
         return;
     }
@@ -154,12 +167,14 @@ fn main_figures(page: &mut Page, story: &Story, several: bool) {
     if some_without_data {
         head.push("no file data: operations".into());
     }
+    head.push("Behind it".into());
     let mut table = Table::new(&caption, &head);
     for row in &story.figures {
         let mut cells: Vec<String> = kinds.iter().map(|k| figure_cell(row, *k)).collect();
         if some_without_data {
             cells.push(ops_cell(row));
         }
+        cells.push(page.leads.promise(&view.run.id, &row.title));
         table.row(&row.title, &cells);
     }
     page.body.push_str(&table.finish());
@@ -257,4 +272,15 @@ fn compared_cells(page: &mut Page, comparison: &Comparison) {
         );
     }
     page.body.push_str(&table.finish());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::graded;
+
+    #[test]
+    fn a_grade_is_bold_and_everything_is_escaped() {
+        assert_eq!(graded("poor: p99 <b>"), "<strong class=\"grade g-poor\">poor</strong>: p99 &lt;b&gt;");
+        assert_eq!(graded("hint: a < b"), "hint: a &lt; b");
+    }
 }

@@ -1,23 +1,27 @@
 //! The figures behind the page as JSON, one phase a line, units in the keys. Histograms are not in it (the stored run has them);
 //! everything the page draws is.
 
-use super::{Page, View, table::folded};
+use super::{
+    Page, View,
+    leads::Lead,
+    table::{folded, preformatted},
+};
 use crate::{Breakdown, latency, story::clean, svg::p99_ns, units};
 use fathom_record::{Mark, Phase, Run, Tail};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
     if views.iter().all(|v| v.run.phases.is_empty()) {
         return;
     }
-    page.heading(2, "Raw figures");
+    let id = page.heading(2, "Raw figures");
+    for view in views {
+        page.leads.whole(Lead::Raw, &view.run.id, &id);
+    }
     for view in views {
         let text = figures(view.run);
         let summary = format!("{} as JSON ({})", clean(&view.story.title), units::bytes(text.len() as u64));
-        let mut pre = String::new();
-        let _ = writeln!(pre, "<pre tabindex=\"0\">{}</pre>", in_element(&text));
-        page.body.push_str(&folded(&summary, &pre));
+        page.body.push_str(&folded(&summary, &preformatted(&summary, &in_element(&text))));
     }
 }
 

@@ -2,7 +2,9 @@
 //! their ratio.
 
 use super::{
-    Page, View, badge, plotly,
+    Page, View, badge,
+    leads::Lead,
+    plotly,
     table::{Table, folded},
 };
 use crate::{
@@ -28,7 +30,10 @@ pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level:
     }
     let several = shown.len() > 1;
     for test in &tests {
-        page.heading(3, &test.title);
+        let id = page.heading(3, &test.title);
+        for (view, _) in &test.runs {
+            page.leads.test(Lead::Surface, &view.run.id, &test.title, &id);
+        }
         let surfaces: Vec<Surface> = test.runs.iter().map(|(_, m)| m.surface.clone()).collect();
         let Some(scale) = Scale::of_all(&surfaces) else { continue };
         for (view, mapped) in &test.runs {
@@ -37,12 +42,14 @@ pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level:
             }
             figures(page, mapped, &view.machine, &scale);
         }
-        if let [(a, before), (_, after)] = test.runs.as_slice() {
-            ratio(page, &a.machine, &before.surface, &after.surface);
+        if let [(a, before), others @ ..] = test.runs.as_slice() {
+            for (n, (_, after)) in others.iter().enumerate() {
+                ratio(page, &a.machine, &before.surface, &after.surface, n + 1, others.len() > 1);
+            }
         }
     }
-    for (_, section) in shown {
-        latencies(page, &section.phases);
+    for (view, section) in shown {
+        latencies(page, view, &section.phases);
     }
 }
 
@@ -84,11 +91,18 @@ pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, sca
     page.body.push_str(&folded("The same figures as a table", &table));
 }
 
-fn ratio(page: &mut Page, machine: &Machine, before: &Surface, after: &Surface) {
+/// A later run over the first, `n` places behind it.
+fn ratio(page: &mut Page, machine: &Machine, before: &Surface, after: &Surface, n: usize, several: bool) {
     let Some(ratio) = Surface::ratio(before, after) else { return };
     let Some(scale) = Scale::of(&ratio) else { return };
-    page.body.push_str("<p class=\"whose\">Second run divided by the first (ratio)</p>\n");
-    figures(page, &Mapped::of(ratio, machine), machine, &scale);
+    if several {
+        let _ = writeln!(page.body, "<p class=\"whose\">Run {} divided by the first (ratio)</p>", n + 1);
+        let caption = format!("Run {} over the first; 1 is the same speed.", n + 1);
+        captioned(page, &Mapped::of(ratio, machine), machine, &scale, &caption);
+    } else {
+        page.body.push_str("<p class=\"whose\">Second run divided by the first (ratio)</p>\n");
+        figures(page, &Mapped::of(ratio, machine), machine, &scale);
+    }
 }
 
 fn as_table(mapped: &Mapped) -> String {
@@ -115,7 +129,7 @@ fn as_table(mapped: &Mapped) -> String {
 }
 
 /// Latencies of the surfaces' largest files, folded: a table for each of a thousand cells would be read by nobody.
-fn latencies(page: &mut Page, phases: &[&Phase]) {
+fn latencies(page: &mut Page, view: &View<'_>, phases: &[&Phase]) {
     let (on, _) = on_surfaces(phases);
     let Some(largest) = on.iter().filter_map(|p| p.axes.file_bytes).max() else { return };
     let at_largest: Vec<&Phase> = on.into_iter().filter(|p| p.axes.file_bytes == Some(largest)).collect();
@@ -133,6 +147,10 @@ fn latencies(page: &mut Page, phases: &[&Phase]) {
         cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
         cells.push(badge(Kind::from(row.origin)));
         table.row(&row.title, &cells);
+    }
+    let id = page.anchor();
+    for phase in on_surfaces(phases).0 {
+        page.leads.phase(Lead::Distribution, &view.run.id, phase, &id);
     }
     page.body.push_str(&folded(&caption, &table.finish()));
 }

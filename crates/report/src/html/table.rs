@@ -44,6 +44,11 @@ pub(super) fn heads(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_string()).collect()
 }
 
+/// Text of fixed width in a frame that scrolls, which the keyboard reaches and a screen reader names. `html` is escaped.
+pub(super) fn preformatted(name: &str, html: &str) -> String {
+    format!("<pre tabindex=\"0\" role=\"region\" aria-label=\"{}\">{html}</pre>\n", escape(name))
+}
+
 /// Something folded away until it is asked for.
 pub(super) fn folded(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))

@@ -13,12 +13,21 @@ use fathom_record::{CacheSample, Phase};
 /// A figure of a sample, bytes.
 type Figure = fn(&CacheSample) -> Option<u64>;
 
+/// Letters of a name that the legend has room for, three times.
+const LONGEST: usize = 16;
+
 /// Draws the last repetition that was sampled; `None` without enough samples, or if nothing ever waited.
 #[must_use]
 pub fn cache_course(phase: &Phase) -> Option<Picture> {
     let courses = phase.repetitions.iter().rev().filter_map(|r| r.course.as_ref());
     let course = courses.into_iter().find(|c| c.samples.len() >= FEWEST_INTERVALS)?;
+    // The path of a control group is as long as whoever made it liked; the legend has room for its kind.
     let own = clean(&course.own);
+    let own = if own.chars().count() > LONGEST {
+        own.split(' ').next().unwrap_or_default().to_string()
+    } else {
+        own
+    };
     let figures: [(String, Figure); 3] = [
         (format!("dirty, {own}"), |s| s.own_dirty_bytes),
         (format!("being written, {own}"), |s| s.own_writeback_bytes),
@@ -58,5 +67,15 @@ mod tests {
             "three lines, and three in the legend"
         );
         assert_eq!(cache_course(&run.phases[0]), None, "nothing was written");
+    }
+
+    #[test]
+    fn a_long_name_of_a_control_group_does_not_push_the_legend_out() {
+        let mut run = samples::observed_run();
+        for course in run.phases[1].repetitions.iter_mut().filter_map(|r| r.course.as_mut()) {
+            course.own = "cgroup /a/very/long/path/8b51f500f844935feca15dd5e26cdf5f".into();
+        }
+        let picture = cache_course(&run.phases[1]).expect("drawn").standalone();
+        assert!(picture.contains(">being written, cgroup<") && !picture.contains("8b51f500"), "{picture}");
     }
 }

@@ -17,6 +17,7 @@ mod latency;
 mod latency_series;
 mod lines;
 mod paired;
+mod ranks;
 mod series;
 mod streams;
 mod surface;
@@ -34,6 +35,7 @@ pub use kind_series::{kind_series, sync_series};
 pub use latency::{latency, operations};
 pub use latency_series::{latency_series, p99_ns, sync_latency_series};
 pub use paired::paired;
+pub use ranks::ranks;
 pub(crate) use series::Course;
 pub use series::series;
 pub use streams::streams;
@@ -121,6 +123,7 @@ pub fn of_run(run: &Run) -> Vec<Picture> {
     pictures.extend(single.iter().flat_map(|p| of_devices(p)));
     pictures.extend(single.iter().filter_map(|p| cache_course(p)));
     pictures.extend(single.iter().flat_map(|p| inside(run, p)));
+    pictures.extend(ranks(run));
     number_equal_slugs(&mut pictures);
     pictures
 }

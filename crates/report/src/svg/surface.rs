@@ -156,7 +156,24 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity) -> Vec<(f64, String)> {
     if values.is_empty() {
         values.push((scale.low, units::rate_tick(scale.low)));
     }
-    values.into_iter().map(|(v, label)| (scale.position(v), label)).collect()
+    let placed = values.into_iter().map(|(v, label)| (scale.position(v), label)).collect();
+    if quantity == Quantity::Ratio { apart(placed) } else { placed }
+}
+
+/// Of labels that would lie on each other the one nearer to "the same" stays.
+fn apart(mut ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
+    /// A line of letters, as a share of the height.
+    const LINE: f64 = 0.09;
+    let same = ticks.iter().find(|t| t.1 == "1×").map_or(0.5, |t| t.0);
+    ticks.sort_by(|a, b| (a.0 - same).abs().total_cmp(&(b.0 - same).abs()));
+    let mut kept: Vec<(f64, String)> = Vec::new();
+    for tick in ticks {
+        if kept.iter().all(|k| (k.0 - tick.0).abs() >= LINE) {
+            kept.push(tick);
+        }
+    }
+    kept.sort_by(|a, b| a.0.total_cmp(&b.0));
+    kept
 }
 
 /// Sizes along the two near edges of the floor; every label that has room.

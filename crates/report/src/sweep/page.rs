@@ -8,7 +8,7 @@ use crate::units;
 use std::fmt::Write as _;
 
 /// What the page's own style lacks.
-const STYLE: &str = "td.best{font-weight:700}svg.runs{max-width:100%;height:auto;font:12px system-ui,sans-serif}\
+const STYLE: &str = "td.best{font-weight:700}figure.all{max-width:none;overflow-x:auto}@media print{svg.runs{min-width:0!important}}svg.runs{display:block;width:100%;min-width:560px;max-width:none;height:auto;font:12px system-ui,sans-serif}\
 svg.runs text{fill:var(--ink)}svg.runs .axis{fill:var(--muted)}svg.runs line{stroke:var(--muted)}svg.runs .grid{stroke:var(--rule)}\
 svg.runs .run{fill:var(--device);fill-opacity:.55}svg.runs .median{stroke:var(--ink);stroke-width:2.5}";
 
@@ -26,8 +26,10 @@ pub fn page(sweep: &Sweep) -> String {
         );
     }
     let _ = writeln!(body, "<p class=\"note\">{}</p>", escape(&sweep.verdict()));
+    let mut contents = String::new();
     for (number, table) in tables(sweep).into_iter().enumerate() {
-        let _ = writeln!(body, "<h2>{}</h2>", escape(&table.phase));
+        let _ = writeln!(body, "<h2 id=\"p{number}\">{}</h2>", escape(&table.phase));
+        let _ = write!(contents, "<li><a href=\"#p{number}\">{}</a></li>", escape(&table.phase));
         body += &grid(sweep, &table);
         if let Some(unlike) = table.unlike() {
             let _ = writeln!(body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&unlike));
@@ -38,14 +40,21 @@ pub fn page(sweep: &Sweep) -> String {
         body += &picture(sweep, &table);
         body += &against(sweep, &table);
     }
-    body += &settings(sweep);
-    body += &order(sweep);
+    let more = settings(sweep) + &order(sweep);
+    if !more.is_empty() {
+        body += "<div id=\"how\">\n";
+        body += &more;
+        body += "</div>\n";
+        contents += "<li><a href=\"#how\">How it was measured</a></li>";
+    }
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
          <title>sweep {id} · fathom</title>\n<style>{style}{svg_style}{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>Sweep: {workload}</h1><p class=\"lead\">{lead}</p></header>\n<main id=\"main\">\n{body}</main>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n\
+         <header><h1>Sweep: {workload}</h1><p class=\"lead\">{lead}</p>\n\
+         <nav aria-label=\"Contents\"><ul>{contents}</ul></nav></header>\n<main id=\"main\" tabindex=\"-1\">\n{body}</main>\n\
          <footer><p>Made by fathom {version}. This file needs no network.</p></footer>\n</body>\n</html>\n",
         id = escape(&sweep.id),
         style = include_str!("../html/style.css"),
@@ -122,7 +131,7 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
     let height = ROW * (measured.len() as f64 + 1.6);
     let title = format!("Every run of {}, {}", table.phase, table.unit);
     let mut svg = format!(
-        "<figure style=\"max-width:none\"><svg class=\"runs\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {:.0} {height:.0}\">",
+        "<figure class=\"all\"><svg class=\"runs\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {:.0} {height:.0}\">",
         escape(&title),
         left + WIDTH + 20.0
     );

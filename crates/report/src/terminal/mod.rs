@@ -5,6 +5,7 @@
 mod block;
 mod conduct;
 mod operations;
+mod survey;
 mod trust;
 
 use crate::{
@@ -40,6 +41,10 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     let story = Story::of(run);
     let layout = width.max(NARROWEST);
     let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    if crate::survey::is_survey(run) {
+        survey::summary(&mut page, run, &story, layout);
+        return page.finish();
+    }
     headline(&mut page, run, &story, layout);
     verdicts(&mut page, &story, layout);
     singles(&mut page, run, layout);

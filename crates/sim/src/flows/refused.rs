@@ -30,7 +30,9 @@ pub(crate) fn notes(workload: &Workload) -> Vec<String> {
     if groups().any(|g| g.nice != 0) {
         notes.push("all threads compute alike: the niceness of processes has no effect".into());
     }
-    if groups().flat_map(|g| &g.threads).any(|t| t.io_priority.is_some()) {
+    // Those of streams are told, too.
+    let mut threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+    if threads.any(|t| t.io_priority_number().is_some()) {
         notes.push("all threads' requests are alike: I/O priorities have no effect".into());
     }
     notes

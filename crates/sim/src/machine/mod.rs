@@ -26,6 +26,7 @@ use crate::writeback::Background;
 use alarms::Alarms;
 use cpu::Cpus;
 use fathom_iopath::readahead::{Policy, State};
+use fathom_workload::ops::Extent;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use task::{Park, TaskNumber};
@@ -87,6 +88,8 @@ pub(crate) struct Machine {
     pub noted: RefCell<Notes>,
     /// Lengths of the marks of read-ahead, by their pages.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,
+    /// What workers remember to have written and did not read back, by phase and worker.
+    pub written: RefCell<BTreeMap<(u32, u32), Vec<Extent>>>,
 }
 
 /// What a machine is put together from.
@@ -135,6 +138,7 @@ impl Machine {
             closed: RefCell::default(),
             noted: RefCell::default(),
             marks: RefCell::default(),
+            written: RefCell::default(),
         }
     }
 

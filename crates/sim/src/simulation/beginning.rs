@@ -39,7 +39,7 @@ pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
 
 /// Whether a workload makes the files of a set itself before it works on them.
 fn is_made_by(workload: &Workload, set: &str) -> bool {
-    let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Reserve(name) | Action::Recreate(name) if name == set);
+    let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Reserve(name) | Action::Extend(name) | Action::Recreate(name) if name == set);
     let first = workload.phases.iter().find(|phase| {
         phase.before.iter().any(makes)
             || streams_of(phase).any(|stream| stream.fileset == set)

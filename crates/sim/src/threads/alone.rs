@@ -2,6 +2,7 @@
 
 use super::hot::{Hot, Outcome, perform};
 use super::pace::{Waited, is_stopped, take};
+use super::ratio;
 use crate::calls::Short;
 use crate::files::PAGE;
 use fathom_workload::ops::{Op, OpKind, Source};
@@ -42,6 +43,9 @@ impl Hot<'_, '_> {
                 self.cut();
             }
             return Some(Outcome::Stopped);
+        }
+        if !matches!(op.kind, OpKind::Sync { .. }) {
+            ratio::gone(plan, together);
         }
         if counts {
             self.excluded_ns += std::mem::take(&mut self.paused.ns);

@@ -59,6 +59,8 @@ pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Resu
             }
         }
         Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
+        // Refused before: see `refused`.
+        Kind::Trim => {}
     }
     if machine.now() == began {
         // On a host on which nothing costs anything time must go on all the same, or an endless stream would never end.
@@ -90,6 +92,7 @@ pub(super) fn recorded(op: &Op) -> OpKind {
         Kind::Read => OpKind::Read,
         Kind::Write => OpKind::Write,
         Kind::Sync { .. } => OpKind::Sync,
+        Kind::Trim => OpKind::Trim,
     }
 }
 
@@ -117,7 +120,7 @@ impl<'a> Hot<'a, '_> {
         match op.kind {
             Kind::Read => self.done.reads += 1,
             Kind::Write => self.done.writes += 1,
-            Kind::Sync { .. } => {}
+            Kind::Sync { .. } | Kind::Trim => {}
         }
         source.completed(op);
         if !counts {

@@ -60,6 +60,7 @@ pub(crate) async fn live<'a>(
     machine.own_cpu(plan.who);
     machine.sleep_until(first_ns.saturating_add(plan.stagger_ns)).await;
     let released_ns = machine.now();
+    together.progress.join(plan);
     let worked =
         Worked { group: plan.group.clone(), index: plan.index as u32, released_ns, ..Worked::default() };
     let mut hot = Hot {
@@ -77,8 +78,9 @@ pub(crate) async fn live<'a>(
         pending: None,
     };
     hot.worked.start_ns = released_ns;
-    let Some(mut source) = plan.source() else {
+    let Some(mut source) = plan.source(machine) else {
         hot.worked.ending = too_small(plan);
+        together.progress.leave(plan);
         together.has_failed();
         return hot.worked;
     };
@@ -111,6 +113,8 @@ pub(crate) async fn live<'a>(
 async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcome) -> Worked {
     let (machine, plan, stream) = (hot.machine, hot.plan, hot.plan.stream);
     let start_ns = hot.worked.start_ns;
+    // What comes after its operations is no part of the ratio.
+    hot.together.progress.leave(plan);
     hot.worked.last_ns = hot.last_ns;
     hot.worked.elapsed_ns = (hot.last_ns - start_ns).saturating_sub(hot.excluded_ns);
     if outcome == Outcome::Failed {
@@ -122,7 +126,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
     let done = outcome == Outcome::Completed || timed_out;
     let raise_first = |when: Raise| {
         if done && plan.raise == Some(when) {
-            hot.together.first_done.set(true);
+            hot.together.is_done(plan.company.filter(|_| plan.ends_company));
         }
     };
     raise_first(Raise::AfterLastOp);
@@ -139,7 +143,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
         hot.worked.elapsed_ns = (machine.now() - start_ns).saturating_sub(not_counted_ns);
     }
     if done && plan.raise == Some(Raise::AfterFinish) {
-        hot.together.first_done.set(true);
+        hot.together.is_done(plan.company.filter(|_| plan.ends_company));
     }
     hot.worked.cpu_ns = hot.cpu_ns();
     hot.together.written_bytes.set(machine.block.written_bytes());
@@ -151,6 +155,9 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
     }
     if !closed {
         hot.close_and_mark().await;
+    }
+    if let Some(left) = source.left_to_read() {
+        machine.written.borrow_mut().insert((plan.place.phase, plan.place.worker), left);
     }
     if hot.worked.ending == Ending::Completed && outcome == Outcome::Stopped {
         hot.worked.ending = Ending::Stopped;

@@ -6,6 +6,7 @@
 //! * `life`: one worker from its release to its end; `open`: how its files are opened; `hot`: what it counts
 //! * `files`: its files through its back-end; `buffered`: the C library's streams; `mapping`: mapped files
 //! * `alone`: one operation after the other; `several`: with several in flight; `pace`: rates, pauses, amounts of all
+//! * `ratio`: operations in proportion to those of others
 //! * `stop`: what the workers of a phase share; `steady`: the rounds after which they are steady
 //! * `worked`: what one did
 
@@ -18,6 +19,7 @@ mod mapping;
 mod open;
 mod pace;
 mod plan;
+mod ratio;
 mod refused;
 mod several;
 mod steady;

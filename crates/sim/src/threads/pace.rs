@@ -1,6 +1,7 @@
 //! What comes before and after an operation: computing, waiting for its time, bursts, and the amount that all workers of a phase share.
 
 use super::plan::Plan;
+use super::ratio;
 use super::stop::Together;
 use crate::machine::Machine;
 use fathom_workload::WhenStopped;
@@ -27,9 +28,14 @@ pub(super) struct Pace<'a> {
     think_busy_ns: u64,
     think_every: u64,
     until_think: u64,
+    /// Also after so long a time since the last pause ended, which was then.
+    think_spell_ns: u64,
+    think_since_ns: u64,
     schedule: Option<Schedule<'a>>,
     /// Syncs have their times, too: those of a list.
     syncs_are_due: bool,
+    /// Reads have none: they read back what was written on time.
+    reads_at_once: bool,
     burst_bytes: u64,
     burst_left: u64,
     burst_pause_ns: u64,
@@ -57,7 +63,12 @@ impl<'a> Schedule<'a> {
         if let Some(rate) = &plan.stream.pace.rate {
             let common = plan.pool.as_ref().filter(|_| rate.common).map(|p| &p.common.due);
             let grace_ns = (GRACE_GAPS * 1e9 / rate.operations_per_s).max(Self::LEAST_GRACE_NS) as u64;
-            return Some(Self::new(Arrivals::new(rate, plan.seed, plan.place), common, epoch_ns, grace_ns));
+            return Some(Self::new(
+                Arrivals::new(rate, plan.stream.seed_or(plan.seed), plan.place),
+                common,
+                epoch_ns,
+                grace_ns,
+            ));
         }
         let listed = Arrivals::listed(&plan.stream.access)?;
         Some(Self::new(listed, None, epoch_ns, Self::LEAST_GRACE_NS as u64))
@@ -121,8 +132,11 @@ impl<'a> Pace<'a> {
             think_busy_ns: pace.think.map_or(0, |t| t.busy.0),
             think_every: pace.think.map_or(1, |t| t.every),
             until_think: pace.think.map_or(1, |t| t.every),
+            think_spell_ns: pace.think.map_or(0, |t| t.spell.0),
+            think_since_ns: released_ns,
             schedule: Schedule::of(plan, released_ns),
             syncs_are_due: plan.stream.access.is_timed(),
+            reads_at_once: plan.stream.reads_only_back(),
             burst_bytes: burst.map_or(0, |b| b.bytes.0),
             burst_left: burst.map_or(u64::MAX, |b| b.bytes.0),
             burst_pause_ns: burst.map_or(0, |b| b.pause.0),
@@ -140,18 +154,32 @@ impl<'a> Pace<'a> {
     }
 
     /// The pause before the next read or write.
-    fn take_think_ns(&mut self) -> u64 {
-        if self.until_think > 1 {
-            self.until_think -= 1;
+    fn take_think_ns(&mut self, now: u64) -> u64 {
+        let by_time =
+            self.think_spell_ns > 0 && now.saturating_sub(self.think_since_ns) >= self.think_spell_ns;
+        let by_number = match self.until_think {
+            0 => false,
+            1 => true,
+            _ => {
+                self.until_think -= 1;
+                false
+            }
+        };
+        if !by_time && !by_number {
             return 0;
         }
         self.until_think = self.think_every;
+        self.think_since_ns = now.saturating_add(self.think_ns);
         self.think_ns
     }
 
-    /// Whether the operation has a place in the schedule. A sync has only one in a list.
+    /// Whether the operation has a place in the schedule. A sync has only one in a list, and what is read back has none.
     pub fn is_paced(&self, op: &Op) -> bool {
-        self.syncs_are_due || !matches!(op.kind, OpKind::Sync { .. })
+        match op.kind {
+            OpKind::Sync { .. } => self.syncs_are_due,
+            OpKind::Read => !self.reads_at_once,
+            OpKind::Write | OpKind::Trim => true,
+        }
     }
 
     /// Computes and waits until an operation may be issued.
@@ -165,7 +193,8 @@ impl<'a> Pace<'a> {
         paused: &mut Paused,
     ) -> Waited {
         let due_ns = self.schedule.as_mut().map(Schedule::due);
-        let think_ns = if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { self.take_think_ns() };
+        let think_ns =
+            if matches!(op.kind, OpKind::Sync { .. }) { 0 } else { self.take_think_ns(machine.now()) };
         let think_ns = think_ns.saturating_add(op.think_ns);
         if think_ns > 0 {
             let from = machine.now();
@@ -190,7 +219,10 @@ impl<'a> Pace<'a> {
         {
             return Waited::Cut;
         }
-        Waited::Enough
+        if matches!(op.kind, OpKind::Sync { .. }) {
+            return Waited::Enough;
+        }
+        ratio::wait(machine, plan, together, deadline_ns).await
     }
 
     /// What comes after an operation that was issued at `issued_ns`: when it was due, how far behind the worker is, and a pause.
@@ -221,7 +253,9 @@ pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together
     together.look(machine.now());
     together.failed.get()
         || together.rule.get()
-        || together.first_done.get() && plan.stream.when_stopped != WhenStopped::Ignore
+        || plan.stream.when_stopped != WhenStopped::Ignore
+            && (together.first_done.get()
+                || plan.company.is_some_and(|company| together.companies.borrow().contains(&company)))
 }
 
 /// Computes for so long, unless a stop comes before.

@@ -10,7 +10,9 @@ use crate::files::FileNumber;
 use crate::host::Threads;
 use crate::machine::Machine;
 use crate::sets::Sets;
-use fathom_workload::ops::{Common, Place, PoolOps, PooledFiles, Region, Source, StreamOps, TurnOps};
+use fathom_workload::ops::{
+    Common, Kept, Place, PoolOps, PooledFiles, ReadBack, Region, Source, StreamOps, TurnOps,
+};
 use fathom_workload::{
     Access, Advice, Group, Isolation, Phase, Pick, Program, Raise, Sequence, Stream, Thread, Workload,
 };
@@ -39,6 +41,9 @@ pub(crate) struct Plan<'a> {
     pub operations: Option<u64>,
     pub bytes: Option<u64>,
     pub raise: Option<Raise>,
+    /// Its company, and whether it ends that only.
+    pub company: Option<u32>,
+    pub ends_company: bool,
     pub pool: Option<Member<'a>>,
     /// The part of each file, where the files take turns.
     pub parts: Vec<Region>,
@@ -57,7 +62,18 @@ pub(crate) struct Member<'a> {
 
 impl<'a> Plan<'a> {
     /// Where its operations come from; `None` if not one record fits.
-    pub fn source(&self) -> Option<Box<dyn Source + 'a>> {
+    pub fn source(&self, machine: &Machine) -> Option<Box<dyn Source + 'a>> {
+        if let Some(by) = self.stream.written_by {
+            let written = machine.written.borrow();
+            let left = written.get(&(by.phase, by.worker)).cloned().unwrap_or_default();
+            return Some(Box::new(ReadBack::new(left)));
+        }
+        let drawn = self.drawn()?;
+        let Some(how) = self.stream.keep_written else { return Some(drawn) };
+        Some(Box::new(Kept::new(drawn, how)))
+    }
+
+    fn drawn(&self) -> Option<Box<dyn Source + 'a>> {
         if self.stream.turns.is_some() {
             let ops = TurnOps::new(self.stream, &self.parts, self.seed, self.place)?;
             return Some(Box::new(ops));
@@ -258,6 +274,8 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     operations: phase.stop.operations,
                     bytes: phase.stop.bytes.map(|b| b.0),
                     raise: group.raise(phase),
+                    company: group.times.company,
+                    ends_company: group.times.ends_company,
                     pool,
                     parts,
                     between: Between::of(stream, files.len()),

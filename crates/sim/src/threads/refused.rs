@@ -2,7 +2,9 @@
 //! (contents of files, buffers, NUMA nodes) is accepted: no figure depends on it.
 
 use super::mapping::is_known;
-use fathom_workload::{Access, Action, Backend, Direction, Lock, Phase, Pick, Program, Stream, Workload};
+use fathom_workload::{
+    Access, Action, Backend, Direction, Does, Lock, Phase, Pick, Program, Stream, Workload,
+};
 
 /// MADV_POPULATE_WRITE, by its Linux number.
 const POPULATE_WRITE: u8 = 23;
@@ -23,6 +25,22 @@ fn of_phase(workload: &Workload, number: usize, phase: &Phase) -> Vec<String> {
     let mut refused = Vec::new();
     if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Command(_))) {
         refused.push(format!("{place}: a command cannot be run in virtual time; take the action out"));
+    }
+    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::Extend(_))) {
+        refused.push(format!(
+            "{place}: files that have their size and no space (extend) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
+        ));
+    }
+    if phase.before.iter().chain(&phase.after).any(|a| matches!(a, Action::ReserveBehind(_))) {
+        refused.push(format!(
+            "{place}: files that have their space and not their size (reserve-behind) cannot be simulated; reserve them, or make them empty (fio: fallocate=native or none)"
+        ));
+    }
+    if !phase.stop.steady_groups.is_empty() {
+        refused.push(format!(
+            "{place}: groups that end by themselves when they are steady cannot be simulated; take the stop steady for the whole phase \
+             (fio: leave steadystate out)"
+        ));
     }
     for group in &phase.groups {
         for thread in &group.threads {
@@ -48,6 +66,38 @@ fn of_stream(stream: &Stream) -> Option<String> {
         return no(
             "the back-end null (it calls nothing, so there is nothing to simulate)",
             "take another one (fio: any other ioengine)",
+        );
+    }
+    let listed_trim = |op: &fathom_workload::ListedOp| op.does == Some(Does::Trim);
+    if stream.direction.trims()
+        || matches!(&stream.access, Access::Listed(list) if list.iter().any(listed_trim))
+    {
+        return no(
+            "a trim (what a device makes of one is not modelled)",
+            "write instead, or leave it out (fio: rw=write for trimwrite)",
+        );
+    }
+    let moved = match stream.backend {
+        Backend::Calls(_) => Some((
+            "calls about files (allocate, truncate, create, stat, remove)",
+            "a flow has such operations",
+        )),
+        Backend::Compute(_) => Some(("computing", "leave the stream out, or give another a think")),
+        Backend::Beside => Some(("a program beside the streams", "leave the stream out")),
+        Backend::Posix => Some(("the C library's asynchronous I/O (posix)", "take aio or uring")),
+        Backend::Splice => Some(("splice through a pipe", "take psync")),
+        _ => None,
+    };
+    if let Some((what, instead)) = moved {
+        return no(what, instead);
+    }
+    if stream.until_full {
+        return no("a stream that goes on until there is no space (until_full)", "give it an amount");
+    }
+    if stream.pass_over != fathom_workload::PassOver::default() {
+        return no(
+            "an error to pass over, of which there is no model,",
+            "leave it out (fio: continue_on_error, ignore_error; a workload: pass_over)",
         );
     }
     let one_by_one = matches!(stream.backend, Backend::Mmap { .. } | Backend::Stdio { .. });
@@ -87,6 +137,12 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "leave it out (fio: hipri, nowait, uncached; a workload: high_priority, nowait, uncached, atomic)",
         );
     }
+    if !stream.priorities.is_empty() {
+        return no(
+            "an I/O priority of single operations",
+            "leave priorities out (fio: cmdprio_percentage, cmdprio_bssplit)",
+        );
+    }
     if stream.adaptive_depth.is_some() {
         return no("an adaptive queue depth", "give queue_depth a number");
     }
@@ -109,6 +165,24 @@ fn of_stream(stream: &Stream) -> Option<String> {
             "they go one operation after the other: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
              (IOzone: -k, -H; fio: iodepth)",
         );
+    }
+    if stream.pace.ratio.is_some() && stream.queue_depth > 1 {
+        return no(
+            "a ratio to other workers with a queue_depth above 1",
+            "leave the depth out (fio: iodepth with flow)",
+        );
+    }
+    if stream.apart && stream.queue_depth > 1 {
+        return no(
+            "operations in flight that wait for those they overlap",
+            "leave that out (fio: serialize_overlap; a workload: apart)",
+        );
+    }
+    if stream.pace.least.is_some() {
+        return no("a least rate", "leave it out (fio: rate_min, rate_iops_min; a workload: pace.least)");
+    }
+    if stream.pace.longest.is_some() {
+        return no("a longest latency", "leave it out (fio: max_latency; a workload: pace.longest)");
     }
     if stream.lock != Lock::No {
         return no("a file lock", "leave it out (IOzone: -W, -+l, -+L; a workload: lock)");
@@ -144,6 +218,23 @@ mod tests {
         assert!(deep.contains("one operation after the other"), "{deep}");
         let advised = refused("backend = { mmap = { advice = 3 } }").unwrap();
         assert!(advised.contains("advice 3") && advised.contains("-+A"), "{advised}");
+    }
+
+    #[test]
+    fn limits_are_refused_and_ratios_go_one_operation_after_the_other() {
+        for (stream, words) in [
+            ("pace = { least = { reads_per_s = 10 } }", "rate_iops_min"),
+            ("pace = { longest = { read = \"1ms\" } }", "max_latency"),
+            ("pass_over = { reads = [\"EIO\"] }", "ignore_error"),
+            (
+                "pace = { ratio = { weight = 2 } }\nbackend = { aio = {} }\nqueue_depth = 4",
+                "iodepth with flow",
+            ),
+        ] {
+            let why = refused(stream).unwrap();
+            assert!(why.contains(words), "{stream}: {why}");
+        }
+        assert_eq!(refused("pace = { ratio = { weight = 2 } }"), None);
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
 /// Whether the kernel does an operation through the page cache while it is handed in.
 fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
     match op.kind {
-        Kind::Sync { .. } => false,
+        Kind::Sync { .. } | Kind::Trim => false,
         _ if matches!(plan.stream.backend, Backend::Aio { .. }) => true,
         Kind::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
         Kind::Write => false,

@@ -3,7 +3,6 @@
 //! stop, before what comes after it is counted.
 
 use fathom_record::SteadyState;
-use fathom_record::steady::Steadiness;
 use fathom_workload::{Steady, SteadyFigure};
 
 /// The rounds of a phase.
@@ -26,14 +25,9 @@ pub(super) struct Rounds {
 impl Rounds {
     /// For a phase with so many workers.
     pub fn new(rule: Steady, workers: usize) -> Self {
-        let figure = match rule.of {
-            SteadyFigure::Operations => "operations",
-            SteadyFigure::Bytes => "bytes",
-            SteadyFigure::Latency => "latency",
-        };
         let state = SteadyState {
             asked: true,
-            figure: figure.into(),
+            figure: rule.of.word().into(),
             round_ns: rule.round.0,
             window: rule.window,
             ..SteadyState::default()
@@ -55,14 +49,14 @@ impl Rounds {
     pub fn counting(&mut self, now: u64) {
         self.missing = self.missing.saturating_sub(1);
         if self.missing == 0 && self.began_ns.is_none() {
-            self.began_ns = Some(now);
+            self.began_ns = Some(now.saturating_add(self.rule.after.0));
         }
     }
 
     /// An operation has ended. What ends with a round belongs to it.
     pub fn counted(&mut self, now: u64, latency_ns: u64, bytes: u64) {
         self.look(now);
-        if self.began_ns.is_some() {
+        if self.began_ns.is_some_and(|began_ns| began_ns < now || self.rule.after.0 == 0) {
             self.ops += 1;
             self.bytes += bytes;
             self.latency_ns = self.latency_ns.saturating_add(latency_ns);
@@ -89,16 +83,12 @@ impl Rounds {
             SteadyFigure::Bytes => per_second(bytes),
             SteadyFigure::Latency => (ops > 0).then(|| latency_ns as f64 / ops as f64),
         };
-        match figure {
-            Some(figure) => self.state.rounds.push(figure),
-            None => self.empty += 1,
-        }
-        if let Some(steadiness) = Steadiness::of(&self.state.rounds, self.rule.window as usize) {
-            self.state.mean = steadiness.mean;
-            self.state.range_percent = steadiness.range_percent;
-            self.state.slope_percent = steadiness.slope_percent;
-            self.state.reached = steadiness.within(self.rule.range_percent, self.rule.slope_percent);
-        }
+        self.empty += usize::from(figure.is_none());
+        let rule = self.rule;
+        self.state.add(figure, |found| match rule.criterion {
+            None => found.within(rule.range_percent, rule.slope_percent),
+            Some(how) => found.is_below(how.limit().number(), how.is_slope(), how.limit().is_percent()),
+        });
         let rounds = self.state.rounds.len() + self.empty;
         self.over = self.state.reached || rounds >= self.rule.most_rounds as usize;
     }
@@ -112,7 +102,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::Duration;
+    use fathom_workload::{Criterion, Duration, Limit};
 
     fn rounds(of: SteadyFigure, workers: usize) -> Rounds {
         let rule = Steady { of, round: Duration(1000), window: 3, most_rounds: 6, ..Steady::default() };
@@ -133,6 +123,25 @@ mod tests {
         let state = rounds.state();
         assert_eq!(state.rounds, [1e7, 1e7, 1e7]);
         assert!(state.reached && state.asked);
+    }
+
+    #[test]
+    fn rounds_may_begin_later_and_one_criterion_may_count_alone() {
+        let criterion = Some(Criterion::Slope(Limit::Percent(1.0)));
+        let rule =
+            Steady { round: Duration(1000), window: 3, criterion, after: Duration(500), ..Steady::default() };
+        let mut rounds = Rounds::new(rule, 1);
+        rounds.counting(0);
+        rounds.counted(400, 7, 1);
+        // 1, 9, 1: the range is large, and there is no slope.
+        for (round, ops) in [(0, 1), (1, 9), (2, 1)] {
+            for op in 0..ops {
+                rounds.counted(600 + round * 1000 + op, 7, 1);
+            }
+        }
+        assert!(!rounds.look(3500));
+        assert!(rounds.look(3501));
+        assert_eq!(rounds.state().rounds, [1e6, 9e6, 1e6]);
     }
 
     #[test]

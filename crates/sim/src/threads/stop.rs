@@ -1,16 +1,19 @@
 //! What the workers of a phase share while they run: the stop flag, how much of a common amount was taken, the interval series, and the
 //! rounds of a steady state.
 
+use super::ratio::Progress;
 use super::steady::Rounds;
 use fathom_record::{Histogram, Interval, OpKind, SteadyState};
 use fathom_workload::{Failed, Steady};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Shared by all workers of a phase.
 pub(crate) struct Together {
     /// The first worker is done, and the others are to stop counting.
     pub first_done: Cell<bool>,
+    /// Companies of which a worker is done that ends them.
+    pub companies: RefCell<BTreeSet<u32>>,
     /// A worker failed: all leave.
     pub failed: Cell<bool>,
     /// Who fails leaves alone.
@@ -23,6 +26,8 @@ pub(crate) struct Together {
     pub bytes: Cell<u64>,
     /// What the device had written when the last clock so far stopped.
     pub written_bytes: Cell<u64>,
+    /// How far those are that keep a ratio.
+    pub progress: Progress,
     series: Option<RefCell<Series>>,
     rounds: Option<RefCell<Rounds>>,
 }
@@ -59,6 +64,7 @@ impl Together {
         let series = Series { width_ns: interval_ns, begin_ns: 0, began: false, cells: Vec::new() };
         Self {
             first_done: Cell::new(false),
+            companies: RefCell::default(),
             failed: Cell::new(false),
             fails_alone: false,
             rule: Cell::new(false),
@@ -66,6 +72,7 @@ impl Together {
             operations: Cell::new(0),
             bytes: Cell::new(0),
             written_bytes: Cell::new(0),
+            progress: Progress::default(),
             series: (interval_ns > 0).then(|| RefCell::new(series)),
             rounds: steady.map(|rule| RefCell::new(Rounds::new(rule, workers))),
         }
@@ -75,6 +82,14 @@ impl Together {
     #[must_use]
     pub fn failing(self, failed: Failed) -> Self {
         Self { fails_alone: failed == Failed::Worker, ..self }
+    }
+
+    /// A worker is done that ends others: all, or those of its company.
+    pub fn is_done(&self, ends: Option<u32>) {
+        match ends {
+            Some(company) => drop(self.companies.borrow_mut().insert(company)),
+            None => self.first_done.set(true),
+        }
     }
 
     /// A worker failed.

@@ -136,6 +136,7 @@ impl Worked {
             stats: stats.chain(self.more_stats).collect(),
             rows: self.rows,
             ending: self.ending,
+            passed: None,
             op_log: self.log,
             intervals: Vec::new(),
         }

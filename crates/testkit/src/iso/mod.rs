@@ -11,6 +11,7 @@ pub mod hostile;
 mod layout;
 pub mod raw;
 mod records;
+pub mod samples;
 pub mod sparse;
 pub mod susp;
 pub mod valid;

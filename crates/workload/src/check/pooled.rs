@@ -1,9 +1,20 @@
 //! Whether a stream over all files of a set makes sense, and whether what only such a stream can have is asked of another.
 
 use crate::{
-    Access, Amount, Backend, Bytes, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record,
-    Scaled, Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
+    Access, Amount, Bytes, Data, Direction, Duration, FileSet, Files, ListedOp, Pick, Record, Scaled,
+    Sequence, Sizing, Stream, Turns, Verify, WhenStopped,
 };
+
+/// Whether records are multiples of a block.
+fn of_whole_blocks(record: &Record, block: u64) -> bool {
+    let whole = |bytes: u64| block > 0 && bytes.is_multiple_of(block);
+    match record {
+        Record::Fixed(size) => whole(size.0),
+        Record::Between { min, .. } => whole(min.0),
+        Record::Split(sizes) => sizes.iter().all(|(size, _)| whole(size.0)),
+        Record::ByKind { read, write } => of_whole_blocks(read, block) && of_whole_blocks(write, block),
+    }
+}
 
 /// Everything that is wrong with it.
 pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<String> {
@@ -15,8 +26,7 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
     };
     if let Some(sync) = stream.sync_every.filter(|s| s.inside) {
         wrong(sync.writes != 1, "sync_every inside the write means every write; writes = 1 is needed");
-        let asynchronous =
-            matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. }) || stream.queue_depth > 1;
+        let asynchronous = stream.backend.is_asynchronous() || stream.queue_depth > 1;
         wrong(
             asynchronous,
             "sync_every inside the write needs a back-end that does one operation after the other",
@@ -31,15 +41,16 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         wrong(!fits, "checksummed data needs a fixed record size that is a multiple of the block");
     }
     if let Data::Sealed(sealed) = &stream.data {
-        let whole = |bytes: u64| sealed.block.0 > 0 && bytes.is_multiple_of(sealed.block.0);
-        let fits = match &stream.record {
-            Record::Fixed(size) => whole(size.0),
-            Record::Between { min, .. } => whole(min.0),
-            Record::Split(sizes) => sizes.iter().all(|(size, _)| whole(size.0)),
-        };
         wrong(
-            !fits || !whole(stream.start.0),
-            "sealed data need record sizes and a start that are multiples of the block",
+            !of_whole_blocks(&stream.record, sealed.block.0),
+            "sealed data need record sizes that are multiples of the block",
+        );
+    }
+    // The blocks of a stream are counted from its start; what a file is laid out with begins with the file.
+    if let (Data::Sealed(sealed), Data::Sealed(_)) = (&set.data, &stream.data) {
+        wrong(
+            sealed.block.0 > 0 && !stream.start.0.is_multiple_of(sealed.block.0),
+            "a file set of sealed data has its blocks from the beginning of its files on; start is a multiple of the block",
         );
     }
     if stream.pick != Pick::All {
@@ -64,6 +75,9 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         errors.extend(turn_errors(set, stream, turns));
         return errors;
     }
+    for text in common_errors(set, stream) {
+        wrong(true, &text);
+    }
     let common = stream.sequence == Sequence::Common;
     if let (Data::Checksummed { block }, Access::Scaled(_), Sizing::Fixed(file)) =
         (&stream.data, &stream.access, &set.size)
@@ -75,10 +89,6 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
             "checksummed blocks at scaled positions need files that are a multiple of the block: in others the positions of the second file on lie across blocks",
         );
     }
-    wrong(
-        matches!(set.files, Files::Tree(_)),
-        "a stream over all files needs a list or numbered files, not a tree",
-    );
     wrong(
         !matches!(set.size, Sizing::Fixed(b) if b.0 > 0),
         "a stream over all files needs files of one size above 0",
@@ -94,24 +104,8 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
         "a stream over all files works on all of each; start and length do not go with it",
     );
     wrong(
-        stream.when_stopped != WhenStopped::Leave,
-        "a stream over all files leaves when it is stopped; nothing else goes with it",
-    );
-    wrong(
         stream.sync_every.is_some_and(|s| !s.inside),
         "sync_every counts the writes of one file; with pick = \"all\" use sync_series, or inside = true",
-    );
-    wrong(
-        stream.log_operations
-            || stream.adaptive_depth.is_some()
-            || stream.disturb_every > 0
-            || stream.warm_first_record,
-        "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
-    );
-    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
-    wrong(
-        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
-        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
     );
     wrong(
         common && ramp.0 > 0 && stream.amount != Amount::Endless,
@@ -127,18 +121,45 @@ pub(super) fn errors(ramp: Duration, set: &FileSet, stream: &Stream) -> Vec<Stri
     errors
 }
 
+/// What is wrong with any stream over all files of a set.
+fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
+    let no_single_file =
+        stream.adaptive_depth.is_some() || stream.disturb_every > 0 || stream.warm_first_record;
+    let listed = matches!(stream.access, Access::Listed(_));
+    let found = [
+        (
+            matches!(set.files, Files::Tree(_)),
+            "a stream over all files needs a list or numbered files, not a tree",
+        ),
+        (
+            stream.when_stopped != WhenStopped::Leave,
+            "a stream over all files leaves when it is stopped; nothing else goes with it",
+        ),
+        (
+            listed && no_single_file,
+            "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+        ),
+        (
+            !listed && (no_single_file || stream.log_operations),
+            "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+        ),
+        (stream.lock != crate::Lock::No, "locks do not go with pick = \"all\""),
+        (
+            stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
+            "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
+        ),
+    ];
+    found.into_iter().filter(|&(is, _)| is).map(|(_, text)| text.to_owned()).collect()
+}
+
 /// What is wrong with a stream whose files take turns.
 fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
-    let mut errors: Vec<String> = Vec::new();
+    let mut errors = common_errors(set, stream);
     let mut wrong = |is: bool, text: &str| {
         if is {
             errors.push(text.into());
         }
     };
-    wrong(
-        matches!(set.files, Files::Tree(_)),
-        "a stream over all files needs a list or numbered files, not a tree",
-    );
     wrong(set.files.count() > u64::from(u32::MAX), "a stream over all files takes at most 4294967295 files");
     wrong(
         matches!(
@@ -170,28 +191,12 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
         "sync_series and exclusive do not go with turns; sync_every syncs the file whose turn it is",
     );
     wrong(stream.pace.rate.is_some_and(|r| r.common), "a common rate does not go with turns");
-    wrong(
-        stream.when_stopped != WhenStopped::Leave,
-        "a stream over all files leaves when it is stopped; nothing else goes with it",
-    );
-    wrong(
-        stream.log_operations
-            || stream.adaptive_depth.is_some()
-            || stream.disturb_every > 0
-            || stream.warm_first_record,
-        "log_operations, adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
-    );
-    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
-    wrong(
-        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
-        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
-    );
     errors
 }
 
 /// What is wrong with a list of operations on all files of a set.
 fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String> {
-    let mut errors: Vec<String> = Vec::new();
+    let mut errors = common_errors(set, stream);
     let mut wrong = |is: bool, text: &str| {
         if is {
             errors.push(text.into());
@@ -213,29 +218,12 @@ fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String>
         wrong(list.iter().any(beyond), "the list goes beyond the end of a file of the set");
     }
     wrong(
-        matches!(set.files, Files::Tree(_)),
-        "a stream over all files needs a list or numbered files, not a tree",
-    );
-    wrong(
         stream.sequence == Sequence::Common || stream.sync_series.is_some() || stream.exclusive,
         "a list of operations is each worker's own: no common sequence, sync_series or exclusive",
     );
     wrong(
         stream.sync_every.is_some_and(|s| !s.inside),
         "sync_every counts the writes of one file; the list may have syncs of its own",
-    );
-    wrong(
-        stream.when_stopped != WhenStopped::Leave,
-        "a stream over all files leaves when it is stopped; nothing else goes with it",
-    );
-    wrong(
-        stream.adaptive_depth.is_some() || stream.disturb_every > 0 || stream.warm_first_record,
-        "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
-    );
-    wrong(stream.lock != crate::Lock::No, "locks do not go with pick = \"all\"");
-    wrong(
-        stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
-        "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
     );
     errors
 }

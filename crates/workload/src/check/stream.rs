@@ -32,6 +32,8 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     }
     errors.extend(access_error(&stream.access, &stream.record));
     errors.extend(super::aligned::error(stream));
+    errors.extend(super::by_kind::errors(stream));
+    errors.extend(super::calls::errors(group.ramp(phase), stream));
     if let Some(turns) = &stream.turns {
         // The files are what is in this order, and they are alike.
         errors.extend(access_error(&turns.order, &Record::Fixed(crate::Bytes(1))));
@@ -48,13 +50,16 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(amount_error(stream));
     errors.extend(endless_error((phase, group), stream));
     errors.extend(depth_errors(stream));
+    errors.extend(super::priority::errors(stream));
+    errors.extend(super::pass_over::errors(stream));
+    errors.extend(super::nodes::error(stream));
     if let Some(rate) = stream.pace.rate
         && !(rate.operations_per_s > 0.0 && rate.operations_per_s.is_finite())
     {
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
     if let Some(think) = stream.pace.think {
-        if think.every == 0 {
+        if think.every == 0 && think.spell.0 == 0 {
             errors.push("a pause before every 0 operations; 1 is before each".into());
         }
         if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
@@ -63,6 +68,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             );
         }
     }
+    errors.extend(super::limits::errors(stream));
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
         errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
     }
@@ -75,6 +81,8 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     }
     errors.extend(data_error(&stream.data));
     errors.extend(super::pooled::errors(group.ramp(phase), set, stream));
+    errors.extend(super::trims::errors(stream));
+    errors.extend(super::kept::errors(workload, (phase, group), stream));
     errors
 }
 
@@ -112,6 +120,9 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
 }
 
 fn record_errors(record: &Record) -> Vec<String> {
+    if let Record::ByKind { read, write } = record {
+        return [record_errors(read), record_errors(write)].concat();
+    }
     let mut errors = Vec::new();
     if record.unit().0 == 0 {
         errors.push("the record size is 0".into());
@@ -158,6 +169,11 @@ fn region_errors(stream: &Stream, file: &Sizing) -> Vec<String> {
             "a shuffle of {records} records is too large to hold in memory; permuted visits each record once without a list"
         ));
     }
+    if stream.fills() && records > MOST_SHUFFLED {
+        errors.push(format!(
+            "{records} units are too many to remember which of them were given back; take one record size"
+        ));
+    }
     if let Access::Zoned(zones) = &stream.access
         && records < zones.len() as u64
     {
@@ -192,7 +208,7 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             _ if !matches!(record, Record::Fixed(_)) => Some("runs need a fixed record size".into()),
             ref inner => access_error(inner, record),
         },
-        Access::Striped { run, gap } => match record {
+        Access::Striped { run, gap, by_kind: _ } => match record {
             Record::Fixed(size)
                 if run.0 > 0 && run.0.is_multiple_of(size.0.max(1)) && run.0.checked_add(gap.0).is_some() =>
             {
@@ -219,8 +235,11 @@ fn zone_error(zones: &[Zone]) -> Option<String> {
     if zones.is_empty() {
         return Some("the zoned access has no zone".into());
     }
-    if !zones.iter().all(|z| z.operations_percent > 0.0 && z.region_percent > 0.0) {
-        return Some("every zone needs a share of the operations and of the region above 0".into());
+    if !zones.iter().all(|z| z.operations_percent >= 0.0 && z.region_percent > 0.0) {
+        return Some(
+            "every zone needs a share of the region above 0, and one of the operations that is not below 0"
+                .into(),
+        );
     }
     let sums: [(&str, f64); 2] = [
         ("operations_percent", zones.iter().map(|z| z.operations_percent).sum()),
@@ -243,6 +262,12 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     }
     if adaptive.window.0 == 0 {
         errors.push("the window of adaptive_depth is 0; 200ms is the default".into());
+    }
+    if adaptive.longest == Some(Duration(0)) {
+        errors.push("a search of adaptive_depth that takes no time finds nothing; leave longest out".into());
+    }
+    if adaptive.goes_on && matches!(adaptive.goal, DepthGoal::Knee { .. }) {
+        errors.push("adaptive_depth goes on looking for a latency only: a knee has no limit to keep".into());
     }
     match adaptive.goal {
         DepthGoal::Latency { percentile, .. } if !(percentile > 0.0 && percentile <= 100.0) => {
@@ -289,8 +314,9 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
         if stream.sync_every.is_some() && (stream.access.is_timed() || does(Does::syncs)) {
             errors.push("the list says what is synced, and when; leave sync_every out".into());
         }
-        if stream.direction == Direction::Read && does(|d| d == Does::Write)
-            || stream.direction == Direction::Write && does(|d| d == Does::Read)
+        if !stream.direction.writes() && does(|d| d == Does::Write)
+            || !stream.direction.reads() && does(|d| d == Does::Read)
+            || stream.direction == Direction::Read && does(|d| d == Does::Trim)
         {
             errors.push("an operation of the list does what the direction of the stream excludes; direction = { mix = ... } allows both".into());
         }
@@ -332,19 +358,20 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
     }
     // These end a phase whatever its workers do: operations and bytes are counted over all of them, and waiting for a steady state is
     // given up after so many rounds.
-    let Stop { time: _, operations, bytes, steady, first_done: _, failed: _, exhausted: _, finished: _ } =
-        &phase.stop;
+    let Stop { operations, bytes, steady, .. } = &phase.stop;
     if group.time(phase).is_some() || operations.is_some() || bytes.is_some() || steady.is_some() {
         return None;
     }
     // The first to be done ends the others only if one can be done, and only those that obey.
+    let ends = |other: &&Group| {
+        let beyond = other.times.ends_company && other.times.company != group.times.company;
+        !other.times.ends_nobody && !beyond
+    };
     let first_done = phase.stop.first_done.is_some()
         && stream.when_stopped == WhenStopped::Leave
-        && phase.groups.iter().filter(|g| !g.times.ends_nobody).flat_map(|g| &g.threads).any(|t| {
-            match &t.program {
-                Program::Stream(other) => other.amount != Amount::Endless,
-                Program::Flow(flow) => flow.loops.is_some(),
-            }
+        && phase.groups.iter().filter(|g| ends(g)).flat_map(|g| &g.threads).any(|t| match &t.program {
+            Program::Stream(other) => other.amount != Amount::Endless,
+            Program::Flow(flow) => flow.loops.is_some(),
         });
     (!first_done).then(|| {
         "it never ends: give an amount, or the phase a stop by time, operations, bytes or steady".into()

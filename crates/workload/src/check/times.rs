@@ -24,16 +24,28 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
         errors.extend(too_short("the interval", phase.interval));
     }
     errors.extend(phase.stop.time.and_then(|t| too_long("the time of stop", t)));
-    if let Some(steady) = phase.stop.steady {
+    let of_groups = phase.stop.steady_groups.iter().map(|of| of.rule);
+    for steady in phase.stop.steady.into_iter().chain(of_groups) {
+        errors.extend(too_long("the time after which steady begins", steady.after));
         errors.extend(too_long("the round of steady", steady.round));
         if steady.round.0 > 0 {
             errors.extend(too_short("the round of steady", steady.round));
         }
     }
+    let flows =
+        || phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(t.program, Program::Flow(_)));
+    if phase.groups.iter().any(|g| g.times.ends_company) && flows() {
+        errors.push(
+            "companies are for streams, and a program of the phase is a flow; leave ends_company out".into(),
+        );
+    }
     for group in &phase.groups {
         let of = |what: &str| format!("the {what} of group {}", group.name);
         errors.extend(too_long(&of("delay"), group.times.delay));
         errors.extend(group.times.ramp.and_then(|t| too_long(&of("ramp"), t)));
+        if group.times.ends_company && group.times.company.is_none() {
+            errors.push(format!("group {} ends its company, and is in none; give it a company", group.name));
+        }
         errors.extend(group.times.stop.and_then(|t| too_long(&of("time"), t)));
     }
     for thread in phase.groups.iter().flat_map(|g| &g.threads) {
@@ -47,8 +59,20 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     errors.extend(stream.pace.think.and_then(|t| too_long("the time of think", t.time)));
+    errors.extend(stream.pace.think.and_then(|t| too_long("the time between pauses to think", t.spell)));
+    errors.extend(stream.pace.ratio.and_then(|r| too_long("the sleep of a ratio", r.sleep)));
+    errors.extend(stream.pace.least.and_then(|l| too_long("the window of least", l.window)));
+    errors.extend(stream.pace.least.and_then(|l| too_long("the grace of least", l.grace)));
+    let longest = stream.pace.longest;
+    errors.extend(longest.and_then(|l| too_long("the longest latency", l.read.max(l.write))));
     errors.extend(stream.pace.burst.and_then(|b| too_long("the pause of burst", b.pause)));
     errors.extend(stream.adaptive_depth.and_then(|a| too_long("the window of adaptive_depth", a.window)));
+    errors.extend(
+        stream
+            .adaptive_depth
+            .and_then(|a| a.longest)
+            .and_then(|t| too_long("the longest search of adaptive_depth", t)),
+    );
     if let Access::Listed(list) = &stream.access {
         errors.extend(list.iter().find_map(|op| too_long("a think time of the list", op.think)));
         let last = list.iter().filter_map(|op| op.due).max();

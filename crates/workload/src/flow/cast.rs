@@ -27,8 +27,8 @@ pub struct Place {
     pub first_wait: usize,
     /// Bytes of memory of its own; 0: none.
     pub memory: u64,
-    /// Best-effort I/O priority.
-    pub io_priority: Option<u8>,
+    /// I/O priority, class in the bits above the 13th; without it the process's own.
+    pub io_priority: Option<u16>,
 }
 
 /// The programs of a phase and who executes them.
@@ -132,7 +132,7 @@ impl Cast {
             first_row: self.rows,
             first_wait: self.waits,
             memory: thread.memory.0,
-            io_priority: thread.io_priority,
+            io_priority: thread.io_priority_number(),
         }));
         self.crews[process].push(worker);
         self.rows += self.programs[program].ops.len();

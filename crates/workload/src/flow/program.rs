@@ -239,16 +239,7 @@ mod tests {
     use super::*;
 
     fn op(name: &str, act: Act) -> FlowOp {
-        let mut op: FlowOp = crate::Workload::from_toml(
-            "name = \"t\"\n[[phase]]\nname = \"p\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[[phase.group.thread.program.flow.op]]\nname = \"x\"\nact = \"read\"",
-        )
-        .map(|w| match &w.phases[0].groups[0].threads[0].program {
-            crate::Program::Flow(flow) => flow.ops[0].clone(),
-            crate::Program::Stream(_) => unreachable!("the text holds a flow"),
-        })
-        .unwrap();
-        (op.name, op.act) = (name.into(), act);
-        op
+        FlowOp::new(name, act)
     }
 
     #[test]

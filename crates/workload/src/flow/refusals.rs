@@ -88,11 +88,6 @@ impl Checked<'_> {
                 return Some(format!("the file set {name} is write-only, and the operation reads it"));
             }
             let tree = matches!(set.files, Files::Tree(_));
-            if op.act == Act::Create && !tree {
-                return Some(format!(
-                    "files are created only in trees, which are removed as a whole; {name} is a list of files"
-                ));
-            }
             if matches!(op.act, Act::MakeDirectory | Act::RemoveDirectory) && !tree {
                 return Some(format!("only trees have leaf directories; {name} is a list of files"));
             }

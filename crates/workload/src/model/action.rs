@@ -19,6 +19,12 @@ pub enum Action {
     /// Give every file of the set its full size and its space (fallocate) without writing it: what lies there is read as zeros. Files
     /// that are large enough are left alone.
     Reserve(String),
+    /// Reserve the space of every file of the set up to its full size, and leave its size as it is (fallocate, KEEP_SIZE): it grows as it
+    /// is written. Files that are missing are made, empty; files that are large enough are left alone.
+    ReserveBehind(String),
+    /// Give every file of the set its full size without its space (ftruncate): a hole, which is read as zeros. Files that are large
+    /// enough are left alone.
+    Extend(String),
     /// Remove the files of the set and create them empty.
     Recreate(String),
     /// Remove the files of the set that we created, unless the set is to be kept.

@@ -41,6 +41,9 @@ pub enum Data {
         /// Of those, percent that repeat inside the same file (the rest repeat across files).
         #[serde(default, skip_serializing_if = "super::is_default")]
         within_percent: u8,
+        /// How many different records there are among them, in a file and across files; 0: 16.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        distinct: u32,
     },
     /// Every 8-byte word is a function of its position in the file and a tag, so that a misplaced, stale or torn block shows.
     Positioned {

@@ -101,6 +101,36 @@ pub struct FlowOp {
     pub high_water: Value,
 }
 
+impl FlowOp {
+    /// One that is done once, on nothing yet.
+    #[must_use]
+    pub fn new(name: impl Into<String>, act: Act) -> Self {
+        Self {
+            name: name.into(),
+            act,
+            ops: Vec::new(),
+            fileset: None,
+            slot: None,
+            source_slot: None,
+            size: Value::default(),
+            working_set: Value::default(),
+            positions: Vec::new(),
+            random: false,
+            repeat: once(),
+            rotate: false,
+            entry: None,
+            direct: false,
+            sync: false,
+            no_readahead: false,
+            value: Value::default(),
+            text: String::new(),
+            target: None,
+            blocking: false,
+            high_water: once(),
+        }
+    }
+}
+
 /// A number in a flow: fixed, or drawn from a random variable each time it is needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(

@@ -1,6 +1,6 @@
 //! Who runs: groups of processes, each with threads, each with a program.
 
-use super::{Flow, Phase, Raise, Stream, is_default};
+use super::{Flow, IoClass, Phase, Raise, Stream, is_default};
 use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,13 @@ pub struct Times {
     /// With the stop `first_done`: that its workers are done, or their own time is over, ends nobody. It is ended by the others all the same.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_nobody: bool,
+    /// Groups with the same number are a company.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub company: Option<u32>,
+    /// With the stop `first_done`: that its workers are done, or their own time is over, ends its company only. It is ended by its company
+    /// and by those that end all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends_company: bool,
 }
 
 impl Group {
@@ -81,11 +88,23 @@ pub struct Thread {
     /// Size of the thread's I/O buffer area; 0: one record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory: Bytes,
-    /// Best-effort I/O priority, 0 (first) to 7; without it the process's own.
+    /// Level of its I/O priority, 0 (first) to 7; without it, and without a class, the process's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u8>,
+    /// Class of its I/O priority; best effort where only a level is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_class: Option<IoClass>,
     /// What it does.
     pub program: Program,
+}
+
+impl Thread {
+    /// Its I/O priority as the kernel has it, if it has one of its own: see [`IoClass::with_level`].
+    #[must_use]
+    pub fn io_priority_number(&self) -> Option<u16> {
+        (self.io_priority.is_some() || self.io_class.is_some())
+            .then(|| self.io_class.unwrap_or(IoClass::BestEffort).with_level(self.io_priority.unwrap_or(0)))
+    }
 }
 
 /// What a thread does.

@@ -1,31 +1,58 @@
 //! The model, one noun a file: what a workload is made of. Plain data that serialises as the native format; what it means is
 //! checked in `check` and executed elsewhere.
 
+mod access;
 mod action;
+mod backend;
+mod buffers;
+mod calls;
 mod data;
 mod files;
 mod flow;
 mod group;
+mod kept;
+mod limits;
+mod nodes;
+mod opening;
+mod pace;
+mod pass_over;
 mod phase;
+mod priority;
 mod random;
+mod ranks;
 mod sealed;
+mod steady;
 mod stream;
+mod syncs;
 
+pub use access::{Access, Does, ListedOp, Scaled, Zone};
 pub use action::Action;
+pub use backend::{Backend, MapFlush, Pvsync2, SyncCall, Uring};
+pub use buffers::{Buffers, Node, Pages};
+pub use calls::{Beside, Compute, FileCall, StatCall};
 pub use data::{Data, Verify};
 pub use files::{Existing, FileSet, Files, Share, Sizing, Tree};
 pub use flow::{Act, Flow, FlowOp, Offsets, Value};
 pub use group::{Group, Isolation, Pinning, Program, Thread, Times};
+pub use kept::{KeepWritten, WrittenBy};
+pub use limits::{Least, Longest, Ratio};
+pub use nodes::Nodes;
+pub use opening::{Advice, Open, OpenSync};
+pub use pace::{Arrivals, Burst, Pace, Rate, Think};
+pub use pass_over::{ErrorNumber, PassOver};
 pub use phase::{
     Axes, CacheState, Exhausted, Failed, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,
 };
+pub use priority::{IoClass, PriorityShare};
 pub use random::{Generator, RandomVariable, Row, Shape, Ties};
+pub use ranks::{Layout, Ranks};
 pub use sealed::{Sealed, Sum};
+pub use steady::{Criterion, Limit, SteadyGroups};
 pub use stream::{
-    Access, AdaptiveDepth, Advice, Amount, Arrivals, Backend, Buffers, Burst, DepthGoal, Direction, Does,
-    ListedOp, Lock, MapFlush, Mix, Node, Open, OpenSync, Pace, Pages, Pick, Pvsync2, Rate, Record, Scaled,
-    Sequence, Stream, SyncCall, SyncEvery, SyncSeries, Think, Timed, Turns, Uring, WhenStopped, Zone,
+    AdaptiveDepth, Amount, DepthGoal, Direction, Lock, Mix, Pick, Record, Sequence, Stream, Timed, Turns,
+    WhenStopped,
 };
+pub use syncs::{SyncEvery, SyncSeries};
 
 use crate::Seed;
 use serde::{Deserialize, Serialize};
@@ -49,6 +76,9 @@ pub struct Workload {
     /// Random variables by name; numbers in file sets and flows may refer to them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, RandomVariable>,
+    /// How it is divided among ranks on many hosts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ranks: Ranks,
     /// The files.
     #[serde(default, rename = "fileset", skip_serializing_if = "Vec::is_empty")]
     pub filesets: Vec<FileSet>,

@@ -1,6 +1,6 @@
 //! A phase: what runs between two barriers, and what ends it.
 
-use super::{Action, Group, is_default};
+use super::{Action, Criterion, Group, SteadyGroups, is_default};
 use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,6 +107,9 @@ pub struct Stop {
     /// Steady state, or the most rounds spent on waiting for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
+    /// Groups that end by themselves when they are steady. For streams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady_groups: Vec<SteadyGroups>,
     /// The first worker that is done ends the others' counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_done: Option<Stonewall>,
@@ -176,6 +179,12 @@ pub struct Steady {
     pub range_percent: f64,
     /// Allowed change of the fitted line over the window, in percent of the mean.
     pub slope_percent: f64,
+    /// What counts instead of these two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<Criterion>,
+    /// Rounds begin so long after the warm-up.
+    #[serde(skip_serializing_if = "is_default")]
+    pub after: Duration,
 }
 
 impl Default for Steady {
@@ -187,6 +196,8 @@ impl Default for Steady {
             most_rounds: 25,
             range_percent: 20.0,
             slope_percent: 10.0,
+            criterion: None,
+            after: Duration(0),
         }
     }
 }
@@ -202,6 +213,18 @@ pub enum SteadyFigure {
     Bytes,
     /// Mean latency.
     Latency,
+}
+
+impl SteadyFigure {
+    /// Its word in texts and records.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Operations => "operations",
+            Self::Bytes => "bytes",
+            Self::Latency => "latency",
+        }
+    }
 }
 
 /// The rule "the first to finish stops the clock of all".

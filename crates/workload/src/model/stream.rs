@@ -1,7 +1,10 @@
 //! A stream: one kind of I/O on one file, in one order. What stands inside the clock is part of the model.
 
-use super::{Data, Verify, is_default};
-use crate::{Bytes, Duration};
+use super::{
+    Access, Backend, Beside, Buffers, Data, KeepWritten, Open, Pace, PassOver, PriorityShare, SyncEvery,
+    SyncSeries, Verify, WrittenBy, is_default,
+};
+use crate::{Bytes, Duration, Seed};
 use serde::{Deserialize, Serialize};
 
 /// One stream.
@@ -42,12 +45,15 @@ pub struct Stream {
     /// By which calls.
     #[serde(default, skip_serializing_if = "is_default")]
     pub backend: Backend,
-    /// Operations in flight at once. Above 1 only with asynchronous back-ends (uring, aio) and null.
+    /// Operations in flight at once. Above 1 only with asynchronous back-ends (uring, aio, posix) and null.
     #[serde(default = "super::one", skip_serializing_if = "super::is_one")]
     pub queue_depth: u32,
     /// Let the engine find the depth, from 1 up to `queue_depth`; without it the depth is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_depth: Option<AdaptiveDepth>,
+    /// Operations in flight do not overlap: one that would waits until those that it overlaps are done.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub apart: bool,
     /// What the I/O buffers are made of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffers: Buffers,
@@ -81,6 +87,12 @@ pub struct Stream {
     /// What is checked after reading.
     #[serde(default, skip_serializing_if = "is_default")]
     pub verify: Verify,
+    /// What it has written is remembered, to be read back. Where something is, only that is checked of what is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_written: Option<KeepWritten>,
+    /// It reads what another worker remembers to have written, instead of a region of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<WrittenBy>,
     /// Pause and rate.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pace: Pace,
@@ -102,6 +114,21 @@ pub struct Stream {
     /// What it does when a stop rule of the phase ends it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_stopped: WhenStopped,
+    /// Its operations follow from this seed instead of the workload's; the data of files do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+    /// A write that finds no space ends it as if its amount were done, instead of failing it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub until_full: bool,
+    /// The program of the back-end beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+    /// I/O priorities of single operations. With the back-ends uring and aio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityShare>,
+    /// Errors of operations that do not end it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pass_over: PassOver,
 }
 
 impl Stream {
@@ -123,6 +150,7 @@ impl Stream {
             backend: Backend::default(),
             queue_depth: 1,
             adaptive_depth: None,
+            apart: false,
             buffers: Buffers::default(),
             open: Open::default(),
             sync_before: false,
@@ -134,6 +162,8 @@ impl Stream {
             exclusive: false,
             data: Data::default(),
             verify: Verify::default(),
+            keep_written: None,
+            written_by: None,
             pace: Pace::default(),
             buffer_area: Bytes(0),
             purge: Bytes(0),
@@ -141,7 +171,27 @@ impl Stream {
             disturb_every: 0,
             log_operations: false,
             when_stopped: WhenStopped::default(),
+            seed: None,
+            until_full: false,
+            beside: None,
+            priorities: Vec::new(),
+            pass_over: PassOver::default(),
         }
+    }
+
+    /// The seed of its operations, in a workload of this seed.
+    #[must_use]
+    pub fn seed_or(&self, seed: u64) -> u64 {
+        self.seed.map_or(seed, |own| own.0)
+    }
+}
+
+impl Stream {
+    /// Whether its records, which change their sizes and go in no order, fill the region: each begins where no other of a pass lies, and
+    /// is cut where one does. So it is where records are given back.
+    #[must_use]
+    pub fn fills(&self) -> bool {
+        self.direction.trims() && self.access == Access::Permuted && !matches!(self.record, Record::Fixed(_))
     }
 }
 
@@ -204,7 +254,7 @@ pub enum Sequence {
     Common,
 }
 
-/// Reading, writing, or a mix.
+/// Reading, writing, a mix, or giving back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -214,6 +264,30 @@ pub enum Direction {
     Write,
     /// Both.
     Mix(Mix),
+    /// Give the records back: a hole in a regular file, a discard on a block device. No data move.
+    Trim,
+    /// Each record is given back, then written. An amount counts the records.
+    TrimWrite,
+}
+
+impl Direction {
+    /// Whether data are read.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Mix(_))
+    }
+
+    /// Whether data are written.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Mix(_) | Self::TrimWrite)
+    }
+
+    /// Whether records are given back.
+    #[must_use]
+    pub fn trims(self) -> bool {
+        matches!(self, Self::Trim | Self::TrimWrite)
+    }
 }
 
 /// How reads and writes alternate.
@@ -226,170 +300,6 @@ pub enum Mix {
     ReadsPerWrite(f64),
     /// The same with what was handed out instead of what is done: the shares are exact whatever is in flight.
     ReadsPerWriteIssued(f64),
-}
-
-/// Order of offsets. N is the number of whole records in the region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// 0, 1, 2, ... N-1, and again from 0.
-    #[default]
-    Sequential,
-    /// As [`Access::Sequential`], reads and writes each in an order of their own: two cursors that do not see each other.
-    SequentialByKind,
-    /// N-1, N-2, ... 0.
-    Backward,
-    /// The same record every time.
-    Same(u64),
-    /// Record p, then p + step, and so on; when p + 1 + step >= N - 1 the next lap starts one record later than the last (at
-    /// record 0 if N <= step). Laps overlap: it is not a permutation.
-    Strided {
-        /// Distance in records.
-        step: u64,
-    },
-    /// A position anywhere in the region, rounded down to a multiple of the record size, which need not divide the region.
-    Scaled(Scaled),
-    /// Each record exactly once a pass, in the order of a swap shuffle (record i changes places with record r mod N for
-    /// i = 0..N-1) drawn from MT19937-64 seeded by this key; the same in every pass and for every worker.
-    Shuffled {
-        /// Seed array of the generator.
-        key: Vec<u64>,
-    },
-    /// Each record exactly once a pass, in an order keyed by the seed, the worker and the pass; no memory, no set-up.
-    Permuted,
-    /// Any record, uniformly, with repeats.
-    Uniform,
-    /// Record k (of a permutation keyed by the seed) with probability proportional to 1 / k^theta.
-    Zipf {
-        /// The exponent, above 0.
-        theta: f64,
-    },
-    /// Self-similar: the share `1 - h` of the operations goes to the share `h` of the records (of a permutation keyed by the seed), and
-    /// so on inside that share.
-    Pareto {
-        /// The share, above 0 and below 0.5 (0.2 is "80 % to 20 %").
-        h: f64,
-    },
-    /// Normally distributed around the middle of the region; what falls outside is drawn again.
-    Normal {
-        /// Standard deviation in percent of the region.
-        deviation_percent: f64,
-    },
-    /// Zones one after the other, each with its share of the operations; uniform inside a zone. Both columns add up to 100.
-    Zoned(Vec<Zone>),
-    /// Each record of an order begins a run of so many operations: on itself and those that follow it, up to the end of the region.
-    Runs {
-        /// Where runs begin.
-        order: Box<Access>,
-        /// Operations of a run.
-        operations: u64,
-        /// All of a run are on its first record.
-        #[serde(default, skip_serializing_if = "is_default")]
-        same: bool,
-    },
-    /// In ascending order, so many bytes in a row, then so many are left out, and so on; from the beginning again at the end.
-    Striped {
-        /// Bytes in a row; a multiple of the record size.
-        run: Bytes,
-        /// Bytes left out.
-        gap: Bytes,
-    },
-    /// Record 0, then the one so many records behind the end of the last (-2 goes backward). What lies outside begins anew: at record 0,
-    /// or, going backward, as many records before the end.
-    Skipping {
-        /// Records between the end of one and the begin of the next.
-        records: i64,
-    },
-    /// Strips of records with gaps between them, one after the other, and again from the first.
-    Strips {
-        /// Records of a strip, above 0.
-        records: u64,
-        /// Records between two strips.
-        gap: u64,
-        /// Operations before it goes on to the next strip, above 0; a strip is gone round as often as that takes.
-        operations: u64,
-        /// No order inside a strip, but no record twice before all have had their turn.
-        #[serde(default, skip_serializing_if = "is_default")]
-        random: bool,
-    },
-    /// The listed operations, in order; record size and region are taken from the list.
-    Listed(Vec<ListedOp>),
-}
-
-/// Where the positions of [`Access::Scaled`] come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Scaled {
-    /// xoroshiro128+ (rotations 55, 14, 36) whose state is four numbers of the C library's random() after srandom(this); without it
-    /// a generator that follows from the workload's seed. With a common sequence it is the first worker's; the others have their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub libc_seed: Option<u32>,
-    /// Numbers that are drawn and dropped after every operation, syncs included.
-    #[serde(skip_serializing_if = "is_default")]
-    pub dropped: u8,
-}
-
-/// A part of the region and how often it is visited.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Zone {
-    /// Share of the operations, in percent.
-    pub operations_percent: f64,
-    /// Share of the region, in percent.
-    pub region_percent: f64,
-}
-
-impl Access {
-    /// Whether it is a list of operations that says when each is due.
-    #[must_use]
-    pub fn is_timed(&self) -> bool {
-        matches!(self, Self::Listed(list) if list.first().is_some_and(|op| op.due.is_some()))
-    }
-}
-
-/// One operation of a given list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ListedOp {
-    /// Offset in the file.
-    pub offset: u64,
-    /// Length in bytes; a sync has none.
-    pub bytes: u32,
-    /// Which file of the set, for a stream over all of them.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub file: u32,
-    /// What it does; without it, what the direction of the stream says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub does: Option<Does>,
-    /// When it is due, from the start of the stream, or from the end of the pass before: an open loop, as with a rate. All operations of
-    /// a list say it, or none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub due: Option<Duration>,
-    /// Time to compute before it, not counted.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub think: Duration,
-}
-
-/// What a listed operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Does {
-    /// Read.
-    Read,
-    /// Write.
-    Write,
-    /// fsync.
-    Sync,
-    /// fdatasync.
-    DataSync,
-}
-
-impl Does {
-    /// Whether it moves no data.
-    #[must_use]
-    pub fn syncs(self) -> bool {
-        matches!(self, Self::Sync | Self::DataSync)
-    }
 }
 
 /// Bytes per operation. Where they change, the last of a sequential stream before the end of its region has what is left, in whole units.
@@ -407,6 +317,13 @@ pub enum Record {
     },
     /// Sizes with weights.
     Split(Vec<(Bytes, f64)>),
+    /// Reads and writes have sizes of their own. Where places are drawn, they are multiples of the least size of their kind.
+    ByKind {
+        /// Of reads.
+        read: Box<Record>,
+        /// Of writes.
+        write: Box<Record>,
+    },
 }
 
 impl Record {
@@ -417,6 +334,7 @@ impl Record {
             Self::Fixed(b) => *b,
             Self::Between { max, .. } => *max,
             Self::Split(sizes) => sizes.iter().map(|s| s.0).max().unwrap_or_default(),
+            Self::ByKind { read, write } => read.largest().max(write.largest()),
         }
     }
 
@@ -427,6 +345,7 @@ impl Record {
             Self::Fixed(b) => *b,
             Self::Between { min, .. } => *min,
             Self::Split(sizes) => sizes.iter().map(|s| s.0).min().unwrap_or_default(),
+            Self::ByKind { read, write } => read.unit().min(write.unit()),
         }
     }
 }
@@ -448,133 +367,6 @@ pub enum Amount {
     Endless,
 }
 
-/// The calls that do the I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// No call at all: what the generator itself costs.
-    Null,
-    /// One system call after the other.
-    Psync(SyncCall),
-    /// preadv2 and pwritev2 with one vector and flags for each call.
-    Pvsync2(Pvsync2),
-    /// The C library's buffered streams (fread, fwrite) with a buffer of this size; 0: the record size.
-    Stdio {
-        /// Buffer size given to setvbuf.
-        #[serde(default)]
-        buffer: Bytes,
-    },
-    /// io_uring.
-    Uring(Uring),
-    /// Linux native asynchronous I/O (io_submit, io_getevents): asynchronous in fact only with O_DIRECT.
-    Aio {
-        /// How many operations one io_submit carries; 0: all that are free, or a few at a time while others are in flight.
-        #[serde(default, skip_serializing_if = "is_default")]
-        batch: u32,
-    },
-    /// The file mapped shared (writes) or private (reads), records copied in or out.
-    Mmap {
-        /// How what was written is flushed.
-        #[serde(default)]
-        flush: MapFlush,
-        /// Flush after so many written records: the range from the first to the last byte they wrote. What is left of them at the end
-        /// is flushed when the file is synced or closed.
-        #[serde(default = "every", skip_serializing_if = "is_every")]
-        flush_every: u64,
-        /// MAP_POPULATE: the kernel fills the page tables (and reads the file) while mapping.
-        #[serde(default, skip_serializing_if = "is_default")]
-        populate: bool,
-        /// madvise advice given after mapping, by its Linux number: 0 normal, 1 random, 2 sequential, 3 willneed, 4 dontneed,
-        /// 14 hugepage, 20 cold, 21 pageout, 22 populate_read, 23 populate_write.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        advice: Option<u8>,
-    },
-}
-
-fn every() -> u64 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
-fn is_every(n: &u64) -> bool {
-    *n == 1
-}
-
-impl Default for Backend {
-    fn default() -> Self {
-        Self::Psync(SyncCall::Pread)
-    }
-}
-
-/// How io_uring is used. The defaults are what costs least for one submitting thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Uring {
-    /// How many operations one io_uring_enter submits at most; 0: all that are free, or a few at a time while others are in flight.
-    #[serde(skip_serializing_if = "is_default")]
-    pub batch: u32,
-    /// Register the file, so that the kernel need not look it up for every operation.
-    pub registered_file: bool,
-    /// Register the buffers, so that the kernel need not pin their pages for every operation.
-    pub registered_buffers: bool,
-    /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions are run when this thread waits for them, not by interrupting it.
-    pub deferred: bool,
-    /// A kernel thread polls the submission queue (SQPOLL); it needs a CPU of its own.
-    #[serde(skip_serializing_if = "is_default")]
-    pub submission_polling: bool,
-    /// Completions are polled at the device (IOPOLL): O_DIRECT only, and the device's queues must support it.
-    #[serde(skip_serializing_if = "is_default")]
-    pub completion_polling: bool,
-}
-
-impl Default for Uring {
-    fn default() -> Self {
-        Self {
-            batch: 0,
-            registered_file: true,
-            registered_buffers: true,
-            deferred: true,
-            submission_polling: false,
-            completion_polling: false,
-        }
-    }
-}
-
-/// Flavours of synchronous calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SyncCall {
-    /// read and write at the file position, lseek where the next offset is elsewhere.
-    Read,
-    /// pread and pwrite.
-    #[default]
-    Pread,
-}
-
-/// Flags of every preadv2 and pwritev2 (RWF_ in linux/fs.h). Those that only mean something when writing are not given to reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Pvsync2 {
-    /// RWF_HIPRI: poll for the completion; O_DIRECT only.
-    #[serde(skip_serializing_if = "is_default")]
-    pub high_priority: bool,
-    /// RWF_DSYNC: this write is durable when the call returns, as with O_DSYNC.
-    #[serde(skip_serializing_if = "is_default")]
-    pub dsync: bool,
-    /// RWF_SYNC: likewise as with O_SYNC.
-    #[serde(skip_serializing_if = "is_default")]
-    pub sync: bool,
-    /// RWF_NOWAIT: fail instead of waiting; a call that would have waited is repeated without the flag, inside the clock.
-    #[serde(skip_serializing_if = "is_default")]
-    pub nowait: bool,
-    /// RWF_DONTCACHE (Linux 6.14): through the page cache, but leave nothing there.
-    #[serde(skip_serializing_if = "is_default")]
-    pub uncached: bool,
-    /// RWF_ATOMIC (Linux 6.11): the write is whole or not at all after a loss of power; O_DIRECT on devices that can.
-    #[serde(skip_serializing_if = "is_default")]
-    pub atomic: bool,
-}
-
 /// How the engine finds a queue depth while it runs. It starts at 1; each window is one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -584,6 +376,15 @@ pub struct AdaptiveDepth {
     /// Length of a trial.
     #[serde(default = "trial")]
     pub window: Duration,
+    /// After this time the best depth so far is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<Duration>,
+    /// The best depth so far is taken, too, when the search has done the stream's amount once.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub once: bool,
+    /// The search is counted, too, and begins anew below a depth that does not keep its goal any more.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub goes_on: bool,
 }
 
 fn trial() -> Duration {
@@ -608,111 +409,6 @@ pub enum DepthGoal {
     },
 }
 
-/// What I/O buffers are made of. They are always populated before the clock starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Buffers {
-    /// Size of the pages.
-    #[serde(skip_serializing_if = "is_default")]
-    pub pages: Pages,
-    /// NUMA node they lie on.
-    #[serde(skip_serializing_if = "is_default")]
-    pub node: Node,
-}
-
-/// Pages of I/O buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pages {
-    /// Buffers of 2 MiB and more are aligned to 2 MiB with the advice to use transparent huge pages; smaller ones have base pages.
-    #[default]
-    Auto,
-    /// Base pages, also where the kernel would make huge ones of itself.
-    Base,
-    /// Reserved huge pages (MAP_HUGETLB); an error if too few are reserved.
-    Huge,
-}
-
-/// NUMA node of I/O buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Node {
-    /// That of the CPU the worker runs on when it prepares.
-    #[default]
-    Local,
-    /// This one.
-    Number(u32),
-    /// That of the device under the file; local where the device has none.
-    Device,
-}
-
-/// msync after written records of a mapped file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MapFlush {
-    /// None.
-    #[default]
-    No,
-    /// msync(MS_ASYNC).
-    Async,
-    /// msync(MS_SYNC).
-    Sync,
-}
-
-/// How a file is opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Open {
-    /// O_CREAT.
-    pub create: bool,
-    /// O_TRUNC.
-    pub truncate: bool,
-    /// O_DIRECT.
-    pub direct: bool,
-    /// O_SYNC and its kin.
-    pub sync: OpenSync,
-    /// O_RDWR even for a stream that only reads.
-    pub read_write: bool,
-    /// O_NOATIME: reads do not look after the time of the last access. For the owner of the file and root only.
-    #[serde(skip_serializing_if = "is_default")]
-    pub no_access_time: bool,
-    /// What the kernel is told of the order of the accesses right after opening: it changes how far it reads ahead.
-    #[serde(skip_serializing_if = "is_default")]
-    pub advice: Advice,
-}
-
-/// posix_fadvise of the whole file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Advice {
-    /// None.
-    #[default]
-    No,
-    /// POSIX_FADV_NORMAL: what somebody advised before is taken back.
-    Normal,
-    /// POSIX_FADV_SEQUENTIAL: Linux reads ahead twice as far.
-    Sequential,
-    /// POSIX_FADV_RANDOM: Linux reads what is asked for, and nothing ahead.
-    Random,
-    /// POSIX_FADV_NOREUSE: what is read is not kept in memory at the cost of other pages (Linux 6.3).
-    NoReuse,
-}
-
-/// Synchronous-write flags of open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OpenSync {
-    /// None.
-    #[default]
-    No,
-    /// O_SYNC.
-    Sync,
-    /// O_DSYNC.
-    Dsync,
-    /// O_RSYNC | O_SYNC.
-    Rsync,
-}
-
 /// What is inside the clock beside the operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -723,118 +419,6 @@ pub struct Timed {
     pub fsync: bool,
     /// Closing the file.
     pub close: bool,
-}
-
-/// fsync inside a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SyncEvery {
-    /// After so many writes.
-    pub writes: u64,
-    /// fdatasync instead of fsync.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub data_only: bool,
-    /// It is part of the write before it, and of that write's latency, instead of an operation of its own. With `writes = 1`.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub inside: bool,
-    /// None after the last write of the amount: only between writes.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub between: bool,
-}
-
-/// fsync of every file of a set: each is an operation, handed out to whichever worker asks next. Nothing else is handed out until all
-/// of a series are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SyncSeries {
-    /// After so many reads and writes, if something was written since the last series; 0: never.
-    pub requests: u64,
-    /// fdatasync instead of fsync.
-    #[serde(skip_serializing_if = "is_default")]
-    pub data_only: bool,
-    /// Once more when the amount is done.
-    #[serde(skip_serializing_if = "is_default")]
-    pub at_end: bool,
-    /// The syncs of a series count towards the amount.
-    #[serde(skip_serializing_if = "is_default")]
-    pub counted: bool,
-}
-
-/// Pause and rate of a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Pace {
-    /// Computing, or sleeping, before each read and write.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub think: Option<Think>,
-    /// Upper limit of operations per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// After so many bytes, fsync and pause; the pause is not counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Burst>,
-}
-
-/// Computing between operations, or sleeping. There is none before a sync, which follows the write that it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Think {
-    /// How long.
-    pub time: Duration,
-    /// Whether it stays inside the clock; if not it is subtracted.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub counted: bool,
-    /// The CPU is given away meanwhile; otherwise it is a busy loop.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub asleep: bool,
-    /// With `asleep`: it begins with a busy loop of this length.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub busy: Duration,
-    /// Only before every so many operations: with 4, before the fourth, the eighth and so on.
-    #[serde(default = "every", skip_serializing_if = "is_every")]
-    pub every: u64,
-}
-
-impl Default for Think {
-    fn default() -> Self {
-        Self { time: Duration(0), counted: false, asleep: false, busy: Duration(0), every: 1 }
-    }
-}
-
-/// When operations are due, whether or not the ones before are done: an open loop. Late ones are issued at once and not dropped; their
-/// response time counts from when they were due.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// Operations per second and worker.
-    pub operations_per_s: f64,
-    /// How they are spaced.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub arrivals: Arrivals,
-    /// The rate is that of all workers together: who is free takes what is due next.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub common: bool,
-}
-
-/// Gaps between operations of a stream with a rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// All the same.
-    #[default]
-    Even,
-    /// Exponentially distributed, as of many independent users.
-    Poisson,
-}
-
-/// Bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Burst {
-    /// Bytes of a burst.
-    pub bytes: Bytes,
-    /// Pause after it.
-    pub pause: Duration,
 }
 
 /// File locks.

@@ -8,15 +8,18 @@
 mod arrivals;
 mod feistel;
 pub mod generators;
+mod kept;
 mod mt19937_64;
 mod order;
 mod plain;
 mod pool;
 mod random;
 mod stream;
+mod tiles;
 mod turns;
 
 pub use arrivals::Arrivals;
+pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
 pub(crate) use order::WIDEST_PERCENT;
 pub use plain::{Draw, Only, Plain, PlainOps, Source};

@@ -5,7 +5,7 @@
 
 use super::feistel::Feistel;
 use super::order::{FOR_ORDER, below};
-use super::{Done, Op, OpKind, Place, Region, StreamOps, derive_seed};
+use super::{Done, Extent, Op, OpKind, Place, Region, StreamOps, derive_seed};
 use crate::{Access, Direction, Pace, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
@@ -19,6 +19,47 @@ pub trait Source {
     /// An operation that was drawn is done.
     #[inline(always)]
     fn completed(&mut self, _op: &Op) {}
+    /// An operation that was drawn has failed, and the stream goes on: nothing was moved.
+    #[inline(always)]
+    fn failed(&mut self, op: &Op) {
+        self.completed(op);
+    }
+    /// Whether what was read by an operation is to be checked, if the stream checks at all. Asked before the operation is told to be done.
+    #[inline(always)]
+    fn checks(&self, _op: &Op) -> bool {
+        true
+    }
+    /// What was written and not read back, in the order in which it is to be; nothing where it is not remembered.
+    fn left_to_read(&mut self) -> Option<Vec<Extent>> {
+        None
+    }
+}
+
+/// For sources that are rare: a loop need not be compiled for each of them.
+impl Source for Box<dyn Source + '_> {
+    fn next(&mut self, done: &Done) -> Option<Op> {
+        (**self).next(done)
+    }
+
+    fn refill(&mut self, drawn: Option<&Op>) {
+        (**self).refill(drawn);
+    }
+
+    fn completed(&mut self, op: &Op) {
+        (**self).completed(op);
+    }
+
+    fn failed(&mut self, op: &Op) {
+        (**self).failed(op);
+    }
+
+    fn checks(&self, op: &Op) -> bool {
+        (**self).checks(op)
+    }
+
+    fn left_to_read(&mut self) -> Option<Vec<Extent>> {
+        (**self).left_to_read()
+    }
 }
 
 impl Source for StreamOps {
@@ -114,9 +155,10 @@ impl Plain {
     /// The stream as a plain one; `None` if it is not.
     #[must_use]
     pub fn of(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
+        let seed = stream.seed_or(seed);
         let Record::Fixed(record) = stream.record else { return None };
         let bytes = u32::try_from(record.0).ok().filter(|&b| b > 0)?;
-        if matches!(stream.direction, Direction::Mix(_))
+        if !matches!(stream.direction, Direction::Read | Direction::Write)
             || stream.sync_every.is_some()
             || stream.pace != Pace::default()
             || stream.align.0 > 0
@@ -182,6 +224,22 @@ impl<O: Draw, const READ: bool> Source for Only<O, READ> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seed_of_its_own_takes_the_place_of_the_workloads() {
+        let mut stream = Stream::new("f", Direction::Read, crate::Bytes(1));
+        stream.access = crate::Access::Permuted;
+        let region = Region { start: 0, length: 1000 };
+        let drawn = |stream: &Stream, seed| {
+            let mut ops = StreamOps::new(stream, region, seed, Place::default()).unwrap();
+            let mut next = || ops.next(&Done::default()).unwrap().offset;
+            [next(), next(), next(), next()]
+        };
+        let (seventh, eighth) = (drawn(&stream, 7), drawn(&stream, 8));
+        assert_ne!(seventh, eighth);
+        stream.seed = Some(crate::Seed(7));
+        assert_eq!(drawn(&stream, 8), seventh);
+    }
     use crate::{Amount, Bytes};
     use proptest::prelude::*;
 

@@ -149,6 +149,7 @@ impl<'a> PoolOps<'a> {
         common: &'a Common,
         busy: (&'a [AtomicU64], std::ops::Range<usize>),
     ) -> Option<Self> {
+        let seed = stream.seed_or(seed);
         let Record::Fixed(record) = stream.record else { return None };
         let record = u32::try_from(record.0).ok().filter(|&r| r > 0 && files.file_bytes > 0)?;
         let per_file = files.file_bytes.div_ceil(u64::from(record));
@@ -241,7 +242,8 @@ impl<'a> PoolOps<'a> {
     fn is_read(&mut self, done: &Done) -> bool {
         match self.direction {
             Direction::Read => true,
-            Direction::Write => false,
+            // Trims do not go on over all files in a row: see `check`.
+            Direction::Write | Direction::Trim | Direction::TrimWrite => false,
             Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
             Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
                 let (reads, writes) = if self.shared {
@@ -371,7 +373,7 @@ impl Source for PoolOps<'_> {
             match op.kind {
                 OpKind::Read => self.common.completed.reads.fetch_add(1, Ordering::Relaxed),
                 OpKind::Write => self.common.completed.writes.fetch_add(1, Ordering::Relaxed),
-                OpKind::Sync { .. } => 0,
+                OpKind::Sync { .. } | OpKind::Trim => 0,
             };
         }
         if !self.busy.is_empty() && !matches!(op.kind, OpKind::Sync { .. }) {
@@ -417,6 +419,7 @@ mod tests {
                     done.writes += 1;
                     'W'
                 }
+                OpKind::Trim => 'T',
                 OpKind::Sync { .. } => char::from_digit(op.file, 36).unwrap_or('?'),
             })
         })

@@ -1,6 +1,10 @@
 //! The op stream of a [`Stream`]: kind, offset and size of one operation after the other, for one worker.
 
+mod by_kind;
+
+use self::by_kind::ByKind;
 use super::order::{FOR_MIX, FOR_SIZE, Order, below};
+use super::tiles::Tiles;
 use super::{Place, derive_seed};
 use crate::{Access, Amount, Direction, Does, ListedOp, Mix, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,6 +37,8 @@ pub enum OpKind {
         /// fdatasync.
         data_only: bool,
     },
+    /// Give a record back: its bytes are those of the range.
+    Trim,
 }
 
 /// What has been completed so far; some mixes depend on it.
@@ -57,6 +63,20 @@ enum Sizes {
     Fixed(u32),
     Between { unit: u32, count: u64, rng: Box<Xoshiro256PlusPlus> },
     Split { cumulative: Vec<(f64, u32)>, rng: Box<Xoshiro256PlusPlus> },
+    ByKind(Box<ByKind>),
+}
+
+impl Sizes {
+    #[inline]
+    fn draw(&mut self) -> u32 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Between { unit, count, rng } => *unit * (below(rng, *count) as u32 + 1),
+            Self::Split { cumulative, rng } => drawn(cumulative, rng),
+            // Those of a kind have no kinds themselves.
+            Self::ByKind(_) => 0,
+        }
+    }
 }
 
 enum Source {
@@ -77,6 +97,12 @@ enum Source {
         same: bool,
     },
     Striped(Stripes),
+    Tiles(Tiles),
+    /// Likewise for each kind.
+    StripedByKind {
+        read: Stripes,
+        write: Stripes,
+    },
     List {
         list: Vec<ListedOp>,
         at: usize,
@@ -125,6 +151,8 @@ pub struct StreamOps {
     places: u64,
     region: Region,
     direction: Direction,
+    /// The write that follows a trim.
+    paired: Option<Op>,
     mix: Xoshiro256PlusPlus,
     /// Handed out so far.
     issued: Done,
@@ -141,6 +169,7 @@ impl StreamOps {
     /// The stream of the worker at `place`, over `region`; `None` if not one record fits into the region.
     #[must_use]
     pub fn new(stream: &Stream, region: Region, seed: u64, place: Place) -> Option<Self> {
+        let seed = stream.seed_or(seed);
         let unit = stream.record.unit().0.max(1);
         let largest = stream.record.largest().0.max(1);
         let listed = matches!(stream.access, Access::Listed(_));
@@ -151,11 +180,17 @@ impl StreamOps {
         let records = if listed { 1 } else { (region.length - largest) / unit + 1 };
         // Where they are multiples of something else, a pass moves as much.
         let step = if stream.align.0 == 0 { unit } else { stream.align.0 };
-        let places = if listed { 1 } else { (region.length - largest) / step + 1 };
-        let sizes = sizes_of(&stream.record, seed, place)?;
+        let places = match by_kind::places(&stream.record, region.length) {
+            _ if listed => 1,
+            Some(places) => places,
+            None => (region.length - largest) / step + 1,
+        };
+        let sizes = sizes_of(&stream.record, FOR_SIZE, seed, place)?;
         let source = match (&stream.access, &sizes) {
             (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
-            (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. }) => Source::Cursor(0),
+            (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. } | Sizes::ByKind(_)) => {
+                Source::Cursor(0)
+            }
             (Access::Runs { order, operations, same }, _) => Source::Runs {
                 order: Order::new(order, records, seed, place)?,
                 at: 0,
@@ -163,10 +198,16 @@ impl StreamOps {
                 operations: *operations,
                 same: *same,
             },
-            (Access::Striped { run, gap }, _) => {
-                Source::Striped(Stripes::new(largest, run.0, gap.0, region.length)?)
+            (Access::Striped { run, gap, by_kind }, _) => {
+                let stripes = || Stripes::new(largest, run.0, gap.0, region.length);
+                if *by_kind {
+                    Source::StripedByKind { read: stripes()?, write: stripes()? }
+                } else {
+                    Source::Striped(stripes()?)
+                }
             }
             (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
+            _ if stream.fills() => Source::Tiles(Tiles::new(unit, region, seed, place)?),
             (access, _) => Source::Order(Order::new(access, places, seed, place)?),
         };
         let one_pass = match &stream.access {
@@ -174,6 +215,7 @@ impl StreamOps {
             _ if matches!(sizes, Sizes::Fixed(_)) => Left::Operations(records),
             // What is less than a unit is never touched.
             Access::Sequential | Access::SequentialByKind => Left::Bytes(region.length / unit * unit),
+            _ if stream.fills() => Left::Bytes(region.length / unit * unit),
             _ => Left::Bytes(region.length),
         };
         let left = match (stream.amount, one_pass) {
@@ -193,6 +235,7 @@ impl StreamOps {
             places,
             region,
             direction: stream.direction,
+            paired: None,
             mix: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_MIX)),
             issued: Done::default(),
             left,
@@ -208,8 +251,13 @@ impl StreamOps {
     /// be done is part of it.
     pub fn refill(&mut self, drawn: Option<&Op>) {
         self.left = self.amount;
-        let drawn = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. }));
-        if let Some(op) = drawn {
+        let counts = |kind: OpKind| match kind {
+            OpKind::Sync { .. } => false,
+            // It was counted with its trim, which belongs to what is over.
+            OpKind::Write => self.direction != Direction::TrimWrite,
+            OpKind::Read | OpKind::Trim => true,
+        };
+        if let Some(op) = drawn.filter(|op| counts(op.kind)) {
             match &mut self.left {
                 Left::Operations(n) => *n = n.saturating_sub(1),
                 Left::Bytes(b) => *b = b.saturating_sub(u64::from(op.bytes)),
@@ -218,10 +266,10 @@ impl StreamOps {
         }
     }
 
-    /// Whether no read or write is left.
+    /// Whether no operation is left but a sync.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        matches!(self.left, Left::Operations(0) | Left::Bytes(0))
+        self.paired.is_none() && matches!(self.left, Left::Operations(0) | Left::Bytes(0))
     }
 
     /// Number of whole records in the region.
@@ -230,9 +278,19 @@ impl StreamOps {
         self.records
     }
 
-    /// Reads and writes still to come, if that is known.
+    /// Operations still to come, without syncs, if that is known.
     #[must_use]
     pub fn remaining_operations(&self) -> Option<u64> {
+        let records = self.remaining_records()?;
+        Some(match self.direction {
+            Direction::TrimWrite => {
+                records.saturating_mul(2).saturating_add(u64::from(self.paired.is_some()))
+            }
+            _ => records,
+        })
+    }
+
+    fn remaining_records(&self) -> Option<u64> {
         match (&self.left, &self.sizes, &self.source) {
             (Left::Operations(n), ..) => Some(*n),
             (Left::Bytes(_), _, Source::List { .. }) => None,
@@ -258,6 +316,10 @@ impl StreamOps {
         if done_with_it {
             return None;
         }
+        if let Some(write) = self.paired.take() {
+            self.count_write();
+            return Some(write);
+        }
         if let Source::List { list, at } = &mut self.source {
             let op = list.get(*at).copied()?;
             *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
@@ -273,22 +335,36 @@ impl StreamOps {
         }
         let kind = if read {
             OpKind::Read
-        } else {
-            if self.sync_after > 0 {
-                self.writes_until_sync -= 1;
+        } else if self.direction.trims() {
+            if self.direction == Direction::TrimWrite {
+                self.paired = Some(Op { kind: OpKind::Write, file: 0, offset, bytes, think_ns: 0 });
             }
+            OpKind::Trim
+        } else {
+            self.count_write();
             OpKind::Write
         };
         Some(Op { kind, file: 0, offset, bytes, think_ns })
     }
 
+    /// The write of the record that was given back last, if it is still to come.
+    pub(super) fn take_paired(&mut self) -> Option<Op> {
+        self.paired.take()
+    }
+
+    #[inline]
+    fn count_write(&mut self) {
+        if self.sync_after > 0 {
+            self.writes_until_sync -= 1;
+        }
+    }
+
     #[inline]
     fn next_extent(&mut self, read_next: bool) -> (u64, u32, u64) {
-        let size = match &mut self.sizes {
-            Sizes::Fixed(size) => *size,
-            Sizes::Between { unit, count, rng } => *unit * (below(rng, *count) as u32 + 1),
-            Sizes::Split { cumulative, rng } => drawn(cumulative, rng),
-        };
+        if let Sizes::ByKind(_) = self.sizes {
+            return self.extent_by_kind(read_next);
+        }
+        let size = self.sizes.draw();
         match &mut self.source {
             Source::Order(order) => (self.region.start + order.next(self.places) * self.step, size, 0),
             Source::Runs { order, at, left, operations, same } => {
@@ -301,7 +377,15 @@ impl StreamOps {
                 }
                 (self.region.start + *at * self.unit, size, 0)
             }
+            Source::Tiles(tiles) => {
+                let (offset, size) = tiles.next(size);
+                (self.region.start + offset, size, 0)
+            }
             Source::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),
+            Source::StripedByKind { read, write } => {
+                let stripes = if read_next { read } else { write };
+                (self.region.start + stripes.next(size.into()), size, 0)
+            }
             Source::Cursor(at) => {
                 let (offset, size) = advance(at, size, self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
@@ -323,7 +407,9 @@ impl StreamOps {
             Some(Does::Write) => OpKind::Write,
             Some(Does::Sync) => OpKind::Sync { data_only: false },
             Some(Does::DataSync) => OpKind::Sync { data_only: true },
+            Some(Does::Trim) => OpKind::Trim,
             None if self.next_is_read(done) => OpKind::Read,
+            None if self.direction == Direction::Trim => OpKind::Trim,
             None => OpKind::Write,
         };
         let bytes = if matches!(kind, OpKind::Sync { .. }) { 0 } else { op.bytes };
@@ -332,8 +418,8 @@ impl StreamOps {
             Left::Bytes(b) => *b = b.saturating_sub(u64::from(bytes)),
             Left::Endless => {}
         }
-        if kind == OpKind::Write && self.sync_after > 0 {
-            self.writes_until_sync -= 1;
+        if kind == OpKind::Write {
+            self.count_write();
         }
         Op { kind, file: op.file, offset: op.offset, bytes, think_ns: op.think.0 }
     }
@@ -342,7 +428,7 @@ impl StreamOps {
     fn next_is_read(&mut self, done: &Done) -> bool {
         match self.direction {
             Direction::Read => true,
-            Direction::Write => false,
+            Direction::Write | Direction::Trim | Direction::TrimWrite => false,
             Direction::Mix(Mix::ReadPercent(p)) => below(&mut self.mix, 100) < u64::from(p),
             Direction::Mix(Mix::ReadsPerWrite(ratio)) => {
                 (done.reads + 1) as f64 / ((done.writes + 1) as f64) < ratio
@@ -370,8 +456,8 @@ fn advance(at: &mut u64, size: u32, unit: u64, length: u64) -> (u64, u32) {
     (offset, size)
 }
 
-fn sizes_of(record: &Record, seed: u64, place: Place) -> Option<Sizes> {
-    let rng = || Box::new(Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_SIZE)));
+fn sizes_of(record: &Record, purpose: u64, seed: u64, place: Place) -> Option<Sizes> {
+    let rng = || Box::new(Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, purpose)));
     Some(match record {
         Record::Fixed(b) => Sizes::Fixed(u32::try_from(b.0).ok()?),
         Record::Between { min, max } => {
@@ -388,6 +474,7 @@ fn sizes_of(record: &Record, seed: u64, place: Place) -> Option<Sizes> {
             }
             Sizes::Split { cumulative, rng: rng() }
         }
+        Record::ByKind { read, write } => Sizes::ByKind(Box::new(ByKind::new(read, write, seed, place)?)),
     })
 }
 
@@ -397,236 +484,4 @@ fn drawn(cumulative: &[(f64, u32)], rng: &mut Xoshiro256PlusPlus) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Bytes, SyncEvery, Zone};
-    use proptest::prelude::*;
-
-    fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
-        let region = Region { start: 0, length };
-        let mut s = StreamOps::new(stream, region, seed, Place::default()).unwrap();
-        let mut done = Done::default();
-        let mut out = Vec::new();
-        while let Some(op) = s.next(&done) {
-            match op.kind {
-                OpKind::Read => done.reads += 1,
-                OpKind::Write => done.writes += 1,
-                OpKind::Sync { .. } => {}
-            }
-            out.push(op);
-            if out.len() == limit {
-                break;
-            }
-        }
-        out
-    }
-
-    fn stream(direction: Direction, record: u64) -> Stream {
-        Stream::new("f", direction, Bytes(record))
-    }
-
-    #[test]
-    fn offsets_are_multiples_of_what_is_asked_for() {
-        let drawn = |align: u64, record: Record| {
-            let access = Access::Uniform;
-            let s = Stream { align: Bytes(align), access, record, ..stream(Direction::Write, 512) };
-            let found = ops(&s, 32 << 10, 7, usize::MAX);
-            let offsets: std::collections::BTreeSet<u64> = found.iter().map(|op| op.offset).collect();
-            (found.len(), offsets.into_iter().collect::<Vec<u64>>())
-        };
-        // As many as without, and the last record still fits.
-        let (count, offsets) = drawn(4096, Record::Fixed(Bytes(512)));
-        assert_eq!((count, offsets), (64, (0..8).map(|n| n * 4096).collect()));
-        let split = Record::Split(vec![(Bytes(512), 50.0), (Bytes(24 << 10), 50.0)]);
-        assert_eq!(drawn(4096, split).1.last().map(|last| *last <= 8192), Some(true));
-        // Finer than the records.
-        let (count, offsets) = drawn(512, Record::Fixed(Bytes(16 << 10)));
-        assert_eq!(count, 2);
-        assert!(offsets.iter().all(|o| o.is_multiple_of(512) && *o <= 16 << 10), "{offsets:?}");
-    }
-
-    #[test]
-    fn a_trailing_part_smaller_than_a_record_is_not_touched() {
-        let all = ops(&stream(Direction::Write, 64 << 10), 100 << 10, 1, 99);
-        assert_eq!(all, [Op { kind: OpKind::Write, file: 0, offset: 0, bytes: 65536, think_ns: 0 }]);
-    }
-
-    #[test]
-    fn a_region_smaller_than_a_record_has_no_stream() {
-        let region = Region { start: 0, length: 100 };
-        assert!(StreamOps::new(&stream(Direction::Read, 4096), region, 1, Place::default()).is_none());
-    }
-
-    #[test]
-    fn reads_per_write_follow_completions() {
-        let mut s = stream(Direction::Mix(Mix::ReadsPerWrite(1.5)), 4096);
-        s.access = Access::Uniform;
-        s.amount = Amount::Operations(10);
-        let kinds: String =
-            ops(&s, 1 << 20, 1, 99).iter().map(|o| if o.kind == OpKind::Read { 'R' } else { 'W' }).collect();
-        assert_eq!(kinds, "RWRWRRWRWR");
-    }
-
-    #[test]
-    fn syncs_come_after_every_so_many_writes() {
-        let mut s = stream(Direction::Write, 4096);
-        s.sync_every = Some(SyncEvery { writes: 2, data_only: true, ..SyncEvery::default() });
-        let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
-        let sync = OpKind::Sync { data_only: true };
-        let w = OpKind::Write;
-        assert_eq!(kinds, [w, w, sync, w, w, sync, w]);
-    }
-
-    #[test]
-    fn syncs_between_writes_do_not_follow_the_last() {
-        let mut s = stream(Direction::Write, 4096);
-        s.sync_every = Some(SyncEvery { writes: 32, between: true, ..SyncEvery::default() });
-        let syncs = |s: &Stream, writes: u64| {
-            let all = ops(s, writes * 4096, 1, 9999);
-            all.iter().filter(|o| matches!(o.kind, OpKind::Sync { .. })).count()
-        };
-        assert_eq!((syncs(&s, 2048), syncs(&s, 2049)), (63, 64));
-        s.sync_every = Some(SyncEvery { writes: 32, ..SyncEvery::default() });
-        assert_eq!(syncs(&s, 2048), 64);
-    }
-
-    #[test]
-    fn reads_and_writes_can_each_be_sequential() {
-        let mut s = stream(Direction::Mix(Mix::ReadPercent(60)), 4096);
-        s.access = Access::SequentialByKind;
-        s.amount = Amount::Operations(500);
-        let all = ops(&s, 64 * 4096, 7, 999);
-        for kind in [OpKind::Read, OpKind::Write] {
-            let offsets: Vec<u64> = all.iter().filter(|o| o.kind == kind).map(|o| o.offset).collect();
-            let expected: Vec<u64> = (0..offsets.len() as u64).map(|i| i % 64 * 4096).collect();
-            assert_eq!(offsets, expected);
-        }
-    }
-
-    #[test]
-    fn a_list_is_executed_as_written() {
-        let mut s = stream(Direction::Read, 1);
-        s.access = Access::Listed(vec![
-            ListedOp { offset: 8192, bytes: 100, think: crate::Duration(5), ..ListedOp::default() },
-            ListedOp { offset: 0, bytes: 4096, ..ListedOp::default() },
-        ]);
-        let all = ops(&s, 1 << 20, 1, 99);
-        assert_eq!(all.len(), 2);
-        assert_eq!((all[0].offset, all[0].bytes, all[0].think_ns), (8192, 100, 5));
-    }
-
-    #[test]
-    fn listed_operations_may_say_what_they_do_and_where() {
-        let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 1);
-        let op = |does, file, offset, bytes| ListedOp {
-            does: Some(does),
-            file,
-            offset,
-            bytes,
-            ..ListedOp::default()
-        };
-        s.access = Access::Listed(vec![
-            op(Does::Write, 1, 512, 100),
-            op(Does::DataSync, 1, 0, 0),
-            op(Does::Read, 0, 0, 7),
-            op(Does::Sync, 0, 0, 0),
-        ]);
-        s.amount = Amount::Passes(2);
-        let all = ops(&s, 1 << 20, 1, 99);
-        let kinds: Vec<(OpKind, u32, u64, u32)> =
-            all.iter().map(|o| (o.kind, o.file, o.offset, o.bytes)).collect();
-        let pass = [
-            (OpKind::Write, 1, 512, 100),
-            (OpKind::Sync { data_only: true }, 1, 0, 0),
-            (OpKind::Read, 0, 0, 7),
-            (OpKind::Sync { data_only: false }, 0, 0, 0),
-        ];
-        assert_eq!(kinds, [pass, pass].concat());
-    }
-
-    fn access() -> impl Strategy<Value = Access> {
-        prop_oneof![
-            Just(Access::Sequential),
-            Just(Access::SequentialByKind),
-            Just(Access::Backward),
-            Just(Access::Permuted),
-            Just(Access::Uniform),
-            (0.01f64..3.0).prop_map(|theta| Access::Zipf { theta }),
-            (0.001f64..0.499).prop_map(|h| Access::Pareto { h }),
-            (0.001f64..100.0).prop_map(|deviation_percent| Access::Normal { deviation_percent }),
-            Just(Access::Zoned(vec![
-                Zone { operations_percent: 90.0, region_percent: 10.0 },
-                Zone { operations_percent: 10.0, region_percent: 90.0 },
-            ])),
-            Just(Access::Strided { step: 17 }),
-            (1u64..9, any::<bool>()).prop_map(|(operations, same)| Access::Runs {
-                order: Box::new(Access::Permuted),
-                operations,
-                same
-            }),
-            (1u64..9, 0u64..99_999)
-                .prop_map(|(n, gap)| Access::Striped { run: Bytes(n * 4096), gap: Bytes(gap) }),
-            any::<i64>().prop_map(|records| Access::Skipping { records }),
-            (1u64..99, 0u64..99, 1u64..99, any::<bool>()).prop_map(|(records, gap, operations, random)| {
-                Access::Strips { records, gap, operations, random }
-            }),
-            Just(Access::Shuffled { key: vec![1, 2] }),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn every_operation_lies_inside_its_region(a in access(), start in 0u64..1 << 40, length in 4096u64..1 << 22, seed in any::<u64>()) {
-            let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 4096);
-            s.access = a;
-            s.amount = Amount::Operations(500);
-            let region = Region { start, length };
-            let mut o = StreamOps::new(&s, region, seed, Place::default()).unwrap();
-            while let Some(op) = o.next(&Done::default()) {
-                prop_assert!(op.offset >= start && op.offset + u64::from(op.bytes) <= start + length);
-            }
-        }
-
-        #[test]
-        fn sizes_of_a_range_stay_inside_it(seed in any::<u64>(), a in prop_oneof![Just(Access::Sequential), Just(Access::Uniform)]) {
-            let mut s = stream(Direction::Read, 4096);
-            s.access = a;
-            s.record = Record::Between { min: Bytes(4096), max: Bytes(65536) };
-            s.amount = Amount::Operations(200);
-            for op in ops(&s, 1 << 20, seed, 999) {
-                prop_assert!(op.bytes >= 4096 && op.bytes <= 65536 && op.bytes % 4096 == 0);
-                prop_assert!(op.offset + u64::from(op.bytes) <= 1 << 20);
-            }
-        }
-
-        #[test]
-        fn a_pass_of_changing_sizes_comes_to_every_unit_once(
-            seed in any::<u64>(),
-            length in 65536u64..1 << 20,
-            split in any::<bool>(),
-        ) {
-            let mut s = stream(Direction::Write, 4096);
-            s.record = if split {
-                Record::Split(vec![(Bytes(4096), 1.0), (Bytes(12288), 1.0), (Bytes(65536), 2.0)])
-            } else {
-                Record::Between { min: Bytes(4096), max: Bytes(65536) }
-            };
-            s.amount = Amount::Passes(2);
-            let mut end = 0;
-            let whole = length / 4096 * 4096;
-            for op in ops(&s, length, seed, 9999) {
-                prop_assert_eq!(op.offset, end % whole);
-                prop_assert!(op.bytes > 0 && op.bytes % 4096 == 0);
-                end += u64::from(op.bytes);
-            }
-            prop_assert_eq!(end, 2 * whole);
-        }
-
-        #[test]
-        fn the_same_seed_gives_the_same_stream(a in access(), seed in any::<u64>()) {
-            let mut s = stream(Direction::Mix(Mix::ReadPercent(30)), 4096);
-            s.access = a;
-            prop_assert_eq!(ops(&s, 1 << 20, seed, 300), ops(&s, 1 << 20, seed, 300));
-        }
-    }
-}
+mod tests;

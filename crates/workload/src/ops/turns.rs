@@ -4,7 +4,7 @@
 
 use super::order::{FOR_FILES, FOR_TURNS, Order};
 use super::{Done, Op, OpKind, Place, Region, Source, StreamOps, derive_seed};
-use crate::{Access, Amount, Record, Stream};
+use crate::{Access, Amount, Direction, Record, Stream};
 
 /// Draws of a place that is empty, before the next one that is not is taken.
 const MOST_DRAWS: u32 = 64;
@@ -27,6 +27,8 @@ pub struct TurnOps {
     next: Next,
     /// Files drop out when they are done.
     drop_out: bool,
+    /// Each trim is followed by its write, in the same turn.
+    pairs: bool,
     /// Operations of a turn.
     turn: u64,
     /// Whose turn it is, where it stands, and what is left of it.
@@ -63,7 +65,9 @@ impl TurnOps {
     #[must_use]
     pub fn new(stream: &Stream, regions: &[Region], seed: u64, place: Place) -> Option<Self> {
         let turns = stream.turns.as_ref()?;
-        let alone = Stream { amount: Amount::Pass, sync_every: None, turns: None, ..stream.clone() };
+        let seed = stream.seed_or(seed);
+        let alone =
+            Stream { amount: Amount::Pass, sync_every: None, turns: None, seed: None, ..stream.clone() };
         let files: Option<Vec<StreamOps>> = (0u64..)
             .zip(regions)
             .map(|(file, region)| {
@@ -94,6 +98,7 @@ impl TurnOps {
             most,
             next,
             drop_out,
+            pairs: stream.direction == Direction::TrimWrite,
             turn: if turns.operations == 0 { NO_END } else { turns.operations },
             file: 0,
             place: 0,
@@ -145,6 +150,22 @@ impl TurnOps {
         }
         self.turn_left -= 1;
         self.file
+    }
+
+    /// The write of the record that was just given back: neither a turn nor an amount of its own.
+    fn paired_write(&mut self) -> Option<Op> {
+        if !self.pairs {
+            return None;
+        }
+        let file = self.file;
+        let write = self.files[file].take_paired()?;
+        if self.files[file].is_done() {
+            self.file_is_done();
+        }
+        if self.sync_after > 0 {
+            self.writes_until_sync -= 1;
+        }
+        Some(Op { file: file as u32, ..write })
     }
 
     /// The next place that is not empty; there is one.
@@ -244,6 +265,9 @@ impl Source for TurnOps {
             let kind = OpKind::Sync { data_only: self.data_only };
             return Some(Op { kind, file: file as u32, offset: 0, bytes: 0, think_ns: 0 });
         }
+        if let Some(write) = self.paired_write() {
+            return Some(write);
+        }
         if over {
             return None;
         }
@@ -264,6 +288,10 @@ impl Source for TurnOps {
         self.left = self.amount;
         // What is still to be done of the pass before is done first.
         let Some(op) = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. })) else { return };
+        if self.pairs && op.kind == OpKind::Write {
+            // Counted with its trim.
+            return;
+        }
         self.left.take(op);
         let file = op.file as usize;
         let Some(ops) = self.files.get_mut(file) else { return };
@@ -278,7 +306,7 @@ impl Source for TurnOps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Access, Bytes, Direction, SyncEvery, Turns};
+    use crate::{Access, Bytes, SyncEvery, Turns};
 
     const BLOCK: u64 = 4096;
 
@@ -300,6 +328,7 @@ mod tests {
     fn told(ops: &mut TurnOps, most: usize) -> String {
         let words = std::iter::from_fn(|| ops.next(&Done::default())).take(most).map(|op| match op.kind {
             OpKind::Sync { .. } => format!("s{}", op.file),
+            OpKind::Trim => format!("t{}", op.file),
             _ => format!("{}.{}", op.file, op.offset / BLOCK),
         });
         words.collect::<Vec<_>>().join(" ")

@@ -83,11 +83,12 @@ pub fn data() -> BoxedStrategy<Data> {
             stride,
             length
         }),
-        (any::<u8>(), any::<u8>(), any::<u8>()).prop_map(
-            |(compressible_percent, duplicate_percent, within_percent)| Data::Reducible {
+        (any::<u8>(), any::<u8>(), any::<u8>(), any::<u32>()).prop_map(
+            |(compressible_percent, duplicate_percent, within_percent, distinct)| Data::Reducible {
                 compressible_percent,
                 duplicate_percent,
-                within_percent
+                within_percent,
+                distinct
             }
         ),
         number().prop_map(|tag| Data::Positioned { tag }),
@@ -204,6 +205,8 @@ fn action() -> BoxedStrategy<Action> {
         text().prop_map(Action::Warm),
         text().prop_map(Action::Prepare),
         text().prop_map(Action::Reserve),
+        text().prop_map(Action::ReserveBehind),
+        text().prop_map(Action::Extend),
         text().prop_map(Action::Recreate),
         text().prop_map(Action::Remove),
         path().prop_map(Action::Remount),
@@ -225,22 +228,27 @@ fn stop() -> BoxedStrategy<Stop> {
         option::of(time()),
         option::of(number()),
         option::of(bytes()),
-        option::of(steady()),
+        (option::of(steady()), vec(steady_groups(), 0..2)),
         option::of(raise.prop_map(|raise| Stonewall { raise })),
         prop::sample::select(vec![Exhausted::Early, Exhausted::Phase, Exhausted::Worker]),
         prop::sample::select(vec![Finished::Phase, Finished::Worker]),
         prop::sample::select(vec![Failed::Run, Failed::Phase, Failed::Worker]),
     )
-        .prop_map(|(time, operations, bytes, steady, first_done, exhausted, finished, failed)| Stop {
-            failed,
-            exhausted,
-            finished,
-            time,
-            operations,
-            bytes,
-            steady,
-            first_done,
-        })
+        .prop_map(
+            |(time, operations, bytes, (steady, steady_groups), first_done, exhausted, finished, failed)| {
+                Stop {
+                    failed,
+                    exhausted,
+                    finished,
+                    time,
+                    operations,
+                    bytes,
+                    steady,
+                    steady_groups,
+                    first_done,
+                }
+            },
+        )
         .boxed()
 }
 
@@ -251,6 +259,8 @@ pub fn direction() -> BoxedStrategy<Direction> {
         any::<u8>().prop_map(|p| Direction::Mix(Mix::ReadPercent(p))),
         float().prop_map(|r| Direction::Mix(Mix::ReadsPerWrite(r))),
         float().prop_map(|r| Direction::Mix(Mix::ReadsPerWriteIssued(r))),
+        Just(Direction::Trim),
+        Just(Direction::TrimWrite),
     ]
     .boxed()
 }
@@ -288,8 +298,13 @@ fn sealed() -> BoxedStrategy<Sealed> {
 }
 
 pub fn listed() -> BoxedStrategy<ListedOp> {
-    let does =
-        option::of(prop_oneof![Just(Does::Read), Just(Does::Write), Just(Does::Sync), Just(Does::DataSync),]);
+    let does = option::of(prop_oneof![
+        Just(Does::Read),
+        Just(Does::Write),
+        Just(Does::Sync),
+        Just(Does::DataSync),
+        Just(Does::Trim)
+    ]);
     (number(), any::<u32>(), time(), any::<u32>(), does, option::of(time()))
         .prop_map(|(offset, bytes, think, file, does, due)| ListedOp {
             offset,
@@ -313,27 +328,75 @@ fn adaptive_depth() -> BoxedStrategy<AdaptiveDepth> {
         (float(), time()).prop_map(|(percentile, at_most)| DepthGoal::Latency { percentile, at_most }),
         float().prop_map(|gain_percent| DepthGoal::Knee { gain_percent }),
     ];
-    (goal, time()).prop_map(|(goal, window)| AdaptiveDepth { goal, window }).boxed()
+    (goal, time(), option::of(time()), any::<bool>(), any::<bool>())
+        .prop_map(|(goal, window, longest, once, goes_on)| AdaptiveDepth {
+            goal,
+            window,
+            longest,
+            once,
+            goes_on,
+        })
+        .boxed()
 }
 
 fn buffers() -> BoxedStrategy<Buffers> {
     let pages = prop::sample::select(vec![Pages::Auto, Pages::Base, Pages::Huge]);
-    let node = prop_oneof![Just(Node::Local), any::<u32>().prop_map(Node::Number), Just(Node::Device)];
+    let nodes = || vec(0..Nodes::END, 0..3).prop_map(|numbers| Nodes::of(&numbers).unwrap());
+    let node = prop_oneof![
+        Just(Node::Local),
+        any::<u32>().prop_map(Node::Number),
+        Just(Node::Device),
+        nodes().prop_map(Node::Bind),
+        any::<u32>().prop_map(Node::Prefer),
+        nodes().prop_map(Node::Interleave),
+    ];
     (pages, node).prop_map(|(pages, node)| Buffers { pages, node }).boxed()
 }
 
 fn steady() -> BoxedStrategy<Steady> {
     let of = prop::sample::select(vec![SteadyFigure::Operations, SteadyFigure::Bytes, SteadyFigure::Latency]);
-    (of, time(), any::<u32>(), any::<u32>(), float(), float())
-        .prop_map(|(of, round, window, most_rounds, range_percent, slope_percent)| Steady {
+    let limit = || prop_oneof![float().prop_map(Limit::Percent), float().prop_map(Limit::Absolute)];
+    let criterion = prop_oneof![limit().prop_map(Criterion::Deviation), limit().prop_map(Criterion::Slope)];
+    let criterion = option::of(criterion);
+    (of, time(), any::<u32>(), any::<u32>(), float(), float(), criterion, time())
+        .prop_map(|(of, round, window, most_rounds, range_percent, slope_percent, criterion, after)| Steady {
             of,
             round,
             window,
             most_rounds,
             range_percent,
             slope_percent,
+            criterion,
+            after,
         })
         .boxed()
+}
+
+fn io_class() -> BoxedStrategy<IoClass> {
+    prop::sample::select(vec![IoClass::RealTime, IoClass::BestEffort, IoClass::Idle]).boxed()
+}
+
+fn priority_share() -> BoxedStrategy<PriorityShare> {
+    (any::<bool>(), option::of(bytes()), float(), io_class(), any::<u8>())
+        .prop_map(|(writes, bytes, percent, class, level)| PriorityShare {
+            writes,
+            bytes,
+            percent,
+            class,
+            level,
+        })
+        .boxed()
+}
+
+fn pass_over() -> BoxedStrategy<PassOver> {
+    let errors = || vec((1..200i32).prop_map(ErrorNumber), 0..3);
+    (errors(), errors(), any::<bool>())
+        .prop_map(|(reads, writes, wrong_data)| PassOver { reads, writes, wrong_data })
+        .boxed()
+}
+
+fn steady_groups() -> BoxedStrategy<SteadyGroups> {
+    (vec(any::<u32>(), 0..3), steady()).prop_map(|(groups, rule)| SteadyGroups { groups, rule }).boxed()
 }
 
 pub fn access() -> BoxedStrategy<Access> {
@@ -352,7 +415,11 @@ pub fn access() -> BoxedStrategy<Access> {
         (number(), number(), number(), any::<bool>()).prop_map(|(records, gap, operations, random)| {
             Access::Strips { records, gap, operations, random }
         }),
-        (bytes(), bytes()).prop_map(|(run, gap)| Access::Striped { run, gap }),
+        (bytes(), bytes(), any::<bool>()).prop_map(|(run, gap, by_kind)| Access::Striped {
+            run,
+            gap,
+            by_kind
+        }),
         vec(number(), 0..4).prop_map(|key| Access::Shuffled { key }),
         Just(Access::Permuted),
         Just(Access::Uniform),
@@ -368,12 +435,21 @@ pub fn access() -> BoxedStrategy<Access> {
 }
 
 fn record() -> BoxedStrategy<Record> {
-    prop_oneof![
-        bytes().prop_map(Record::Fixed),
-        (bytes(), bytes()).prop_map(|(min, max)| Record::Between { min, max }),
-        vec((bytes(), float()), 0..4).prop_map(Record::Split),
-    ]
-    .boxed()
+    let of_a_kind = || {
+        prop_oneof![
+            bytes().prop_map(Record::Fixed),
+            (bytes(), bytes()).prop_map(|(min, max)| Record::Between { min, max }),
+            vec((bytes(), float()), 0..4).prop_map(Record::Split),
+        ]
+    };
+    prop_oneof![4 => of_a_kind(), 1 => by_kind(of_a_kind().boxed())].boxed()
+}
+
+/// Sizes of reads and of writes.
+pub fn by_kind(of_a_kind: BoxedStrategy<Record>) -> BoxedStrategy<Record> {
+    (of_a_kind.clone(), of_a_kind)
+        .prop_map(|(read, write)| Record::ByKind { read: Box::new(read), write: Box::new(write) })
+        .boxed()
 }
 
 pub fn amount() -> BoxedStrategy<Amount> {
@@ -410,6 +486,20 @@ fn backend() -> BoxedStrategy<Backend> {
             })
         }),
         any::<u32>().prop_map(|batch| Backend::Aio { batch }),
+        Just(Backend::Posix),
+        Just(Backend::Splice),
+        Just(Backend::Beside),
+        prop::sample::select(vec![
+            FileCall::Allocate,
+            FileCall::Truncate,
+            FileCall::Create,
+            FileCall::Stat(StatCall::Stat),
+            FileCall::Stat(StatCall::Statx),
+            FileCall::Remove,
+        ])
+        .prop_map(Backend::Calls),
+        (number(), any::<bool>())
+            .prop_map(|(ns, sort)| Backend::Compute(Compute { time: fathom_workload::Duration(ns), sort })),
         (any::<u32>(), any::<[bool; 5]>()).prop_map(|(batch, b)| {
             Backend::Uring(Uring {
                 batch,
@@ -422,6 +512,17 @@ fn backend() -> BoxedStrategy<Backend> {
         }),
     ]
     .boxed()
+}
+
+fn beside() -> BoxedStrategy<Beside> {
+    (".*", vec(".*", 0..3), number(), option::of(".*"))
+        .prop_map(|(program, arguments, grace, output)| Beside {
+            program,
+            arguments,
+            grace: fathom_workload::Duration(grace),
+            output: output.map(PathBuf::from),
+        })
+        .boxed()
 }
 
 fn open() -> BoxedStrategy<Open> {
@@ -441,8 +542,9 @@ fn open() -> BoxedStrategy<Open> {
 }
 
 fn pace() -> BoxedStrategy<Pace> {
-    let think = (time(), any::<bool>(), any::<bool>(), time(), number())
-        .prop_map(|(time, counted, asleep, busy, every)| Think { time, counted, asleep, busy, every });
+    let think = (time(), any::<bool>(), any::<bool>(), time(), number(), time()).prop_map(
+        |(time, counted, asleep, busy, every, spell)| Think { time, counted, asleep, busy, every, spell },
+    );
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
     let rate = (float(), arrivals, any::<bool>()).prop_map(|(operations_per_s, arrivals, common)| Rate {
         operations_per_s,
@@ -450,8 +552,31 @@ fn pace() -> BoxedStrategy<Pace> {
         common,
     });
     let burst = (bytes(), time()).prop_map(|(bytes, pause)| Burst { bytes, pause });
-    (option::of(think), option::of(rate), option::of(burst))
-        .prop_map(|(think, rate, burst)| Pace { think, rate, burst })
+    let ratio = (any::<u32>(), any::<u32>(), time())
+        .prop_map(|(group, weight, sleep)| fathom_workload::Ratio { group, weight, sleep });
+    let least = (number(), number(), number(), number(), time(), time()).prop_map(
+        |(read_bytes_per_s, write_bytes_per_s, reads_per_s, writes_per_s, window, grace)| {
+            fathom_workload::Least {
+                read_bytes_per_s,
+                write_bytes_per_s,
+                reads_per_s,
+                writes_per_s,
+                window,
+                grace,
+            }
+        },
+    );
+    let longest = (time(), time()).prop_map(|(read, write)| fathom_workload::Longest { read, write });
+    let limits = (option::of(ratio), option::of(least), option::of(longest));
+    (option::of(think), option::of(rate), option::of(burst), limits)
+        .prop_map(|(think, rate, burst, (ratio, least, longest))| Pace {
+            think,
+            rate,
+            burst,
+            ratio,
+            least,
+            longest,
+        })
         .boxed()
 }
 
@@ -483,21 +608,31 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
         at_end: b[1],
         counted: b[2],
     });
-    let common =
-        (prop::sample::select(vec![Sequence::Own, Sequence::Common]), option::of(series), any::<bool>());
+    let kept = (any::<bool>(), number(), number()).prop_map(|(by_offset, after, batch)| KeepWritten {
+        by_offset,
+        after,
+        batch,
+    });
+    let by = any::<[u32; 2]>().prop_map(|[phase, worker]| WrittenBy { phase, worker });
+    let common = (
+        prop::sample::select(vec![Sequence::Own, Sequence::Common]),
+        option::of(series),
+        any::<bool>(),
+        (option::of(kept), option::of(by)),
+    );
     let what = (
         fileset,
         (pick(), turns(), common),
         direction(),
         access(),
         record(),
-        (bytes(), bytes()),
+        (bytes(), bytes(), option::of(number().prop_map(Seed)), vec(priority_share(), 0..3)),
         option::of(bytes()),
         amount(),
     );
     let how = (
         (
-            (backend(), any::<u32>(), option::of(adaptive_depth()), buffers()),
+            (backend(), any::<u32>(), option::of(adaptive_depth()), (buffers(), any::<bool>())),
             open(),
             any::<bool>(),
             any::<bool>(),
@@ -515,6 +650,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             number(),
             any::<bool>(),
             prop::sample::select(vec![WhenStopped::Leave, WhenStopped::FinishUncounted, WhenStopped::Ignore]),
+            (any::<bool>(), option::of(beside()), pass_over()),
         ),
     );
     (what, how)
@@ -522,17 +658,17 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
             |(
                 (
                     fileset,
-                    (pick, turns, (sequence, sync_series, exclusive)),
+                    (pick, turns, (sequence, sync_series, exclusive, (keep_written, written_by))),
                     direction,
                     access,
                     record,
-                    (start, align),
+                    (start, align, seed, priorities),
                     length,
                     amount,
                 ),
                 (
                     (
-                        (backend, queue_depth, adaptive_depth, buffers),
+                        (backend, queue_depth, adaptive_depth, (buffers, apart)),
                         open,
                         sync_before,
                         warm_first_record,
@@ -550,6 +686,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                         disturb_every,
                         log_operations,
                         when_stopped,
+                        (until_full, beside, pass_over),
                     ),
                 ),
             )| Stream {
@@ -569,6 +706,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 backend,
                 queue_depth,
                 adaptive_depth,
+                apart,
                 buffers,
                 open,
                 sync_before,
@@ -578,6 +716,8 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 sync_every,
                 data,
                 verify,
+                keep_written,
+                written_by,
                 pace,
                 buffer_area,
                 purge,
@@ -585,6 +725,11 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 disturb_every,
                 log_operations,
                 when_stopped,
+                seed,
+                until_full,
+                beside,
+                priorities,
+                pass_over,
             },
         )
         .boxed()
@@ -689,22 +834,31 @@ fn group() -> BoxedStrategy<Group> {
         stream(text()).prop_map(|s| Program::Stream(Box::new(s))),
         flow(text()).prop_map(Program::Flow),
     ];
-    let thread = (text(), any::<u32>(), bytes(), program, option::of(any::<u8>())).prop_map(
-        |(name, instances, memory, program, io_priority)| Thread {
+    let thread = (text(), any::<u32>(), bytes(), program, option::of(any::<u8>()), option::of(io_class()))
+        .prop_map(|(name, instances, memory, program, io_priority, io_class)| Thread {
             name,
             instances,
             memory,
             program,
             io_priority,
-        },
-    );
+            io_class,
+        });
     let pinning = prop_oneof![
         Just(Pinning::Free),
         any::<u32>().prop_map(Pinning::From),
         vec(any::<u32>(), 0..3).prop_map(Pinning::Among),
     ];
-    let times = (time(), option::of(time()), option::of(time()), any::<bool>())
-        .prop_map(|(delay, ramp, stop, ends_nobody)| Times { delay, ramp, stop, ends_nobody });
+    let company = (option::of(any::<u32>()), any::<bool>());
+    let times = (time(), option::of(time()), option::of(time()), any::<bool>(), company).prop_map(
+        |(delay, ramp, stop, ends_nobody, (company, ends_company))| Times {
+            delay,
+            ramp,
+            stop,
+            ends_nobody,
+            company,
+            ends_company,
+        },
+    );
     let isolation = prop::sample::select(vec![Isolation::Thread, Isolation::Process]);
     (text(), any::<u32>(), isolation, any::<i32>(), pinning, times, vec(thread, 0..3))
         .prop_map(|(name, instances, isolation, nice, pinning, times, threads)| Group {
@@ -776,6 +930,7 @@ pub fn workload() -> BoxedStrategy<Workload> {
             variables,
             filesets,
             phases,
+            ..Workload::default()
         })
         .boxed()
 }

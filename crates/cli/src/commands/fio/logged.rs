@@ -1,18 +1,21 @@
 //! The logs of jobs, which are files beside the output: what was written down while the jobs ran is read piece by piece, and written likewise.
 
 use super::places::{self, Kind};
+use crate::console;
 use fathom_dialects::fio::Plan;
 use fathom_dialects::fio::output::iolog;
-use fathom_dialects::fio::output::log_operations::Operation;
+use fathom_dialects::fio::output::log_operations::{Did, Operation};
 use fathom_dialects::fio::output::logs::{self, Noted};
+use fathom_dialects::fio::output::packed;
 use fathom_engine::Operations;
 use fathom_record::Run;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-/// Where logs are written, and what they are made of meanwhile.
+/// Where what logs are made of is written down meanwhile. The logs themselves lie where fio 3.33 has them, whatever `--aux-path` says.
 pub fn directory(plan: &Plan) -> &Path {
     plan.general.aux_path.as_deref().unwrap_or(Path::new("."))
 }
@@ -64,9 +67,9 @@ impl Logged {
         );
         if plan.general.bandwidth_log {
             for (name, text) in logs::together(run) {
-                let path = directory(plan).join(name);
-                if let Err(error) = append(plan, Kind::Values, &path, &text, true) {
-                    failed.insert(path, error);
+                let path = Path::new(name);
+                if let Err(error) = append(plan, Kind::Values, path, &text, true) {
+                    failed.insert(path.to_owned(), error);
                 }
             }
         }
@@ -120,18 +123,46 @@ impl Logged {
 
 /// A log that is there is written anew, as fio does.
 fn append(plan: &Plan, kind: Kind, path: &Path, text: &str, anew: bool) -> std::io::Result<()> {
+    let packs = packed::is_packed(path) && kind == Kind::Values;
+    let kind = if packs { Kind::Packed } else { kind };
     let mut file = if anew { places::create(plan, path, kind)? } else { places::open_again(path)? };
-    file.write_all(text.as_bytes())
+    if !packs {
+        return file.write_all(text.as_bytes());
+    }
+    let bytes =
+        packed::pack(text).ok_or_else(|| std::io::Error::other("a line does not fit the compressed form"))?;
+    file.write_all(&bytes)
+}
+
+/// Prints the lines of a compressed log.
+pub fn inflate(log: &Path) -> ExitCode {
+    let failed = |why: &dyn std::fmt::Display| {
+        console::error(&format!("--inflate-log={}: {why}", log.display()));
+        ExitCode::FAILURE
+    };
+    let bytes = match std::fs::read(log) {
+        Ok(bytes) => bytes,
+        Err(error) => return failed(&error),
+    };
+    match packed::unpack(&bytes, &mut |lines| console::out_raw(lines)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => failed(&why),
+    }
 }
 
 /// The dialect knows no engine.
 fn told(o: fathom_engine::Operation) -> Operation {
     Operation {
-        write: o.write,
+        does: match o.does {
+            fathom_engine::Does::Read => Did::Read,
+            fathom_engine::Does::Write => Did::Write,
+            fathom_engine::Does::Trim => Did::Trim,
+        },
         start_ns: o.start_ns,
         latency_ns: o.latency_ns,
         submission_ns: o.submission_ns,
         offset: o.offset,
         bytes: o.bytes,
+        priority: o.priority,
     }
 }

@@ -118,13 +118,15 @@ fn planned(
     };
     match fio::plan(args, &world)? {
         Asked::Jobs(plan) => Ok(*plan),
+        Asked::Inflate(_) => Err(Wrong::nowhere("--inflate-log prints a log and measures nothing")),
+        Asked::Nothing(_) => Err(Wrong::nowhere("there is no job, and nothing is measured")),
         Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),
     }
 }
 
 /// Whether it goes wrong only because a simulation has no files.
 fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &Wrong) -> bool {
-    let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false });
+    let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false, bottomless: false });
     place != Place::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
 }
 

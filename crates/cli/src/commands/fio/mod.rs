@@ -52,11 +52,18 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let mut plan = match fio::plan(&args, &world::world()) {
         Ok(Asked::Jobs(plan)) => plan,
         Ok(Asked::Help(asked)) => return tell(program, &asked),
+        Ok(Asked::Inflate(log)) => return logged::inflate(&log),
+        // As in fio, options without a job are read, and that is all.
+        Ok(Asked::Nothing(general)) => {
+            debug(&general);
+            return ExitCode::SUCCESS;
+        }
         Err(wrong) => {
             console::error_raw(&wrong.to_string());
             return ExitCode::from(ERROR);
         }
     };
+    debug(&plan.general);
     // As in fio, jobs that are only read ask for nothing on the disk.
     let missing = if plan.general.parse_only { None } else { plan.jobs.iter().find_map(no_directory) };
     if let Some(wrong) = missing {
@@ -76,6 +83,13 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     }
     let noted = plan.note_operations();
     measure(program, &plan, noted, common)
+}
+
+/// What `--debug=parse` prints, where fio prints it.
+fn debug(general: &fio::General) {
+    for line in &general.debug_lines {
+        console::out_raw(&format!("parse    {} {line}\n", std::process::id()));
+    }
 }
 
 /// Directories below one that is given are made; it is not.
@@ -193,7 +207,9 @@ fn conclude(plan: &Plan, finished: &Finished, logged: &Logged, sink: &mut Sink) 
     match &finished.failure {
         Some(Failure::Engine(error)) => console::error(&words(error)),
         Some(Failure::Operation(wrong)) => {
-            if let Some(lines) = output::verify::lines(plan, &finished.run, wrong) {
+            let lines = output::verify::lines(plan, &finished.run, wrong)
+                .or_else(|| output::limits::lines(plan, &finished.run, wrong));
+            if let Some(lines) = lines {
                 console::error_raw(&lines);
             }
             console::error(&format!("{} (after {} operations)", wrong.message, wrong.after_ops));

@@ -14,6 +14,8 @@ pub enum Kind {
     Operations,
     /// Values over time, in numbers that commas separate.
     Values,
+    /// Such values, compressed.
+    Packed,
 }
 
 /// How every log of operations begins, fio's and ours.
@@ -82,6 +84,10 @@ fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
     Ok(match kind {
         _ if head.is_empty() => true,
         Kind::Operations => head.starts_with(BEGINS),
+        // The two bytes that every zlib stream begins with.
+        Kind::Packed => {
+            matches!(head.as_slice(), [0x78, second, ..] if (0x7800 + u32::from(*second)).is_multiple_of(31))
+        }
         Kind::Values => head.first().is_some_and(u8::is_ascii_digit) && head.iter().all(number),
     })
 }

@@ -61,6 +61,8 @@ pub struct Live<'a> {
     next: u32,
     /// A status line is wanted.
     status: bool,
+    /// It goes to standard output, which is no terminal: `--eta=always`.
+    piped: bool,
     /// One stands there.
     shown: bool,
     /// When it was last written, and when one was last left standing.
@@ -80,12 +82,15 @@ impl<'a> Live<'a> {
     /// For the jobs of a plan.
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
+        let asked = plan.general.eta == Some(true) && formats(plan).contains(&Format::Normal);
+        let piped = asked && !std::io::stdout().is_terminal();
         Self {
             plan,
             sink,
             phase: 0,
             next: 0,
             status,
+            piped,
             shown: false,
             written: None,
             stood: Instant::now(),
@@ -103,8 +108,10 @@ impl<'a> Live<'a> {
 
     /// Takes the status line away.
     pub fn leave(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            console::error_raw("\r\u{1b}[K");
+        match (std::mem::take(&mut self.shown), self.piped) {
+            (false, _) => {}
+            (true, true) => console::out_raw("\n"),
+            (true, false) => console::error_raw("\r\u{1b}[K"),
         }
     }
 }
@@ -118,9 +125,9 @@ impl Listener for Live<'_> {
             return;
         }
         let phase = self.phase;
-        let begin = |job: &&fathom_dialects::fio::Job| job.places.first().is_some_and(|p| p.phase == phase);
+        let begin = |job: &&fathom_dialects::fio::Job| job.begins_in == Some(phase);
         for job in self.plan.jobs.iter().filter(begin) {
-            if matches!(job.ready.make, Make::Write | Make::Reserve) {
+            if matches!(job.ready.make, Make::Write | Make::Reserve | Make::ReserveBehind | Make::Extend) {
                 self.sink.write(&normal::laying_out(job, Path::exists));
             }
         }
@@ -143,14 +150,19 @@ impl Listener for Live<'_> {
             return;
         }
         self.written = Some(Instant::now());
-        let mut text = format!("\r\u{1b}[K{}", status::line(self.plan, self.phase, interval));
+        let line = status::line(self.plan, self.phase, interval);
         let stays = |every: u64| self.stood.elapsed() + LITTLE >= Duration::from_nanos(every);
-        if general.eta_newline_ns.is_some_and(stays) {
+        let stays = general.eta_newline_ns.is_some_and(stays);
+        if stays {
             self.stood = Instant::now();
-            text.push('\n');
         }
-        self.shown = !text.ends_with('\n');
-        console::error_raw(&text);
+        self.shown = !stays;
+        if self.piped {
+            // As fio writes it: who reads a pipe wants no escape sequences.
+            console::out_raw(&format!("{line}{}", if stays { '\n' } else { '\r' }));
+        } else {
+            console::error_raw(&format!("\r\u{1b}[K{line}{}", if stays { "\n" } else { "" }));
+        }
     }
 
     /// SIGUSR1 asks, or `--status-interval`.

@@ -61,10 +61,11 @@ fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
 pub(super) fn find(path: &Path) -> Option<Found> {
     let about = path.metadata().ok()?;
     if !about.file_type().is_block_device() {
-        return Some(Found { bytes: about.len(), device: false });
+        let bottomless = fathom_engine::is_bottomless(&about);
+        return Some(Found { bytes: about.len(), device: false, bottomless });
     }
     let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
-    Some(Found { bytes, device: true })
+    Some(Found { bytes, device: true, bottomless: false })
 }
 
 /// The kernel tells the name of a device by its number.

@@ -16,8 +16,8 @@ Runs belong together that were asked to do the same on the same host and mount p
 workload but for its seed, name and notes, the same command line but for the directories of its
 files, and in a sweep or a comparison (compare --run) the same settings; a file or a name means
 those without settings, if there are any. Runs that were interrupted or failed, and warm-up and
-noise of a comparison, are left out and counted. Everything else that may have changed is what the history tells of: kernel, version,
-device, scheduler, file system, mount options, governor, label.
+noise of a comparison, are left out and counted. Everything else that may have changed is what the
+history tells of: kernel, version, device, scheduler, file system, mount options, governor, label.
 
 Examples:
   fathom history                            which histories are there?

@@ -16,7 +16,7 @@ use std::str::FromStr;
   fathom iso cat --policy seed --counters disc.iso /a   the same as in 2007, and what the device got
   fathom iso check disc.iso                what is wrong with it, with block and byte
   fathom iso extract disc.iso out          the whole tree into a new directory
-  sudo fathom iso compare disc.iso         how it reads under the rules of before 2007, of 2007 and of today
+  sudo fathom iso compare disc.iso         the rules of before 2007, of 2007 and of today
 
 Exit code: 0 done, 1 the check found something, 2 no such image or path, 3 not everything could be
 read. docs/iso.md says more.")]
@@ -73,6 +73,10 @@ pub struct Source {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso ls disc.iso                   the root directory
+  fathom iso ls -lR disc.iso /docs         everything below a directory
+  fathom iso ls --namespace joliet disc.iso")]
 pub struct Ls {
     #[command(flatten)]
     pub source: Source,
@@ -88,6 +92,9 @@ pub struct Ls {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso stat disc.iso                 the volume
+  fathom iso stat --json disc.iso /docs    a file or a directory, for a program")]
 pub struct Stat {
     #[command(flatten)]
     pub source: Source,
@@ -99,6 +106,9 @@ pub struct Stat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso cat disc.iso /docs/README > README
+  fathom iso cat --policy seed --counters disc.iso /a   the rules of 2007, and what the device got")]
 pub struct Cat {
     #[command(flatten)]
     pub source: Source,
@@ -113,6 +123,9 @@ pub struct Cat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso check disc.iso                what is wrong with it, with block and byte
+  fathom iso check --session last --json disc.iso")]
 pub struct Check {
     #[command(flatten)]
     pub source: Source,
@@ -122,6 +135,9 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom iso extract disc.iso out          the whole tree into a new directory
+  fathom iso extract --from /docs disc.iso docs")]
 pub struct Extract {
     #[command(flatten)]
     pub source: Source,

@@ -13,10 +13,12 @@ use std::path::PathBuf;
   fathom mount --daemon disc.iso /mnt/disc          in the background; `umount /mnt/disc` ends it
   fathom mount --policy seed disc.iso /mnt/disc     every read under the rules of 2007
 
-Without --policy and its kin contents stay in the kernel's page cache, and the kernel reads ahead. With one of
-them every read of a program comes here as it was made. `kill -USR1` prints what was asked of the image (in the foreground).
+Without --policy and its kin contents stay in the kernel's page cache, and the kernel reads ahead.
+With one of them every read of a program comes here as it was made. `kill -USR1` prints what was
+asked of the image (in the foreground).
 
-Exit code: 0 unmounted, 2 no such image or directory, 3 it could not be mounted. docs/mount.md says more.")]
+Exit code: 0 unmounted, 2 no such image or directory, 3 it could not be mounted. docs/mount.md says
+more.")]
 pub struct Mount {
     #[command(flatten)]
     pub source: Source,

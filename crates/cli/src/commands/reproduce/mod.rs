@@ -23,11 +23,12 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   fathom reproduce sysbench-2004              the table, its errors, the tolerances: some seconds
   fathom reproduce sysbench-2004 --ablation   what each mechanism contributes
-  fathom reproduce cciss-2008                 request sizes and rates of writers under two page orders: some seconds
+  fathom reproduce cciss-2008                 sizes and rates of writers under two page orders
   fathom reproduce ncsa-2005 -o ncsa.html     IOzone's surfaces of 2005, drawn, too: some seconds
-  fathom reproduce hsfs-2007                  a DVD before and after HSFS got an elevator and read-ahead: half a minute
+  fathom reproduce hsfs-2007                  a DVD before and after an elevator and read-ahead
 
-Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md says which, and what was fitted.")]
+Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md says which, and what
+was fitted.")]
 pub struct Reproduce {
     /// Which table
     #[arg(value_enum)]

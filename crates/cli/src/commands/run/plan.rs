@@ -2,7 +2,7 @@
 //! opened, made or started for it. Steps that reach beyond the workload's own files (commands, remounts) are shown word by word.
 
 use crate::console;
-use fathom_workload::{Action, CacheState, Existing, FileSet, Files, Holes, Phase, Workload};
+use fathom_workload::{Action, CacheState, Existing, FileSet, Files, Holes, Phase, Steady, Workload};
 use std::fmt::Write as _;
 
 /// Files of a set that are named; a set may number billions.
@@ -93,24 +93,37 @@ fn conditions(phase: &Phase) -> Vec<String> {
         lines.push(format!("warm-up: {}, not counted", phase.ramp));
     }
     let stop = &phase.stop;
-    let steady = stop.steady.map(|s| {
-        format!(
-            "in a steady state ({} rounds of {} within {} %, trend {} %), at the latest after {} rounds",
-            s.window, s.round, s.range_percent, s.slope_percent, s.most_rounds
-        )
-    });
+    let in_steady =
+        stop.steady.map(|s| format!("in {}, at the latest after {} rounds", in_words(s), s.most_rounds));
     let ends = [
         stop.time.map(|t| format!("after {t}")),
         stop.operations.map(|n| format!("after {} of all workers", console::counted(n, "operation"))),
         stop.bytes.map(|b| format!("after {b} of all workers")),
-        steady,
+        in_steady,
         stop.first_done.map(|_| "when the first worker is done".to_string()),
     ];
     let ends: Vec<String> = ends.into_iter().flatten().collect();
     if !ends.is_empty() {
         lines.push(format!("ends early: {}", ends.join(", or ")));
     }
+    for of in &stop.steady_groups {
+        let groups: Vec<String> = of.groups.iter().map(ToString::to_string).collect();
+        lines.push(format!("groups {} end in {}", groups.join(", "), in_words(of.rule)));
+    }
     lines
+}
+
+/// A steady state and what it is measured by.
+fn in_words(s: Steady) -> String {
+    let (window, round) = (s.window, s.round);
+    let Some(criterion) = s.criterion else {
+        let (range, slope) = (s.range_percent, s.slope_percent);
+        return format!("a steady state ({window} rounds of {round} within {range} %, trend {slope} %)");
+    };
+    let what = if criterion.is_slope() { "a slope" } else { "distances from the mean" };
+    let limit = criterion.limit();
+    let percent = if limit.is_percent() { " %" } else { "" };
+    format!("a steady state ({window} rounds of {round} with {what} below {}{percent})", limit.number())
 }
 
 fn words(action: &Action) -> String {
@@ -122,6 +135,10 @@ fn words(action: &Action) -> String {
         Action::Reserve(set) => {
             format!("reserve the space of the files of {set} (fallocate), without writing them")
         }
+        Action::ReserveBehind(set) => {
+            format!("reserve the space of the files of {set} (fallocate), and leave their size as it is")
+        }
+        Action::Extend(set) => format!("give the files of {set} their full size, without space"),
         Action::Recreate(set) => format!("remove the files of {set} and make them again, empty"),
         Action::Remove(set) => format!("remove the files of {set}"),
         Action::Remount(point) => format!("UNMOUNT {} and mount it again", quoted(&point.to_string_lossy())),
@@ -201,6 +218,9 @@ phase 0: p, only the steps below
   ends early: after 10s, or after 1 operation of all workers, or after 1GiB of all workers, or in a steady state (5 rounds of 1s within 20 %, trend 10 %), at the latest after 25 rounds, or when the first worker is done
 ";
         assert_eq!(plan(text), wanted);
+        let by_slope =
+            text.replace(r#"round = "1s""#, r#"round = "1s", criterion = { slope = { percent = 0.3 } }"#);
+        assert!(plan(&by_slope).contains("(5 rounds of 1s with a slope below 0.3 %)"), "{}", plan(&by_slope));
     }
 
     #[test]

@@ -13,6 +13,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom sim profiles                                     what can be named
+  fathom sim run workload.toml --device sata-7200-ncq     a workload in virtual time
+  fathom sim sweep --vary scheduler=none,bfq-lite workload.toml
+  fathom sim replay a.fbl --device ssd-generic            a trace on another device
+  fathom sim agree a.fbl                                  the kernel's choices against ours
+  fathom sim calibrate a.fbl -o sda.toml                  a device's profile from a trace")]
 pub struct Sim {
     #[command(subcommand)]
     pub command: SimCommand,
@@ -34,21 +41,23 @@ the run that is kept is called simulated wherever it is shown (docs/simulator.md
     Run(Box<RunSimulated>),
     /// Simulate a workload under every combination of settings, on all processors at once
     #[command(
-        after_help = "Settings: host, device, scheduler, readahead, limits, stack; every value of the profiles as device.KEY and
-host.KEY; of a native workload those of `fathom sweep`; of a drop-in whatever stands in its arguments as {NAME}.
-Values are separated by commas; where they hold commas themselves (deadline,fifo_batch=8), by semicolons.
+        after_help = "Settings: host, device, scheduler, readahead, limits, stack; every value of the profiles as
+device.KEY and host.KEY; of a native workload those of `fathom sweep`; of a drop-in whatever stands
+in its arguments as {NAME}. Values are separated by commas; where they hold commas themselves
+(deadline,fifo_batch=8), by semicolons.
 
 Examples:
-  fathom sim sweep --vary scheduler=none,mq-deadline,kyber,bfq-lite --vary device=sata-7200-ncq,ssd-generic \\
-      --figure time workload.toml
-  fathom sim sweep --host athlon-2004-linux-2.6 --device deskstar-60gxp --vary 'scheduler=deadline;deadline,fifo_batch=1' \\
+  fathom sim sweep --vary scheduler=none,mq-deadline,kyber,bfq-lite \\
+      --vary device=sata-7200-ncq,ssd-generic --figure time workload.toml
+  fathom sim sweep --host athlon-2004-linux-2.6 --device deskstar-60gxp \\
+      --vary 'scheduler=deadline;deadline,fifo_batch=1' \\
       --vary readahead=ra26-shared,ra26-private --rounds 6 -- \\
       sysbench --num-threads=16 --test=fileio --file-total-size=3G --file-test-mode=rndrw run
+  fathom sim sweep --replay a.fbl --device smartarray-6i-h1 \\
+      --vary device.layout.unit_kib=16,64,256 --vary device.layout.level=raid5,raid10
 
-  fathom sim sweep --replay a.fbl --device smartarray-6i-h1 --vary device.layout.unit_kib=16,64,256 \\
-      --vary device.layout.level=raid5,raid10
-
-Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges them."
+Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges
+them."
     )]
     Sweep(Box<SweepSimulated>),
     /// Replay a block trace, or one that is made up, through a scheduler to a device
@@ -78,6 +87,8 @@ Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulat
 Exit code: 0, or 1 if --at-most is exceeded. docs/simulator.md says what is fitted and what is not.")]
     Calibrate(Calibrate),
     /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
+    #[command(after_help = "Examples:
+  fathom sim profiles                      all of them, a line each")]
     Profiles,
 }
 

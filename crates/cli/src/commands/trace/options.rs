@@ -31,6 +31,10 @@ pub enum What {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom trace record /mnt/data                      until Ctrl-C
+  fathom trace record --seconds 60 -o a.fbl sda      one minute of a device
+  fathom trace record --full -o a.fbl.zst sda -- cp big /mnt/data")]
 pub struct Record {
     /// A file or directory, whose devices are recorded; or a block device (/dev/sda, or just sda)
     #[arg(value_name = "PATH|DEVICE")]
@@ -65,6 +69,10 @@ pub struct Source {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom trace summary a.fbl.zst                     sizes, seeks, depth, latencies, issuers
+  fathom trace summary --device sda --json a.fbl     one device, for a program
+  fathom trace summary sda.blktrace.0 sda.blktrace.1")]
 pub struct Summary {
     #[command(flatten)]
     pub source: Source,
@@ -77,6 +85,10 @@ pub struct Summary {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom trace export --format csv a.fbl.zst -o a.csv
+  fathom trace export --format iolog a.fbl.zst -o a.log    for fio --read_iolog=a.log
+  fathom trace export --format own sda.blktrace.0 -o a.fbl.zst")]
 pub struct Export {
     #[command(flatten)]
     pub source: Source,

@@ -47,29 +47,7 @@ pub(super) const TYPES: [(&str, Act); 32] = [
 ];
 
 pub(super) fn operation(name: String, act: Act) -> FlowOp {
-    FlowOp {
-        name,
-        act,
-        ops: Vec::new(),
-        fileset: None,
-        slot: None,
-        source_slot: None,
-        size: Value::default(),
-        working_set: Value::default(),
-        positions: Vec::new(),
-        random: false,
-        repeat: Value::Number(1),
-        rotate: false,
-        entry: None,
-        direct: false,
-        sync: false,
-        no_readahead: false,
-        value: Value::default(),
-        text: String::new(),
-        target: None,
-        blocking: false,
-        high_water: Value::Number(1),
-    }
+    FlowOp::new(name, act)
 }
 
 pub(super) fn number(n: u64) -> Value {

@@ -180,6 +180,7 @@ fn thread(
         instances,
         memory: Bytes(memory),
         io_priority,
+        io_class: None,
         program: Program::Flow(flow),
     };
     Ok((thread, lines))

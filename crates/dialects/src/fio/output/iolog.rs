@@ -3,7 +3,7 @@
 
 use super::super::iolog::Written;
 use super::super::plan::{Job, Plan};
-use super::log_operations::Operation;
+use super::log_operations::{Did, Operation};
 use fathom_workload::{Does, SyncEvery};
 use std::path::Path;
 
@@ -41,11 +41,16 @@ fn log<E, I: Iterator<Item = Result<Operation, E>>>(
     let mut syncs = Syncs { every: job.stream.sync_every, writes: 0 };
     let (mut end_ns, mut wrote) = (0, false);
     issued(read, |operation| {
-        let Operation { write, start_ns, latency_ns, offset, bytes, .. } = *operation;
+        let Operation { does, start_ns, latency_ns, offset, bytes, .. } = *operation;
         end_ns = start_ns.saturating_add(latency_ns).max(end_ns);
         syncs.before(&mut written, start_ns);
-        written.operation(start_ns, if write { Does::Write } else { Does::Read }, offset, bytes);
-        if write {
+        let action = match does {
+            Did::Read => Does::Read,
+            Did::Write => Does::Write,
+            Did::Trim => Does::Trim,
+        };
+        written.operation(start_ns, action, offset, bytes);
+        if does == Did::Write {
             wrote = true;
             syncs.after(&mut written, start_ns.saturating_add(latency_ns));
         }
@@ -150,12 +155,13 @@ mod tests {
         let mut plan = planned(&format!("--name=a --size=1m --write_iolog=x {args}"));
         assert!(plan.note_operations(), "they are written down");
         let one = |(n, (write, offset)): (u64, &(bool, u64))| Operation {
-            write: *write,
+            does: if *write { Did::Write } else { Did::Read },
             start_ns: n * 100_000,
             latency_ns: 10_000,
             submission_ns: 0,
             offset: *offset,
             bytes: 4096,
+            priority: 0,
         };
         // As several in flight may complete: in another order.
         let mut done: Vec<Operation> = (0..).zip(operations).map(one).collect();
@@ -202,12 +208,13 @@ mod tests {
         let mut plan = planned("--name=a --size=1m --write_iolog=x --rw=randread --time_based --runtime=5");
         assert!(plan.note_operations());
         let one = |n: u64| Operation {
-            write: false,
+            does: Did::Read,
             start_ns: n * 1000,
             latency_ns: 10_000,
             submission_ns: 0,
             offset: n * 512,
             bytes: 512,
+            priority: 0,
         };
         let mut done: Vec<Operation> = (0..100_000).map(one).collect();
         // The second one ends behind all others.
@@ -224,12 +231,13 @@ mod tests {
     fn of_what_ends_in_order_little_waits() {
         let read = &std::cell::Cell::new(0_u64);
         let one = |n: u64| Operation {
-            write: true,
+            does: Did::Write,
             start_ns: n,
             latency_ns: 1,
             submission_ns: 0,
             offset: 0,
             bytes: 512,
+            priority: 0,
         };
         let all = || {
             let each = move |n: u64| {

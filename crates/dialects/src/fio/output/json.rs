@@ -3,8 +3,10 @@
 
 use super::super::plan::{Job, Plan};
 use super::super::settings::Level;
+use super::super::wrong::COMMAND_LINE;
 use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
-use super::{Moment, VERSION, engine_batch};
+use super::steady::{Told, mean};
+use super::{Moment, VERSION, told_batch};
 use fathom_record::{Histogram, Run};
 
 /// A document in the making.
@@ -71,25 +73,28 @@ fn quoted(text: &str) -> String {
 pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     let mut json = Json { out: String::new(), filled: Vec::new() };
     let entries = stats::entries(plan, run);
+    let seconds = seconds_of(run);
     json.inside(None, ['{', '}'], |json| {
         json.text("fio version", VERSION);
         json.raw("timestamp", moment.unix_ms / 1000);
         json.raw("timestamp_ms", moment.unix_ms);
         json.text("time", &moment.text);
-        if plan.jobs.iter().any(|job| options(job, false).next().is_some()) {
+        if plan.jobs.iter().any(|job| !options(job, false).is_empty()) {
             json.object("global options", |json| {
-                let mut seen: Vec<&str> = Vec::new();
+                // fio has a key twice where an option is: who reads its document gets the last.
+                let mut seen: Vec<(&str, &str)> = Vec::new();
                 for (name, value) in plan.jobs.iter().flat_map(|job| options(job, false)) {
-                    if !seen.contains(&name) {
-                        seen.push(name);
-                        json.text(name, value);
+                    match seen.iter_mut().find(|of| of.0 == name) {
+                        Some(of) => of.1 = value,
+                        None => seen.push((name, value)),
                     }
                 }
+                seen.iter().for_each(|(name, value)| json.text(name, value));
             });
         }
         json.list("jobs", |json| {
             for entry in &entries {
-                json.inside(None, ['{', '}'], |json| job(json, plan, entry, plus));
+                json.inside(None, ['{', '}'], |json| job(json, plan, entry, (seconds, plus)));
             }
         });
         let devices: Vec<_> = super::devices(plan, run);
@@ -115,34 +120,63 @@ pub fn document(plan: &Plan, run: &Run, moment: &Moment, plus: bool) -> String {
     json.out + "\n"
 }
 
-/// Options of a job that stand in it, or above it. fio tells none that has no value.
-fn options(job: &Job, own: bool) -> impl Iterator<Item = (&'static str, &str)> {
-    let of = job.settings.all().filter(move |(level, _)| (*level == Level::Own) == own);
-    of.filter_map(|(_, s)| Some((s.row.name, s.value.as_deref()?)))
+/// Options of a job that stand in it, or above it. fio tells none that has no value, and has an order of its own for those of a file.
+fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
+    let of = job.settings.all().filter(|(level, _)| (*level == Level::Own) == own);
+    let told = of.filter_map(|(_, s)| Some((&*s.spot.source, s.row.name, s.value.as_deref()?)));
+    let mut told: Vec<_> = told.collect();
+    told.sort_by_key(|(source, name, _)| match *name {
+        _ if *source == COMMAND_LINE => 1,
+        "kb_base" | "unit_base" | "lockfile" => 0,
+        "filename" | "filename_format" => 2,
+        _ => 1,
+    });
+    told.into_iter().map(|(_, name, value)| (name, value)).collect()
 }
 
-fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
+/// What fio says every job took: the whole run, in seconds that have begun.
+fn seconds_of(run: &Run) -> u64 {
+    let repetitions = run.phases.iter().filter_map(|phase| phase.repetitions.first());
+    repetitions.map(|repetition| repetition.elapsed_ns).sum::<u64>() / 1_000_000_000 + 1
+}
+
+fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, plus): (u64, bool)) {
     let job = &plan.jobs[entry.job];
     json.text("jobname", &job.name);
     json.raw("groupid", job.group);
     json.raw("error", entry.errno());
-    json.raw("eta", i32::MAX);
-    json.raw("elapsed", entry.runtime_ns.div_ceil(1_000_000_000).max(1));
-    json.object("job options", |json| {
-        if &*job.settings.spot.source == super::super::wrong::COMMAND_LINE {
-            json.text("name", &job.name);
-        }
-        for (name, value) in options(job, true) {
-            json.text(name, value);
-        }
-    });
-    json.object("read", |json| side(json, job, &entry.read, plus));
-    json.object("write", |json| side(json, job, &entry.write, plus));
-    json.object("trim", |json| side(json, job, &Side::default(), plus));
-    json.object("sync", |json| {
-        json.raw("total_ios", entry.sync.count().saturating_sub(entry.syncs_at_end));
-        latency(json, "lat_ns", &entry.sync, entry.sync.count() > 0, job, plus);
-    });
+    // fio has found out what is left, which is nothing, only if there was time to.
+    json.raw("eta", if seconds > 2 { 0 } else { i32::MAX });
+    json.raw("elapsed", seconds);
+    let last = &plan.jobs[entry.last];
+    let named = &*last.settings.spot.source == COMMAND_LINE;
+    // Without options of its own, a job has no such key.
+    if named || !options(last, true).is_empty() {
+        json.object("job options", |json| {
+            if named {
+                json.text("name", &last.name);
+            }
+            for (name, value) in options(last, true) {
+                json.text(name, value);
+            }
+        });
+    }
+    let unified = job.report.unified;
+    let mut told = entry.told(unified);
+    // As in fio, behind the syncs; and without these where nothing is told apart.
+    let mixed = told.pop_if(|_| unified.together());
+    for (name, of) in told {
+        json.object(name, |json| side(json, job, of, plus));
+    }
+    if unified.apart() {
+        json.object("sync", |json| {
+            json.raw("total_ios", entry.sync.count().saturating_sub(entry.syncs_at_end));
+            latency(json, "lat_ns", &entry.sync, entry.sync.count() > 0, job, plus);
+        });
+    }
+    if let Some((name, of)) = mixed {
+        json.object(name, |json| side(json, job, of, plus));
+    }
     json.raw("job_runtime", stats::milliseconds(entry.clock_ns));
     let (user, system) = entry.cpu_percent();
     json.float("usr_cpu", user);
@@ -150,14 +184,14 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
     for key in NOT_MEASURED {
         json.raw(key, 0);
     }
-    let any = entry.read.ios + entry.write.ios > 0;
-    let depth = stats::depths(job.stream.queue_depth, any);
+    let any = entry.ios() > 0;
+    let depth = stats::depths(entry.depth(job), any);
     json.object("iodepth_level", |json| {
         for (end, share) in DEPTHS.iter().zip(depth) {
             json.float(&if *end == 64 { ">=64".to_owned() } else { end.to_string() }, share);
         }
     });
-    let batches = stats::batches(engine_batch(job).filter(|_| any));
+    let batches = stats::batches(told_batch(job).filter(|_| any));
     for key in ["iodepth_submit", "iodepth_complete"] {
         json.object(key, |json| {
             for (name, share) in ["0", "4", "8", "16", "32", "64", ">=64"].into_iter().zip(batches) {
@@ -173,13 +207,47 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, plus: bool) {
             }
         });
     }
-    json.raw("latency_depth", job.stream.queue_depth);
-    json.raw("latency_target", 0);
-    json.float("latency_percentile", 100.0);
-    json.raw("latency_window", 0);
+    if let Some((total, first)) = entry.errors.told(job) {
+        json.raw("total_err", total);
+        json.raw("first_error", first);
+    }
+    let (target, window, percentile) = stats::latency_target(job);
+    json.raw("latency_depth", entry.depth(job));
+    json.raw("latency_target", target);
+    json.float("latency_percentile", percentile);
+    json.raw("latency_window", window / 1000);
     if let Some(text) = job.settings.text("description") {
         json.text("desc", text);
     }
+    if let Some(rule) = &job.steady {
+        let told = Told::of(rule, entry.steady.as_ref());
+        json.object("steadystate", |json| steady(json, &told));
+    }
+}
+
+fn steady(json: &mut Json, told: &Told) {
+    json.text("ss", &told.option);
+    json.raw("duration", told.seconds);
+    json.raw("attained", u8::from(told.attained));
+    json.text("criterion", &told.criterion);
+    json.float("max_deviation", told.deviation);
+    json.float("slope", told.slope);
+    json.object("data", |json| {
+        json.raw("bw_mean", mean(&told.bytes));
+        json.raw("iops_mean", mean(&told.operations));
+        if let Some(latencies) = &told.latencies {
+            json.raw("lat_mean", mean(latencies));
+        }
+        let latencies = told.latencies.iter().map(|list| ("lat_ns", list));
+        for (key, list) in latencies.chain([("iops", &told.operations), ("bw", &told.bytes)]) {
+            json.list(key, |json| {
+                for number in list {
+                    json.entry(None);
+                    json.out += &number.to_string();
+                }
+            });
+        }
+    });
 }
 
 /// What fathom does not count for each job.
@@ -202,12 +270,26 @@ fn side(json: &mut Json, job: &Job, side: &Side, plus: bool) {
     latency(json, "slat_ns", shown(r.slat, &side.slat), r.slat_percentiles, job, plus);
     latency(json, "clat_ns", shown(r.clat, &side.clat), r.clat_percentiles, job, plus);
     latency(json, "lat_ns", shown(r.lat, &side.lat), r.lat_percentiles, job, plus);
+    if !side.priorities.is_empty() {
+        json.list("prios", |json| {
+            for by in &side.priorities {
+                json.inside(None, ['{', '}'], |json| {
+                    let (class, level) = by.parts();
+                    json.raw("prioclass", class);
+                    json.raw("prio", level);
+                    let (name, h) = by.told(job);
+                    let percentiles = r.lat_percentiles || r.clat_percentiles;
+                    latency(json, &format!("{name}_ns"), h, percentiles, job, plus);
+                });
+            }
+        });
+    }
     let windows = super::windows(job, side);
     let (least, most) = windows.kib_range();
     json.raw("bw_min", least);
     json.raw("bw_max", most);
-    json.float("bw_agg", if windows.kib.is_empty() { 0.0 } else { 100.0 });
     let (mean, deviation) = stats::mean_and_deviation(&windows.kib);
+    json.float("bw_agg", super::shares::share(side, mean));
     json.float("bw_mean", mean);
     json.float("bw_dev", deviation);
     json.raw("bw_samples", windows.kib.len());

@@ -7,11 +7,22 @@ use fathom_record::histogram::bucket_of;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// What an operation did; the numbers are fio's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// It read.
+    Read = 0,
+    /// It wrote.
+    Write = 1,
+    /// It gave a range back.
+    Trim = 2,
+}
+
 /// One operation of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// A write; otherwise a read.
-    pub write: bool,
+    /// What it did.
+    pub does: Did,
     /// When it began, ns after counting did.
     pub start_ns: u64,
     /// How long it took.
@@ -22,6 +33,8 @@ pub struct Operation {
     pub offset: u64,
     /// Bytes.
     pub bytes: u32,
+    /// I/O priority of its own; 0: that of its job.
+    pub priority: u16,
 }
 
 /// What a log tells.
@@ -89,8 +102,8 @@ pub(super) fn write(
     operations: impl Iterator<Item = Operation>,
     out: &mut dyn FnMut(&Path, &str),
 ) -> u64 {
-    let mut windows = Windows { number: 0, sides: [Side::default(); 2] };
-    let mut bins = Bins { number: 0, sides: [const { Vec::new() }; 2], bytes: [0; 2] };
+    let mut windows = Windows { number: 0, sides: [Side::default(); 3] };
+    let mut bins = Bins { number: 0, sides: [const { Vec::new() }; 3], bytes: [0; 3] };
     let mut told = 0;
     for operation in operations {
         told += 1;
@@ -144,8 +157,8 @@ fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
         Value::Submission => o.submission_ns,
     };
     let time_ms = line.epoch_ms + o.start_ns.saturating_add(o.latency_ns) / 1_000_000;
-    let _ = write!(out, "{time_ms}, {value}, {}, {}", u8::from(o.write), o.bytes);
-    line.end(out, o.offset);
+    let _ = write!(out, "{time_ms}, {value}, {}, {}", o.does as u8, o.bytes);
+    line.of(o.priority).end(out, o.offset);
 }
 
 /// The end of a window, in milliseconds; a job may end before.
@@ -157,12 +170,12 @@ fn end_ms(number: u64, width_ns: u64, elapsed_ns: u64) -> u64 {
 /// The window in the making.
 struct Windows {
     number: u64,
-    sides: [Side; 2],
+    sides: [Side; 3],
 }
 
 impl Windows {
     fn add(&mut self, o: &Operation) {
-        let side = &mut self.sides[usize::from(o.write)];
+        let side = &mut self.sides[o.does as usize];
         side.ops += 1;
         side.bytes += u64::from(o.bytes);
         side.whole.add(o.latency_ns);
@@ -204,21 +217,21 @@ impl Windows {
                 line.end(out, 0);
             }
         }
-        self.sides = [Side::default(); 2];
+        self.sides = [Side::default(); 3];
     }
 }
 
 /// The histograms in the making, of completion latencies.
 struct Bins {
     number: u64,
-    sides: [Vec<u64>; 2],
+    sides: [Vec<u64>; 3],
     /// Bytes of the last operation of each.
-    bytes: [u32; 2],
+    bytes: [u32; 3],
 }
 
 impl Bins {
     fn add(&mut self, o: &Operation) {
-        let direction = usize::from(o.write);
+        let direction = o.does as usize;
         let side = &mut self.sides[direction];
         side.resize(BINS, 0);
         let bin = bucket_of(o.latency_ns.saturating_sub(o.submission_ns)).min(BINS - 1);

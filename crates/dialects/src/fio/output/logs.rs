@@ -2,7 +2,7 @@
 //! operation: `time, value, direction, block size, priority`, separated by comma and blank, as the programs that read them expect it.
 //! What is made of single operations is in [`super::log_operations`].
 
-use super::super::plan::{Job, Logs, Plan};
+use super::super::plan::{Job, Logs, Place, Plan};
 use super::log_operations::{self, Log, Operation, What};
 use super::windows::{self, Window};
 use fathom_record::{OpKind, Run, Worker};
@@ -53,16 +53,19 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn of(job: &Job, began_ms: u64) -> Self {
-        /// Best effort, the only class there is, in the bits above the level.
-        const BEST_EFFORT: u16 = 2 << 13;
+    fn of_job(job: &Job, began_ms: u64) -> Self {
         let logs = &job.report.logs;
-        let priority = job.priority.1.map_or(0, |level| BEST_EFFORT | u16::from(level));
+        let priority = super::priorities::of_job(job);
         Self {
             epoch_ms: if logs.wall_clock { began_ms } else { 0 },
             offset: logs.offset,
             priority: logs.priority.then_some(priority),
         }
+    }
+
+    /// The line of an operation that may have a priority of its own.
+    pub fn of(self, priority: u16) -> Self {
+        Self { priority: self.priority.map(|job| if priority > 0 { priority } else { job }), ..self }
     }
 
     /// What comes after the block size, with the end of the line.
@@ -87,7 +90,7 @@ fn own_ms(plan: &Plan, phase: u32, worker: u32) -> u64 {
     })
 }
 
-/// The logs of one clone of a job.
+/// The logs of one clone of a job: what it does, and behind that the reading back of what it wrote.
 fn one(
     plan: &Plan,
     job: &Job,
@@ -95,24 +98,43 @@ fn one(
     run: &Run,
     noted: &Noted<'_>,
     out: &mut dyn FnMut(&Path, &str),
-) -> Option<String> {
-    let asked = &job.report.logs;
-    if !asked.any() {
-        return None;
+) -> Vec<String> {
+    if !job.report.logs.any() {
+        return Vec::new();
     }
-    let names = names(plan, job, number);
+    let names = names(job, number);
     // A log of which nothing came is there, and empty.
     names.iter().for_each(|(path, _)| out(path, ""));
-    let place = job.places.first()?;
+    let places = job.places.iter();
+    places.filter_map(|place| of_place(plan, job, (*place, clone), &names, run, noted, &mut *out)).collect()
+}
+
+/// What a clone did in one phase.
+fn of_place(
+    plan: &Plan,
+    job: &Job,
+    (place, clone): (Place, u32),
+    names: &[(PathBuf, What)],
+    run: &Run,
+    noted: &Noted<'_>,
+    out: &mut dyn FnMut(&Path, &str),
+) -> Option<String> {
+    let asked = &job.report.logs;
     let (phase, index) = (place.phase, place.worker + clone);
     let repetition = run.phases.iter().find(|p| p.seq == phase)?.repetitions.first()?;
     let worker = repetition.workers.iter().find(|w| w.index == index)?;
-    let line = Line::of(job, (noted.began_ms)(phase).saturating_add(own_ms(plan, phase, index)));
+    let began_ms =
+        |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, of.phase, of.worker + clone));
+    let mut line = Line::of_job(job, began_ms(place));
+    if let Some(first) = job.places.first().filter(|_| !asked.wall_clock) {
+        // Times go on through the reading back.
+        line.epoch_ms = began_ms(place).saturating_sub(began_ms(*first));
+    }
     if let Some(width_ns) = asked.intervals_ns() {
-        for (path, what) in &names {
+        for (path, what) in names {
             if let What::Value(value) = what {
                 let mut text = String::new();
-                lines(&mut text, worker, width_ns, kinds(*value, job), *value, line);
+                lines(&mut text, worker, width_ns, &kinds(*value, job), *value, line);
                 out(path, &text);
             }
         }
@@ -121,12 +143,12 @@ fn one(
         return None;
     }
     let mut logs: Vec<Log> = names
-        .into_iter()
+        .iter()
         .filter(|(_, what)| match what {
             What::Value(_) => asked.intervals_ns().is_none(),
             What::Histogram => asked.histogram_width_ns.is_some(),
         })
-        .map(|(path, what)| Log::new(path, what))
+        .map(|(path, what)| Log::new(path.clone(), *what))
         .collect();
     let told = log_operations::write(
         &mut logs,
@@ -135,8 +157,7 @@ fn one(
         (noted.operations)(phase, index),
         out,
     );
-    let done: u64 =
-        worker.stats.iter().filter(|s| matches!(s.op, OpKind::Read | OpKind::Write)).map(|s| s.ops).sum();
+    let done: u64 = worker.stats.iter().filter(|s| DATA.contains(&s.op)).map(|s| s.ops).sum();
     (told < done).then(|| {
         format!(
             "the logs of job {} hold {told} operations of {done}: the others could not be written down",
@@ -151,7 +172,7 @@ pub fn together(run: &Run) -> [(&'static str, String); 3] {
     let mut logs = [
         ("agg-read_bw.log", Some(OpKind::Read)),
         ("agg-write_bw.log", Some(OpKind::Write)),
-        ("agg-trim_bw.log", None),
+        ("agg-trim_bw.log", Some(OpKind::Trim)),
     ]
     .map(|(name, kind)| (name, kind, String::new()));
     let mut begin_ns = 0;
@@ -171,7 +192,7 @@ pub fn together(run: &Run) -> [(&'static str, String); 3] {
 }
 
 /// The files of a clone with what stands in each.
-fn names(plan: &Plan, job: &Job, number: u32) -> Vec<(PathBuf, What)> {
+fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
     let (report, asked): (_, &Logs) = (&job.report, &job.report.logs);
     let kinds = [
         ("bw", &asked.bandwidth, true, What::Value(Value::Bandwidth)),
@@ -186,33 +207,36 @@ fn names(plan: &Plan, job: &Job, number: u32) -> Vec<(PathBuf, What)> {
     named
         .map(|(kind, name, what)| {
             let number = if asked.per_job { format!(".{number}") } else { String::new() };
-            let file = format!("{name}_{kind}{number}.log");
-            let path =
-                plan.general.aux_path.as_ref().map_or_else(|| PathBuf::from(&file), |dir| dir.join(&file));
-            (path, what)
+            // Histograms are texts in any case.
+            let packed = asked.packed && matches!(what, What::Value(_));
+            let file = format!("{name}_{kind}{number}.log{}", if packed { ".fz" } else { "" });
+            (PathBuf::from(file), what)
         })
         .collect()
 }
 
-/// The kinds of operations, reads and writes, whose figures a value is made of.
-fn kinds(value: Value, job: &Job) -> [OpKind; 2] {
+/// Reads, writes and trims, in the order of fio's numbers.
+const DATA: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
+
+/// The kinds of operations, by direction, whose figures a value is made of. Trims are in no queue.
+fn kinds(value: Value, job: &Job) -> Vec<OpKind> {
     let queued = super::engine_batch(job).is_some();
     match value {
-        Value::Submission => [OpKind::ReadSubmission, OpKind::WriteSubmission],
-        Value::Completion if queued => [OpKind::ReadCompletion, OpKind::WriteCompletion],
-        _ => [OpKind::Read, OpKind::Write],
+        Value::Submission => vec![OpKind::ReadSubmission, OpKind::WriteSubmission],
+        Value::Completion if queued => vec![OpKind::ReadCompletion, OpKind::WriteCompletion, OpKind::Trim],
+        _ => DATA.to_vec(),
     }
 }
 
 /// Means of windows, from the interval series.
-fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: [OpKind; 2], value: Value, line: Line) {
+fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], value: Value, line: Line) {
     let mut ended_ns = 0;
     for (number, window) in windows::of(worker, width_ns) {
         // The last one ends with the job.
         ended_ns += window.width_ns;
         let time_ms = ((number + 1) * width_ns).min(ended_ns.max(number * width_ns)) / 1_000_000;
-        for (direction, kind) in kinds.into_iter().enumerate() {
-            if let Some(value) = mean(value, &window, kind) {
+        for (direction, kind) in kinds.iter().enumerate() {
+            if let Some(value) = mean(value, &window, *kind) {
                 let _ = write!(out, "{}, {value}, {direction}, 0", line.epoch_ms + time_ms);
                 line.end(out, 0);
             }

@@ -1,13 +1,19 @@
 //! What fio prints, from the record: text, JSON, terse lines. `stats` makes entries of workers (with `windows` of time), `units` prints numbers;
 //! `logs` (with `log_operations`) and `iolog` are files beside that.
 
+pub mod errors;
 pub mod iolog;
 pub mod json;
+pub mod limits;
 pub mod log_operations;
 pub mod logs;
 pub mod normal;
+pub mod packed;
+pub mod priorities;
+pub mod shares;
 pub mod stats;
 pub mod status;
+pub mod steady;
 pub mod terse;
 pub mod units;
 pub mod verify;
@@ -63,7 +69,19 @@ pub fn engine_batch(job: &Job) -> Option<u32> {
     match job.stream.backend {
         Backend::Aio { batch } => Some(batch),
         Backend::Uring(uring) => Some(uring.batch),
+        Backend::Posix => Some(1),
         _ => None,
+    }
+}
+
+/// Operations that fio tells one submission to carry, and one completion: an engine without a queue submits one by one, too. Only the
+/// null engine without a queue hands nothing over.
+#[must_use]
+pub fn told_batch(job: &Job) -> Option<u32> {
+    let queued = || job.settings.number("iodepth").ok().flatten().is_some_and(|depth| depth > 1);
+    match job.stream.backend {
+        Backend::Null => queued().then_some(1),
+        _ => engine_batch(job).or(Some(1)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The text of fio: a line for each job before the run, a report for each entry and the sums of the groups after it.
 
 use super::super::plan::{Job, Plan};
+use super::shares::share;
 use super::stats::{self, BUCKETS, Entry, Side};
-use super::units::{bytes, count, rate, short, time};
-use super::{Moment, VERSION, engine_batch};
+use super::steady::Told;
+use super::units::{FIGURES, bytes, count, rate, short, time};
+use super::{Moment, VERSION, told_batch};
 use fathom_record::{Histogram, Run};
-use fathom_workload::{Bytes, Record};
+use fathom_workload::{Backend, Record};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,20 +15,23 @@ use std::path::{Path, PathBuf};
 /// What is printed before the run.
 #[must_use]
 pub fn head(plan: &Plan) -> String {
-    let mut out = String::new();
+    let (mut out, mut computing) = (String::new(), String::new());
     for job in &plan.jobs {
-        let sizes = match &job.stream.record {
-            Record::Fixed(Bytes(b)) => format!("{b}B-{b}B"),
-            Record::Between { min, max } => format!("{}B-{}B", min.0, max.0),
-            Record::Split(list) => {
-                let ends = (list.iter().map(|s| s.0.0).min(), list.iter().map(|s| s.0.0).max());
-                format!("{}B-{}B", ends.0.unwrap_or(0), ends.1.unwrap_or(0))
-            }
+        let (reads, writes) = match &job.stream.record {
+            Record::ByKind { read, write } => (sizes(job, read), sizes(job, write)),
+            both => (sizes(job, both), sizes(job, both)),
         };
         let engine = job.settings.word("ioengine").unwrap_or("psync");
+        if !job.stream.backend.counts_bytes() {
+            computing.extend((0..job.clones).map(|_| beside_io(job)));
+            if job.clones > 1 {
+                out += "...\n";
+            }
+            continue;
+        }
         let _ = writeln!(
             out,
-            "{}: (g={}): rw={}, bs=(R) {sizes}, (W) {sizes}, (T) {sizes}, ioengine={engine}, iodepth={}",
+            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {writes}, ioengine={engine}, iodepth={}",
             job.name,
             job.group,
             job.rw.word(),
@@ -43,7 +48,28 @@ pub fn head(plan: &Plan) -> String {
     let parts = [(threads, "thread", "threads"), (processes, "process", "processes")];
     let said: Vec<String> = parts.into_iter().filter(|p| p.0 > 0).map(|(n, a, b)| one(n, a, b)).collect();
     let _ = writeln!(out, "Starting {}", said.join(" and "));
-    out
+    out + &computing
+}
+
+/// From the least size to the largest.
+fn sizes(job: &Job, record: &Record) -> String {
+    let told = |size: u64| bytes(size, job.report.kb_base, job.report.figures);
+    format!("{}-{}", told(record.unit().0), told(record.largest().0))
+}
+
+/// What is printed of a job that computes, or runs a program: a line for each clone.
+fn beside_io(job: &Job) -> String {
+    if let Backend::Compute(compute) = job.stream.backend {
+        let load = job.settings.number("cpuload").ok().flatten().unwrap_or(0).min(100);
+        let mode = if compute.sort { "qsort" } else { "noop" };
+        return format!(
+            "{} ({mode}): ioengine=cpuio, cpuload={load}, cpucycle={}\n",
+            job.name,
+            compute.time.0 / 1000
+        );
+    }
+    let text = |name| job.settings.text(name).unwrap_or("(null)");
+    format!("{} : program={}, arguments={}\n", job.name, text("program"), text("arguments"))
 }
 
 /// What is printed before files of a job are written.
@@ -80,15 +106,21 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     let entries = stats::entries(plan, run);
     // One blank line, however many entries follow.
     out.push('\n');
-    for entry in &entries {
+    for entry in entries.iter().filter(|entry| !plan.jobs[entry.job].only_lays_out) {
         report_of(&mut out, plan, entry, moment);
     }
     let last = plan.jobs.iter().map(|j| j.group).max().unwrap_or(0);
     for group in 0..=last {
         let of_group: Vec<&Entry> = entries.iter().filter(|e| plan.jobs[e.job].group == group).collect();
         let _ = writeln!(out, "\nRun status group {group} (all jobs):");
-        sums(&mut out, "READ", &of_group.iter().map(|e| &e.read).collect::<Vec<_>>(), base(plan));
-        sums(&mut out, "WRITE", &of_group.iter().map(|e| &e.write).collect::<Vec<_>>(), base(plan));
+        for (name, of) in SUMS {
+            sums(
+                &mut out,
+                name,
+                &of_group.iter().map(|e| of(e)).collect::<Vec<_>>(),
+                (base(plan), figures(plan)),
+            );
+        }
     }
     let disks = super::devices(plan, run);
     if !disks.is_empty() {
@@ -104,8 +136,20 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
     out
 }
 
+/// A side of an entry.
+type Of = fn(&Entry) -> &Side;
+
+/// The sums of a group with their sides; one without operations is not told.
+const SUMS: [(&str, Of); 4] =
+    [("READ", |e| &e.read), ("WRITE", |e| &e.write), ("TRIM", |e| &e.trim), ("MIXED", |e| &e.mixed)];
+
 fn base(plan: &Plan) -> u64 {
     plan.jobs.first().map_or(1024, |j| j.report.kb_base)
+}
+
+/// Figures of a number.
+fn figures(plan: &Plan) -> usize {
+    plan.jobs.first().map_or(FIGURES, |j| j.report.figures)
 }
 
 /// The other base, which stands in brackets.
@@ -117,15 +161,17 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     let job = &plan.jobs[entry.job];
     let _ =
         write!(out, "{}: (groupid={}, jobs={}): err={:2}", job.name, job.group, entry.clones, entry.errno());
-    if let Some(error) = &entry.error {
+    if let Some(error) = entry.error.as_ref().or(entry.errors.passed.as_ref()) {
         let _ = write!(out, " (file:{}, func={}, error={})", error.path, error.call, error.message);
     }
     let _ = writeln!(out, ": pid={}: {}", moment.pid, moment.text);
     if let Some(text) = job.settings.text("description") {
         let _ = writeln!(out, "  Description  : [{text}]");
     }
-    side(out, job, "read", &entry.read);
-    side(out, job, "write", &entry.write);
+    let unified = job.report.unified;
+    for (name, of) in entry.told(unified) {
+        side(out, job, name, of);
+    }
     tables(out, entry, job);
     if entry.sync.count() > 0 {
         out.push_str("  fsync/fdatasync/sync_file_range:\n");
@@ -134,7 +180,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
     }
     let (user, system) = entry.cpu_percent();
     let _ = writeln!(out, "  cpu          : usr={user:3.2}%, sys={system:3.2}%, ctx=0, majf=0, minf=0");
-    let any = entry.read.ios + entry.write.ios > 0;
+    let any = entry.ios() > 0;
     let row = |names: [&str; 7], shares: [f64; 7]| {
         names
             .iter()
@@ -143,39 +189,51 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let depth = stats::depths(job.stream.queue_depth, any);
+    let depth = stats::depths(entry.depth(job), any);
     let _ = writeln!(out, "  IO depths    : {}", row(["1", "2", "4", "8", "16", "32", ">=64"], depth));
-    let batches = stats::batches(engine_batch(job).filter(|_| any));
+    let batches = stats::batches(told_batch(job).filter(|_| any));
     for word in ["submit    ", "complete  "] {
         let _ = writeln!(out, "     {word}: {}", row(["0", "4", "8", "16", "32", "64", ">=64"], batches));
     }
     let _ = writeln!(
         out,
-        "     issued rwts: total={},{},0,{} short=0,0,0,0 dropped=0,0,0,0",
-        entry.read.ios,
+        "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
+        // What is told as one is counted in the first place, as in fio.
+        if unified.apart() { entry.read.ios } else { entry.mixed.ios },
         entry.write.ios,
+        entry.trim.ios,
         entry.sync.count()
     );
+    if let Some((total, first)) = entry.errors.told(job) {
+        let said = super::errors::words(first);
+        let _ = writeln!(out, "     errors    : total={total}, first_error={first}/<{said}>");
+    }
+    let (target, window, percentile) = stats::latency_target(job);
+    let window = window / 1000;
+    let depth = entry.depth(job);
     let _ = writeln!(
         out,
-        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        job.stream.queue_depth
+        "     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}"
     );
+    if let Some(rule) = &job.steady {
+        *out += &Told::of(rule, entry.steady.as_ref()).line(rule, job.report.kb_base);
+    }
 }
 
 fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
-    if side.ios == 0 {
+    // Who computes has operations, and moves nothing.
+    if side.ios == 0 || side.bytes == 0 {
         return;
     }
-    let kb = job.report.kb_base;
+    let (kb, figures) = (job.report.kb_base, job.report.figures);
     let per_s = side.bytes_per_s();
     let _ = writeln!(
         out,
         "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
-        count(side.iops() as u64),
-        rate(per_s, kb),
-        rate(per_s, other(kb)),
-        bytes(side.bytes, kb),
+        count(side.iops() as u64, figures),
+        rate(per_s, kb, figures),
+        rate(per_s, other(kb), figures),
+        bytes(side.bytes, kb, figures),
         side.runtime_ms(),
         if name == "write" { "; 0 zone resets" } else { "" }
     );
@@ -189,6 +247,10 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
     if r.lat && side.lat.count() > 0 {
         latency(out, "lat", &side.lat);
     }
+    for by in &side.priorities {
+        let ((class, level), (name, h)) = (by.parts(), by.told(job));
+        latency(out, &format!("    {name} prio {class}/{level}"), h);
+    }
     for (name, h, on) in [
         ("slat", &side.slat, r.slat && r.slat_percentiles),
         ("clat", &side.clat, r.clat && r.clat_percentiles),
@@ -197,6 +259,11 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         if on && h.count() > 0 {
             percentiles(out, name, h, job);
         }
+    }
+    for by in side.priorities.iter().filter(|_| r.clat_percentiles || r.lat_percentiles) {
+        let ((class, level), (name, h)) = (by.parts(), by.told(job));
+        let share = h.count() as f64 * 100.0 / side.ios.max(1) as f64;
+        percentiles(out, &format!("{name} prio {class}/{level} ({share:.2}% of IOs)"), h, job);
     }
     let windows = super::windows(job, side);
     if windows.kib.is_empty() {
@@ -208,9 +275,10 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
     let scaled = |n: u64| (n as f64 / by) as u64;
     let _ = writeln!(
         out,
-        "   bw ({unit:>7}): min={:5}, max={:5}, per=100.00%, avg={:5.2}, stdev={:5.2}, samples={:3}",
+        "   bw ({unit:>7}): min={:5}, max={:5}, per={:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
         scaled(least),
         scaled(most),
+        share(side, mean),
         mean / by,
         deviation / by,
         windows.kib.len()
@@ -219,7 +287,7 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
     let end = |n: Option<&u64>| n.copied().unwrap_or(0);
     let _ = writeln!(
         out,
-        "   iops        : min={:5}, max={:5}, avg={mean:5.2}, stdev={deviation:5.2}, samples={:3}",
+        "   iops        : min={:5}, max={:5}, avg={mean:5.2}, stdev={deviation:5.2}, samples={}",
         end(windows.iops.iter().min()),
         end(windows.iops.iter().max()),
         windows.iops.len()
@@ -280,8 +348,8 @@ fn tables(out: &mut String, entry: &Entry, job: &Job) {
     }
 }
 
-fn sums(out: &mut String, name: &str, sides: &[&Side], base: u64) {
-    let active: Vec<&&Side> = sides.iter().filter(|s| s.ios > 0).collect();
+fn sums(out: &mut String, name: &str, sides: &[&Side], (base, figures): (u64, usize)) {
+    let active: Vec<&&Side> = sides.iter().filter(|s| s.ios > 0 && s.bytes > 0).collect();
     let (Some(longest), Some(shortest)) =
         (active.iter().map(|s| s.runtime_ns).max(), active.iter().map(|s| s.runtime_ns).min())
     else {
@@ -295,14 +363,14 @@ fn sums(out: &mut String, name: &str, sides: &[&Side], base: u64) {
     let _ = writeln!(
         out,
         "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
-        rate(all, base),
-        rate(all, o),
-        rate(least, base),
-        rate(most, base),
-        rate(least, o),
-        rate(most, o),
-        bytes(total, base),
-        bytes(total, o),
+        rate(all, base, figures),
+        rate(all, o, figures),
+        rate(least, base, figures),
+        rate(most, base, figures),
+        rate(least, o, figures),
+        rate(most, o, figures),
+        bytes(total, base, figures),
+        bytes(total, o, figures),
         stats::milliseconds(shortest),
         stats::milliseconds(longest)
     );

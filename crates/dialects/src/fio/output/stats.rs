@@ -1,9 +1,11 @@
 //! From the record to what fio reports: an entry for each job, or for each group of jobs with group_reporting.
 
-use super::super::plan::{Job, Plan};
+use super::super::plan::{Job, Plan, Unified};
+use super::errors::{self, Errors};
+use super::priorities::{self, ByPriority};
 use super::windows::{self, Window};
-use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, Worker};
-use fathom_workload::Access;
+use fathom_record::{Ending, Histogram, OpError, OpKind, Repetition, Run, SteadyGroup, Worker};
+use fathom_workload::{Access, AdaptiveDepth, DepthGoal};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is reported under one name.
@@ -11,12 +13,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Entry {
     /// Job of the plan it is named after.
     pub job: usize,
+    /// The last job in it: fio tells the options of this one.
+    pub last: usize,
     /// Number of clones.
     pub clones: u32,
     /// Reads, with the reading back of what was written.
     pub read: Side,
     /// Writes.
     pub write: Side,
+    /// Trims.
+    pub trim: Side,
+    /// All three as one, where that is wanted.
+    pub mixed: Side,
     /// How many of the syncs below were made at the end: fio times them and does not count them.
     pub syncs_at_end: u64,
     /// fsyncs and fdatasyncs.
@@ -31,6 +39,12 @@ pub struct Entry {
     pub system_ns: u64,
     /// What ended it, if it failed.
     pub error: Option<OpError>,
+    /// Errors that count: those that were passed over, and one that ended it all the same.
+    pub errors: Errors,
+    /// Depth that a search settled on.
+    pub depth: Option<u32>,
+    /// What came of waiting for a steady state.
+    pub steady: Option<SteadyGroup>,
     /// What its workers did in windows, by phase and number.
     windows: BTreeMap<(u32, u64), Window>,
 }
@@ -40,10 +54,14 @@ pub struct Entry {
 pub struct Side {
     /// Bytes.
     pub bytes: u64,
-    /// Operations.
+    /// Operations, those that failed and were passed over included.
     pub ios: u64,
+    /// Of these, those that failed.
+    pub failed: u64,
     /// Longest clock of a worker that did any, ns.
     pub runtime_ns: u64,
+    /// How fast all entries of its group are in this direction, bytes a second.
+    pub group_bytes_per_s: f64,
     /// From preparing to completion.
     pub lat: Histogram,
     /// From submission to completion.
@@ -54,6 +72,8 @@ pub struct Side {
     pub bandwidth: Vec<u64>,
     /// Operations a second in windows.
     pub operations: Vec<u64>,
+    /// Latencies by I/O priority, where single operations have one.
+    pub priorities: Vec<ByPriority>,
 }
 
 impl Side {
@@ -75,24 +95,37 @@ impl Side {
         if self.runtime_ns == 0 { 0.0 } else { self.ios as f64 * 1e9 / self.runtime_ns as f64 }
     }
 
-    fn add(&mut self, worker: &Worker, kinds: [OpKind; 3]) {
-        let [whole, submission, completion] = kinds;
+    /// Another direction of the same job.
+    fn join(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.failed += other.failed;
+        self.bytes += other.bytes;
+        self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
+        self.lat.merge(&other.lat);
+        self.clat.merge(&other.clat);
+        self.slat.merge(&other.slat);
+        priorities::join(&mut self.priorities, &other.priorities);
+    }
+
+    /// Adds what a worker did; of one that computes, no bytes and no time in which they were moved.
+    fn add(&mut self, worker: &Worker, whole: OpKind, parts: Option<[OpKind; 2]>, computes: bool) {
         let of = |kind: OpKind| worker.stats.iter().filter(move |s| s.op == kind);
         let ios: u64 = of(whole).map(|s| s.ops).sum();
         if ios == 0 {
             return;
         }
         self.ios += ios;
-        self.bytes += of(whole).map(|s| s.bytes).sum::<u64>();
-        self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
+        if !computes {
+            self.bytes += of(whole).map(|s| s.bytes).sum::<u64>();
+            self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
+        }
         of(whole).for_each(|s| self.lat.merge(&s.latency));
-        of(submission).for_each(|s| self.slat.merge(&s.latency));
-        let mut completed = of(completion).peekable();
-        if completed.peek().is_some() {
-            completed.for_each(|s| self.clat.merge(&s.latency));
-        } else {
-            // A synchronous call is submitted when it is prepared.
-            of(whole).for_each(|s| self.clat.merge(&s.latency));
+        let parts = parts.filter(|[_, completion]| of(*completion).next().is_some());
+        // A synchronous call is submitted when it is prepared.
+        let completion = parts.map_or(whole, |[_, completion]| completion);
+        of(completion).for_each(|s| self.clat.merge(&s.latency));
+        if let Some([submission, _]) = parts {
+            of(submission).for_each(|s| self.slat.merge(&s.latency));
         }
     }
 }
@@ -112,28 +145,37 @@ const LEAST_WINDOW_NS: u64 = 450_000_000;
 #[must_use]
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for (number, job) in plan.jobs.iter().enumerate() {
-        let grouped = entries
-            .last()
-            .map(|e| &plan.jobs[e.job])
-            .is_some_and(|before| job.report.grouped && before.report.grouped && before.group == job.group);
+    for (number, job) in plan.jobs.iter().enumerate().filter(|(_, job)| job.report.told) {
+        // As in fio, it joins whatever entry of its group stands before it, grouped or not.
+        let joins = entries.last().is_some_and(|before| plan.jobs[before.job].group == job.group);
         if job.report.grouped {
-            if !grouped {
+            if !joins {
                 entries.push(Entry { job: number, ..Entry::default() });
             }
             if let Some(entry) = entries.last_mut() {
+                entry.last = number;
                 entry.clones += job.clones;
                 (0..job.clones).for_each(|clone| entry.add(job, clone, run));
             }
         } else {
             for clone in 0..job.clones {
-                let mut entry = Entry { job: number, clones: 1, ..Entry::default() };
+                let mut entry = Entry { job: number, last: number, clones: 1, ..Entry::default() };
                 entry.add(job, clone, run);
                 entries.push(entry);
             }
         }
     }
-    entries.iter_mut().for_each(Entry::take_windows);
+    for entry in &mut entries {
+        let unified = plan.jobs[entry.job].report.unified;
+        entry.take_windows(unified.together());
+        if unified.together() {
+            entry.unite();
+        }
+        if !unified.apart() {
+            (entry.read, entry.write, entry.trim) = Default::default();
+        }
+    }
+    super::shares::of_groups(&mut entries, plan);
     entries
 }
 
@@ -145,13 +187,37 @@ impl Entry {
     fn add(&mut self, job: &Job, clone: u32, run: &Run) {
         for place in &job.places {
             let index = place.worker + clone;
+            if let Some(found) = repetition(run, place.phase).filter(|_| self.steady.is_none()) {
+                let of = found.steady_groups.iter().find(|of| of.workers.contains(&index));
+                self.steady = of.cloned();
+            }
+            if let Some(found) = repetition(run, place.phase) {
+                let of = |write: bool| {
+                    found.priorities.iter().filter(move |s| s.worker == index && s.write == write)
+                };
+                priorities::add(&mut self.read.priorities, job, of(false));
+                priorities::add(&mut self.write.priorities, job, of(true));
+            }
             let Some(worker) =
                 repetition(run, place.phase).and_then(|r| r.workers.iter().find(|w| w.index == index))
             else {
                 continue;
             };
-            self.read.add(worker, [OpKind::Read, OpKind::ReadSubmission, OpKind::ReadCompletion]);
-            self.write.add(worker, [OpKind::Write, OpKind::WriteSubmission, OpKind::WriteCompletion]);
+            let computes = !job.stream.backend.counts_bytes();
+            self.read.add(
+                worker,
+                OpKind::Read,
+                Some([OpKind::ReadSubmission, OpKind::ReadCompletion]),
+                computes,
+            );
+            self.write.add(
+                worker,
+                OpKind::Write,
+                Some([OpKind::WriteSubmission, OpKind::WriteCompletion]),
+                computes,
+            );
+            // They are given to the kernel when they are prepared: there is nothing else to time.
+            self.trim.add(worker, OpKind::Trim, None, computes);
             // An fsync at the end is none of those that fsync=N or a trace asks for; without these, it is the only one.
             let on_the_way =
                 job.stream.sync_every.is_some() || matches!(job.stream.access, Access::Listed(_));
@@ -161,6 +227,8 @@ impl Entry {
                 let files = job.files.first().map_or(1, |files| files.len().max(1) as u64);
                 self.syncs_at_end += if job.stream.timed.fsync { files } else { 0 };
             }
+            self.depth = self.depth.or(worker.settled_depth);
+            self.add_errors(job, worker);
             self.add_windows(place.phase, worker);
             self.clock_ns += worker.elapsed_ns;
             self.runtime_ns = self.runtime_ns.max(worker.elapsed_ns);
@@ -172,15 +240,50 @@ impl Entry {
         }
     }
 
+    /// Operations that failed and were passed over were issued all the same, and fio counts them so.
+    fn add_errors(&mut self, job: &Job, worker: &Worker) {
+        self.errors.add(job, worker);
+        let Some(passed) = &worker.passed else { return };
+        let failed = [passed.reads, passed.writes, passed.trims];
+        for (side, failed) in [&mut self.read, &mut self.write, &mut self.trim].into_iter().zip(failed) {
+            if failed > 0 {
+                side.ios += failed;
+                side.failed += failed;
+                side.runtime_ns = side.runtime_ns.max(worker.elapsed_ns);
+            }
+        }
+    }
+
     fn add_windows(&mut self, phase: u32, worker: &Worker) {
         for (number, window) in windows::of(worker, WINDOW_NS) {
             self.windows.entry((phase, number)).or_default().join(&window);
         }
     }
 
+    /// All directions as one. The windows are there already.
+    fn unite(&mut self) {
+        let Self { read, write, trim, mixed, .. } = self;
+        [read, write, trim].into_iter().for_each(|side| mixed.join(side));
+    }
+
+    /// Operations of all directions.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        // What is told as one is told nowhere else, or twice.
+        (self.read.ios + self.write.ios + self.trim.ios).max(self.mixed.ios)
+    }
+
+    /// The directions that are told, with fio's names.
+    #[must_use]
+    pub fn told(&self, unified: Unified) -> Vec<(&'static str, &Side)> {
+        let apart = [("read", &self.read), ("write", &self.write), ("trim", &self.trim)];
+        let apart = apart.into_iter().filter(|_| unified.apart());
+        apart.chain(unified.together().then_some(("mixed", &self.mixed))).collect()
+    }
+
     /// Windows without I/O count as 0, in phases that have some of that direction.
-    fn take_windows(&mut self) {
-        const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
+    fn take_windows(&mut self, together: bool) {
+        const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
         let mut windows = std::mem::take(&mut self.windows);
         // The last one is as long as what was left.
         windows.retain(|_, window| window.width_ns >= LEAST_WINDOW_NS);
@@ -190,13 +293,19 @@ impl Entry {
             .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
             .collect();
         for ((phase, _), window) in windows {
-            for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write]) {
+            let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
+            let (mut all_ops, mut all_bytes) = (0, 0);
+            for (kind, side) in KINDS.into_iter().zip([&mut self.read, &mut self.write, &mut self.trim]) {
                 if active.contains(&(phase, kind)) {
-                    let per_s = |n: u64| (n as f64 * 1e9 / window.width_ns as f64) as u64;
                     let [ops, bytes, _] = window.of(kind);
                     side.bandwidth.push(per_s(bytes));
                     side.operations.push(per_s(ops));
+                    (all_ops, all_bytes) = (all_ops + ops, all_bytes + bytes);
                 }
+            }
+            if together && KINDS.iter().any(|kind| active.contains(&(phase, *kind))) {
+                self.mixed.bandwidth.push(per_s(all_bytes));
+                self.mixed.operations.push(per_s(all_ops));
             }
         }
     }
@@ -205,11 +314,29 @@ impl Entry {
     #[must_use]
     pub fn tables(&self, job: &Job) -> [Vec<f64>; 3] {
         let mut all = Histogram::default();
-        if job.report.clat {
-            all.merge(&self.read.clat);
-            all.merge(&self.write.clat);
+        // As of all operations: what is told as one counts once.
+        let failed = (self.read.failed + self.write.failed + self.trim.failed).max(self.mixed.failed);
+        // Of calls about names fio has completion latencies, and no table.
+        if job.report.clat && !job.stream.backend.is_by_name() {
+            if job.report.unified.together() {
+                all.merge(&self.mixed.clat);
+            } else {
+                [&self.read, &self.write, &self.trim].iter().for_each(|side| all.merge(&side.clat));
+            }
         }
-        tables(&all)
+        let mut tables = tables(&all);
+        if failed > 0 {
+            // Shares of all that were issued; those that failed have no latency.
+            let share = all.count() as f64 / (all.count() + failed) as f64;
+            tables.iter_mut().flatten().for_each(|percent| *percent *= share);
+        }
+        tables
+    }
+
+    /// Operations in flight: those that were asked for, or the depth that was found.
+    #[must_use]
+    pub fn depth(&self, job: &Job) -> u32 {
+        self.depth.unwrap_or(job.stream.queue_depth)
     }
 
     /// Percent of the clocks that went to user and kernel.
@@ -222,11 +349,7 @@ impl Entry {
     /// errno, as fio reports it: 84 for what a check found.
     #[must_use]
     pub fn errno(&self) -> i32 {
-        match &self.error {
-            None => 0,
-            Some(error) if error.errno != 0 => error.errno,
-            Some(_) => 84,
-        }
+        self.error.as_ref().map_or(self.errors.first, errors::number)
     }
 }
 
@@ -313,7 +436,18 @@ pub fn depths(depth: u32, any: bool) -> [f64; 7] {
     shares
 }
 
-/// Shares of how many operations were submitted at once (0, up to 4, 8, 16, 32, 64, more); nothing for synchronous engines.
+/// The latency that a job's depth was looked for with: ns, ns of a window, percentile.
+#[must_use]
+pub fn latency_target(job: &Job) -> (u64, u64, f64) {
+    match job.stream.adaptive_depth {
+        Some(AdaptiveDepth { goal: DepthGoal::Latency { percentile, at_most }, window, .. }) => {
+            (at_most.0, window.0, percentile)
+        }
+        _ => (0, 0, 100.0),
+    }
+}
+
+/// Shares of how many operations were submitted at once (0, up to 4, 8, 16, 32, 64, more); nothing where none was.
 #[must_use]
 pub fn batches(batch: Option<u32>) -> [f64; 7] {
     let mut shares = [0.0; 7];

@@ -1,7 +1,7 @@
 //! The status line: how far the jobs are, at what rates, and for how long yet, as a terminal shows it while they run.
 
-use super::super::plan::{Job, Plan};
-use super::units::{count, rate};
+use super::super::plan::{Job, Plan, Trims};
+use super::units::{FIGURES, count, rate};
 use fathom_record::{Interval, OpKind};
 use fathom_workload::Record;
 
@@ -21,12 +21,12 @@ pub fn line(plan: &Plan, phase: u32, interval: &Interval) -> String {
         |n: u64| if interval.width_ns == 0 { 0 } else { (n as f64 * 1e9 / interval.width_ns as f64) as u64 };
     let mut rates = Vec::new();
     let mut operations = Vec::new();
-    for (kind, letter) in [(OpKind::Read, 'r'), (OpKind::Write, 'w')] {
+    for (kind, letter) in [(OpKind::Read, 'r'), (OpKind::Write, 'w'), (OpKind::Trim, 't')] {
         let bytes: u64 = interval.moved.iter().filter(|m| m.0 == kind).map(|m| m.1).sum();
         let ops: u64 = interval.latencies.iter().filter(|l| l.0 == kind).map(|l| l.1.count()).sum();
         if bytes + ops > 0 {
-            rates.push(format!("{letter}={}", rate(per_s(bytes), 1024)));
-            operations.push(format!("{letter}={}", count(per_s(ops))));
+            rates.push(format!("{letter}={}", rate(per_s(bytes), 1024, FIGURES)));
+            operations.push(format!("{letter}={}", count(per_s(ops), FIGURES)));
         }
     }
     let total = running.iter().map(|j| j.times.runtime + j.times.ramp).max().unwrap_or(0);
@@ -60,7 +60,7 @@ fn limits(jobs: &[&Job]) -> String {
     if operations > 0.0 {
         format!(", 0-{operations:.0} IOPS")
     } else if bytes > 0.0 {
-        format!(", 0B/s-{}", rate(bytes.round() as u64, 1024))
+        format!(", 0B/s-{}", rate(bytes.round() as u64, 1024, FIGURES))
     } else {
         String::new()
     }
@@ -70,6 +70,9 @@ fn limits(jobs: &[&Job]) -> String {
 fn letter(job: &Job, back: bool) -> char {
     if back {
         return 'V';
+    }
+    if job.rw.trims == Trims::Only {
+        return if job.rw.random { 'd' } else { 'D' };
     }
     match (job.rw.random, job.rw.mixed, job.rw.reads()) {
         (true, true, _) => 'm',

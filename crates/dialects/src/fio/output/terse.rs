@@ -27,17 +27,17 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         fields.push(VERSION.into());
     }
     fields.extend([job.name.clone(), job.group.to_string(), entry.errno().to_string()]);
-    side(&mut fields, job, &entry.read, version);
-    side(&mut fields, job, &entry.write, version);
-    // Version 3 alone has no trims.
-    if version != 3 {
-        side(&mut fields, job, &Side::default(), version);
+    for (name, of) in entry.told(job.report.unified) {
+        // Version 3 alone has no trims.
+        if version != 3 || name != "trim" {
+            side(&mut fields, job, of, version);
+        }
     }
     let (user, system) = entry.cpu_percent();
     fields.extend([format!("{user:.6}%"), format!("{system:.6}%")]);
     fields.extend(super::json::NOT_MEASURED.map(|_| "0".to_owned()));
-    let any = entry.read.ios + entry.write.ios > 0;
-    fields.extend(stats::depths(job.stream.queue_depth, any).map(|d| format!("{d:.1}%")));
+    let any = entry.ios() > 0;
+    fields.extend(stats::depths(entry.depth(job), any).map(|d| format!("{d:.1}%")));
     let [ns, us, ms] = entry.tables(job);
     // There is no table of nanoseconds: they are below two microseconds.
     let below: f64 = ns.iter().sum();
@@ -50,6 +50,9 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         let counts = [disk.read_ios, disk.write_ios, disk.read_merges, disk.write_merges, 0, 0, 0];
         fields.extend(counts.map(|n| n.to_string()));
         fields.push(format!("{:.2}%", disk.util_percent));
+    }
+    if let Some((total, first)) = entry.errors.told(job) {
+        fields.extend([total.to_string(), first.to_string()]);
     }
     match (job.settings.text("description"), version) {
         (Some(text), 2) => fields.join(";") + "\n;" + text,
@@ -90,7 +93,7 @@ fn side(fields: &mut Vec<String>, job: &Job, side: &Side, version: u8) {
     let windows = super::windows(job, side);
     let (least, most) = windows.kib_range();
     let (mean, deviation) = stats::mean_and_deviation(&windows.kib);
-    let share = if windows.kib.is_empty() { 0.0 } else { 100.0 };
+    let share = super::shares::share(side, mean);
     fields.extend([
         whole(least),
         whole(most),

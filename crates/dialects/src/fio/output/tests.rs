@@ -104,6 +104,29 @@ fn the_json() {
 }
 
 #[test]
+fn options_stand_in_the_json_as_fio_has_them() {
+    let document = |args: &str| -> serde_json::Value {
+        let plan = planned(&format!("--output-format=json {args}"));
+        serde_json::from_str(&results(&plan, &record(&plan), &moment())).unwrap()
+    };
+    // [global] bs=8k rw=randread [g1] [g2] bs=16k [global] bs=32k [g3]: of keys that fio has twice, a reader has the last.
+    let file = document("--size=1m two.fio");
+    assert_eq!(file["global options"], serde_json::json!({"size": "1m", "bs": "32k", "rw": "randread"}));
+    assert_eq!(file["jobs"][0].get("job options"), None);
+    assert_eq!(file["jobs"][1]["job options"], serde_json::json!({"bs": "16k"}));
+    let named = document("--name=global --size=1m --name=a");
+    assert_eq!(named["global options"], serde_json::json!({"name": "global", "size": "1m"}));
+    assert_eq!(named["jobs"][0]["job options"], serde_json::json!({"name": "a"}));
+    assert_eq!(document("--name=a --size=1m").get("global options"), None);
+    // A group is named after its first job, and has the options of its last; it takes a job before it in, too.
+    let grouped = document("--size=1m --name=a --bs=8k --name=b --group_reporting --rw=randread --name=c");
+    assert_eq!(grouped["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(grouped["jobs"][0]["jobname"], "a");
+    assert_eq!(grouped["jobs"][0]["job options"], serde_json::json!({"name": "b", "rw": "randread"}));
+    assert_eq!(grouped["jobs"][0]["read"]["total_ios"], 2000);
+}
+
+#[test]
 fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
     let laid = |args: &str| {
         let plan = planned(&format!("--name=x --rw=read {args}"));
@@ -126,6 +149,22 @@ fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
     let plan = planned("--name=a --size=1m --numjobs=2 --name=b --size=1m");
     let text = results(&plan, &record(&plan), &moment());
     assert_eq!((text.matches("(groupid=0").count(), text.matches("\n\n").count()), (3, 2));
+}
+
+#[test]
+fn engines_without_a_queue_submit_one_by_one() {
+    let batches = |args: &str| {
+        let plan = planned(&format!("--output-format=json --name=a --size=1m {args}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let job = &document["jobs"][0];
+        ["iodepth_submit", "iodepth_complete"].map(|key| job[key]["4"].as_f64().unwrap())
+    };
+    // As fio 3.33 has them; its null engine has a queue only from a depth of 2 on.
+    for engine in ["psync", "sync", "mmap", "libaio", "null --iodepth=8"] {
+        assert_eq!(batches(&format!("--ioengine={engine}")), [100.0; 2], "{engine}");
+    }
+    assert_eq!(batches("--ioengine=null"), [0.0; 2]);
 }
 
 #[test]
@@ -247,6 +286,42 @@ fn windows_stand_with_every_job_and_add_up_in_a_group() {
 }
 
 #[test]
+fn block_sizes_have_the_units_of_fio() {
+    // fio 3.33.
+    for (args, told) in [
+        ("--bs=9999", "(R) 9999B-9999B,"),
+        ("--bs=16k", "(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, (T) 16.0KiB-16.0KiB,"),
+        ("--bs=128k", "(R) 128KiB-128KiB,"),
+        ("--bs=1m", "(R) 1024KiB-1024KiB,"),
+        ("--bssplit=4k/50:64k/50", "(R) 4096B-64.0KiB,"),
+        ("--bs=16384 --kb_base=1000", "(R) 16.4kB-16.4kB,"),
+        ("--bs=16k --significant_figures=6", "(R) 16384B-16384B,"),
+    ] {
+        let head = normal::head(&planned(&format!("--name=a --size=16m {args}")));
+        assert!(head.contains(told), "{args}: {head}");
+    }
+}
+
+#[test]
+fn jobs_have_shares_of_the_bandwidth_of_their_group() {
+    let shares = |args: &str| -> Vec<String> {
+        let plan = planned(&format!("--name=a --size=1m {args}"));
+        let text = results(&plan, &record(&plan), &moment());
+        let of = |line: &str| Some(line.split_once("per=")?.1.split_once(',')?.0.to_owned());
+        text.lines().filter_map(of).collect()
+    };
+    assert_eq!(shares(""), ["100.00%"]);
+    assert_eq!(shares("--name=b --size=1m"), ["50.00%", "50.00%"]);
+    assert_eq!(shares("--numjobs=2 --group_reporting"), ["100.00%"]);
+    assert_eq!(shares("--name=b --size=1m --stonewall"), ["100.00%", "100.00%"]);
+    let plan = planned("--output-format=json --name=a --size=1m --numjobs=4");
+    let document: serde_json::Value =
+        serde_json::from_str(&results(&plan, &record(&plan), &moment())).unwrap();
+    assert_eq!(document["jobs"][2]["read"]["bw_agg"], 25.0);
+    assert_eq!(document["jobs"][2]["write"]["bw_agg"], 0.0);
+}
+
+#[test]
 fn logs_have_a_line_for_each_window() {
     let plan = planned(
         "--name=a --size=1m --name=b --size=1m --write_bw_log=b --write_lat_log=l --log_avg_msec=1000 --write_iops_log=l --log_offset=1",
@@ -262,7 +337,11 @@ fn logs_have_a_line_for_each_window() {
     let one = planned(
         "--name=a --size=1m --numjobs=2 --write_bw_log=d --per_job_logs=0 --log_avg_msec=1000 --aux-path=x",
     );
-    assert_eq!(written(&one, &[]).0.keys().collect::<Vec<_>>(), [std::path::Path::new("x/d_bw.log")]);
+    assert_eq!(
+        written(&one, &[]).0.keys().collect::<Vec<_>>(),
+        [std::path::Path::new("d_bw.log")],
+        "as in fio, --aux-path moves no log"
+    );
 }
 
 #[test]
@@ -282,6 +361,24 @@ fn an_operation_has_a_line_in_every_log() {
     let (logs, _) = written(&planned("--name=a --size=1m --write_lat_log=p"), &[operation(false, 0, 9)]);
     assert_eq!(logs[std::path::Path::new("p_slat.1.log")], "");
     assert_eq!(logs[std::path::Path::new("p_clat.1.log")], "0, 9, 0, 4096, 0\n");
+}
+
+#[test]
+fn logs_go_on_through_the_reading_back() {
+    let plan = planned("--name=a --size=1m --rw=write --verify=md5 --write_lat_log=p");
+    let run = record(&plan);
+    let each = |phase: u32, _: u32| -> Box<dyn Iterator<Item = log_operations::Operation>> {
+        Box::new(std::iter::once(operation(phase == 0, 3_000_000, 9)))
+    };
+    let noted = logs::Noted { operations: &each, began_ms: &|phase| 1_000_000 + 500 * u64::from(phase) };
+    let mut text = String::new();
+    let torn = logs::write(&plan, &run, &noted, &mut |path, part| {
+        if path.ends_with("p_clat.1.log") {
+            text += part;
+        }
+    });
+    assert_eq!(text, "3, 9, 1, 4096, 0\n503, 9, 0, 4096, 0\n");
+    assert_eq!(torn.len(), 2, "{torn:?}");
 }
 
 #[test]
@@ -343,12 +440,13 @@ fn all_jobs_together_have_a_log_of_bandwidth() {
 /// One of 4 KiB that took so long from when the kernel had it, 100 ns after it began where that is told.
 fn operation(write: bool, start_ns: u64, completion_ns: u64) -> log_operations::Operation {
     log_operations::Operation {
-        write,
+        does: if write { log_operations::Did::Write } else { log_operations::Did::Read },
         start_ns,
         latency_ns: completion_ns,
         submission_ns: 0,
         offset: 8192,
         bytes: 4096,
+        priority: 0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::plan::{Job, Place, Plan};
 use fathom_record::{Ending, OpError, Run, Worker};
-use fathom_workload::{Data, Sealed, Sum};
+use fathom_workload::{Access, Data, Sealed, Sum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 struct Found<'a> {
     job: &'a Job,
     sealed: &'a Sealed,
+    /// Where the part of the file begins that is checked: its blocks are counted from there.
+    start: u64,
     /// Where the checked block begins.
     offset: u64,
 }
@@ -31,12 +33,26 @@ fn found<'a>(plan: &'a Plan, run: &Run, error: &OpError) -> Option<Found<'a>> {
     };
     plan.jobs.iter().filter(has_it).find_map(|job| {
         let Data::Sealed(sealed) = &job.stream.data else { return None };
-        Some(Found { job, sealed, offset: at - at % sealed.block.0.max(1) })
+        let start = start(job, failed).min(at);
+        Some(Found { job, sealed, start, offset: at - (at - start) % sealed.block.0.max(1) })
     })
 }
 
+/// Where a clone of a job begins in its files, by the worker that it is. What is listed says itself where it is.
+fn start(job: &Job, failed: Option<(u32, u32)>) -> u64 {
+    if matches!(job.stream.access, Access::Listed(_)) {
+        return 0;
+    }
+    let clone = failed.and_then(|(phase, worker)| {
+        let place = job.places.iter().find(|place| place.phase == phase)?;
+        worker.checked_sub(place.worker)
+    });
+    let part = job.parts.get(clone.unwrap_or(0) as usize);
+    part.map_or(0, |part| part.start)
+}
+
 /// The phase and the number of the worker that failed with an error.
-fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
+pub(super) fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
     let failed = |worker: &&Worker| matches!(&worker.ending, Ending::Failed(why) if why == error);
     run.phases.iter().find_map(|phase| {
         let mut workers = phase.repetitions.iter().flat_map(|repetition| &repetition.workers);
@@ -47,7 +63,7 @@ fn worker(run: &Run, error: &OpError) -> Option<(u32, u32)> {
 /// fio's lines about an error, if it is a block that was found to be wrong.
 #[must_use]
 pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
-    let Found { job, sealed, offset } = found(plan, run, error)?;
+    let Found { job, sealed, start, offset } = found(plan, run, error)?;
     let family = job.settings.word("verify").unwrap_or("verify");
     let (block, record) = (sealed.block.0, job.stream.record.unit().0.max(1));
     let mut out = String::new();
@@ -67,7 +83,7 @@ pub fn lines(plan: &Plan, run: &Run, error: &OpError) -> Option<String> {
         out,
         "{family}: verify failed at file {} offset {offset}, length {block} (requested block: offset={}, length={record}, flags=8)",
         error.path,
-        offset - offset % record,
+        offset - (offset - start) % record,
     );
     if let Some((calculated, stored)) = compared.filter(|_| digits > 0) {
         let _ = writeln!(out, "       Expected CRC: {stored:0digits$x}");
@@ -94,7 +110,7 @@ pub struct Dump {
 /// What `verify_dump` asks for.
 #[must_use]
 pub fn dump(plan: &Plan, run: &Run, error: &OpError) -> Option<Dump> {
-    let Found { job, sealed, offset } = found(plan, run, error)?;
+    let Found { job, sealed, offset, .. } = found(plan, run, error)?;
     if !job.settings.on("verify_dump", false) {
         return None;
     }
@@ -135,6 +151,19 @@ mod tests {
         assert_eq!((dump.offset, dump.bytes, dump.expected), (8192, 4096, None));
         assert_eq!(dump.received, Path::new("F.8192.received"));
         assert_eq!(lines(&plan, &Run::default(), &OpError { call: "read".into(), ..wrong }), None);
+    }
+
+    #[test]
+    fn blocks_are_counted_from_where_a_clone_begins() {
+        let line =
+            "--name=r --filename=F --size=4m --bs=4k --offset=1000 --verify=pattern --verify_pattern=0xab";
+        let wrong = error(1000 + 3 * 4096 + 5, "holds wrong data", (0xab, 0));
+        let text = lines(&planned(line), &Run::default(), &wrong).unwrap();
+        assert!(text.contains("bad pattern block offset 5\n"), "{text}");
+        assert!(
+            text.contains("F offset 13288, length 4096 (requested block: offset=13288, length=4096"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -15,8 +15,10 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
     if !rw.random || (reads, writes) == (0, 0) {
         return Ok(());
     }
-    let sizes = s.last_of(&["bs", "bsrange", "bssplit"]).and_then(|name| s.text(name));
-    if reads != writes || sizes.is_some_and(|text| text.contains(',')) {
+    let sizes = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
+    let several =
+        |text: &str| text.contains(',') || (sizes == "bs" && super::super::three::looks_like_a_range(text));
+    if reads != writes || s.text(sizes).is_some_and(several) {
         return Err(s
             .wrong(NAME, format!("{NAME}: reads and writes have the same alignment and the same block sizes"))
             .hint("instead: one value of each, or two jobs"));

@@ -1,59 +1,56 @@
-//! What is read back, where that is not all of a file: with `verify_backlog` a job checks while it still writes, and becomes a list of
-//! operations, so many writes, then reads of the oldest ones that were not read back; and a job that does not write every block once
-//! reads a list of those that it wrote. Both follow from the order of the writes, which is known before the start.
+//! What is read back, where that is not all of a file. What a job writes, it remembers while it runs (`keep_written` of the workload),
+//! and reads back when it is done, or with `verify_backlog` while it writes. Who writes nothing (`verify_only`), and whose operations are
+//! a list (`read_iolog`), remembers nothing: what would have been written follows from the order of the writes, and becomes a list of
+//! reads before the start.
 
 use super::super::Wrong;
 use super::super::settings::Settings;
-use super::what::Direction as Rw;
-use fathom_workload::ops::{Done, OpKind, Place, Region, StreamOps};
+use fathom_workload::ops::{Done, Op, OpKind, Place, Region, Source as _, StreamOps, TurnOps};
 use fathom_workload::{
-    Access, Amount, Bytes, Data, Direction, Does, Group, ListedOp, Mix, Pace, Program, Stream, Verify,
+    Access, Amount, Bytes, Data, Direction, Does, Group, KeepWritten, ListedOp, Mix, Pace, Program, Stream,
+    Verify, WrittenBy,
 };
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 const BACKLOG: &str = "verify_backlog";
 /// Writes of the lists of all clones, which are in memory, and in the store as a part of the workload.
 const MOST: u64 = 1 << 20;
 
-/// When how much is read back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backlog {
-    /// So many writes that were not read back let
-    after: u64,
-    /// so many of them be read back.
-    batch: u64,
-}
-
-/// The backlog of a job, if it has one.
-pub fn of(s: &Settings, stream: &Stream, rw: Rw) -> Result<Option<Backlog>, Wrong> {
-    let batch = s.number("verify_backlog_batch")?.filter(|n| *n > 0);
-    let Some(after) = s.number(BACKLOG)?.filter(|n| *n > 0) else { return Ok(None) };
-    if stream.queue_depth > 1 {
+/// What a stream that writes is to remember, with what `verify_backlog` asks for.
+pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
+    let after = s.number(BACKLOG)?.unwrap_or(0);
+    let batch = s.number("verify_backlog_batch")?.filter(|_| after > 0).unwrap_or(0);
+    // A rate is that of the writes; a mix has one for its own reads, too, and those that check are none of these.
+    let only_writes = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
+    let rate = stream.pace.rate.filter(|_| only_writes);
+    if after > 0 && stream.pace != (Pace { rate, ..Pace::default() }) {
         return Err(s
-            .wrong(
-                BACKLOG,
-                "what is still being written cannot be read back, so that one operation goes after the other",
-            )
-            .hint("iodepth=1, or leave it out: then a job reads back when it has written all"));
-    }
-    if stream.pace != Pace::default() {
-        return Err(s
-            .wrong(BACKLOG, "a rate or a pause would hold for the reads, too")
+            .wrong(BACKLOG, "a pause, or the rate of a mix, would hold for the reads that check, too")
             .hint("leave it out: then a job reads back when it has written all"));
     }
-    if rw.mixed {
-        return Err(s
-            .wrong(BACKLOG, "of a mix, what was written is read back when it is done")
-            .hint("leave it out, or a job that writes and one that reads"));
-    }
-    countable(s, BACKLOG, stream)?;
-    Ok(Some(Backlog { after, batch: batch.unwrap_or(after) }))
+    // Where blocks may overlap, fio sorts them.
+    Ok(KeepWritten { by_offset: stream.access != Access::Permuted, after, batch })
 }
 
-/// Whether it is known before the start how many operations there are, and they can be held in memory.
-pub fn countable(s: &Settings, name: &'static str, stream: &Stream) -> Result<(), Wrong> {
+/// Lets a stream read back while it writes. What a mix reads for itself is not checked, and no more is what nobody mixes in.
+pub fn mixed_in(stream: &mut Stream, check: Verify) {
+    if stream.direction == Direction::Write {
+        stream.direction = Direction::Mix(Mix::ReadPercent(0));
+    }
+    stream.verify = check;
+}
+
+/// Lets a stream read back what a worker wrote.
+pub fn written_by(stream: &mut Stream, by: WrittenBy) {
+    stream.keep_written = None;
+    stream.written_by = Some(by);
+    (stream.access, stream.amount, stream.align) = (Access::Sequential, Amount::Pass, Bytes(0));
+}
+
+/// Whether it is known before the start how many operations there are in so many bytes, and they can be held in memory.
+pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64) -> Result<(), Wrong> {
     let unit = stream.record.unit().0.max(1);
-    let pass = stream.length.map_or(0, |length| length.0) / unit;
+    let pass = length / unit;
     let operations = match stream.amount {
         Amount::Endless => u64::MAX,
         Amount::Operations(n) => n,
@@ -69,159 +66,190 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream) -> Result<()
         .wrong(
             name,
             format!(
-                "what is read back when is found out before the start, of {MOST} writes at most, those of all clones"
+                "what would be written is found out before the start, of {MOST} writes at most, those of all clones"
             ),
         )
         .hint("number_ios, io_size, size or fewer clones; no time_based"))
 }
 
-/// Lets a clone read back just what it wrote: every block once, in the order of the first writes.
-pub fn read_back(group: &mut Group, wrote: &Group, seed: u64, place: Place) {
+/// Lets a clone read back just what it would have written: every block once, in the order of the first writes. `sizes` are those of its
+/// files, if it has several.
+pub fn read_back(group: &mut Group, wrote: &Group, sizes: Option<&[u64]>, seed: u64, place: Place) {
     for (thread, writing) in group.threads.iter_mut().zip(&wrote.threads) {
         let (Program::Stream(stream), Program::Stream(writing)) = (&mut thread.program, &writing.program)
         else {
             continue;
         };
         let mut seen = HashSet::new();
-        let mut list = writes(writing, seed, place);
-        list.retain(|op| seen.insert((op.offset, op.bytes)));
+        let mut list = writes(writing, sizes, seed, place);
+        list.retain(|op| seen.insert((op.file, op.offset, op.bytes)));
+        stream.keep_written = None;
         if list.is_empty() {
             // A mix that happens to read only: there is nothing to check.
             (stream.verify, stream.amount) = (Verify::No, Amount::Operations(1));
+            super::errors::fit(stream);
             continue;
         }
         list.iter_mut().for_each(|op| op.does = Some(Does::Read));
         stream.access = Access::Listed(list);
-        (stream.start, stream.length) = (Bytes(0), None);
+        // The list says where it works, and in which file.
+        (stream.start, stream.length, stream.turns) = (Bytes(0), None, None);
     }
 }
 
 /// What a stream writes.
-fn writes(stream: &Stream, seed: u64, place: Place) -> Vec<ListedOp> {
-    let region = Region { start: stream.start.0, length: stream.length.map_or(0, |length| length.0) };
+fn writes(stream: &Stream, sizes: Option<&[u64]>, seed: u64, place: Place) -> Vec<ListedOp> {
     // Syncs come after so many writes of a list as well.
     let alone = Stream { sync_every: None, ..stream.clone() };
-    let mut list = Vec::new();
-    let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else { return list };
+    let listed = |op: Op| ListedOp {
+        offset: op.offset,
+        bytes: op.bytes,
+        file: op.file,
+        does: Some(Does::Write),
+        ..ListedOp::default()
+    };
     // A mix by percentages does not depend on what is done.
-    while let Some(op) = ops.next(&Done::default()) {
-        if op.kind == OpKind::Write {
-            let does = Some(Does::Write);
-            list.push(ListedOp { offset: op.offset, bytes: op.bytes, does, ..ListedOp::default() });
-        }
-    }
-    list
+    let done = Done::default();
+    let start = stream.start.0;
+    let all: Vec<Op> = if stream.turns.is_some() {
+        let region = |bytes: &u64| Region { start, length: bytes.saturating_sub(start) };
+        let parts: Vec<Region> = sizes.unwrap_or_default().iter().map(region).collect();
+        let Some(mut ops) = TurnOps::new(&alone, &parts, seed, place) else { return Vec::new() };
+        std::iter::from_fn(|| ops.next(&done)).collect()
+    } else {
+        let region = Region { start, length: stream.length.map_or(0, |length| length.0) };
+        let Some(mut ops) = StreamOps::new(&alone, region, seed, place) else { return Vec::new() };
+        std::iter::from_fn(|| ops.next(&done)).collect()
+    };
+    all.into_iter().filter(|op| op.kind == OpKind::Write).map(listed).collect()
 }
 
-impl Backlog {
-    /// Makes a list of what the stream of a clone writes and reads back.
-    pub fn list(self, group: &mut Group, seed: u64, place: Place) {
-        for thread in &mut group.threads {
-            let Program::Stream(stream) = &mut thread.program else { continue };
-            let list = self.ordered(writes(stream, seed, place));
-            if list.is_empty() {
-                continue;
-            }
-            stream.access = Access::Listed(list);
-            stream.direction = Direction::Mix(Mix::ReadPercent(50));
-            stream.amount = Amount::Pass;
-            stream.verify = if matches!(stream.data, Data::Sealed(_)) { Verify::Full } else { Verify::No };
-            // The list says where it works.
-            (stream.start, stream.length) = (Bytes(0), None);
-        }
-    }
-
-    fn ordered(self, writes: Vec<ListedOp>) -> Vec<ListedOp> {
-        let read = |op: ListedOp| ListedOp { does: Some(Does::Read), ..op };
-        let (mut list, mut waiting) = (Vec::with_capacity(2 * writes.len()), VecDeque::new());
-        for write in writes {
-            list.push(write);
-            waiting.push_back(write);
-            if waiting.len() as u64 >= self.after {
-                let batch = usize::try_from(self.batch).unwrap_or(usize::MAX).min(waiting.len());
-                list.extend(waiting.drain(..batch).map(read));
-            }
-        }
-        list.extend(waiting.into_iter().map(read));
-        list
-    }
+/// Whether blocks that are read can be checked.
+pub fn check_of(stream: &Stream) -> Verify {
+    // verify=null reads back and looks at nothing.
+    if matches!(stream.data, Data::Sealed(_)) { Verify::Full } else { Verify::No }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
     use fathom_workload::ops::Place;
-    use fathom_workload::{Access, Does, ListedOp, Program, Verify};
+    use fathom_workload::{
+        Access, Amount, Direction, Does, KeepWritten, ListedOp, Mix, Program, Stream, Verify, Workload,
+        WrittenBy,
+    };
     use std::collections::BTreeSet;
 
-    /// "W0 W1 R0 ...": what is done, on which block.
-    fn order(args: &str) -> String {
-        let plan = planned(&format!("--name=b --rw=write --bs=4k --verify=crc32c {args}"));
-        assert_eq!(plan.workload.phases.len(), 1, "nothing is left to be read back");
-        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
-        assert_eq!(stream.verify, Verify::Full);
-        let Access::Listed(list) = &stream.access else { panic!("{:?}", stream.access) };
-        let letter = |does| if does == Some(Does::Read) { 'R' } else { 'W' };
-        let words: Vec<String> =
-            list.iter().map(|op| format!("{}{}", letter(op.does), op.offset / 4096)).collect();
-        words.join(" ")
+    fn stream(workload: &Workload, phase: usize, group: usize) -> Stream {
+        match &workload.phases[phase].groups[group].threads[0].program {
+            Program::Stream(stream) => (**stream).clone(),
+            Program::Flow(_) => panic!("a flow"),
+        }
     }
 
     #[test]
-    fn the_order_is_that_of_fio() {
-        // fio 3.33, by strace and by its iolog.
-        assert_eq!(order("--size=24k --verify_backlog=4"), "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 R4 R5");
-        assert_eq!(
-            order("--size=48k --verify_backlog=4 --verify_backlog_batch=2"),
-            "W0 W1 W2 W3 R0 R1 W4 W5 R2 R3 W6 W7 R4 R5 W8 W9 R6 R7 W10 W11 R8 R9 R10 R11"
-        );
-        assert_eq!(order("--size=8k --verify_backlog=1"), "W0 R0 W1 R1");
-        // What is written in no order, or not all, is read back too.
-        let some = order("--size=1m --norandommap --rw=randwrite --number_ios=50 --verify_backlog=7");
-        assert_eq!((some.matches('W').count(), some.matches('R').count()), (50, 50));
-    }
-
-    #[test]
-    fn just_what_was_written_is_read_back() {
+    fn what_is_written_is_remembered_and_read_back() {
         for args in [
             "--rw=randwrite --norandommap",
             "--rw=randrw",
             "--rw=randwrite --bssplit=4k/50:8k/50",
             "--rw=write --number_ios=10",
             "--rw=randwrite --io_size=700k",
+            "--rw=write --runtime=5",
+            "--rw=write --steadystate=iops:10% --steadystate_duration=2",
+            "--rw=randrw --runtime=5 --time_based --ramp_time=1",
+            "--rw=write --nrfiles=3 --norandommap --runtime=1",
+            "--rw=randwrite --norandommap --size=1t",
         ] {
-            let plan = planned(&format!("--name=a --size=256k --bs=4k --verify=crc32c {args}"));
-            let stream = |phase: usize| match &plan.workload.phases[phase].groups[0].threads[0].program {
-                Program::Stream(stream) => (**stream).clone(),
-                Program::Flow(_) => panic!(),
-            };
-            let place = Place { phase: 0, worker: 0, repetition: 0 };
-            let written = super::writes(&stream(0), plan.workload.seed.0, place);
-            let Access::Listed(list) = stream(1).access else { panic!("{args}") };
-            assert!(!list.is_empty() && list.iter().all(|op| op.does == Some(Does::Read)), "{args}");
-            let extents = |ops: &[ListedOp]| -> BTreeSet<(u64, u32)> {
-                ops.iter().map(|op| (op.offset, op.bytes)).collect()
-            };
-            assert_eq!(extents(&list), extents(&written), "{args}");
-            assert_eq!(list.len(), extents(&list).len(), "each once: {args}");
-            assert_eq!((stream(0).verify, stream(1).verify), (Verify::No, Verify::Full), "{args}");
+            let plan = planned(&format!("--name=a --size=768k --bs=4k --verify=crc32c {args}"));
+            let (writer, reader) = (stream(&plan.workload, 0, 0), stream(&plan.workload, 1, 0));
+            let by_offset = writer.access != Access::Permuted;
+            assert_eq!(writer.keep_written, Some(KeepWritten { by_offset, after: 0, batch: 0 }), "{args}");
+            assert_eq!(reader.written_by, Some(WrittenBy { phase: 0, worker: 0 }), "{args}");
+            assert_eq!((reader.direction, &reader.access), (Direction::Read, &Access::Sequential), "{args}");
+            assert_eq!((writer.verify, reader.verify), (Verify::No, Verify::Full), "{args}");
+            assert_eq!(plan.workload.phases[1].stop.time, None, "{args}: no time ends it");
         }
         let whole = planned("--name=a --size=256k --rw=randwrite --verify=crc32c");
-        let Program::Stream(back) = &whole.workload.phases[1].groups[0].threads[0].program else { panic!() };
-        assert_eq!(back.access, Access::Permuted, "all of it needs no list");
+        let back = stream(&whole.workload, 1, 0);
+        assert_eq!((back.access, back.written_by), (Access::Permuted, None), "all of it needs no memory");
+        // What may be ended by another is remembered, too; and everybody reads what he wrote himself.
+        let ended = planned(
+            "--name=a --size=1m --rw=write --verify=crc32c --numjobs=2 --name=b --rw=read --size=1m --exitall",
+        );
+        for clone in [0, 1] {
+            assert!(stream(&ended.workload, 0, clone).keep_written.is_some(), "{clone}");
+            let by = WrittenBy { phase: 0, worker: clone as u32 };
+            assert_eq!(stream(&ended.workload, 1, clone).written_by, Some(by));
+        }
     }
 
     #[test]
-    fn what_has_no_order_is_refused() {
-        for (args, words) in [
-            ("--ioengine=libaio --iodepth=4", "iodepth=1"),
-            ("--rate_iops=10", "a rate or a pause"),
-            ("--time_based --runtime=5", "writes at most, those of all clones"),
-            ("--size=4m --numjobs=4096", "writes at most, those of all clones"),
+    fn a_backlog_is_read_back_meanwhile() {
+        let of = |args: &str| {
+            planned(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {args}"))
+        };
+        let plan = of("--verify_backlog_batch=2");
+        let writer = stream(&plan.workload, 0, 0);
+        assert_eq!(plan.workload.phases.len(), 1, "nothing is left to be read back");
+        assert_eq!(writer.keep_written, Some(KeepWritten { by_offset: true, after: 4, batch: 2 }));
+        assert_eq!(writer.direction, Direction::Mix(Mix::ReadPercent(0)));
+        assert_eq!(writer.verify, Verify::Full);
+        let mixed = stream(&of("--rw=randrw --rwmixread=70").workload, 0, 0);
+        assert_eq!(mixed.direction, Direction::Mix(Mix::ReadPercent(70)));
+        for args in [
+            "--ioengine=libaio --iodepth=4",
+            "--time_based --runtime=5",
+            "--nrfiles=3 --iodepth=32 --ioengine=io_uring --norandommap",
+            "--numjobs=2 --exitall",
         ] {
-            let why =
-                refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {args}"));
-            assert!(why.contains(words), "{args}: {why}");
+            let plan = of(args);
+            assert_eq!(plan.workload.phases.len(), 2, "{args}: something may be left");
+            assert!(stream(&plan.workload, 1, 0).written_by.is_some(), "{args}");
         }
+        let paced = stream(&of("--rate_iops=10").workload, 0, 0);
+        assert!(paced.pace.rate.is_some() && paced.keep_written.is_some());
+        for pace in ["--thinktime=1ms", "--rw=randrw --rate_iops=10"] {
+            let why =
+                refused(&format!("--name=b --rw=write --size=1m --verify=md5 --verify_backlog=4 {pace}"));
+            assert!(why.contains("would hold for the reads that check"), "{why}");
+        }
+    }
+
+    #[test]
+    fn who_writes_nothing_reads_what_would_have_been_written() {
+        for args in [
+            "--rw=randwrite --norandommap",
+            "--rw=randrw",
+            "--rw=randwrite --bssplit=4k/50:8k/50",
+            "--rw=write --number_ios=10",
+            "--rw=randwrite --norandommap --nrfiles=3",
+        ] {
+            let args = format!("--name=a --size=768k --bs=4k --verify=crc32c {args}");
+            let writer = planned(&args);
+            let writing = stream(&writer.workload, 0, 0);
+            let place = Place { phase: 0, worker: 0, repetition: 0 };
+            let sizes = writer.jobs[0].sizes.first().map(Vec::as_slice);
+            let written = super::writes(&writing, sizes, writer.workload.seed.0, place);
+            let only = planned(&format!("{args} --verify_only"));
+            assert_eq!(only.workload.phases.len(), 1);
+            let reader = stream(&only.workload, 0, 0);
+            let Access::Listed(list) = &reader.access else { panic!("{args}") };
+            assert!(!list.is_empty() && list.iter().all(|op| op.does == Some(Does::Read)), "{args}");
+            let extents = |ops: &[ListedOp]| -> BTreeSet<(u32, u64, u32)> {
+                ops.iter().map(|op| (op.file, op.offset, op.bytes)).collect()
+            };
+            assert_eq!(extents(list), extents(&written), "{args}");
+            assert_eq!(list.len(), extents(list).len(), "each once: {args}");
+            assert_eq!((reader.verify, reader.keep_written, reader.written_by), (Verify::Full, None, None));
+        }
+        let whole = stream(
+            &planned("--name=a --size=1m --rw=write --verify=md5 --verify_only --runtime=3").workload,
+            0,
+            0,
+        );
+        assert_eq!((whole.access, whole.amount), (Access::Sequential, Amount::Pass));
+        let why = refused("--name=a --rw=randwrite --norandommap --size=8g --verify=md5 --verify_only");
+        assert!(why.contains("writes at most, those of all clones"), "{why}");
     }
 }

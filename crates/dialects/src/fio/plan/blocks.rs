@@ -96,7 +96,7 @@ impl Asked {
         let flags = event.flags;
         let bytes = event.bytes();
         let does = if flags.has(RequestFlags::DISCARD) {
-            None
+            Some(Does::Trim)
         } else if bytes == 0 && flags.has(RequestFlags::PREFLUSH) {
             Some(Does::Sync)
         } else if flags.has(RequestFlags::WRITE) {

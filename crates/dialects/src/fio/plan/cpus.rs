@@ -2,7 +2,7 @@
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
-use fathom_workload::{Buffers, Node, Pinning};
+use fathom_workload::{Buffers, Node, Nodes, Pinning};
 use std::path::Path;
 
 /// Where the kernel lists its memory nodes, and the CPUs of each.
@@ -33,8 +33,7 @@ pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
         }
         None if by_nodes.is_some() => {
             let text = by_nodes.unwrap_or_default().trim();
-            nodes(text, world)
-                .map_err(|why| s.wrong("numa_cpu_nodes", format!("numa_cpu_nodes={text}: {why}")))?
+            nodes(text, world).map_err(|why| no_nodes(s, text, &why))?
         }
         Some("cpumask") => {
             let mask = s.number("cpumask")?.unwrap_or(0);
@@ -50,6 +49,11 @@ pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
         return Err(s.wrong("cpumask", "cpumask=0: a job needs a CPU"));
     }
     Ok(Cpus { allowed, split })
+}
+
+fn no_nodes(s: &Settings, text: &str, why: &str) -> Wrong {
+    s.wrong("numa_cpu_nodes", format!("numa_cpu_nodes={text}: {why}"))
+        .fio(format!("fio: numa_parse_nodestring failed\nfio: failed parsing numa_cpu_nodes={text}\n"))
 }
 
 impl Cpus {
@@ -86,21 +90,33 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// The CPUs of some nodes of this machine.
-fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
-    let told = |name: &str| {
-        let bytes = (world.read)(&Path::new(NODES).join(name)).ok()?;
-        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
-    };
-    let online = told("online").ok_or("this machine does not tell its nodes")?;
+/// What a file about the nodes says.
+fn told(name: &str, world: &World<'_>) -> Option<String> {
+    let bytes = (world.read)(&Path::new(NODES).join(name)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// The nodes that a list names, which the machine has.
+fn there(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
+    let online = told("online", world).ok_or("this machine does not tell its nodes")?;
+    let all = list(&online)?;
     let wanted = match text {
-        "all" => list(&online)?,
+        "all" => all.clone(),
         _ => list(text).map_err(|_| "nodes are numbers, as in 0,2-4, or all".to_owned())?,
     };
+    match wanted.iter().find(|node| !all.contains(node)) {
+        Some(node) => Err(format!("the machine has no node {node}; its nodes are {online}")),
+        None => Ok(wanted),
+    }
+}
+
+/// The CPUs of some nodes of this machine.
+fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
+    let wanted = there(text, world)?;
     let mut cpus = Vec::new();
     for node in wanted {
-        let of_node = told(&format!("node{node}/cpulist"))
-            .ok_or_else(|| format!("the machine has no node {node}; its nodes are {online}"))?;
+        let of_node = told(&format!("node{node}/cpulist"), world)
+            .ok_or_else(|| format!("the machine does not tell the CPUs of its node {node}"))?;
         // A node may be memory alone.
         if !of_node.is_empty() {
             cpus.extend(list(&of_node)?);
@@ -114,22 +130,49 @@ fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// Where the buffers lie: `numa_mem_policy`.
-pub fn memory(s: &Settings, buffers: &mut Buffers) -> Result<(), Wrong> {
+/// Where the memory of a job lies: `numa_mem_policy`.
+pub fn memory(s: &Settings, buffers: &mut Buffers, world: &World<'_>) -> Result<(), Wrong> {
     const NAME: &str = "numa_mem_policy";
     let Some(text) = s.text(NAME).map(str::trim) else { return Ok(()) };
-    let (word, node) = text.split_once(':').unwrap_or((text, ""));
-    buffers.node = match (word, node.trim().parse::<u32>()) {
-        ("default" | "local", _) => Node::Local,
-        ("bind" | "prefer", Ok(node)) => Node::Number(node),
-        _ => {
-            return Err(s
-                .wrong(
-                    NAME,
-                    format!("{NAME}={text}: local, bind:NODE or prefer:NODE, with one node, is supported"),
-                )
-                .hint("instead: numactl with the policy you need, before fathom"));
+    let wrong = |why: &str, fio: &str| {
+        Err(s
+            .wrong(NAME, format!("{NAME}={text}: {why}"))
+            .fio(format!("fio: {fio}\nfio: failed parsing {NAME}={text}\n")))
+    };
+    let (word, list) = match text.split_once(':') {
+        Some((word, list)) => (word.trim(), Some(list.trim()).filter(|list| !list.is_empty())),
+        None => (text, None),
+    };
+    let named = match (word, list) {
+        ("default" | "local", None) => {
+            buffers.node = Node::Local;
+            return Ok(());
         }
+        ("default" | "local", Some(_)) => return wrong("it takes no nodes", "NO nodelist for 'local'"),
+        ("bind" | "interleave", None) => {
+            return wrong("it takes nodes, as in 0,2-4", &format!("a nodelist is needed for '{word}'"));
+        }
+        ("prefer", None) => return wrong("it takes a node", "one node is needed for 'prefer'"),
+        ("bind" | "interleave" | "prefer", Some(list)) => list,
+        _ => {
+            return wrong(
+                "default, local, prefer:NODE, bind:NODES or interleave:NODES is expected",
+                "memory policy should be: default, prefer, bind, interleave, local",
+            );
+        }
+    };
+    let numbers = match there(named, world) {
+        Ok(numbers) => numbers,
+        Err(why) => return wrong(&why, "numa_parse_nodestring failed"),
+    };
+    let Some(nodes) = Nodes::of(&numbers) else {
+        return wrong(&format!("numbers of nodes are below {}", Nodes::END), "numa_parse_nodestring failed");
+    };
+    buffers.node = match (word, nodes.only()) {
+        ("prefer", Some(node)) => Node::Prefer(node),
+        ("prefer", None) => return wrong("it takes one node", "one node only for 'prefer'"),
+        ("bind", _) => Node::Bind(nodes),
+        _ => Node::Interleave(nodes),
     };
     Ok(())
 }
@@ -137,7 +180,7 @@ pub fn memory(s: &Settings, buffers: &mut Buffers) -> Result<(), Wrong> {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Node, Pinning, Program};
+    use fathom_workload::{Node, Nodes, Pinning, Program};
 
     fn pinning(args: &str) -> Vec<Pinning> {
         let plan = planned(&format!("--ioengine=null --size=1m {args}"));
@@ -190,10 +233,29 @@ mod tests {
                 Program::Flow(_) => panic!("a flow"),
             }
         };
-        assert_eq!(
-            [node("local"), node("bind:0"), node("prefer:1")],
-            [Node::Local, Node::Number(0), Node::Number(1)]
-        );
-        assert!(refused("--name=a --size=1m --numa_mem_policy=interleave:0-1").contains("with one node"));
+        let of = |numbers: &[u32]| Nodes::of(numbers).unwrap();
+        for (policy, expected) in [
+            ("local", Node::Local),
+            ("default", Node::Local),
+            ("bind:0", Node::Bind(of(&[0]))),
+            ("bind:0,2", Node::Bind(of(&[0, 2]))),
+            ("prefer:1", Node::Prefer(1)),
+            ("interleave:0-1", Node::Interleave(of(&[0, 1]))),
+            ("interleave:all", Node::Interleave(of(&[0, 1, 2]))),
+        ] {
+            assert_eq!(node(policy), expected, "{policy}");
+        }
+        // The words are those of fio 3.33.
+        for (policy, why, fio) in [
+            ("interleave:0-3", "has no node 3; its nodes are 0-2", "numa_parse_nodestring failed"),
+            ("prefer:0-1", "one node", "one node only for 'prefer'"),
+            ("prefer", "takes a node", "one node is needed for 'prefer'"),
+            ("bind", "takes nodes", "a nodelist is needed for 'bind'"),
+            ("local:0", "no nodes", "NO nodelist for 'local'"),
+            ("near:0", "is expected", "memory policy should be: default"),
+        ] {
+            let said = refused(&format!("--name=a --size=1m --numa_mem_policy={policy}"));
+            assert!(said.contains(why) && said.contains(fio), "{policy}: {said}");
+        }
     }
 }

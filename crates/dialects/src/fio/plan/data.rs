@@ -2,20 +2,20 @@
 
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
-use super::backlog::{self, Backlog};
+use super::backlog;
 use super::files::Laid;
-use super::what::Direction;
-use super::{Notes, pattern, verified};
+use super::what::{Direction, Trims};
+use super::{Notes, dedupe, pattern, verified};
 use fathom_workload::{Access, Amount, Backend, Data, Record, Stream, Verify};
 
 /// What follows from the options of verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// What was written is read back and checked.
+    /// What was written is read back and checked by a phase of its own.
     pub reads_back: bool,
     /// It is read back while the job still writes.
-    pub backlog: Option<Backlog>,
-    /// Not all was written, or not once each: just that is read back.
+    pub backlog: bool,
+    /// What it would write becomes a list of reads before the start: it remembers nothing, and that is not all, or not once each.
     pub listed: bool,
     /// Nothing is written: only that.
     pub only: bool,
@@ -30,7 +30,7 @@ pub fn apply(
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Checks, Wrong> {
-    stream.data = data(s, world, notes)?;
+    stream.data = data(s, stream, laid, world, notes)?;
     let verify = s.word("verify").unwrap_or("0").to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Asked for in any case: they mean nothing without verify.
@@ -44,20 +44,18 @@ pub fn apply(
         }
         return Ok(Checks::default());
     }
-    if s.last_of(&["zero_buffers", "buffer_pattern", "buffer_compress_percentage", "dedupe_percentage"])
-        .is_some()
-    {
-        return Err(s
-            .wrong(
-                "verify",
-                "what is to be checked has a header, and random bytes or a pattern behind it, so the buffers have no other",
-            )
-            .hint("instead: verify_pattern, or leave the options for buffers out"));
+    for name in buffers_beside(s, &verify)? {
+        notes.say(format!("{name} changes nothing beside verify={verify}, as in fio: what is checked has contents of its own"));
     }
-    if laid.several {
+    if rw.trims != Trims::No {
         return Err(s
-            .wrong("verify", "several files of a clone cannot be checked")
-            .hint("instead: one file, or a clone for each"));
+            .wrong("verify", format!("what rw={} gave back has no contents to check", rw.word()))
+            .hint("leave verify out, or write without trims"));
+    }
+    if !stream.backend.moves_data() && stream.backend != Backend::Null {
+        return Err(s
+            .wrong("verify", "its engine moves no data, so there is nothing to verify")
+            .hint("leave verify out of this job"));
     }
     let check = match sealed {
         // Nothing is looked at; what is written is read back all the same.
@@ -96,40 +94,96 @@ pub fn apply(
     if !do_verify && !only {
         return Ok(Checks::default());
     }
-    // What was written is known there, whatever the order is and wherever it ends.
-    if let Some(backlog) = backlog::of(s, stream, rw)?.filter(|_| !only) {
-        return Ok(Checks { backlog: Some(backlog), ..Checks::default() });
-    }
-    let once_each = matches!(stream.access, Access::Sequential | Access::Permuted);
-    let all = matches!(stream.amount, Amount::Pass | Amount::Passes(_))
-        && matches!(stream.record, Record::Fixed(_));
-    if s.time("runtime")? > 0 {
-        return Err(s
-            .wrong("verify", "reading back needs to know what was written, and a runtime may end it anywhere")
-            .hint("instead: number_ios, io_size or size; or do_verify=0, which writes what a later job with rw=read and verify can check"));
-    }
-    let listed = rw.mixed || !(once_each && all);
-    if listed {
-        backlog::countable(s, "verify", stream)?;
-        if s.time("ramp_time")? > 0 {
-            return Err(s
-                .wrong(
-                    "verify",
-                    "reading back needs to know what was written, and a warm-up does as much as it comes to",
-                )
-                .hint("leave ramp_time out"));
-        }
-    }
+    let once_each = matches!(stream.access, Access::Sequential | Access::Permuted) && !rw.mixed;
+    let fixed = matches!(stream.record, Record::Fixed(_));
+    let all = once_each && fixed && matches!(stream.amount, Amount::Pass | Amount::Passes(_));
+    let timed = s.time("runtime")? > 0;
     if rw.mixed {
         notes.say(format!(
             "job {}: the reads of a mix may find what was there before, and are not checked; what was written is read back and checked",
             s.job
         ));
     }
-    Ok(Checks { reads_back: true, only, listed, backlog: None })
+    if only || matches!(stream.access, Access::Listed(_)) {
+        // Who writes nothing is ended by no clock, either.
+        let whole = all || (only && once_each && fixed && stream.amount == Amount::Endless);
+        let length = laid.parts.first().map_or(0, |part| part.length);
+        return listed(s, stream, length, (only, !whole));
+    }
+    let kept = backlog::kept(s, stream)?;
+    if kept.after > 0 {
+        stream.keep_written = Some(kept);
+        backlog::mixed_in(stream, check);
+        // What is in flight at the end, and what a clock leaves, is read back afterwards.
+        return Ok(Checks {
+            backlog: true,
+            reads_back: timed || stream.queue_depth > 1,
+            ..Checks::default()
+        });
+    }
+    if timed {
+        notes.say(format!(
+            "job {}: when its runtime is over, what it has written is read back, which takes its time; fio reads nothing back then (do_verify=0 does not here, either)",
+            s.job
+        ));
+    }
+    if timed || !all {
+        stream.keep_written = Some(kept);
+    }
+    Ok(Checks { reads_back: true, ..Checks::default() })
 }
 
-fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wrong> {
+/// Options for buffers that verify overrules, as in fio 3.33. Others would change what a block holds behind its header.
+fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong> {
+    let others = ["buffer_compress_percentage", "dedupe_percentage"];
+    let refused = |name: &&'static str| s.last(name).is_some();
+    let on = [
+        ("zero_buffers", s.on("zero_buffers", false)),
+        ("buffer_pattern", s.text("buffer_pattern").is_some()),
+    ];
+    let named: Vec<&'static str> = on.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
+    if others.iter().any(refused) {
+        return Err(s
+            .wrong(
+                "verify",
+                "what is to be checked has a header, and random bytes or a pattern behind it, so the buffers have no other",
+            )
+            .hint("instead: verify_pattern, or leave the options for buffers out"));
+    }
+    // What is not looked at stays as it is.
+    Ok(if verify == "null" { Vec::new() } else { named })
+}
+
+/// Of a job that writes nothing, or that does what a list says, in so many bytes.
+fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, bool)) -> Result<Checks, Wrong> {
+    if !only && s.time("runtime")? > 0 {
+        return Err(s
+            .wrong("verify", "reading back what an iolog says needs all of it to be written, and a runtime may end it anywhere")
+            .hint("leave runtime out; or do_verify=0"));
+    }
+    if !only && s.number("verify_backlog")?.unwrap_or(0) > 0 {
+        return Err(s
+            .wrong("verify_backlog", "what an iolog writes is read back when all of it is done")
+            .hint("leave verify_backlog out"));
+    }
+    if listed {
+        backlog::countable(s, "verify", stream, length)?;
+        if !only && s.time("ramp_time")? > 0 {
+            return Err(s
+                .wrong("verify", "reading back what an iolog says needs to know what was written, and a warm-up does as much as it comes to")
+                .hint("leave ramp_time out"));
+        }
+    }
+    Ok(Checks { reads_back: true, only, listed, backlog: false })
+}
+
+fn data(
+    s: &Settings,
+    stream: &Stream,
+    laid: &Laid,
+    world: &World<'_>,
+    notes: &mut Notes,
+) -> Result<Data, Wrong> {
     let percent = |name: &'static str| -> Result<u8, Wrong> {
         let given = s.number(name)?.unwrap_or(0);
         match u8::try_from(given) {
@@ -147,6 +201,20 @@ fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wron
     }
     let (compressible_percent, duplicate_percent) =
         (percent("buffer_compress_percentage")?, percent("dedupe_percentage")?);
+    dedupe::check(s, duplicate_percent)?;
+    /// The share of zeros is that of every so many bytes.
+    const PIECE: u64 = 4096;
+    let piece = s.number("buffer_compress_chunk")?.unwrap_or(0);
+    if piece > PIECE && (1..100).contains(&compressible_percent) {
+        return Err(s
+            .wrong(
+                "buffer_compress_chunk",
+                format!(
+                    "buffer_compress_chunk={piece}: what is written compresses in pieces of {PIECE} bytes"
+                ),
+            )
+            .hint("buffer_compress_chunk=4096, or leave it out"));
+    }
     let zero = s.on("zero_buffers", false);
     let repeated = s.text("buffer_pattern");
     for (name, percent) in
@@ -167,7 +235,8 @@ fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wron
         return Ok(Data::Zero);
     }
     if compressible_percent > 0 || duplicate_percent > 0 {
-        return Ok(Data::Reducible { compressible_percent, duplicate_percent, within_percent: 100 });
+        let (within_percent, distinct) = dedupe::shared(s, stream, laid, duplicate_percent)?;
+        return Ok(Data::Reducible { compressible_percent, duplicate_percent, within_percent, distinct });
     }
     Ok(Data::Unique)
 }
@@ -175,7 +244,7 @@ fn data(s: &Settings, world: &World<'_>, notes: &mut Notes) -> Result<Data, Wron
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::{Program, Verify};
+    use fathom_workload::{Data, Program, Verify};
 
     #[test]
     fn what_excludes_each_other_is_refused() {
@@ -188,20 +257,34 @@ mod tests {
             assert!(why.contains("random in part"), "{args}: {why}");
         }
         planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --dedupe_percentage=10");
+        planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --buffer_compress_chunk=4k");
+        let why = refused(
+            "--name=a --size=1m --rw=write --buffer_compress_percentage=40 --buffer_compress_chunk=8k",
+        );
+        assert!(why.contains("in pieces of 4096 bytes"), "{why}");
     }
 
     #[test]
-    fn what_is_read_back_cannot_end_by_the_clock() {
-        for (args, words) in [
-            ("--runtime=5", "a runtime may end it anywhere"),
-            ("--rw=randrw --ramp_time=1", "a warm-up"),
-            ("--rw=randwrite --norandommap --size=1t", "writes at most"),
-            ("--rw=randrw --verify_backlog=4", "of a mix"),
-            ("--numjobs=2 --exitall", "exitall of job a"),
-            ("--name=b --rw=read --size=1m --exitall", "exitall of job b"),
-        ] {
-            let why = refused(&format!("--name=a --size=1m --rw=write --verify=crc32c {args}"));
-            assert!(why.contains(words), "{args}: {why}");
+    fn what_is_checked_overrules_zeros_and_patterns() {
+        let line = "--name=a --size=1m --rw=write";
+        for option in ["zero_buffers", "buffer_pattern=0x41"] {
+            let plan = planned(&format!("{line} --{option} --verify=crc32c"));
+            assert!(matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
+            assert!(
+                plan.notes.iter().any(|n| n.contains("changes nothing beside verify=crc32c")),
+                "{option}"
+            );
+            let plan = planned(&format!("{line} --{option} --verify=null"));
+            assert!(!matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
+        }
+        let why = refused(&format!("{line} --buffer_compress_percentage=40 --verify=crc32c"));
+        assert!(why.contains("the buffers have no other"), "{why}");
+    }
+
+    #[test]
+    fn what_may_be_ended_is_read_back_as_far_as_it_came() {
+        for args in ["--runtime=5", "--rw=randrw --ramp_time=1", "--numjobs=2 --exitall", "--nrfiles=2"] {
+            planned(&format!("--name=a --size=1m --rw=write --verify=crc32c {args}"));
         }
         let alone = "--name=a --size=1m --rw=write --verify=crc32c";
         planned(&format!("{alone} --exitall"));
@@ -209,6 +292,24 @@ mod tests {
         planned(&format!("{alone} --do_verify=0 --name=b --rw=read --size=1m --exitall"));
         let mix = planned("--name=a --size=1m --rw=randrw --verify=crc32c");
         assert!(mix.notes.iter().any(|note| note.contains("not checked")), "{:?}", mix.notes);
+        let timed = planned(&format!("{alone} --runtime=5"));
+        assert!(timed.notes.iter().any(|note| note.contains("fio reads nothing back")), "{:?}", timed.notes);
+    }
+
+    #[test]
+    fn a_rate_beside_reading_back_is_that_of_the_writes() {
+        let checked = "--name=a --size=1m --verify=crc32c --verify_backlog=4";
+        let plan = planned(&format!("{checked} --rw=randwrite --rate_iops=50"));
+        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
+        assert!(stream.reads_only_back() && stream.pace.rate.is_some());
+        for args in [
+            "--rw=randrw --rate_iops=50",
+            "--rw=write --thinktime=5ms",
+            "--rw=write --rate_iops=50 --rate_iops_min=9",
+        ] {
+            let why = refused(&format!("{checked} {args}"));
+            assert!(why.contains("would hold for the reads that check"), "{args}: {why}");
+        }
     }
 
     #[test]

@@ -4,10 +4,10 @@ use super::super::Wrong;
 use super::super::settings::{Level, Settings};
 use super::super::table;
 use super::super::text::Setting;
-use super::Notes;
 use super::what::Direction;
+use super::{Notes, calls};
 use fathom_workload::{
-    Advice, Backend, Buffers, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
+    Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, Stream, SyncCall, SyncEvery, Uring,
 };
 
 /// Engine, depth, flags and syncs.
@@ -47,6 +47,15 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
             Backend::Mmap { flush: MapFlush::No, flush_every: 1, populate: false, advice }
         }
         "null" => Backend::Null,
+        "posixaio" => Backend::Posix,
+        "splice" => Backend::Splice,
+        "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete" | "cpuio" => {
+            calls::backend(s, &engine, rw)?
+        }
+        "exec" => {
+            stream.beside = Some(calls::beside(s)?);
+            Backend::Beside
+        }
         other => {
             return Err(s
                 .wrong("ioengine", format!("the engine {other} is not supported"))
@@ -71,7 +80,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
                 .hint("instead: ioengine=pvsync2"));
         }
     }
-    let asynchronous = matches!(engine.as_str(), "libaio" | "io_uring" | "null");
+    let asynchronous = matches!(engine.as_str(), "libaio" | "io_uring" | "posixaio" | "null");
     if depth > 1 && !asynchronous {
         notes.say(format!("iodepth={depth}: {engine} does one operation after the other, as in fio"));
     }
@@ -81,6 +90,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     if offload {
         notes.say("io_submit_mode=offload: with a rate operations are due by the clock here in any case, and late ones are timed from then (response time); without one it changes nothing".into());
     }
+    apart(s, stream, offload && engine != "null")?;
     open(s, stream, rw);
     syncs(s, stream, rw)?;
     stream.buffers = match s.word("mem") {
@@ -94,6 +104,24 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     };
     // Threads or processes make no difference to what is asked of the storage.
     let _ = (s.on("thread", false), s.on("disk_util", true));
+    Ok(())
+}
+
+/// `serialize_overlap`. With `offload`, fio keeps apart what all jobs have in flight.
+fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> {
+    if !s.on("serialize_overlap", false) {
+        return Ok(());
+    }
+    if offload {
+        return Err(s
+            .wrong(
+                "serialize_overlap",
+                "serialize_overlap with io_submit_mode=offload keeps apart what several jobs have in flight: that is not supported",
+            )
+            .hint("instead: io_submit_mode=inline, which keeps those of each job apart; or files of their own"));
+    }
+    // One after the other, they are apart.
+    stream.apart = stream.queue_depth > 1;
     Ok(())
 }
 
@@ -153,9 +181,11 @@ fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
         Some("dsync") => OpenSync::Dsync,
         _ => OpenSync::No,
     };
-    if stream.backend == Backend::Null {
-        stream.open.sync = OpenSync::No;
+    if !stream.backend.has_files() {
         stream.open.direct = false;
+    }
+    if !stream.backend.has_files() || stream.backend.is_by_name() {
+        stream.open.sync = OpenSync::No;
         stream.open.advice = Advice::No;
     }
 }
@@ -184,34 +214,83 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> 
 /// The nearest engine that is supported.
 fn nearest(engine: &str) -> &'static str {
     match engine {
-        "posixaio" | "guasi" | "solarisaio" | "windowsaio" => "libaio or io_uring",
+        "guasi" | "solarisaio" | "windowsaio" => "posixaio, libaio or io_uring",
         "io_uring_cmd" | "xnvme" | "libblkio" | "sg" => "io_uring with direct=1",
-        "splice" => "psync",
         "libpmem" | "dev-dax" | "pmemblk" => "mmap",
-        "falloc" | "ftruncate" => "null, or write with fallocate=native",
-        "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat" | "dirdelete" => {
-            "fathom filebench, which makes, finds and removes files"
+        "dircreate" | "dirstat" | "dirdelete" => {
+            "filecreate, filestat and filedelete (fio 3.33 has no such engine either), or fathom filebench"
         }
-        "cpuio" | "exec" => "stress-ng, or any program, beside fathom",
         _ => "psync, io_uring or libaio on a file system",
     }
 }
 
-/// Niceness and I/O priority.
-pub fn priority(s: &Settings) -> Result<(i32, Option<u8>), Wrong> {
-    let nice = s.signed("nice")?.unwrap_or(0);
-    if let Some(class) = s.number("prioclass")?
-        && class != 2
-        && class != 0
-    {
-        return Err(s
-            .wrong("prioclass", format!("prioclass={class}: only 2 (best effort) is supported"))
-            .hint("instead: ionice -c 1 fathom fio ..."));
-    }
-    let io = match s.number("prio")? {
+/// Niceness, and class and level of the I/O priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Priority {
+    /// Niceness.
+    pub nice: i32,
+    /// Level, if one is given.
+    pub level: Option<u8>,
+    /// Class, if one is given.
+    pub class: Option<IoClass>,
+}
+
+/// Niceness and I/O priority. Who gives a class alone has its level 0, and who gives a level alone is best effort, as in fio.
+pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
+    let class = match s.number("prioclass")? {
+        None | Some(0) => None,
+        Some(1) => Some(IoClass::RealTime),
+        Some(2) => Some(IoClass::BestEffort),
+        Some(3) => Some(IoClass::Idle),
+        Some(n) => return Err(out_of_range(s, "prioclass", n, 3)),
+    };
+    let level = match s.number("prio")? {
         None => None,
         Some(n @ 0..=7) => Some(n as u8),
-        Some(n) => return Err(s.wrong("prio", format!("prio={n}: 0 to 7 is expected"))),
+        Some(n) => return Err(out_of_range(s, "prio", n, 7)),
     };
-    Ok((nice, io))
+    Ok(Priority { nice: s.signed("nice")?.unwrap_or(0), level, class })
+}
+
+fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
+    s.wrong(name, format!("{name}={given}: 0 to {most} is expected")).fio(format!(
+        "{name}: max value out of range: {given} ({most} max)\nfio: failed parsing {name}={given}\n"
+    ))
+}
+
+impl Priority {
+    /// Class and level as the kernel has them; 0 without either.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        match (self.class, self.level) {
+            (None, None) => 0,
+            (class, level) => class.unwrap_or(IoClass::BestEffort).with_level(level.unwrap_or(0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+
+    #[test]
+    fn a_whole_job_has_its_class_and_level() {
+        // fio 3.33, from its logs with log_prio.
+        for (args, number) in [
+            ("", 0),
+            ("--prio=3", 0x4003),
+            ("--prioclass=3 --prio=5", 0x6005),
+            ("--prioclass=3", 0x6000),
+            ("--prioclass=1", 0x2000),
+            ("--prioclass=2 --prio=7", 0x4007),
+        ] {
+            let plan = planned(&format!("--name=a --size=1m --numjobs=2 {args}"));
+            assert_eq!(plan.jobs[0].priority.number(), number, "{args}");
+            for group in &plan.workload.phases[0].groups {
+                assert_eq!(group.threads[0].io_priority_number().unwrap_or(0), number, "{args}");
+            }
+        }
+        assert!(refused("--name=a --size=1m --prioclass=4").contains("0 to 3 is expected"));
+        assert!(refused("--name=a --size=1m --prio=8").contains("0 to 7 is expected"));
+    }
 }

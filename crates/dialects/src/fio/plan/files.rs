@@ -4,8 +4,8 @@ use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{Found, World, Wrong};
 use super::what::{self, Direction};
-use super::{Notes, Part, names, parts, several};
-use fathom_workload::{Backend, Stream};
+use super::{Notes, Part, append, calls, names, parts, several};
+use fathom_workload::Stream;
 use std::path::{Path, PathBuf};
 
 /// Where a job works.
@@ -45,6 +45,10 @@ pub enum Make {
     Write,
     /// Their space is reserved.
     Reserve,
+    /// They get their size, and no space.
+    Extend,
+    /// Their space is reserved, and they grow into it.
+    ReserveBehind,
     /// They are empty at the start, and grow.
     Empty,
 }
@@ -70,22 +74,42 @@ pub fn lay(
     world: &World<'_>,
     notes: &mut Notes,
 ) -> Result<Laid, Wrong> {
-    let null = stream.backend == Backend::Null;
-    let files = names::paths(s, clones, world, notes)?;
+    let null = !stream.backend.has_files();
+    let computes = !stream.backend.counts_bytes();
+    calls::program_is_there(s, stream, general, world)?;
+    let by_name = stream.backend.is_by_name();
+    let mut files = names::paths(s, clones, world, notes)?;
+    if computes {
+        // It has none; a name stands for each clone.
+        files.iter_mut().for_each(|of_clone| of_clone.truncate(1));
+    }
     let first = files.first().cloned().unwrap_or_default();
     let several = first.len() > 1;
+    let shared = files.iter().skip(1).any(|of_clone| *of_clone == first);
     several::take_turns(s, stream, first.len(), notes)?;
     let find = |path: &PathBuf| if null { None } else { (world.find)(path).or_else(|| only_read(general)) };
     let mut parts: Vec<Part> = Vec::with_capacity(files.len());
     let mut sizes: Vec<Vec<u64>> = Vec::new();
     for (clone, files) in (0..).zip(&files) {
-        if let [one] = files.as_slice() {
+        if computes {
+            parts.push(calls::no_part(stream));
+        } else if let [one] = files.as_slice() {
+            if append::asked(s) {
+                parts.push(append::part(s, stream, (clone, shared), find(one), notes)?);
+                continue;
+            }
             let mut part = parts::of_one_file(s, stream, clone, find(one), notes)?;
             part.amount = what::amount(s, stream, &part)?;
+            if by_name {
+                part.amount = calls::one_each(s, stream, 1, part.amount)?;
+            }
             parts.push(part);
         } else {
             let found: Vec<_> = files.iter().map(find).collect();
-            let of_clone = several::of(s, stream, clone, &found)?;
+            let mut of_clone = several::of(s, stream, clone, &found)?;
+            if by_name {
+                of_clone.part.amount = calls::one_each(s, stream, files.len(), of_clone.part.amount)?;
+            }
             parts.push(of_clone.part);
             sizes.push(of_clone.sizes);
         }
@@ -96,18 +120,23 @@ pub fn lay(
     // The permission of one clone's file is none for its neighbour's.
     let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| same(allowed, path));
     let foreign = files.iter().flatten().all(may);
-    let reads_only = !rw.writes() || s.on("verify_only", false);
+    let reads_only = !(rw.writes() || stream.changes_files()) || s.on("verify_only", false);
     let wanted = |clone: usize, file: usize| -> u64 {
         let of_several = sizes.get(clone).and_then(|sizes| sizes.get(file));
         of_several.copied().or_else(|| parts.get(clone).map(|part| part.file)).unwrap_or(0)
     };
-    let mut missing = false;
+    let (mut missing, mut bottomless) = (false, false);
     for (clone, of_clone) in files.iter().enumerate() {
         for (file, path) in of_clone.iter().enumerate() {
             let found = find(path);
-            let short = found.is_none_or(|f| f.bytes < wanted(clone, file));
+            let short = found.is_none_or(|f| f.bytes < wanted(clone, file) && !f.bottomless);
+            calls::no_device(s, stream, path, found)?;
             if found.is_some_and(|f| f.device) {
                 device(s, path, (reads_only, may(path)), short)?;
+            }
+            if found.is_some_and(|f| f.bottomless) {
+                bottomless = true;
+                not_removed(s, path)?;
             }
             missing |= !null && short;
         }
@@ -129,9 +158,15 @@ pub fn lay(
         }
         Make::Nothing
     } else {
-        make(s, rw, null)?
+        make_of(s, rw, stream, missing)?
     };
-    let memory = if null || stream.open.direct {
+    if make == Make::Extend && rw.mixed {
+        notes.say(format!(
+            "job {}: create_on_open: what a mix reads has to be there, so its file has its size from the start, and no space",
+            s.called()
+        ));
+    }
+    let memory = if !stream.backend.moves_data() || stream.open.direct || bottomless {
         Memory::AsFound
     } else if s.on("pre_read", false) {
         Memory::Read
@@ -150,7 +185,7 @@ pub fn lay(
 /// matter then.
 fn only_read(general: &General) -> Option<Found> {
     let shown = general.check || general.explain || general.show_command;
-    (general.parse_only && !shown).then_some(Found { bytes: 1 << 40, device: false })
+    (general.parse_only && !shown).then_some(Found { bytes: 1 << 50, device: false, bottomless: false })
 }
 
 /// A block device is read; it is written if the command line names it with the option that allows it. It has the size that it has.
@@ -161,15 +196,44 @@ fn device(s: &Settings, path: &Path, (reads_only, allowed): (bool, bool), short:
             .wrong("size", format!("the device {name} is smaller than what is worked on"))
             .hint("leave size out, or give a percentage"));
     }
-    if s.on("unlink", false) {
-        return Err(s.wrong("unlink", format!("the device {name} is not removed")));
-    }
+    not_removed(s, path)?;
     if !reads_only && !allowed {
         return Err(s
             .wrong("filename", format!("it writes the block device {name}, and what is on it will be lost"))
             .hint(format!("--allow-write={name} on the command line allows it (docs/safety.md)")));
     }
     Ok(())
+}
+
+/// No device is removed.
+fn not_removed(s: &Settings, path: &Path) -> Result<(), Wrong> {
+    match s.on("unlink", false) {
+        true => Err(s.wrong("unlink", format!("the device {} is not removed", path.display()))),
+        false => Ok(()),
+    }
+}
+
+/// How the files of a stream are made, `missing` or not.
+fn make_of(s: &Settings, rw: Direction, stream: &Stream, missing: bool) -> Result<Make, Wrong> {
+    let on_open = s.on("create_on_open", false);
+    if let Some(make) = calls::made(s, &stream.backend) {
+        return Ok(make);
+    }
+    let make = make(s, rw, !stream.backend.has_files())?;
+    if make == Make::Nothing || !(on_open || stream.until_full) {
+        return Ok(make);
+    }
+    // They grow: nothing is laid out, and nothing reserved. What a mix reads has to be there.
+    if make == Make::Write && missing && on_open && rw.mixed && !s.on("overwrite", false) {
+        return Ok(Make::Extend);
+    }
+    if make == Make::Write && missing {
+        let name = if on_open { "create_on_open" } else { "overwrite" };
+        return Err(s
+            .wrong(name, format!("{name}: a file that is made when it is opened has nothing that could be read or written over"))
+            .hint("leave it out: files are laid out before the start"));
+    }
+    Ok(if matches!(make, Make::Reserve | Make::ReserveBehind) { Make::Empty } else { make })
 }
 
 pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
@@ -183,9 +247,8 @@ pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wron
     }
     match word.as_str() {
         "none" | "0" => Ok(Make::Empty),
-        "keep" | "truncate" => Err(s
-            .wrong("fallocate", format!("fallocate={word} is not supported"))
-            .hint("instead: fallocate=native, or none")),
+        "truncate" => Ok(Make::Extend),
+        "keep" => Ok(Make::ReserveBehind),
         _ => Ok(Make::Reserve),
     }
 }

@@ -33,6 +33,8 @@ pub struct Logs {
     pub priority: bool,
     /// Times count from 1970.
     pub wall_clock: bool,
+    /// They are stored compressed.
+    pub packed: bool,
 }
 
 /// What is told of the latencies of a window.
@@ -78,19 +80,29 @@ impl Logs {
     }
 }
 
+impl super::Job {
+    /// Whether its operations are written down one by one.
+    fn notes_operations(&self) -> bool {
+        self.report.logs.of_operations() || self.iolog().is_some() || !self.stream.priorities.is_empty()
+    }
+}
+
 impl Plan {
     /// Has every operation of the jobs written down whose logs need that, and says whether any does.
     pub fn note_operations(&mut self) -> bool {
         let mut any = false;
-        for job in self.jobs.iter().filter(|job| job.report.logs.of_operations() || job.iolog().is_some()) {
-            let Some(place) = job.places.first() else { continue };
-            let Some(phase) = self.workload.phases.get_mut(place.phase as usize) else { continue };
-            // Every clone is a group with one worker.
-            let groups = phase.groups.iter_mut().skip(place.worker as usize).take(job.clones as usize);
-            for thread in groups.flat_map(|group| &mut group.threads) {
-                if let Program::Stream(stream) = &mut thread.program {
-                    stream.log_operations = true;
-                    any = true;
+        for job in self.jobs.iter().filter(|job| job.notes_operations()) {
+            // The reading back stands in the logs, too; it is no part of an iolog.
+            let places = if job.report.logs.of_operations() { job.places.len() } else { 1 };
+            for place in job.places.iter().take(places) {
+                let Some(phase) = self.workload.phases.get_mut(place.phase as usize) else { continue };
+                // Every clone is a group with one worker.
+                let groups = phase.groups.iter_mut().skip(place.worker as usize).take(job.clones as usize);
+                for thread in groups.flat_map(|group| &mut group.threads) {
+                    if let Program::Stream(stream) = &mut thread.program {
+                        stream.log_operations = true;
+                        any = true;
+                    }
                 }
             }
         }
@@ -143,6 +155,14 @@ pub fn read(s: &Settings) -> Result<Logs, Wrong> {
             )
             .hint("log_alternate_epoch_clock_id=0, or leave it out"));
     }
+    // What a log takes in memory before it is compressed is no matter: it is written piece by piece.
+    let _ = s.number("log_compression")?;
+    let packed = s.on("log_store_compressed", false);
+    if packed && value == Value::Both {
+        return Err(s
+            .wrong("log_store_compressed", "an entry of a compressed log has room for one value")
+            .hint("log_window_value=avg or max"));
+    }
     Ok(Logs {
         bandwidth: name("write_bw_log"),
         operations: name("write_iops_log"),
@@ -156,6 +176,7 @@ pub fn read(s: &Settings) -> Result<Logs, Wrong> {
         offset: s.on("log_offset", false),
         priority: s.on("log_prio", false),
         wall_clock: s.on("log_unix_epoch", false) || alternate,
+        packed,
     })
 }
 
@@ -208,6 +229,9 @@ mod tests {
             refused("--name=a --size=1m --nrfiles=2 --write_hist_log=x --log_hist_msec=50").contains("hist")
         );
         assert!(refused("--name=a --size=1m --log_hist_coarseness=7").contains("0 to 6"));
+        let both = "--name=a --size=1m --log_window_value=both --log_store_compressed=1";
+        assert!(refused(both).contains("one value"));
+        assert!(logs("--log_compression=10K --log_store_compressed=1").packed);
         assert!(refused("--name=a --size=1m --log_window_value=min").contains("avg, max or both"));
         let clock = "--name=a --size=1m --log_alternate_epoch=1 --log_alternate_epoch_clock_id=1";
         assert!(refused(clock).contains("from 1970"));

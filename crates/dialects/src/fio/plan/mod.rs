@@ -2,14 +2,25 @@
 //! subject is in a file of its own: `what` (direction, order, sizes, amount), `files`, `names` and `parts` (of them), `engine`, `pace`, `data`, `report`, `logs`, `replay` and `logged` (iologs).
 
 mod align;
+mod append;
 mod backlog;
 mod blocks;
+mod calls;
+mod cmdprio;
+mod commands;
 mod cpus;
 mod data;
+mod dedupe;
+mod earlier;
 mod engine;
+pub mod errors;
 mod files;
+mod latency;
+mod layout;
+mod limits;
 mod logged;
 mod logs;
+mod loops;
 mod names;
 mod pace;
 mod parts;
@@ -20,24 +31,28 @@ mod report;
 mod sequence;
 mod sets;
 mod several;
+pub mod steady;
 mod steps;
 mod strips;
+mod surprising;
 mod verified;
 mod what;
+mod zones;
 
-pub use backlog::Backlog;
+pub use commands::Commands;
+pub use engine::Priority;
 pub use files::{Make, Memory};
 pub use logs::{Logs, Value};
 pub use parts::Part;
-pub use report::Report;
-pub use what::Direction as Rw;
+pub use report::{Report, Unified};
+pub use what::{Direction as Rw, Trims};
 
 use super::general::General;
 use super::settings::{Level, Settings};
-use super::table::{self, State};
+use super::table::State;
 use super::{Spot, World, Wrong};
-use fathom_workload::{Data, Stream, Verify, Workload};
-use std::path::PathBuf;
+use fathom_workload::{Access, Data, Stream, Verify, Workload};
+use std::path::{Path, PathBuf};
 
 /// Jobs as they will run.
 #[derive(Debug)]
@@ -83,22 +98,32 @@ pub struct Job {
     pub sizes: Vec<Vec<u64>>,
     /// How it is made ready and ended.
     pub ready: files::Ready,
+    /// Errors that it counts.
+    pub errors: errors::Counted,
     /// An error of it ends the others.
     pub error_ends_all: bool,
     /// The reading back of a job that writes and verifies.
     pub reads_back: bool,
-    /// Just what it wrote, as it did not write all, or not once each.
+    /// That is a list, made before the start.
     pub reads_listed: bool,
     /// It reads back while it writes.
-    pub backlog: Option<backlog::Backlog>,
+    pub backlog: bool,
     /// Only the reading back.
     pub only_reads_back: bool,
     /// Niceness and I/O priority.
-    pub priority: (i32, Option<u8>),
+    pub priority: engine::Priority,
+    /// It does nothing but lay out its files.
+    pub only_lays_out: bool,
+    /// The phase in which it is made ready.
+    pub begins_in: Option<u32>,
+    /// What is run before and after it.
+    pub commands: Commands,
     /// What is printed of it.
     pub report: Report,
     /// Its times.
     pub times: pace::Times,
+    /// When it ends because its figures are steady.
+    pub steady: Option<fathom_workload::Steady>,
     /// Its CPUs.
     pub cpus: cpus::Cpus,
     /// Workers of this job in the phases of the workload: phase, first worker. The second is that of the reading back.
@@ -133,8 +158,13 @@ pub fn make(
         let job = job(settings, &jobs, &general, world, &mut notes)?;
         jobs.push(job);
     }
-    jobs.iter().try_for_each(|job| steps::ends(job, &jobs).and_then(|()| written_whole(job, &jobs)))?;
-    let seed = seed(&jobs, world)?;
+    jobs.iter().try_for_each(|job| steps::ends(job, &jobs))?;
+    let partly: Vec<bool> = jobs.iter().map(|job| may_leave_out(job, &jobs)).collect();
+    for (job, _) in jobs.iter_mut().zip(partly).filter(|(_, partly)| *partly) {
+        remember(job)?;
+    }
+    dedupe::share(&mut jobs);
+    let seed = seed(&mut jobs, world)?;
     let mut workload = Workload {
         name: "fio".into(),
         note: format!("fio {}", args.join(" ")),
@@ -176,23 +206,44 @@ fn job(
         align::apply(s, rw, &mut stream, notes)?;
     }
     engine::apply(s, &mut stream, rw, notes)?;
-    cpus::memory(s, &mut stream.buffers)?;
+    cmdprio::apply(s, &mut stream)?;
+    cpus::memory(s, &mut stream.buffers, world)?;
+    calls::until_full(s, &mut stream, rw)?;
     let laid = match &replay {
         Some(replay) => replay.lay(s, &stream, clones, general, world)?,
-        None => files::lay(s, &mut stream, rw, clones, general, world, notes)?,
+        None => {
+            let find = |path: &Path| earlier::found(before, path, (world.find)(path));
+            let later = World { find: &find, ..*world };
+            files::lay(s, &mut stream, rw, clones, general, &later, notes)
+                .map_err(|wrong| earlier::explained(wrong, s, before))?
+        }
     };
-    let times = pace::times(s, &mut stream, notes)?;
+    zones::apply(s, &mut stream, &laid.parts)?;
+    append::check(s, &laid, replay.is_some(), before)?;
+    let mut times = pace::times(s, &mut stream, notes)?;
     pace::apply(s, &mut stream, rw)?;
+    limits::apply(s, &mut stream, rw)?;
+    calls::pause(s, &mut stream)?;
+    latency::apply(s, &mut stream, &mut times, notes)?;
     let checks = data::apply(s, &mut stream, rw, &laid, world, notes)?;
+    if stream.until_full && checks.reads_back {
+        return Err(s
+            .wrong("fill_device", "fill_device: reading back needs to know what was written, and where the space ends is not known")
+            .hint("do_verify=0, and a later job with rw=read that verifies"));
+    }
+    let counted = errors::apply(s, &mut stream, checks.reads_back || checks.backlog)?;
     let sealed = matches!(stream.data, Data::Sealed(_));
     align::check(s, &stream, sealed || checks.reads_back || stream.verify != Verify::No)?;
     if replay.is_none() {
         logged::check(s, clones, &laid)?;
     }
-    let report = report::read(s)?;
+    let mut report = report::read(s)?;
+    // Nothing is prepared before a call about a name, so that fio times the call alone.
+    report.lat &= !stream.backend.is_by_name();
     logs::check(s, &report.logs, stream.turns.is_some())?;
-    warn(s, notes);
-    let job = Job {
+    cmdprio::check(s, &stream)?;
+    surprising::warn(s, notes);
+    let mut job = Job {
         name: s.called().to_owned(),
         group,
         step,
@@ -203,19 +254,30 @@ fn job(
         parts: laid.parts,
         sizes: laid.sizes,
         ready: laid.ready,
+        errors: counted,
         error_ends_all: s.on("exitall_on_error", false),
         reads_back: checks.reads_back,
         reads_listed: checks.listed,
         backlog: checks.backlog,
         only_reads_back: checks.only,
+        only_lays_out: false,
+        begins_in: None,
+        commands: commands::read(s, general, clones, notes)?,
         priority: engine::priority(s)?,
         report,
         times,
+        steady: steady::read(s, notes)?,
         cpus: cpus::of(s, world)?,
         places: Vec::new(),
         stream,
         settings,
     };
+    layout::apply(&mut job)?;
+    if general.read_only && job.stream.backend.has_files() && !job.rw.writes() && job.stream.changes_files() {
+        return Err(job
+            .settings
+            .wrong("ioengine", "it changes its files, and --readonly allows none of that"));
+    }
     if general.read_only && (job.rw.writes() && !job.only_reads_back) {
         return Err(job.settings.wrong("rw", "it writes, and --readonly allows no writing").fio(format!(
             "fio: job <{}> has write or trim bit set, but fio is in read-only mode\n",
@@ -228,76 +290,51 @@ fn job(
 /// Every clone is a worker.
 const MOST_CLONES: u32 = 4096;
 
-/// What is written in a way that fio reads otherwise than people do.
-fn warn(s: &Settings, notes: &mut Notes) {
-    for (_, setting) in s.all() {
-        let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
-        if let Some(value) =
-            setting.value.as_deref().filter(|v| !text && super::number::has_bracket_left_over(v))
-        {
-            notes.say(format!(
-                "{}={value}: as in fio, the bracket behind the number counts for nothing",
-                setting.row.name
-            ));
-        }
-        let bytes = matches!(
-            setting.row.kind,
-            table::Kind::Bytes
-                | table::Kind::Range
-                | table::Kind::Size
-                | table::Kind::BytesTriple
-                | table::Kind::RangeTriple
-        );
-        let Some(value) = setting.value.as_deref().filter(|_| bytes) else { continue };
-        if s.kb_base() == 1024 && super::number::has_surprising_suffix(value) {
-            notes.say(format!(
-                "{}={value}: with kb_base=1024, fio takes kib, mib and gib for powers of ten; k, m and g are powers of two",
-                setting.row.name
-            ));
-        }
-    }
-    // Asked for so that they count as read; the defaults are what fathom does.
-    let _ = (s.text("name"), s.text("description"));
+/// Whether a job may not write all that it is to: something ends it, or it passes over writes that fail.
+fn may_leave_out(job: &Job, jobs: &[Job]) -> bool {
+    !job.stream.pass_over.writes.is_empty() || may_be_ended(job, jobs)
 }
 
-/// What a job reads back it has written whole: no other that runs beside it may end it.
-fn written_whole(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
-    let ends_it = |other: &Job| {
+/// Whether another job that runs beside one, one of its own clones, or a steady state may end it.
+fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
+    jobs.iter().any(|other| {
         let beside = other.step == job.step && !other.only_reads_back;
-        beside && other.times.exit_all && (job.clones > 1 || !std::ptr::eq(other, job))
-    };
-    let checked = matches!(job.stream.data, Data::Sealed(_));
-    match jobs.iter().find(|other| ends_it(other)) {
-        Some(other) if checked && job.reads_back && !job.only_reads_back => Err(job
-            .settings
-            .wrong(
-                "verify",
-                format!("reading back needs to know what was written, and exitall of job {} may end it anywhere", other.name),
-            )
-            .hint("no exitall beside it; or do_verify=0, which writes what a later job with rw=read and verify can check")),
-        _ => Ok(()),
-    }
+        let ends_others = other.times.exit_all && (job.clones > 1 || !std::ptr::eq(other, job));
+        beside && (ends_others || other.steady.is_some())
+    })
 }
 
-/// The seed of all jobs.
-fn seed(jobs: &[Job], world: &World<'_>) -> Result<u64, Wrong> {
+/// A job that may leave something out reads back what it has written.
+fn remember(job: &mut Job) -> Result<(), Wrong> {
+    if job.only_reads_back || !(job.reads_back || job.backlog) {
+        return Ok(());
+    }
+    if job.reads_listed || matches!(job.stream.access, Access::Listed(_)) {
+        return Err(job
+            .settings
+            .wrong("verify", "reading back what an iolog says needs all of it to be written, and exitall of another job may end it anywhere, or errors that are passed over leave something out")
+            .hint("no exitall beside it, no continue_on_error and no ignore_error; or do_verify=0"));
+    }
+    let kept = backlog::kept(&job.settings, &job.stream)?;
+    job.stream.keep_written = Some(kept);
+    job.reads_back = true;
+    Ok(())
+}
+
+/// The seed of the workload, which is that of the first job; who has another one keeps it.
+fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, Wrong> {
     /// fio's.
     const DEFAULT: u64 = 0x89;
-    let mut first: Option<(u64, bool)> = None;
+    let mut first = None;
     for job in jobs {
         let s = &job.settings;
-        let this = (s.number("randseed")?.unwrap_or(DEFAULT), s.on("randrepeat", true));
-        if first.is_some_and(|f| f != this) {
-            return Err(s
-                .wrong("randseed", "randseed and randrepeat are the same for all jobs of a run")
-                .hint("put them into [global], or run the jobs one by one"));
+        let given = s.number("randseed")?.unwrap_or(DEFAULT);
+        let own = if s.on("randrepeat", true) { given } else { world.clock_seed };
+        if *first.get_or_insert(own) != own {
+            job.stream.seed = Some(fathom_workload::Seed(own));
         }
-        first = Some(this);
     }
-    Ok(match first {
-        Some((seed, true)) => seed,
-        _ => world.clock_seed,
-    })
+    Ok(first.unwrap_or(DEFAULT))
 }
 
 /// What is to be said, each sentence once.
@@ -339,7 +376,7 @@ impl Job {
     /// Whether every byte that is read is checked.
     #[must_use]
     pub fn verifies(&self) -> bool {
-        self.reads_back || self.backlog.is_some() || self.stream.verify != Verify::No
+        self.reads_back || self.backlog || self.stream.verify != Verify::No
     }
 }
 

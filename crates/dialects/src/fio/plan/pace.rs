@@ -4,7 +4,8 @@ use super::super::Wrong;
 use super::super::number;
 use super::super::settings::Settings;
 use super::Notes;
-use super::what::Direction;
+use super::what::{Direction, Trims};
+use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, Record, Stream, Think};
 
 /// Times of a job, in nanoseconds; 0: none.
@@ -14,10 +15,34 @@ pub struct Times {
     pub runtime: u64,
     /// Warm-up.
     pub ramp: u64,
-    /// Wait before.
+    /// Wait before, at least.
     pub delay: u64,
+    /// And at most: each clone draws its own.
+    pub delay_most: u64,
     /// The first job that is done ends the others.
     pub exit_all: bool,
+}
+
+impl Times {
+    /// The delay of a clone, by its number among those of all jobs: the same in every run with this seed.
+    pub fn delay_of(&self, clone: u32, seed: u64) -> u64 {
+        /// Purpose of the seed.
+        const FOR_DELAYS: u64 = 0x5d;
+        let choices = self.delay_most.saturating_sub(self.delay).saturating_add(1);
+        let place = Place { phase: 0, worker: clone, repetition: 0 };
+        self.delay.saturating_add(derive_seed(seed, place, FOR_DELAYS) % choices)
+    }
+}
+
+/// `startdelay`: a time, or two of which every clone draws one between.
+fn delays(s: &Settings) -> Result<(u64, u64), Wrong> {
+    const NAME: &str = "startdelay";
+    let Some(text) = s.text(NAME) else { return Ok((0, 0)) };
+    let (first, last) = text.split_once(['-', ',', ':']).unwrap_or((text, text));
+    let time =
+        |text: &str| number::time(text, number::S).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
+    let (first, last) = (time(first)?, time(last)?);
+    Ok((first.min(last), first.max(last)))
 }
 
 /// The times of a job.
@@ -29,19 +54,18 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
             s.job
         ));
     }
-    if s.text("startdelay").is_some_and(|t| t.contains(',') || t.contains('-')) {
-        return Err(s.wrong("startdelay", "a random delay is not supported").hint("instead: one time"));
-    }
-    let times = Times {
-        runtime,
-        ramp: s.time("ramp_time")?,
-        delay: s.time("startdelay")?,
-        exit_all: s.on("exitall", false),
-    };
+    let (delay, delay_most) = delays(s)?;
+    let times =
+        Times { runtime, ramp: s.time("ramp_time")?, delay, delay_most, exit_all: s.on("exitall", false) };
     let think = s.time("thinktime")?;
     let spin = s.time("thinktime_spin")?;
     // 0 is 1, as in fio.
-    let every = s.number("thinktime_blocks")?.unwrap_or(1).max(1);
+    let every = s.number("thinktime_blocks")?.map(|every| every.max(1));
+    let spell = s.time("thinktime_iotime")?;
+    // With a time, operations are counted only if it says so, too.
+    let every = every.unwrap_or(u64::from(spell == 0));
+    // Where pauses are, one operation is done after the other, and what is issued is complete.
+    let _ = s.word("thinktime_blocks_type");
     if think > 0 && spin > think {
         return Err(s
             .wrong("thinktime_spin", "thinktime_spin is longer than thinktime, of which it is a part")
@@ -54,6 +78,7 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
             asleep: spin < think,
             busy: Duration(if spin < think { spin } else { 0 }),
             every,
+            spell: Duration(spell),
         });
     }
     Ok(times)
@@ -62,10 +87,11 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
 /// The rate of a job. fio keeps one rate for reads and one for writes; here a mix has one for both, and the shares follow from them.
 pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
     let read = |t: &str, kb: u64| number::bytes(t, kb);
-    let bytes = s.pair("rate", 0, read)?.filter(|r| *r != (0, 0));
-    let operations = s.pair("rate_iops", 0, read)?.filter(|r| *r != (0, 0));
+    let bytes = s.triple("rate", 0, read)?.filter(|r| *r != [0; 3]);
+    let operations = s.triple("rate_iops", 0, read)?.filter(|r| *r != [0; 3]);
+    let anew = s.on("rate_ignore_thinktime", false);
     let poisson = s.word("rate_process") == Some("poisson");
-    let (name, rates): (&'static str, (f64, f64)) = match (bytes, operations) {
+    let (name, rates): (&'static str, [f64; 3]) = match (bytes, operations) {
         (None, None) => return Ok(()),
         (Some(_), Some(_)) => {
             return Err(s
@@ -73,47 +99,137 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
                 .fio("fio: rate and rate_iops are mutually exclusive\n".to_owned())
                 .hint("leave one of them out"));
         }
-        (None, Some((r, w))) => ("rate_iops", (r as f64, w as f64)),
-        (Some((r, w)), None) => {
+        (None, Some(rates)) => ("rate_iops", rates.map(|rate| rate as f64)),
+        (Some(rates), None) => {
             let Record::Fixed(Bytes(size)) = stream.record else {
                 return Err(s
                     .wrong("rate", "a rate in bytes needs one block size")
                     .hint("instead: rate_iops"));
             };
-            ("rate", (r as f64 / size.max(1) as f64, w as f64 / size.max(1) as f64))
+            ("rate", rates.map(|rate| rate as f64 / size.max(1) as f64))
         }
     };
     let total = if rw.mixed {
-        let (r, w) = rates;
+        let [r, w, _] = rates;
         if r <= 0.0 || w <= 0.0 {
+            let (with, without) = if r > 0.0 { ("reads", "writes") } else { ("writes", "reads") };
             return Err(s
-                .wrong(name, format!("{name}: a mix needs a rate for reads and for writes"))
-                .hint("instead: two jobs, one of them with a rate"));
+                .wrong(name, format!("{name}: a mix whose {with} have a rate and whose {without} have none is not supported"))
+                .hint(format!("a rate for {without}, too; or two jobs, that of the {with} with a rate")));
         }
         let percent = (r / (r + w) * 100.0).round();
-        if (percent / 100.0 - r / (r + w)).abs() > 1e-9 {
-            return Err(s
-                .wrong(
-                    name,
-                    format!("{name}: the shares that follow from these rates are no whole percentages"),
-                )
-                .hint("instead: two jobs"));
-        }
-        stream.direction = fathom_workload::Direction::Mix(Mix::ReadPercent(percent as u8));
+        let whole = (percent / 100.0 - r / (r + w)).abs() <= 1e-9;
+        let mix = match (whole, poisson) {
+            (true, _) => Mix::ReadPercent(percent as u8),
+            // Each kind has its own pace: what is due next is of the kind that is behind its rate.
+            (false, false) => Mix::ReadsPerWriteIssued(r / w),
+            (false, true) => {
+                return Err(s
+                    .wrong(
+                        name,
+                        format!("{name}: with rate_process=poisson, shares that are no whole percentages are not supported"),
+                    )
+                    .hint("rates whose shares are, as 100,300; or two jobs"));
+            }
+        };
+        stream.direction = fathom_workload::Direction::Mix(mix);
         r + w
-    } else if rw.reads() {
-        rates.0
+    } else if rw.trims == Trims::BeforeWrites {
+        return Err(s
+            .wrong(name, format!("{name}: a rate for rw={} is not supported", rw.word()))
+            .hint("instead: rw=trim and rw=write in two jobs, each with a rate"));
     } else {
-        rates.1
+        rw.own(rates)
     };
     if total > 0.0 {
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Even };
-        if stream.pace.think.is_some() {
+        if stream.pace.think.is_some() && anew {
             return Err(s
-                .wrong(name, "a rate says when operations are due, so a pause between them has no place")
-                .hint("instead: rate_iops, or thinktime, alone"));
+                .wrong(
+                    "rate_ignore_thinktime",
+                    "operations are due by the clock, and what a pause kept is made up for: a rate that begins anew after each pause is not supported",
+                )
+                .hint("leave it out; or instead: rate_iops, or thinktime, alone"));
         }
         stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, common: false });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::{Direction, Duration, Mix, Program, Think, Times};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn times(args: &str) -> Vec<Times> {
+        let plan = planned(&format!("--ioengine=null --size=1m {args}"));
+        plan.workload.phases[0].groups.iter().map(|group| group.times).collect()
+    }
+
+    #[test]
+    fn every_clone_draws_its_delay() {
+        let delays = |args: &str| times(args).iter().map(|t| t.delay.0).collect::<Vec<u64>>();
+        let drawn = delays("--name=a --numjobs=8 --startdelay=1-3 --name=b");
+        assert!(drawn[..8].iter().all(|ns| (SECOND..=3 * SECOND).contains(ns)), "{drawn:?}");
+        assert!(drawn[..8].windows(2).any(|two| two[0] != two[1]), "{drawn:?}");
+        assert_eq!(drawn[8], 0);
+        assert_eq!(drawn, delays("--name=a --numjobs=8 --startdelay=3-1 --name=b"), "the same in every run");
+        // Only what differs is a group's own.
+        assert_eq!(delays("--name=a --startdelay=500ms --name=b"), [SECOND / 2, 0]);
+        assert_eq!(delays("--name=a --startdelay=2 --name=b --startdelay=2"), [0, 0]);
+        assert!(refused("--name=a --size=1m --startdelay=soon").contains("startdelay"));
+    }
+
+    #[test]
+    fn reads_and_writes_have_their_own_rates() {
+        let paced = |args: &str| {
+            let plan = planned(&format!("--name=a --ioengine=null --size=1m --rw=randrw {args}"));
+            match &plan.workload.phases[0].groups[0].threads[0].program {
+                Program::Stream(stream) => (stream.direction, stream.pace.rate.map(|r| r.operations_per_s)),
+                Program::Flow(_) => panic!("a flow"),
+            }
+        };
+        let mix = Direction::Mix;
+        assert_eq!(paced("--rate_iops=100,300"), (mix(Mix::ReadPercent(25)), Some(400.0)));
+        assert_eq!(paced("--rate_iops=100,200"), (mix(Mix::ReadsPerWriteIssued(0.5)), Some(300.0)));
+        assert_eq!(paced("--rate=4m,1m --bs=4k"), (mix(Mix::ReadPercent(80)), Some(1280.0)));
+        assert_eq!(paced("--rate=2m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(2.0)), Some(768.0)));
+        for (args, words) in [
+            ("--rate_iops=100,", "a mix whose reads have a rate and whose writes have none"),
+            ("--rate_iops=,100", "a mix whose writes have a rate and whose reads have none"),
+            ("--rate_iops=100,200 --rate_process=poisson", "no whole percentages"),
+        ] {
+            let why = refused(&format!("--name=a --size=1m --rw=randrw {args}"));
+            assert!(why.contains(words), "{args}: {why}");
+        }
+    }
+
+    #[test]
+    fn pauses_come_by_number_or_by_time() {
+        let think = |args: &str| {
+            let plan = planned(&format!("--name=a --ioengine=null --size=1m --thinktime=10 {args}"));
+            match &plan.workload.phases[0].groups[0].threads[0].program {
+                Program::Stream(stream) => stream.pace.think.unwrap(),
+                Program::Flow(_) => panic!("a flow"),
+            }
+        };
+        let every = |every, spell: u64| Think {
+            time: Duration(10_000),
+            counted: true,
+            asleep: true,
+            every,
+            spell: Duration(spell * SECOND),
+            ..Think::default()
+        };
+        assert_eq!(think(""), every(1, 0));
+        assert_eq!(think("--thinktime_iotime=9"), every(0, 9));
+        assert_eq!(think("--thinktime_iotime=9 --thinktime_blocks=4"), every(4, 9));
+        assert_eq!(think("--thinktime_blocks=4 --thinktime_blocks_type=issue"), every(4, 0));
+        // With a rate, what a pause kept is made up for; fio's other way is none of ours.
+        assert_eq!(think("--rate_iops=10"), every(1, 0));
+        let wrong = refused("--name=a --size=1m --thinktime=1 --rate_iops=10 --rate_ignore_thinktime=1");
+        assert!(wrong.contains("begins anew after each pause"), "{wrong}");
+    }
 }

@@ -5,6 +5,7 @@ use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{Found, Wrong};
 use super::Notes;
+use super::calls::NO_END;
 use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Amount, Bytes, Stream};
 
@@ -31,7 +32,7 @@ pub fn of_one_file(
     found: Option<Found>,
     notes: &mut Notes,
 ) -> Result<Part, Wrong> {
-    let null = stream.backend == fathom_workload::Backend::Null;
+    let null = !stream.backend.has_files();
     let there = found.map_or(0, |f| f.bytes);
     let each = file_size(s, stream, (clone, 0))?;
     let size = s.size("size")?.filter(|size| *size != Size::Bytes(0) && *size != Size::Percent(0));
@@ -63,6 +64,9 @@ pub fn of_one_file(
         (Some(share), None) if there > 0 => (share.of(there).min(after(there)?), there, share.of(there)),
         (Some(_), None) => return Err(no_share(s)),
         (None, Some(each)) => (after(each)?, each, each),
+        (None, None) if stream.until_full && !found.is_some_and(|f| f.device || f.bottomless) => {
+            (NO_END, start.checked_add(NO_END).ok_or_else(|| too_far(s))?, NO_END)
+        }
         (None, None) if there > 0 => (after(there)?, there, there),
         (None, None) => return Err(no_size(s)),
     };
@@ -149,8 +153,11 @@ impl Part {
     pub fn place(&self, stream: &mut Stream, several: bool) {
         // What is listed says itself where it is.
         if !matches!(stream.access, fathom_workload::Access::Listed(_)) {
-            stream.start = Bytes(self.start);
-            stream.length = (!several).then_some(Bytes(self.length));
+            // Of a name there is one operation, wherever in the file that may be.
+            let by_name = stream.backend.is_by_name();
+            let length = if by_name { stream.record.largest() } else { Bytes(self.length) };
+            stream.start = Bytes(if by_name { 0 } else { self.start });
+            stream.length = (by_name || !several).then_some(length);
         }
         stream.amount = self.amount;
     }

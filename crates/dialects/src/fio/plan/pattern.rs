@@ -47,6 +47,10 @@ pub fn with_offsets(text: &str, world: &World<'_>) -> Result<(Vec<u8>, Vec<u32>)
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |at| at + sign);
+            // A 0 before an x belongs to what comes behind.
+            let hexadecimal =
+                rest[end..].starts_with(['x', 'X']) && rest[..end].ends_with('0') && end > sign + 1;
+            let end = end - usize::from(hexadecimal);
             number(&rest[..end], &mut out)?;
             &rest[end..]
         };
@@ -102,6 +106,7 @@ mod tests {
             ("-12", &[0xf4, 0xff, 0xff, 0xff]),
             ("0xdead\"ab\"-12", &[0xde, 0xad, 0x61, 0x62, 0xf4, 0xff, 0xff, 0xff]),
             ("0xabc", &[0x0a, 0xbc]),
+            ("\"abcd\"-120xdeadface", b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce"),
             ("'dir/more.inc'", b"iodepth=4\n"),
         ] {
             assert_eq!(bytes(text, &world()).as_deref(), Ok(written), "{text}");

@@ -2,12 +2,13 @@
 //! reading back, after that of the writing.
 
 use super::backlog;
+use super::errors;
 use super::files::{Make, Memory};
 use super::sets::{Sets, Taken};
-use super::{Job, Place, pace};
+use super::{Job, Place, pace, steady, steps};
 use fathom_workload::{
-    Action, Axes, Bytes, CacheState, Data, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
-    Stonewall, Stream, Thread, Times, Verify, Workload,
+    Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
+    Stonewall, Stream, Thread, Times, Workload, WrittenBy,
 };
 use std::collections::BTreeSet;
 
@@ -44,11 +45,60 @@ fn common_to(jobs: &[Job], which: &[usize], of: fn(&pace::Times) -> u64) -> Opti
     all.all(|time| time == first).then_some(first)
 }
 
+/// What is done around the clock, in this order: files are made, commands run, memory is emptied or filled; then commands again, and files
+/// are removed.
+#[derive(Default)]
+struct Around {
+    commands: Vec<Action>,
+    memory: Vec<Action>,
+    removed: Vec<Action>,
+}
+
+impl Around {
+    /// Takes what a job wants. `alike`: all jobs want the same of memory, which the phase says itself, and proves.
+    fn take(&mut self, phase: &mut Phase, job: &Job, sets: &Sets, (alike, back): (bool, bool)) {
+        let first = !back || job.only_reads_back;
+        // A file that is read back is still needed.
+        let last = back || !job.reads_back;
+        for name in sets.names() {
+            let made = if first { job.ready.make } else { Make::Nothing };
+            let action = match made {
+                Make::Write => Some(Action::Prepare(name.clone())),
+                Make::Reserve => Some(Action::Reserve(name.clone())),
+                Make::ReserveBehind => Some(Action::ReserveBehind(name.clone())),
+                Make::Extend => Some(Action::Extend(name.clone())),
+                Make::Nothing | Make::Empty => None,
+            };
+            phase.before.extend(action);
+            match job.ready.memory {
+                Memory::Dropped if !alike => self.memory.push(Action::Evict(name.clone())),
+                Memory::Read if !alike => self.memory.push(Action::Warm(name.clone())),
+                _ => {}
+            }
+            if !job.ready.keep && last {
+                self.removed.push(Action::Remove(name.clone()));
+            }
+        }
+        self.commands.extend(job.commands.before.clone().filter(|_| first));
+        phase.after.extend(job.commands.after.clone().filter(|_| last));
+    }
+
+    /// Hands it to the phase.
+    fn done(self, phase: &mut Phase) {
+        phase.before.extend(self.commands);
+        phase.before.extend(self.memory);
+        phase.after.extend(self.removed);
+    }
+}
+
 /// One phase of jobs that run together, or of their reading back.
-fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usize], back: bool) {
+fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[usize], back: bool) {
+    // Who only lays files out works on none.
+    let which: Vec<usize> = all_of_it.iter().copied().filter(|j| !jobs[*j].only_lays_out).collect();
+    let which = which.as_slice();
     let number = u32::try_from(workload.phases.len()).unwrap_or(u32::MAX);
     let mut phase = Phase { holes: Holes::Leave, interval: Duration(INTERVAL_NS), ..Phase::default() };
-    let mut worker = 0;
+    let mut worker: u32 = 0;
     // Clones are counted over all jobs of a run.
     let first_of = |clones: &mut u32, job: &Job| {
         let first = *clones;
@@ -65,7 +115,13 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
     let all: &[Job] = jobs;
     let shared = |of: fn(&pace::Times) -> u64| if back { Some(0) } else { common_to(all, which, of) };
     let (ramp, runtime, delay) = (shared(|t| t.ramp), shared(|t| t.runtime), shared(|t| t.delay));
+    let drawn = !back && which.iter().any(|j| all[*j].times.delay_most > all[*j].times.delay);
+    let delay = delay.filter(|_| !drawn);
+    let seed = workload.seed.0;
     let exit_all = !back && which.iter().any(|j| jobs[*j].times.exit_all);
+    // Where all are of one group, whom a job's exitall ends are all.
+    let groups: BTreeSet<u32> = which.iter().map(|j| all[*j].group).collect();
+    let companies = exit_all && groups.len() > 1;
     phase.ramp = Duration(ramp.unwrap_or(0));
     phase.stop.time = runtime.filter(|ns| *ns > 0).map(Duration);
     phase.stop.first_done = exit_all.then(Stonewall::default);
@@ -76,26 +132,14 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
         true => Failed::Phase,
         false => Failed::Worker,
     };
-    for index in which {
+    let mut around = Around::default();
+    for index in all_of_it {
         let sets = &sets[*index];
         let job = &mut jobs[*index];
-        for name in sets.names() {
-            let made = if back && !job.only_reads_back { Make::Nothing } else { job.ready.make };
-            match made {
-                Make::Write => phase.before.push(Action::Prepare(name.clone())),
-                Make::Reserve => phase.before.push(Action::Reserve(name.clone())),
-                Make::Nothing | Make::Empty => {}
-            }
-            // Where all jobs want the same of the cache, the phase says so itself, and it is proved.
-            match (job.ready.memory, memory.len()) {
-                (Memory::Dropped, 2..) => phase.before.push(Action::Evict(name.clone())),
-                (Memory::Read, 2..) => phase.before.push(Action::Warm(name.clone())),
-                _ => {}
-            }
-            // A file that is read back is still needed.
-            if !job.ready.keep && (back || !job.reads_back) {
-                phase.after.push(Action::Remove(name.clone()));
-            }
+        around.take(&mut phase, job, sets, (memory.len() == 1, back));
+        job.begins_in.get_or_insert(number);
+        if job.only_lays_out {
+            continue;
         }
         if memory.len() == 1 {
             phase.cache = match job.ready.memory {
@@ -108,38 +152,49 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], which: &[usiz
         // Where the writing is, or would be.
         let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
         for clone in 0..job.clones {
-            let mut of_clone = group(job, sets, clone, back);
-            if let Some(backlog) = job.backlog.filter(|_| !back) {
-                let place = fathom_workload::ops::Place { phase: number, worker, repetition: 0 };
-                backlog.list(&mut of_clone, workload.seed.0, place);
-            }
+            let by = WrittenBy { phase: wrote.phase, worker: wrote.worker + clone };
+            let mut of_clone = group(job, sets, clone, back, Some(by));
             if back && job.reads_listed {
                 let place = fathom_workload::ops::Place {
                     phase: wrote.phase,
                     worker: wrote.worker + clone,
                     repetition: 0,
                 };
-                backlog::read_back(&mut of_clone, &group(job, sets, clone, false), workload.seed.0, place);
+                let wrote = group(job, sets, clone, false, None);
+                let sizes = job.sizes.get(clone as usize).map(Vec::as_slice);
+                backlog::read_back(&mut of_clone, &wrote, sizes, seed, place);
             }
             of_clone.pinning = job.cpus.of_worker(numbers[*index] + clone);
             of_clone.times = if back {
                 Times::default()
             } else {
                 Times {
-                    delay: Duration(if delay.is_none() { job.times.delay } else { 0 }),
+                    delay: Duration(match delay {
+                        None => job.times.delay_of(numbers[*index] + clone, seed),
+                        Some(_) => 0,
+                    }),
                     ramp: ramp.is_none().then_some(Duration(job.times.ramp)),
                     stop: (runtime.is_none() && job.times.runtime > 0).then_some(Duration(job.times.runtime)),
                     ends_nobody: exit_all && !job.times.exit_all,
+                    company: companies.then_some(job.group),
+                    ends_company: companies && job.times.exit_all && steps::ends_its_group(&job.settings),
                 }
             };
             phase.groups.push(of_clone);
             worker += 1;
         }
     }
+    around.done(&mut phase);
+    if !back {
+        // Every clone is a group of one worker.
+        let placed: &[Job] = jobs;
+        let placed = which.iter().filter_map(|j| Some((&placed[*j], placed[*j].places.last()?.worker)));
+        phase.stop.steady_groups = steady::groups(placed);
+    }
     if let Some(delay) = delay.filter(|ns| *ns > 0) {
         phase.before.push(Action::Sleep(Duration(delay)));
     }
-    let first: Vec<&Job> = which.iter().map(|j| &jobs[*j]).collect();
+    let first: Vec<&Job> = all_of_it.iter().map(|j| &jobs[*j]).collect();
     let names: Vec<&str> = first.iter().map(|j| j.name.as_str()).collect();
     phase.name = names.join(" + ") + if back { ", reading back" } else { "" };
     phase.axes = Axes { streams: (worker > 1).then_some(worker), ..Axes::default() };
@@ -151,7 +206,8 @@ fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
+/// A clone, or its reading back of what `by` wrote.
+fn group(job: &Job, sets: &Sets, clone: u32, back: bool, by: Option<WrittenBy>) -> Group {
     let mut stream: Stream = job.stream.clone();
     sets.place(clone, &mut stream);
     if let Some(part) = job.parts.get(clone as usize) {
@@ -160,28 +216,29 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool) -> Group {
     }
     if back {
         stream.direction = Direction::Read;
-        stream.verify = match stream.data {
-            Data::Sealed(_) => Verify::Full,
-            // verify=null reads back and looks at nothing.
-            _ => Verify::No,
-        };
+        stream.verify = backlog::check_of(&stream);
         stream.amount = fathom_workload::Amount::Pass;
         stream.sync_every = None;
         stream.timed = fathom_workload::Timed::default();
         stream.pace = fathom_workload::Pace::default();
+        if let (Some(by), true) = (by, stream.keep_written.is_some()) {
+            backlog::written_by(&mut stream, by);
+        }
     }
+    errors::fit(&mut stream);
     Group {
         name: job.name.clone(),
         instances: 1,
         isolation: fathom_workload::Isolation::Thread,
-        nice: job.priority.0,
+        nice: job.priority.nice,
         pinning: fathom_workload::Pinning::Free,
         times: Times::default(),
         threads: vec![Thread {
             name: String::new(),
             instances: 1,
             memory: Bytes(0),
-            io_priority: job.priority.1,
+            io_priority: job.priority.level,
+            io_class: job.priority.class,
             program: Program::Stream(Box::new(stream)),
         }],
     }

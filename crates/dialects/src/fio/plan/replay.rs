@@ -7,9 +7,9 @@ use super::super::iolog::{self, Entry, Log};
 use super::super::settings::Settings;
 use super::super::{World, Wrong};
 use super::files::{self, Laid, Make, Memory, Ready};
-use super::what::Direction;
+use super::what::{Direction, Trims};
 use super::{Notes, Part, blocks, names};
-use fathom_workload::{Access, Amount, Backend, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
+use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
 
 pub(super) const TRACE: &str = "read_iolog";
@@ -140,20 +140,15 @@ fn read(
 /// Files and operations after what the options make of them.
 fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), Wrong> {
     let kind = |entry: &Entry| match entry.does {
-        None => "trim",
+        None | Some(Does::Trim) => "trim",
         Some(Does::Read) => "read",
         Some(Does::Write) => "write",
         Some(Does::Sync | Does::DataSync) => "sync",
     };
     let mut entries = log.entries;
     entries.retain(|entry| !options.skipped.iter().any(|word| word == kind(entry)));
-    if entries.iter().any(|entry| entry.does.is_none()) {
-        return Err(s
-            .wrong(TRACE, "the trace has trims, which are not supported")
-            .hint("replay_skip=trim leaves them out"));
-    }
     if !entries.iter().any(|entry| entry.bytes > 0) {
-        return Err(s.wrong(TRACE, "the trace has no read and no write"));
+        return Err(s.wrong(TRACE, "the trace has no read, no write and no trim"));
     }
     for entry in &mut entries {
         // fio 3.33 scales first.
@@ -250,17 +245,21 @@ fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<Listed
 /// What a list does, in the words of fio.
 fn direction(list: &[ListedOp]) -> Direction {
     let count = |does| list.iter().filter(|op| op.does == Some(does)).count() as u64;
-    let (reads, writes) = (count(Does::Read), count(Does::Write));
-    let percent = reads * 100 / (reads + writes).max(1);
-    let mixed = reads > 0 && writes > 0;
+    let (reads, writes, trims) = (count(Does::Read), count(Does::Write), count(Does::Trim));
+    // What gives blocks back may change its file as what writes does.
+    let changes = writes + trims;
+    let percent = reads * 100 / (reads + changes).max(1);
+    let mixed = reads > 0 && changes > 0;
     let read_percent = if mixed { percent.clamp(1, 99) } else { percent };
-    Direction { read_percent: read_percent as u8, mixed, random: false }
+    let trims = if trims > 0 && reads + writes == 0 { Trims::Only } else { Trims::No };
+    Direction { read_percent: read_percent as u8, mixed, random: false, trims }
 }
 
 impl Replay {
     /// The stream that does it.
     pub fn stream(&self) -> Stream {
         let direction = match (self.rw.mixed, self.rw.read_percent) {
+            _ if self.rw.trims == Trims::Only => fathom_workload::Direction::Trim,
             (true, percent) => fathom_workload::Direction::Mix(Mix::ReadPercent(percent)),
             (false, 100) => fathom_workload::Direction::Read,
             (false, _) => fathom_workload::Direction::Write,
@@ -282,7 +281,7 @@ impl Replay {
         general: &General,
         world: &World<'_>,
     ) -> Result<Laid, Wrong> {
-        let null = stream.backend == Backend::Null;
+        let null = !stream.backend.has_files();
         let may = |path: &PathBuf| general.allow_write.iter().any(|allowed| files::same(allowed, path));
         let device = |path: &&PathBuf| (world.find)(path).is_some_and(|f| f.device) && !may(path);
         if let Some(path) = self.files.iter().find(device).filter(|_| !null && self.rw.writes()) {
@@ -419,11 +418,21 @@ mod tests {
     }
 
     #[test]
+    fn trims_are_replayed_and_change_their_file() {
+        let found = told("--name=r --read_iolog=trims.log");
+        assert_eq!(found, [(Does::Trim, 0, 0, 4096, Some(0)), (Does::Write, 0, 0, 4096, Some(1))]);
+        assert_eq!(stream("--name=r --read_iolog=trims.log").direction, Direction::Write);
+        let alone = stream("--name=r --read_iolog=trims.log --replay_skip=write");
+        assert_eq!(alone.direction, Direction::Trim);
+        let refused = refused("--readonly --name=r --read_iolog=trims.log");
+        assert!(refused.contains("--readonly lays out nothing"), "{refused}");
+    }
+
+    #[test]
     fn what_cannot_be_replayed_is_told() {
         for (args, words) in [
             ("--read_iolog=missing.log", "unable to open iolog"),
-            ("--read_iolog=trims.log", "replay_skip=trim"),
-            ("--read_iolog=trims.log --replay_skip=trim,write", "no read and no write"),
+            ("--read_iolog=trims.log --replay_skip=trim,write", "no read, no write and no trim"),
             ("--read_iolog=broken.log", "line 2"),
             ("--read_iolog=trace.log:trace.log", "a job for each trace"),
             ("--read_iolog=trace.log --rate_iops=5", "times and syncs of its own"),

@@ -27,13 +27,63 @@ pub struct Report {
     pub percentiles: Vec<f64>,
     /// 1024 or 1000.
     pub kb_base: u64,
+    /// Whether anything is.
+    pub told: bool,
+    /// Figures of bandwidths, amounts and counts of operations in the text.
+    pub figures: usize,
+    /// Whether reads, writes and trims are told apart.
+    pub unified: Unified,
     /// Files of what happened over time.
     pub logs: Logs,
+}
+
+/// Whether reads, writes and trims are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unified {
+    /// They are.
+    #[default]
+    No,
+    /// All of them are told as one.
+    Mixed,
+    /// Both ways.
+    Both,
+}
+
+impl Unified {
+    fn of(s: &Settings) -> Self {
+        match s.word("unified_rw_reporting") {
+            Some("mixed" | "1") => Self::Mixed,
+            Some("both" | "2") => Self::Both,
+            _ => Self::No,
+        }
+    }
+
+    /// Whether they are told one by one.
+    #[must_use]
+    pub fn apart(self) -> bool {
+        self != Self::Mixed
+    }
+
+    /// Whether they are told as one.
+    #[must_use]
+    pub fn together(self) -> bool {
+        self != Self::No
+    }
 }
 
 /// fio's.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// How many figures a number in the text has.
+fn figures(s: &Settings) -> Result<usize, Wrong> {
+    const NAME: &str = "significant_figures";
+    match s.number(NAME)?.map(usize::try_from) {
+        None => Ok(4),
+        Some(Ok(figures @ 1..=10)) => Ok(figures),
+        Some(_) => Err(s.wrong(NAME, format!("{NAME}: 1 to 10 is expected"))),
+    }
+}
 
 /// Reads it.
 pub fn read(s: &Settings) -> Result<Report, Wrong> {
@@ -57,6 +107,9 @@ pub fn read(s: &Settings) -> Result<Report, Wrong> {
         slat_percentiles: s.on("slat_percentiles", false),
         percentiles,
         kb_base: s.kb_base(),
+        told: s.on("stats", true),
+        figures: figures(s)?,
+        unified: Unified::of(s),
         logs: logs::read(s)?,
     })
 }

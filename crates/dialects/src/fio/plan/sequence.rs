@@ -55,9 +55,9 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
         }
         (None, Some((run, gap))) => ("zonemode", Some(run), gap),
     };
-    if rw.mixed {
-        let why =
-            format!("{name}: reads and writes of a mix each go on by themselves, and leave nothing out");
+    // fio 3.33: rw=rw:4k leaves out 4 KiB of the reads and of the writes, each for themselves.
+    if rw.mixed && name != "rw" {
+        let why = format!("{name}: reads and writes of a mix each go on by themselves, and have no zones");
         return wrong(name, why, "instead: a job that reads and one that writes");
     }
     if rw.random {
@@ -71,7 +71,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
         let why = format!("zonesize={run}: a multiple of the block size of {block} bytes is expected");
         return wrong("zonesize", why, "zonesize=1m, for example");
     }
-    stream.access = Access::Striped { run: Bytes(run), gap: Bytes(gap) };
+    stream.access = Access::Striped { run: Bytes(run), gap: Bytes(gap), by_kind: rw.mixed };
     Ok(())
 }
 
@@ -103,7 +103,7 @@ fn zones(s: &Settings) -> Result<Option<(u64, u64)>, Wrong> {
 /// fio begins again where the next stripe would lie behind the end, and goes on until it did as much as the part is long. Where the
 /// last stripe is cut short, or `rw=read:N` comes to the very end, it stops there, and does less.
 pub fn uneven(stream: &Stream, steps: bool, length: u64, loops: u64) -> Option<u64> {
-    let (Access::Striped { run, gap }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
+    let (Access::Striped { run, gap, .. }, Record::Fixed(size)) = (&stream.access, &stream.record) else {
         return None;
     };
     let size = size.0.max(1);
@@ -190,14 +190,15 @@ mod tests {
     #[test]
     fn what_follows_no_rule_is_refused() {
         for (args, what) in [
-            ("--size=32k --rw=rw:4k", "leave nothing out"),
+            ("--size=32k --rw=rw --zonesize=4k --zoneskip=4k", "have no zones"),
+            ("--size=36k --rw=rw:4k", "come out even"),
             ("--size=32k --rw=randread:0", "above 0"),
             ("--size=32k --rw=read:-6k", "a multiple of the block size"),
             ("--size=64k --rw=randread --zonesize=6k", "a multiple of the block size"),
             ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
             ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
             ("--size=64k --rw=read --zonesize=6k", "a multiple of the block size"),
-            ("--size=64k --rw=read:4k --nrfiles=2", "several files"),
+            ("--size=72k --rw=read:4k --nrfiles=2", "come out even"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k {args}"));
             assert!(wrong.contains(what), "{args}: {wrong}");

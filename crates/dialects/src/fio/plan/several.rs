@@ -57,6 +57,13 @@ pub fn of(s: &Settings, stream: &Stream, clone: u32, found: &[Option<Found>]) ->
                 )
                 .hint("size is divided among the files; filesize is that of each"));
         }
+        if matches!(stream.access, Access::Striped { .. })
+            && super::sequence::uneven(stream, s.after_colon("rw").is_some(), length, 1).is_some()
+        {
+            return Err(s
+                .wrong("nrfiles", format!("what is left out does not come out even in {length} bytes of file {} of {count}, which is not supported for several", file + 1))
+                .hint("instead: files whose size is a multiple of what is worked on and what is left out together, or one file"));
+        }
         let Some(sum) = whole.checked_add(length) else { return Err(parts::too_far(s)) };
         whole = sum;
         sizes.push(bytes);
@@ -91,15 +98,16 @@ fn amount(
             .hint("instead: filesize alone, or size alone"));
     }
     if endless {
-        return Ok(limit.map_or(Amount::Endless, Amount::Operations));
+        return Ok(Amount::Endless);
     }
-    let bytes = io_size.or(most).map(|bytes| bytes.saturating_mul(loops));
+    let pass = most.unwrap_or(whole);
+    let bytes = io_size.map(|io_size| super::loops::bytes(io_size, pass, loops)).or(most);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {
             let block = block.0.max(1);
             let all =
                 bytes.map_or_else(|| operations(block).saturating_mul(loops), |bytes| bytes.div_ceil(block));
-            Ok(Amount::Operations(limit.min(all).max(1)))
+            Ok(Amount::Operations(super::loops::operations(limit, all, loops)))
         }
         (Some(_), ..) => Err(s
             .wrong("number_ios", "number_ios needs one block size, so that size and number can be compared")
@@ -117,11 +125,6 @@ pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut N
     let (word, open) = (s.word(WORD).unwrap_or("roundrobin").to_owned(), s.count("openfiles", 0, 0)?);
     if files < 2 {
         return Ok(());
-    }
-    if matches!(stream.access, Access::Striped { .. }) {
-        return Err(s
-            .wrong("nrfiles", "several files of which something is left out are not supported")
-            .hint("instead: one file, or a clone for each"));
     }
     let wrong = |why: String| s.wrong(WORD, format!("{WORD}={word}: {why}"));
     let parameter = s.after_colon(WORD).map(str::to_owned);
@@ -159,9 +162,11 @@ pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut N
                 )
                 .hint("leave it out"));
         }
-        notes.say(format!(
-            "openfiles={open}: {open} files take turns at a time, as in fio; all of them are opened before the start"
-        ));
+        if !stream.backend.is_by_name() {
+            notes.say(format!(
+                "openfiles={open}: {open} files take turns at a time, as in fio; all of them are opened before the start"
+            ));
+        }
     }
     stream.pick = Pick::All;
     stream.turns = Some(Turns { open: if (open as usize) < files { open } else { 0 }, ..turns });
@@ -275,6 +280,7 @@ mod tests {
             ("--nrfiles=4 --size=64k --file_service_type=normal", "its parameter is missing"),
             ("--nrfiles=4 --size=64k --file_service_type=random:0", "not a number of operations above 0"),
             ("--nrfiles=4 --size=64k --file_service_type=zipf:1.1 --openfiles=2", "none makes room"),
+            ("--nrfiles=2 --size=72k --rw=write:4k", "does not come out even"),
             ("--opendir=nowhere", "no such directory"),
             ("--opendir=dir --filename=there", "both say which files"),
         ] {

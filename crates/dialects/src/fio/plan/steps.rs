@@ -55,7 +55,12 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
     }
 }
 
-/// Whether those that a job's `exitall` ends are those that run with it.
+/// Whether those that a job's `exitall` ends are its own group, of those that run with it.
+pub fn ends_its_group(s: &Settings) -> bool {
+    s.word("exit_what").unwrap_or("group") == "group"
+}
+
+/// Whether those that a job's `exitall` ends have all begun.
 pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     let whom = job.settings.word("exit_what").unwrap_or("group");
     if !job.times.exit_all {
@@ -63,21 +68,12 @@ pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     }
     let other = match whom {
         // Those that wait for it are of its group, too.
-        "group" => jobs.iter().find(|other| {
-            let (beside, ours) = (other.step == job.step, other.group == job.group);
-            beside && !ours || other.step > job.step && ours
-        }),
+        "group" => jobs.iter().find(|other| other.step > job.step && other.group == job.group),
         "all" => jobs.iter().find(|other| other.step > job.step),
         _ => None,
     };
-    let Some(Job { name, step, .. }) = other else { return Ok(()) };
-    let why = if *step > job.step {
-        format!("exitall: with exit_what={whom} it would end {name} before it begins")
-    } else {
-        format!(
-            "exitall: with exit_what=group it would end its own group only, and {name} of another runs beside it"
-        )
-    };
+    let Some(Job { name, .. }) = other else { return Ok(()) };
+    let why = format!("exitall: with exit_what={whom} it would end {name} before it begins");
     Err(job
         .settings
         .wrong("exitall", format!("{why}: that is not supported"))
@@ -124,14 +120,22 @@ mod tests {
             [true, true]
         );
         for (args, what) in [
-            ("--exitall --name=a --name=b --new_group", "its own group only, and b of another"),
-            ("--exitall --exit_what=group --name=a --name=b --new_group", "its own group only"),
             ("--exitall --exit_what=all --name=a --name=b --stonewall", "it would end b before it begins"),
             ("--exitall --name=a --name=b --wait_for=a", "it would end b before it begins"),
         ] {
             let wrong = refused(&format!("--ioengine=null --size=1m {args}"));
             assert!(wrong.contains(what) && wrong.contains("exit_what=stonewall"), "{args}: {wrong}");
         }
+        let companies = |args: &str| {
+            let plan = planned(&format!("--ioengine=null --size=1m {args}"));
+            let groups = plan.workload.phases[0].groups.iter();
+            groups.map(|g| (g.times.company, g.times.ends_company)).collect::<Vec<_>>()
+        };
+        assert_eq!(companies("--exitall --name=a --name=b"), [(None, false); 2]);
+        assert_eq!(
+            companies("--name=a --exitall --exit_what=stonewall --name=b --exitall --new_group --name=c"),
+            [(Some(0), false), (Some(1), true), (Some(1), false)]
+        );
         // Without exitall it ends nobody.
         assert_eq!(steps("--exit_what=all --name=a --name=b --stonewall"), [(0, 0), (1, 1)]);
     }

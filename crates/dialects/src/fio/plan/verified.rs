@@ -12,6 +12,15 @@ pub fn sealed(
     stream: &Stream,
     world: &World<'_>,
 ) -> Result<Option<Sealed>, Wrong> {
+    if verify != "0" && matches!(stream.record, Record::ByKind { .. }) {
+        let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
+        return Err(s
+            .wrong(
+                name,
+                format!("{name}: with verify, reads and writes of one job have the same block sizes"),
+            )
+            .hint("instead: two jobs, one that reads and one that writes and verifies"));
+    }
     // What it asks for comes after the run.
     let _ = s.on("verify_dump", false);
     let interval = s.number("verify_interval")?.filter(|bytes| *bytes > 0);
@@ -49,7 +58,9 @@ pub fn sealed(
     // Of changing sizes the least is that of a block: all are multiples of it. A pattern alone runs on through the whole of what is
     // written at once, whatever the interval.
     let unit = stream.record.unit().0;
-    let block = if sum.is_some() { interval.unwrap_or(unit) } else { unit };
+    // An interval that does not divide it counts for nothing.
+    let divides = |bytes: &u64| unit.is_multiple_of(*bytes);
+    let block = if sum.is_some() { interval.filter(divides).unwrap_or(unit) } else { unit };
     Ok(Some(Sealed { block: Bytes(block), sum, header_at: Bytes(header_at), pattern, offsets }))
 }
 
@@ -61,6 +72,8 @@ pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong>
         Record::Fixed(size) => odd(size),
         Record::Between { min, .. } => odd(min),
         Record::Split(sizes) => sizes.iter().any(|(size, _)| odd(size)),
+        // Refused above: a read need not be made of blocks that were written.
+        Record::ByKind { .. } => true,
     };
     if records {
         return Err(s
@@ -69,11 +82,6 @@ pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong>
                 format!("verify_interval={block}: every block size is a multiple of it"),
             )
             .hint("leave it out: each block is checked as a whole then"));
-    }
-    if !stream.start.0.is_multiple_of(block) {
-        return Err(
-            s.wrong("offset", format!("what is checked begins at a multiple of a block of {block} bytes"))
-        );
     }
     if block < whole {
         return Err(s
@@ -124,9 +132,34 @@ mod tests {
         let found = sealed("--verify=crc32c --verify_interval=1k --verify_offset=64 --bs=4k");
         assert_eq!((found.block, found.header_at, found.pattern.len()), (Bytes(1024), Bytes(64), 0));
         assert_eq!(sealed("--verify=crc32c --bsrange=4k-16k --do_verify=0").block, Bytes(4096));
+        // fio 3.33: a header for each block that is written.
+        for interval in ["2222", "3791", "16k", "1m"] {
+            let found = sealed(&format!("--verify=crc32c --verify_interval={interval} --bs=4k"));
+            assert_eq!(found.block, Bytes(4096), "{interval}");
+        }
         let pattern = "--verify_pattern=0xdeadbe --verify_interval=1k --bs=4k";
         assert_eq!(sealed(&format!("--verify=pattern {pattern}")).block, Bytes(4096), "it runs on");
         assert_eq!(sealed(&format!("--verify=pattern_hdr {pattern}")).block, Bytes(1024));
+    }
+
+    #[test]
+    fn what_is_checked_begins_anywhere() {
+        for offset in ["100", "120k", "33%"] {
+            let found = sealed(&format!("--verify=md5 --bs=16k --offset={offset}"));
+            assert_eq!(found.block, Bytes(16384), "{offset}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_in_other_sizes_than_written_is_not_checked() {
+        for (name, sizes) in [("bs", "--bs=4k,8k"), ("bssplit", "--bssplit=4k/50:8k/50,8k")] {
+            for verify in ["crc32c", "null", "pattern --verify_pattern=0xab"] {
+                let why = refused(&format!("--name=a --size=1m --rw=randrw {sizes} --verify={verify}"));
+                assert!(why.contains(&format!("{name}: with verify")), "{why}");
+            }
+            // What only writes has one kind of sizes.
+            planned(&format!("--name=a --size=1m --rw=write {sizes} --verify=crc32c"));
+        }
     }
 
     #[test]
@@ -141,13 +174,11 @@ mod tests {
     fn what_does_not_fit_is_told() {
         for (args, words) in [
             ("--verify=pattern", "needs verify_pattern"),
-            ("--verify=crc32c --verify_interval=3000", "multiple of it"),
+            ("--verify=crc32c --bssplit=4k/50:6k/50", "sizes are multiples of the smallest"),
             ("--verify=sha512 --bs=128", "no room for a header of 168 bytes"),
             ("--verify=crc32c --verify_offset=20", "stands at 0"),
             ("--verify=crc32c --verify_offset=4080", "stands at 0"),
             ("--verify=md5 --verify_pattern=0x", "digits are missing"),
-            ("--verify=md5 --buffer_pattern=1", "verify_pattern"),
-            ("--verify=md5 --offset=100", "begins at a multiple"),
         ] {
             let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
             assert!(why.contains(words), "{args}: {why}");

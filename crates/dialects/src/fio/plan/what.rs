@@ -15,6 +15,20 @@ pub struct Direction {
     pub mixed: bool,
     /// At random offsets.
     pub random: bool,
+    /// Whether blocks are given back.
+    pub trims: Trims,
+}
+
+/// Whether a job gives blocks back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trims {
+    /// It does not.
+    #[default]
+    No,
+    /// It does nothing else.
+    Only,
+    /// It gives each block back, then writes it.
+    BeforeWrites,
 }
 
 impl Direction {
@@ -24,15 +38,33 @@ impl Direction {
         self.mixed || self.read_percent == 100
     }
 
-    /// Whether it writes.
+    /// Whether it changes its files: it writes, or gives blocks back.
     #[must_use]
     pub fn writes(self) -> bool {
         self.mixed || self.read_percent == 0
     }
 
+    /// The value that concerns it, of those for reads, writes and trims. What is given back and then written has one size: that of
+    /// trims.
+    #[must_use]
+    pub fn own<T>(self, [read, write, trim]: [T; 3]) -> T {
+        match self.trims {
+            Trims::No if self.reads() => read,
+            Trims::No => write,
+            Trims::Only | Trims::BeforeWrites => trim,
+        }
+    }
+
     /// "randread", "rw", ...
     #[must_use]
     pub fn word(self) -> &'static str {
+        match (self.random, self.trims) {
+            (true, Trims::Only) => return "randtrim",
+            (false, Trims::Only) => return "trim",
+            (true, Trims::BeforeWrites) => return "randtrimwrite",
+            (false, Trims::BeforeWrites) => return "trimwrite",
+            (_, Trims::No) => {}
+        }
         match (self.random, self.mixed, self.read_percent) {
             (true, true, _) => "randrw",
             (false, true, _) => "rw",
@@ -47,11 +79,11 @@ impl Direction {
 /// What is done.
 pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
     let word = s.word("rw").unwrap_or("read").to_owned();
-    if word.contains("trim") {
-        return Err(s
-            .wrong("rw", format!("rw={word}: trims are not supported"))
-            .hint("instead: a write, or blkdiscard before the run"));
-    }
+    let trims = match (word.contains("trim"), word.contains("write")) {
+        (false, _) => Trims::No,
+        (true, false) => Trims::Only,
+        (true, true) => Trims::BeforeWrites,
+    };
     let mixed = matches!(word.as_str(), "rw" | "readwrite" | "randrw");
     let percent = match s.last_of(&["rwmixread", "rwmixwrite"]) {
         None => 50,
@@ -73,13 +105,15 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
     } else {
         0
     };
-    Ok(Direction { read_percent, mixed, random: word.starts_with("rand") })
+    Ok(Direction { read_percent, mixed, random: word.starts_with("rand"), trims })
 }
 
 /// A stream with direction, block sizes and order.
 pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
     let record = record(s, rw)?;
     let direction = match (rw.mixed, rw.read_percent) {
+        _ if rw.trims == Trims::Only => fathom_workload::Direction::Trim,
+        _ if rw.trims == Trims::BeforeWrites => fathom_workload::Direction::TrimWrite,
         (true, percent) => fathom_workload::Direction::Mix(Mix::ReadPercent(percent)),
         (false, 100) => fathom_workload::Direction::Read,
         (false, _) => fathom_workload::Direction::Write,
@@ -90,56 +124,54 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
 
 fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
     const DEFAULT: u64 = 4096;
-    let same = |name: &'static str, differ: bool| {
-        if rw.mixed && differ {
-            return Err(s
-                .wrong(name, format!("{name}: reads and writes of one job have the same block sizes"))
-                .hint("instead: two jobs, one that reads and one that writes"));
+    let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
+    let three = match name {
+        "bsrange" => {
+            let three = s.triple(name, (DEFAULT, DEFAULT), number::range)?.unwrap_or_default();
+            three.map(|(min, max)| {
+                if min == max {
+                    Record::Fixed(Bytes(min))
+                } else {
+                    Record::Between { min: Bytes(min), max: Bytes(max) }
+                }
+            })
         }
-        Ok(())
-    };
-    if let Some(text) = s.text("bs")
-        && text.contains(['-', ':'])
-    {
-        return Err(s
-            .wrong("bs", format!("bs={text}: sizes for reads, writes and trims are separated by commas"))
-            .hint("bsrange=LOW-HIGH is a range of sizes"));
-    }
-    let record = match s.last_of(&["bs", "bsrange", "bssplit"]) {
-        Some("bsrange") => {
-            let (read, write) = s.pair("bsrange", (DEFAULT, DEFAULT), number::range)?.unwrap_or_default();
-            same("bsrange", read != write)?;
-            let (min, max) = if rw.reads() { read } else { write };
-            if min == max {
-                Record::Fixed(Bytes(min))
-            } else {
-                Record::Between { min: Bytes(min), max: Bytes(max) }
-            }
-        }
-        Some("bssplit") => {
-            let (read, write) = s.pair("bssplit", vec![(DEFAULT, 100.0)], number::split)?.unwrap_or_default();
-            same("bssplit", read != write)?;
-            let sizes = if rw.reads() { read } else { write };
-            Record::Split(sizes.into_iter().map(|(size, weight)| (Bytes(size), weight)).collect())
+        "bssplit" => {
+            let three =
+                s.triple(name, vec![(DEFAULT, 100.0)], super::super::split::read)?.unwrap_or_default();
+            let sized = |(size, weight): (u64, f64)| (Bytes(size), weight);
+            three.map(|sizes| Record::Split(sizes.into_iter().map(sized).collect()))
         }
         _ => {
-            let (read, write) = s.pair("bs", DEFAULT, number::bytes)?.unwrap_or((DEFAULT, DEFAULT));
-            same("bs", read != write)?;
-            Record::Fixed(Bytes(if rw.reads() { read } else { write }))
+            let three = s.triple(name, DEFAULT, number::bytes)?.unwrap_or([DEFAULT; 3]);
+            three.map(|size| Record::Fixed(Bytes(size)))
         }
     };
-    let sizes = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
-    if record.unit().0 == 0 {
-        return Err(s.wrong(sizes, format!("{sizes}: a block of 0 bytes")));
+    if rw.mixed && three[0] != three[1] {
+        let [read, write, _] = three;
+        possible(s, name, &read)?;
+        possible(s, name, &write)?;
+        return Ok(Record::ByKind { read: Box::new(read), write: Box::new(write) });
     }
-    if let Record::Split(list) = &record
-        && list.iter().any(|(size, _)| !size.0.is_multiple_of(record.unit().0))
+    let record = rw.own(three);
+    possible(s, name, &record)?;
+    Ok(record)
+}
+
+/// Whether there are blocks of these sizes.
+fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wrong> {
+    let least = record.unit().0;
+    if least == 0 {
+        return Err(s.wrong(name, format!("{name}: a block of 0 bytes")));
+    }
+    if let Record::Split(list) = record
+        && list.iter().any(|(size, _)| !size.0.is_multiple_of(least))
     {
         return Err(s
             .wrong("bssplit", "bssplit: sizes are multiples of the smallest, as offsets are")
-            .hint(format!("the smallest is {} bytes", record.unit().0)));
+            .hint(format!("the smallest is {least} bytes")));
     }
-    Ok(record)
+    Ok(())
 }
 
 fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
@@ -175,6 +207,12 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
             if theta <= 0.0 {
                 return refused("theta is above 0", "random_distribution=zipf:1.1");
             }
+            if (theta - 1.0).abs() < f64::EPSILON {
+                return Err(s
+                    .wrong(WORD, format!("{WORD}={distribution}: theta is not 1"))
+                    .fio(format!("fio: zipf theta must different than 1.0\nfio: failed parsing {WORD}={distribution}:{parameters}\n"))
+                    .hint("random_distribution=zipf:1.01"));
+            }
             Ok(Access::Zipf { theta })
         }
         "pareto" => {
@@ -187,7 +225,8 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
         "zoned" => {
             Ok(Access::Zoned(zones(&parameters).map_err(|why| s.wrong(WORD, format!("{WORD}: {why}")))?))
         }
-        "zoned_abs" => refused("zones have percentages", "random_distribution=zoned"),
+        // Its zones are known when the region is.
+        "zoned_abs" => Ok(Access::Zoned(Vec::new())),
         "normal" => refused(
             "its blocks would be scattered by popularity, which is not supported",
             "zipf, pareto or zoned",
@@ -243,6 +282,11 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
     let uneven = super::sequence::uneven(stream, s.after_colon("rw").is_some(), part.length, loops);
     let io_size = s.size("io_size")?.map(|size| size.of(part.size));
     let region = part.length;
+    if let (Some(_), Access::Striped { by_kind: true, .. }) = (uneven, &stream.access) {
+        return Err(s
+            .wrong("rw", format!("what the reads and the writes leave out does not come out even in {region} bytes, which is not supported"))
+            .hint("a size that is a multiple of what is worked on and what is left out together"));
+    }
     let per_pass = match &stream.record {
         Record::Fixed(size) => Some(region / size.0.max(1)),
         _ => None,
@@ -261,19 +305,19 @@ pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wron
             .hint("size and filesize say how much that is"));
     }
     if s.on("time_based", false) && s.time("runtime")? > 0 {
-        return Ok(match most {
-            Some(n) => Amount::Operations(n),
-            None => Amount::Endless,
-        });
+        // Its loops go on, each with as many as number_ios says.
+        return Ok(Amount::Endless);
     }
-    let bytes = io_size.unwrap_or(region).saturating_mul(loops);
+    let bytes = io_size
+        .map_or_else(|| region.saturating_mul(loops), |io_size| super::loops::bytes(io_size, region, loops));
     let operations = per_pass.and_then(|n| match io_size {
         None => Some(uneven.unwrap_or_else(|| n.saturating_mul(loops))),
         Some(_) => None,
     });
     Ok(match (operations, most, &stream.record) {
         (_, Some(n), Record::Fixed(size)) => {
-            Amount::Operations(n.min(operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)))).max(1))
+            let all = operations.unwrap_or_else(|| bytes.div_ceil(size.0.max(1)));
+            Amount::Operations(super::loops::operations(n, all, loops))
         }
         (_, Some(_), _) => {
             return Err(s

@@ -38,37 +38,23 @@ pub(super) static ROWS: &[Row] = &[
         "bytes that every block repeats from its beginning: 0x.. (as written), numbers (least byte first), \"text\", and 'FILE', one after the other",
     ),
     done("buffer_compress_percentage", Number, "share of each block that is zero"),
-    harmless(
+    done(
         "buffer_compress_chunk",
         Bytes,
-        "size of the pieces that compress so",
-        "the share is that of every block",
+        "size of the pieces that compress so: up to 4096, which all come to the same, as the share is that of every 4096 bytes",
     ),
     done("dedupe_percentage", Number, "share of blocks that occur elsewhere too"),
-    refused(
+    done(
         "dedupe_mode",
         Word(&["repeat", "working_set"]),
-        &["repeat"],
-        "which blocks occur again",
-        "they repeat",
-        "dedupe_percentage",
+        "which blocks occur again: a few, or any of a working set",
     ),
-    refused(
+    done(
         "dedupe_working_set_percentage",
         Number,
-        &[],
-        "how many different blocks there are",
-        "they repeat",
-        "dedupe_percentage",
+        "size of that set in percent of a clone's part of its file; 5 without",
     ),
-    refused(
-        "dedupe_global",
-        Bool,
-        &["0"],
-        "blocks that occur in other jobs too",
-        "they repeat inside a job",
-        "dedupe_percentage",
-    ),
+    done("dedupe_global", Bool, "the sets of all jobs that say so are one"),
     also(
         done("mem", MEMORY, "memory of the buffers: mmaphuge and shmhuge are reserved huge pages"),
         &["iomem"],
@@ -78,7 +64,14 @@ pub(super) static ROWS: &[Row] = &[
         &["mem_align"],
     ),
     harmless("hugepage-size", Bytes, "size of huge pages", "that of the machine is taken"),
-    harmless("lockmem", Bytes, "memory that is locked", "buffers are populated before the start"),
+    refused(
+        "lockmem",
+        Bytes,
+        &["0"],
+        "memory that each clone locks, so that less is left for the page cache",
+        "no memory is locked",
+        "systemd-run --scope -p MemoryMax=SIZE fathom fio ..., which bounds what is cached",
+    ),
     done(
         "verify",
         VERIFY,
@@ -89,7 +82,7 @@ pub(super) static ROWS: &[Row] = &[
         "verify_fatal",
         Bool,
         "end at the first wrong block",
-        "the first wrong block ends the job, as in fio without continue_on_error",
+        "the first wrong block ends the job, unless continue_on_error or ignore_error has it go on; then it is refused",
     ),
     done(
         "verify_dump",
@@ -99,7 +92,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify_interval",
         Bytes,
-        "size of a checked block, of which there are several in a block that is written",
+        "size of a checked block, of which there are several in a block that is written; where it does not divide the block size, each block is checked as a whole, as in fio",
     ),
     done("verify_offset", Bytes, "place of the header in a checked block"),
     done(
@@ -110,9 +103,9 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify_backlog",
         Number,
-        "read back while still writing: after so many writes that were not read back",
+        "read back while still writing: as soon as so many blocks were written and not read back",
     ),
-    done("verify_backlog_batch", Number, "so many of them, the oldest first; all without it"),
+    done("verify_backlog_batch", Number, "so many of them; as many as verify_backlog says without it"),
     harmless("verify_async", Number, "threads that check", "whoever reads checks, outside of the latency"),
     harmless("verify_async_cpus", Text, "CPUs of those threads", "whoever reads checks"),
     done("verify_only", Flag, "check only; write nothing"),
@@ -130,15 +123,27 @@ pub(super) static ROWS: &[Row] = &[
         "check the seed in the header",
         "the sum says whether a block is whole; seeds are neither written nor looked at",
     ),
-    harmless("verifysort", Bool, "read back in ascending order", "reading back goes in the order of writing"),
-    harmless("verifysort_nr", Number, "how many are sorted", "reading back goes in the order of writing"),
-    refused("trim_percentage", Number, &["0"], "share of trims", "trims are not supported", "leave it out"),
+    harmless(
+        "verifysort",
+        Bool,
+        "read back in ascending order",
+        "as in fio 3.33 with either value, what may overlap is read back in ascending order, and the rest in that of writing",
+    ),
+    harmless("verifysort_nr", Number, "how many are sorted", "all are, or none"),
+    refused(
+        "trim_percentage",
+        Number,
+        &["0"],
+        "share of trims",
+        "what is verified is not trimmed",
+        "leave it out",
+    ),
     refused(
         "trim_verify_zero",
         Bool,
         &["0"],
         "check that trimmed blocks are zero",
-        "trims are not supported",
+        "what is verified is not trimmed",
         "leave it out",
     ),
     refused(
@@ -146,7 +151,7 @@ pub(super) static ROWS: &[Row] = &[
         Number,
         &["0"],
         "trim after so many writes",
-        "trims are not supported",
+        "what is verified is not trimmed",
         "leave it out",
     ),
     refused(
@@ -154,13 +159,13 @@ pub(super) static ROWS: &[Row] = &[
         Number,
         &["0"],
         "how many at once",
-        "trims are not supported",
+        "what is verified is not trimmed",
         "leave it out",
     ),
     harmless(
         "experimental_verify",
         Bool,
         "read back by repeating the sequence of writes",
-        "that is how it is always done here",
+        "what is read back is what was written, which comes to the same",
     ),
 ];

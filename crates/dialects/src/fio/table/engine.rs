@@ -59,7 +59,7 @@ const ENGINES: super::Kind = Word(&[
 ]);
 
 /// Options that only some engines have, with these.
-const OF_ENGINES: [(&str, &[&str]); 16] = [
+const OF_ENGINES: [(&str, &[&str]); 25] = [
     ("hipri", &["pvsync2", "io_uring"]),
     ("hipri_percentage", &["pvsync2"]),
     ("nowait", &["pvsync2", "libaio", "io_uring"]),
@@ -76,6 +76,15 @@ const OF_ENGINES: [(&str, &[&str]); 16] = [
     ("cmdprio", &["libaio", "io_uring"]),
     ("cmdprio_bssplit", &["libaio", "io_uring"]),
     ("thp", &["mmap"]),
+    ("cpuload", &["cpuio"]),
+    ("cpuchunks", &["cpuio"]),
+    ("cpumode", &["cpuio"]),
+    ("exit_on_io_done", &["cpuio"]),
+    ("stat_type", &["filestat"]),
+    ("program", &["exec"]),
+    ("arguments", &["exec"]),
+    ("grace_time", &["exec"]),
+    ("std_redirect", &["exec"]),
 ];
 
 /// The engines that have an option; `None` if all have it.
@@ -88,9 +97,13 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "ioengine",
         ENGINES,
-        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, mmap, null; others are refused",
+        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, cpuio and exec move no data; others are refused",
     ),
-    done("iodepth", Number, "operations in flight at once (libaio, io_uring; one with other engines)"),
+    done(
+        "iodepth",
+        Number,
+        "operations in flight at once (libaio, io_uring, posixaio; one with other engines)",
+    ),
     also(
         done("iodepth_batch", Number, "operations of one submission; 0: iodepth"),
         &["iodepth_batch_submit"],
@@ -120,13 +133,10 @@ pub(super) static ROWS: &[Row] = &[
         "it is filled as soon as there is room",
         "iodepth_batch",
     ),
-    refused(
+    done(
         "serialize_overlap",
         Flag,
-        &["0"],
-        "no two operations on one block at once",
-        "operations do not wait for each other",
-        "iodepth=1, or size far above iodepth*bs",
+        "operations of a job in flight do not overlap: one that would waits; across jobs (io_submit_mode=offload) refused",
     ),
     done(
         "io_submit_mode",
@@ -180,30 +190,21 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("nowait", Bool, "pvsync2: fail instead of waiting; for io_uring it is refused"),
     done("uncached", Bool, "pvsync2: leave nothing in the page cache; for io_uring it is refused"),
-    refused(
+    done(
         "cmdprio_percentage",
-        Number,
-        &["0"],
-        "share of operations with a priority",
-        "a priority is that of the whole job",
-        "prio",
+        Text,
+        "share of the reads and writes, `,` between both, that have an I/O priority of their own",
     ),
-    refused(
+    done(
         "cmdprio_class",
-        Number,
-        &[],
-        "class of that priority",
-        "a priority is that of the whole job",
-        "prioclass",
+        Text,
+        "its class: 1 (real time, which takes a privilege), 2 (best effort), 3 (idle)",
     ),
-    refused("cmdprio", Number, &[], "that priority", "a priority is that of the whole job", "prio"),
-    refused(
+    done("cmdprio", Text, "its level, 0 (first) to 7"),
+    done(
         "cmdprio_bssplit",
         Text,
-        &[],
-        "priorities by block size",
-        "a priority is that of the whole job",
-        "two jobs",
+        "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, `:` between them",
     ),
     refused(
         "cmdprio_hint",
@@ -227,53 +228,33 @@ pub(super) static ROWS: &[Row] = &[
         "the option is not passed on",
         "fathom run with backend = { mmap = { advice = 14 } }",
     ),
-    refused(
-        "cpuload",
-        Number,
-        &[],
-        "load of cpuio",
-        "the engine is not supported",
-        "stress-ng beside fathom",
-    ),
-    refused(
-        "cpuchunks",
-        Number,
-        &[],
-        "length of that load",
-        "the engine is not supported",
-        "stress-ng beside fathom",
-    ),
-    refused(
+    done("cpuload", Number, "cpuio: percent of a CPU that each clone takes"),
+    done("cpuchunks", Number, "cpuio: microseconds that it computes at a time, before it sleeps"),
+    done(
         "cpumode",
-        Text,
-        &[],
-        "kind of that load",
-        "the engine is not supported",
-        "stress-ng beside fathom",
+        Word(&["noop", "qsort"]),
+        "cpuio: a loop that does nothing, or sorting, which takes the memory of the CPU, too",
     ),
     refused(
         "exit_on_io_done",
         Bool,
         &["0"],
         "end cpuio with the others",
-        "the engine is not supported",
-        "stress-ng beside fathom",
+        "it ends when its time is over",
+        "runtime",
     ),
-    refused(
-        "program",
-        Text,
-        &[],
-        "program of the engine exec",
-        "the engine is not supported",
-        "run it beside fathom",
-    ),
-    refused(
+    done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat: the call"),
+    done("program", Text, "exec: what it runs while the job does, and ends with it"),
+    done(
         "arguments",
         Text,
-        &[],
-        "arguments of that program",
-        "the engine is not supported",
-        "run it beside fathom",
+        "exec: its arguments, separated by blanks; %r: the runtime in seconds, %n: the name of the job",
+    ),
+    done("grace_time", Number, "exec: seconds from SIGTERM to SIGKILL at the end; 1 without it"),
+    done(
+        "std_redirect",
+        Bool,
+        "exec: what it prints goes to JOB.stdout and JOB.stderr (without it, or with 1), where fathom appends it",
     ),
     refused(
         "ioengine_so_path",

@@ -21,13 +21,11 @@ pub(super) static ROWS: &[Row] = &[
         "that is found out",
         "leave it out",
     ),
-    refused(
+    harmless(
         "lockfile",
         Word(&["none", "exclusive", "readwrite"]),
-        &["none"],
-        "locks between jobs",
-        "jobs do not lock each other out",
-        "leave it out",
+        "locks between jobs on one file",
+        "as with fio 3.33, whose operations on one file were seen to run at the same time all the same",
     ),
     done("unlink", Bool, "remove the files at the end; without it they stay, as fio leaves them"),
     refused(
@@ -54,22 +52,12 @@ pub(super) static ROWS: &[Row] = &[
         "fsync files that were laid out",
         "they always are on the disk before anything is measured",
     ),
-    refused(
+    done(
         "create_on_open",
         Bool,
-        &["0"],
-        "make files when they are opened",
-        "files are there before the start",
-        "leave it out",
+        "lay nothing out: files are made empty right before the start, or by the engine filecreate; those of a mix have their size, and no space",
     ),
-    refused(
-        "create_only",
-        Bool,
-        &["0"],
-        "only lay out",
-        "laying out belongs to the job that needs it",
-        "run the job: its files stay for the next",
-    ),
+    done("create_only", Bool, "lay the files out, and do nothing with them"),
     done("pre_read", Bool, "read the files into memory before the start"),
     done("overwrite", Bool, "lay out what is to be written, so that nothing is allocated while measuring"),
     done(
@@ -80,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "fallocate",
         ALLOCATE,
-        "reserve space for what is written: native, posix and 1; none and 0 do not; keep and truncate are refused",
+        "reserve space for what is written: native, posix and 1; truncate gives files their size and no space; keep reserves it and leaves the size, so that they grow into it; none and 0 do nothing",
     ),
     done(
         "invalidate",

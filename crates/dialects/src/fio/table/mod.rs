@@ -2,6 +2,7 @@
 //! Job files, the command line, `--cmdhelp` and the table in docs/fio.md are read from these rows.
 
 mod data;
+mod defaults;
 mod engine;
 mod files;
 mod network;
@@ -11,9 +12,10 @@ mod process;
 mod report;
 mod what;
 
+pub use defaults::default_of;
 pub use engine::engines_of;
 
-use super::number;
+use super::{number, split, three};
 use std::fmt::Write as _;
 
 /// One option.
@@ -146,10 +148,13 @@ impl Kind {
             Self::Word(words) => word(text, words).map(drop),
             Self::Float => number::float(text).map(drop),
             Self::Floats => number::floats(text).map(drop),
-            Self::BytesTriple => number::triple(text, [0; 3], |t| number::bytes(t, kb_base)).map(drop),
-            Self::RangeTriple => number::triple(text, [(0, 0); 3], |t| number::range(t, kb_base)).map(drop),
+            Self::BytesTriple => three::read(text, [0; 3], |t| number::bytes(t, kb_base)).map(drop),
+            Self::RangeTriple => {
+                three::given(text)?;
+                number::triple(text, [(0, 0); 3], |t| number::range(t, kb_base)).map(drop)
+            }
             Self::SplitTriple => {
-                number::triple(text, [const { Vec::new() }; 3], |t| number::split(t, kb_base)).map(drop)
+                number::triple(text, [const { Vec::new() }; 3], |t| split::read(t, kb_base)).map(drop)
             }
             Self::Text | Self::OptionalText if text.is_empty() => Err("the value is empty".into()),
             Self::Text | Self::OptionalText => Ok(()),

@@ -50,7 +50,6 @@ pub(super) static ROWS: &[Row] = refused_rows! {
     "readfua": "force unit access", "sg";
     "writefua": "force unit access", "sg";
     "sg_write_mode": "kind of write", "sg";
-    "stat_type": "kind of stat", "filestat";
     "cmd_type": "kind of command", "io_uring_cmd";
     "fdp": "data placement", "io_uring_cmd";
     "dataplacement": "data placement", "io_uring_cmd";

@@ -25,7 +25,7 @@ pub(super) static ROWS: &[Row] = &[
         "zipf, pareto, zoned and zoned_abs are done; normal, sequence and centres are refused",
     ),
     also(done("randrepeat", Bool, "the same numbers in every run"), &["allrandrepeat"]),
-    done("randseed", Number, "seed of them; one for all jobs"),
+    done("randseed", Number, "seed of them"),
     refused(
         "percentage_random",
         Text,

@@ -17,11 +17,15 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "numa_mem_policy",
         Text,
-        "where its buffers lie: local, bind:NODE and prefer:NODE; others are refused",
+        "where its memory lies: default, local, prefer:NODE, bind:NODES and interleave:NODES",
     ),
     done("nice", Signed, "niceness"),
     done("prio", Number, "I/O priority, 0 to 7"),
-    done("prioclass", Number, "I/O class: 2 (best effort) is done, others are refused"),
+    done(
+        "prioclass",
+        Number,
+        "I/O class: 1 (real time, which takes a privilege), 2 (best effort) or 3 (idle)",
+    ),
     refused("priohint", Number, &["0"], "hint of the I/O priority", "hints are not passed on", "prio"),
     refused("uid", Number, &[], "user of the job", "fathom changes no user", "sudo -u USER fathom fio ..."),
     refused(
@@ -32,46 +36,46 @@ pub(super) static ROWS: &[Row] = &[
         "fathom changes no group",
         "sudo -g GROUP fathom fio ...",
     ),
-    harmless(
+    refused(
         "cgroup",
         Text,
+        &[],
         "control group of the job",
-        "fathom makes no control groups; systemd-run --scope does",
+        "fathom makes no control groups",
+        "systemd-run --scope fathom fio ...",
     ),
-    harmless(
+    refused(
         "cgroup_weight",
         Number,
-        "its weight",
-        "fathom makes no control groups; systemd-run --scope -p IOWeight=N does",
+        &[],
+        "its weight, which changes how much I/O the job gets",
+        "fathom makes no control groups",
+        "systemd-run --scope -p IOWeight=N fathom fio ...",
     ),
     harmless("cgroup_nodelete", Bool, "keep it", "without cgroup it means nothing"),
     harmless("comm", Text, "name of the process", "names of threads change nothing"),
-    refused(
+    done(
         "exec_prerun",
         Text,
-        &[],
-        "a command before the job",
-        "a job file runs no programs",
-        "run it before fathom",
+        "a command of the shell before the job, once for all clones; what it prints goes to JOB.prerun.txt, and if it fails nothing is run",
     ),
-    refused(
-        "exec_postrun",
-        Text,
-        &[],
-        "a command after the job",
-        "a job file runs no programs",
-        "run it after fathom",
-    ),
-    refused(
+    done("exec_postrun", Text, "a command after the job, likewise, with JOB.postrun.txt"),
+    done(
         "continue_on_error",
         ERRORS,
-        &["none", "0"],
-        "go on after errors",
-        "an error ends the job, and what was measured is kept",
-        "leave it out",
+        "go on after errors of reads, writes, both (io), checks (verify) or all: EIO, and what a check finds, unless ignore_error lists others",
     ),
-    refused("ignore_error", Text, &[], "errors that are none", "an error ends the job", "leave it out"),
-    harmless("error_dump", Bool, "report errors one by one", "the error that ends a job is always reported"),
+    done(
+        "ignore_error",
+        Text,
+        "errors to go on after, by name or number, separated by colons: those of reads, of writes and of checks, separated by commas",
+    ),
+    harmless(
+        "error_dump",
+        Bool,
+        "report errors one by one",
+        "the error that ends a job is always reported; of those that it goes on after, their number and the first, and error_dump=1 is refused there",
+    ),
     also(
         harmless(
             "clocksource",

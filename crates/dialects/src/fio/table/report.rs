@@ -6,7 +6,7 @@ use crate::fio::number::MS;
 
 pub(super) static ROWS: &[Row] = &[
     done("group_reporting", Flag, "one report for each group"),
-    refused("stats", Bool, &["1"], "report this job", "every job is reported", "leave it out"),
+    done("stats", Bool, "0: nothing is reported of this job"),
     done("per_job_logs", Bool, "a log for each clone; 0: one for all"),
     done(
         "gtod_reduce",
@@ -21,19 +21,15 @@ pub(super) static ROWS: &[Row] = &[
     done("lat_percentiles", Bool, "percentiles of the latency"),
     done("slat_percentiles", Bool, "percentiles of the submission latency"),
     done("percentile_list", Floats, "which percentiles, at most 20"),
-    harmless(
+    done(
         "significant_figures",
         Number,
-        "figures of a percentile",
-        "numbers are printed as fio prints them by default",
+        "1 to 10: figures of bandwidths, amounts and numbers of operations in the text; 4 without",
     ),
-    refused(
+    done(
         "unified_rw_reporting",
         Word(&["none", "0", "mixed", "1", "both", "2"]),
-        &["none", "0"],
-        "reads and writes in one figure",
-        "they are reported side by side",
-        "leave it out",
+        "reads, writes and trims as one: mixed instead of, both beside each by itself",
     ),
     refused("unit_base", Number, &["0"], "bits or bytes", "bandwidth is in bytes", "leave it out"),
     done("kb_base", Number, "what k means: 1024 or 1000"),
@@ -84,7 +80,15 @@ pub(super) static ROWS: &[Row] = &[
     done("log_unix_epoch", Bool, "times of logs count from 1970"),
     done("log_alternate_epoch", Bool, "the same by another clock"),
     done("log_alternate_epoch_clock_id", Number, "which clock: 0, that of the wall"),
-    harmless("log_compression", Number, "compress logs in memory", "they are small"),
-    harmless("log_compression_cpus", Text, "by which CPUs", "logs are not compressed"),
-    harmless("log_store_compressed", Bool, "leave them compressed", "logs are not compressed"),
+    done(
+        "log_compression",
+        Number,
+        "compress logs in pieces of this size before they are written; fathom writes them as they come",
+    ),
+    harmless("log_compression_cpus", Text, "by which CPUs", "logs are compressed when the jobs are done"),
+    done(
+        "log_store_compressed",
+        Bool,
+        "leave them compressed, as NAME.log.fz, which --inflate-log of fathom and of fio reads",
+    ),
 ];

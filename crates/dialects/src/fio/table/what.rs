@@ -3,7 +3,7 @@
 use super::Kind::{
     Bool, Bytes, BytesTriple, Flag, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
 };
-use super::{Row, also, done, refused};
+use super::{Row, also, done, harmless, refused};
 use crate::fio::number::S;
 
 const RW: super::Kind = Word(&[
@@ -27,7 +27,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "rw",
             RW,
-            "what is done, and in which order; trims are refused. `:N`: so many operations at every random place, or so many bytes left out",
+            "what is done, and in which order. A trim is a hole in a file, a discard on a device. `:N`: so many operations at every random place, or so many bytes left out",
         ),
         &["readwrite"],
     ),
@@ -38,7 +38,14 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("rwmixread", Number, "percent of reads in a mix"),
     done("rwmixwrite", Number, "percent of writes in a mix"),
-    also(done("bs", BytesTriple, "block size; reads and writes of a mix have the same"), &["blocksize"]),
+    also(
+        done(
+            "bs",
+            BytesTriple,
+            "block size; of a mix, reads and writes each have theirs; trims and the writes behind them have that of trims",
+        ),
+        &["blocksize"],
+    ),
     also(
         done("bsrange", RangeTriple, "block sizes from, to: multiples of the smallest"),
         &["blocksize_range"],
@@ -72,16 +79,13 @@ pub(super) static ROWS: &[Row] = &[
         &["nr_files"],
     ),
     done("openfiles", Number, "files of a clone that take turns at once: another comes when one is done"),
-    refused("file_append", Bool, &["0"], "write behind the end", "files are written in place", "offset"),
+    done(
+        "file_append",
+        Bool,
+        "work behind the end of a file as it is found, for one pass; of one file, nobody working on it before",
+    ),
     also(
-        refused(
-            "fill_device",
-            Bool,
-            &["0"],
-            "write until there is no space",
-            "amounts are known before the start",
-            "size",
-        ),
+        done("fill_device", Bool, "write until there is no space, which ends the job without an error"),
         &["fill_fs"],
     ),
     done(
@@ -96,20 +100,27 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("offset_align", Bytes, "what percentages in offset are rounded up to; 0: the (smallest) block size"),
     done("loops", Number, "how often the amount is done"),
-    done("number_ios", Number, "most operations"),
+    done("number_ios", Number, "most operations of a loop; nothing with time_based"),
     also(done("runtime", Time(S), "longest time"), &["timeout"]),
     done("time_based", Flag, "go on until runtime is over"),
     done("ramp_time", Time(S), "warm-up that is not counted"),
     refused("ramp_size", Bytes, &["0"], "warm-up by bytes", "a warm-up has a time", "ramp_time"),
-    also(done("startdelay", Time(S), "wait before the start"), &["start_delay"]),
+    also(
+        done(
+            "startdelay",
+            Text,
+            "wait before the start (bare: seconds); from-to: a time that each clone draws",
+        ),
+        &["start_delay"],
+    ),
     also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
     done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
-    done("exitall", Flag, "the first job that is done ends the others that run with it"),
+    done("exitall", Flag, "the first job that is done ends the others that run with it, as exit_what says"),
     done(
         "exit_what",
         Word(&["group", "all", "stonewall"]),
-        "whom exitall ends: stonewall, the jobs that run together; group and all, where that comes to the same",
+        "whom exitall ends: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),
@@ -137,36 +148,17 @@ pub(super) static ROWS: &[Row] = &[
         "it is not supported",
         "a job of random writes, twice the size",
     ),
-    refused(
+    done(
         "flow",
         Number,
-        &[],
-        "a ratio of operations between jobs",
-        "jobs do not wait for each other",
-        "rwmixread, or rate_iops in each job",
+        "weight: jobs of one flow_id do reads and writes in proportion to it, as fast as the slowest allows",
     ),
-    refused(
-        "flow_id",
-        Number,
-        &[],
-        "which jobs share a flow",
-        "jobs do not wait for each other",
-        "rwmixread, or rate_iops in each job",
-    ),
-    refused(
+    done("flow_id", Number, "which jobs share a flow, of those that run together"),
+    harmless(
         "flow_watermark",
         Number,
-        &[],
         "how far a flow may run ahead",
-        "jobs do not wait for each other",
-        "rate_iops in each job",
+        "fio 3.33 has it no longer: nobody runs ahead",
     ),
-    refused(
-        "flow_sleep",
-        Number,
-        &[],
-        "how long a flow waits",
-        "jobs do not wait for each other",
-        "rate_iops in each job",
-    ),
+    done("flow_sleep", Number, "microseconds that who is ahead sleeps before looking again"),
 ];

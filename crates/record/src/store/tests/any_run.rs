@@ -94,7 +94,17 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
         (any::<u32>(), number(), number(), number(), number()),
         prop::collection::vec(any_worker(), 0..3),
         prop::collection::vec(any_interval(), 0..4),
-        (prop::option::of(any_steady()), prop::option::of(any_jitter()), prop::option::of(any_extents())),
+        (
+            (
+                prop::option::of(any_steady()),
+                (
+                    prop::collection::vec(any_steady_group(), 0..3),
+                    prop::collection::vec(any_priority(), 0..3),
+                ),
+            ),
+            prop::option::of(any_jitter()),
+            prop::option::of(any_extents()),
+        ),
         prop::sample::select(CacheIntent::ALL.to_vec()),
         any_physical(),
         (any_residency(), any_residency()),
@@ -114,7 +124,9 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                     workers,
                     intervals,
                     ramp_ns: n.4,
-                    steady: course.0,
+                    steady: course.0.0,
+                    steady_groups: course.0.1.0,
+                    priorities: course.0.1.1,
                     jitter: course.1,
                     cache,
                     extents: course.2,
@@ -227,6 +239,33 @@ fn any_steady() -> impl Strategy<Value = SteadyState> {
                 slope_percent,
             }
         })
+}
+
+fn any_steady_group() -> impl Strategy<Value = SteadyGroup> {
+    let figures = || prop::collection::vec(any::<u32>().prop_map(f64::from), 0..4);
+    (
+        prop::collection::vec(any::<u32>(), 0..4),
+        any::<bool>(),
+        words(),
+        number(),
+        any::<u32>(),
+        [figures(), figures(), figures()],
+    )
+        .prop_map(|(workers, reached, figure, round_ns, window, [operations, bytes, latencies])| {
+            SteadyGroup { workers, reached, figure, round_ns, window, operations, bytes, latencies }
+        })
+}
+
+fn any_priority() -> impl Strategy<Value = PriorityStat> {
+    (any::<u32>(), any::<bool>(), any::<u16>(), any_histogram(), any_histogram()).prop_map(
+        |(worker, write, priority, latency, completion)| PriorityStat {
+            worker,
+            write,
+            priority,
+            latency,
+            completion,
+        },
+    )
 }
 
 fn any_jitter() -> impl Strategy<Value = Jitter> {

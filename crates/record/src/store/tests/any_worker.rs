@@ -33,13 +33,29 @@ fn any_stat() -> impl Strategy<Value = OpStat> {
     )
 }
 
-fn any_ending() -> impl Strategy<Value = Ending> {
+fn any_error() -> impl Strategy<Value = OpError> {
     let compared = prop::option::of((number(), number()));
-    let failed = (words(), words(), prop::option::of(number()), number(), any::<i32>(), compared, words())
-        .prop_map(|(call, path, offset, after_ops, errno, compared, message)| {
-            Ending::Failed(OpError { call, path, offset, after_ops, errno, compared, message })
-        });
+    (words(), words(), prop::option::of(number()), number(), any::<i32>(), compared, words()).prop_map(
+        |(call, path, offset, after_ops, errno, compared, message)| OpError {
+            call,
+            path,
+            offset,
+            after_ops,
+            errno,
+            compared,
+            message,
+        },
+    )
+}
+
+fn any_ending() -> impl Strategy<Value = Ending> {
+    let failed = any_error().prop_map(Ending::Failed);
     prop_oneof![Just(Ending::Completed), Just(Ending::Stopped), Just(Ending::Interrupted), failed]
+}
+
+fn any_passed() -> impl Strategy<Value = PassedOver> {
+    (number(), number(), number(), number(), any_error())
+        .prop_map(|(errors, reads, writes, trims, first)| PassedOver { errors, reads, writes, trims, first })
 }
 
 fn any_row() -> impl Strategy<Value = Row> {
@@ -70,12 +86,12 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
     let stats = prop::collection::vec(any_stat(), 0..3);
     let rows = prop::collection::vec(any_row(), 0..3);
     (
-        (words(), any::<u32>(), any_ending(), stats, log, rows),
+        (words(), any::<u32>(), (any_ending(), prop::option::of(any_passed())), stats, log, rows),
         (number(), number(), countable(), countable(), countable()),
         (number(), number(), number(), number(), number()),
         (number(), number(), prop::option::of(any::<u32>()), number()),
     )
-        .prop_map(|((group, index, ending, stats, op_log, rows), a, b, c)| Worker {
+        .prop_map(|((group, index, (ending, passed), stats, op_log, rows), a, b, c)| Worker {
             rows,
             group,
             index,
@@ -93,6 +109,7 @@ pub(super) fn any_worker() -> BoxedStrategy<Worker> {
             behind_ns: c.3,
             stats,
             ending,
+            passed,
             op_log,
             intervals: Vec::new(),
         })

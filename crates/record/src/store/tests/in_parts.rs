@@ -76,3 +76,20 @@ fn two_writers_take_turns() {
     assert_eq!(b.list(&Filter::default()).expect("lists").len(), 2);
     b.close().expect("closes");
 }
+
+#[test]
+fn those_that_begin_at_once_all_get_their_turn() {
+    for _ in 0..30 {
+        let (_dir, path) = scratch();
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let path = &path;
+                scope.spawn(move || {
+                    let mut store = Store::open(path).expect("opens");
+                    store.begin(&run_named(name)).expect("begins");
+                    store.close().expect("closes");
+                });
+            }
+        });
+    }
+}

@@ -66,6 +66,8 @@ fn a_removed_run_leaves_nothing_behind() {
         "flow_op_total",
         "steady",
         "steady_round",
+        "steady_group",
+        "priority_stat",
         "jitter",
         "trust",
         "device",

@@ -86,6 +86,7 @@ pub(super) fn write_phase() -> Phase {
         behind_ns: u64::from(index) * 12_000,
         stats: stats.clone(),
         ending,
+        passed: None,
         op_log: Vec::new(),
         intervals: Vec::new(),
     };

@@ -82,8 +82,11 @@ fn stores_of_older_versions_are_brought_up_to_date() {
         (5, sample_of_fifth_version()),
         // The seventh step is for imported runs, which the sample is none of.
         (6, sample_run()),
-        // The eighth is for simulated ones.
+        // The eighth is for simulated ones, the ninth for jobs that end when they are steady.
         (7, sample_run()),
+        (8, sample_run()),
+        // The tenth is for errors that were passed over, and the sample has none.
+        (9, sample_run()),
     ] {
         let (_dir, path) = scratch();
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("creates");

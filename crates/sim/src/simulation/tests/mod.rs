@@ -11,6 +11,7 @@ mod flows;
 mod limits;
 mod mapped;
 mod rates;
+mod ratios;
 mod steady;
 mod syncs;
 mod turns;
@@ -250,6 +251,40 @@ fn without_a_page_cache_every_call_reaches_the_device() {
     };
     // Without read-ahead four pages are four reads, once.
     assert_eq!((count(Stack::Full), count(Stack::NoCache)), (4, 10));
+}
+
+#[test]
+fn what_was_written_is_read_back_in_virtual_time() {
+    let stream = |lines: &str| {
+        format!(
+            "[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[phase.group.thread.program.stream]\n\
+             fileset = \"f\"\nrecord = {{ fixed = \"4KiB\" }}\n{lines}\n"
+        )
+    };
+    let of = |writer: &str| {
+        let text = format!(
+            "name = \"t\"\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"a\"] }}\nsize = {{ fixed = \"8MiB\" }}\n\
+             [[phase]]\nname = \"w\"\n{}[[phase]]\nname = \"r\"\n{}",
+            stream(writer),
+            stream("direction = \"read\"\nwritten_by = { phase = 0, worker = 0 }")
+        );
+        let out = run(&Workload::from_toml(&text).unwrap(), setup("today"));
+        let counts = |phase: usize| {
+            let worker = &out.phases[phase][0].workers[0];
+            let of = |kind| worker.stats.iter().filter(|s| s.op == kind).map(|s| s.ops).sum::<u64>();
+            (of(OpKind::Read), of(OpKind::Write))
+        };
+        (counts(0), counts(1))
+    };
+    let hundred = "access = \"permuted\"\namount = { operations = 100 }";
+    assert_eq!(of(&format!("direction = \"write\"\nkeep_written = {{}}\n{hundred}")), ((0, 100), (100, 0)));
+    let meanwhile = "direction = { mix = { read-percent = 0 } }\nkeep_written = { after = 10 }";
+    assert_eq!(of(&format!("{meanwhile}\n{hundred}")), ((100, 100), (0, 0)));
+    // With several in flight what is not done at the end is left.
+    let deep = "open = { direct = true }\nbackend = { uring = {} }\nqueue_depth = 8";
+    let ((read, written), (left, _)) = of(&format!("{meanwhile}\n{hundred}\n{deep}"));
+    assert_eq!((written, read + left), (100, 100));
+    assert!(left < 20, "{left}");
 }
 
 #[test]

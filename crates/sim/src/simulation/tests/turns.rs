@@ -39,3 +39,24 @@ fn a_group_has_its_own_time_and_delay() {
     let seconds = |worker: usize| workers[worker].elapsed_ns as f64 / 1e9;
     assert!((seconds(0) - 1.0).abs() < 0.5 && (seconds(1) - 2.0).abs() < 0.5, "{workers:?}");
 }
+
+#[test]
+fn who_ends_his_company_ends_no_other() {
+    let mut w =
+        workload(3, 1, "stop = { first_done = {} }", "direction = \"write\"\nrecord = { fixed = \"4KiB\" }");
+    let phase = &mut w.phases[0];
+    let one = phase.groups[0].clone();
+    phase.groups.extend([one.clone(), one]);
+    for (number, group) in (0u32..).zip(&mut phase.groups) {
+        let stop = Some(Duration([1, 4, 2][number as usize] * 1_000_000_000));
+        // The first ends the second, and the third, which ends nobody, goes on.
+        let (company, ends_nobody) = (Some(number / 2), number == 2);
+        group.times = Times { stop, company, ends_company: !ends_nobody, ends_nobody, ..Times::default() };
+        if let Program::Stream(stream) = &mut group.threads[0].program {
+            stream.amount = Amount::Endless;
+        }
+    }
+    let out = run(&w, setup(NEW));
+    let seconds: Vec<f64> = only(&out).workers.iter().map(|w| w.elapsed_ns as f64 / 1e9).collect();
+    assert!(seconds[1] < 2.0 && seconds[2] > 1.5, "{seconds:?}");
+}

@@ -28,6 +28,7 @@ pub(super) const FOR_MIX: u64 = 2;
 pub(super) const FOR_SIZE: u64 = 3;
 pub(super) const FOR_FILES: u64 = 5;
 pub(super) const FOR_TURNS: u64 = 6;
+pub(super) const FOR_WRITE_SIZE: u64 = 7;
 
 pub(super) enum Order {
     Sequential { next: u64 },

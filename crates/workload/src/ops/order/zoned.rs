@@ -61,6 +61,13 @@ mod tests {
     }
 
     #[test]
+    fn a_zone_without_operations_is_left_alone() {
+        let table = table(&zones(&[(60.0, 12.5), (40.0, 25.0), (0.0, 62.5)]), 4096).unwrap();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        assert!((0..100_000).all(|_| table.draw(&mut rng).1 < 1536));
+    }
+
+    #[test]
     fn no_zone_is_left_without_a_record() {
         let zones = zones(&[(50.0, 0.1), (25.0, 99.8), (25.0, 0.1)]);
         let ranges = |n| -> Vec<(u64, u64)> {

@@ -4,41 +4,24 @@
 use super::*;
 use fathom_isofs::reader::{Chunk, Counters, Reader};
 use fathom_isofs::{Error, Image, Kind, Node, Options, Step, Walk};
-use fathom_testkit::iso::{Builder, Spec, raw, susp};
+use fathom_testkit::iso::samples::every_layout;
+use fathom_testkit::iso::valid::noise;
+use fathom_testkit::iso::{Builder, Spec, raw};
 use fathom_testkit::{TestDir, skip};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn noise(bytes: usize) -> Vec<u8> {
-    (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
-}
-
-/// Plain, empty, in many sections anywhere, interleaved, compressed.
+/// Files of every layout, one in sections that are larger than a round.
 fn builder(block: usize) -> Builder {
-    let data = noise(500_000);
-    let zeros = [
-        [0x37, 0xE4, 0x53, 0x96, 0xC9, 0xDB, 0xD6, 0x07].as_slice(),
-        &70_000_u32.to_le_bytes(),
-        &[4, 15, 0, 0],
-        &[28_u32; 4].map(u32::to_le_bytes).concat(),
-    ]
-    .concat();
     let sections = Spec {
-        data: data[..200_000].to_vec(),
+        data: noise(200_000),
         sections: vec![1000, 500, 7, 130_000, 68_493],
         scattered: true,
         ..Spec::default()
     };
-    Builder::new()
-        .block(block)
-        .rock_ridge("RRIP_1991A")
-        .file("plain", &data)
-        .file("empty", b"")
-        .add("sections", sections)
-        .add("inter", Spec { data: data[7..100_000].to_vec(), interleave: (2, 1), ..Spec::default() })
-        .add("packed", Spec { data: zeros, susp: vec![susp::zf1(15, 70_000)], ..Spec::default() })
+    every_layout(500_000, block).add("sections", sections)
 }
 
 fn image(block: usize) -> Vec<u8> {
@@ -79,7 +62,7 @@ fn files(image: &Image<ImageFile>) -> Vec<Node> {
             found.push(node.clone());
         }
     }
-    assert_eq!(found.len(), 5);
+    assert_eq!(found.len(), 6);
     found
 }
 

@@ -7,11 +7,12 @@ use fathom_workload::Bytes;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sudo fathom iso compare disc.iso                      every policy on a loop device, with what reached it
-  sudo fathom iso compare --iops 200 disc.iso           the same on a device that does 200 reads a second
-  fathom iso compare --loads random --json disc.iso     without root: the file itself, no block events
+  sudo fathom iso compare disc.iso                     every policy on a loop device
+  sudo fathom iso compare --iops 200 disc.iso          one that does 200 reads a second
+  fathom iso compare --loads random --json disc.iso    without root: the file itself
 
-Every run begins with an empty cache and a new reader. The policies take turns in every round. docs/mount.md says more.
+Every run begins with an empty cache and a new reader. The policies take turns in every round. With
+root what reached the device is told, too. docs/mount.md says more.
 
 Exit code: 0 done, 2 no such image or nothing in it to read, 3 it could not be completed.")]
 pub struct Compare {

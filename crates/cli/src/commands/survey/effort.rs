@@ -1,0 +1,99 @@
+//! How much time a survey takes, and what each part gets of it.
+
+use fathom_workload::Duration;
+
+const MS: u64 = 1_000_000;
+
+/// What the user asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Quick,
+    Ordinary,
+    Thorough,
+}
+
+/// The budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    pub wish: Wish,
+    /// All of it.
+    pub total: std::time::Duration,
+    /// Times that everything is measured, if the time lasts.
+    pub rounds: u32,
+    /// One phase, at most.
+    pub phase: Duration,
+    /// One cell of a surface, at most.
+    pub cell: Duration,
+    /// The long write at the end.
+    pub sustained: Duration,
+    /// Most streams at once.
+    pub most_streams: u32,
+}
+
+impl Effort {
+    pub fn of(wish: Wish, cpus: u32) -> Self {
+        let most_streams = (cpus * 2).clamp(2, 8);
+        let (total, rounds, phase, cell, sustained) = match wish {
+            Wish::Quick => (14, 2, 70 * MS, 30 * MS, 1_500 * MS),
+            Wish::Ordinary => (58, 3, 250 * MS, 60 * MS, 8_000 * MS),
+            Wish::Thorough => (590, 5, 1_500 * MS, 250 * MS, 120_000 * MS),
+        };
+        Self {
+            wish,
+            total: std::time::Duration::from_secs(total),
+            rounds,
+            phase: Duration(phase),
+            cell: Duration(cell),
+            sustained: Duration(sustained),
+            most_streams,
+        }
+    }
+
+    /// Time of one depth, and operations that are enough for it: a slow device, or one that is held to a rate, gets the time.
+    pub fn depth(&self) -> (Duration, u64) {
+        match self.wish {
+            Wish::Quick => (Duration(400 * MS), 2_000),
+            Wish::Ordinary => (Duration(600 * MS), 20_000),
+            Wish::Thorough => (Duration(2_000 * MS), 200_000),
+        }
+    }
+
+    /// What is left for everything but the long write.
+    pub fn rounds_time(&self) -> std::time::Duration {
+        self.total.saturating_sub(std::time::Duration::from_nanos(self.sustained.0))
+    }
+
+    /// Time of the first round, in which it is decided what is measured.
+    pub fn first_round(&self) -> std::time::Duration {
+        self.rounds_time() / self.rounds
+    }
+
+    /// Numbers of streams: all of them, or those that double.
+    pub fn streams(&self) -> Vec<u32> {
+        let all = 1..=self.most_streams;
+        if self.wish == Wish::Thorough {
+            all.collect()
+        } else {
+            all.filter(|n| n.is_power_of_two()).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_long_write_leaves_most_of_the_time() {
+        for wish in [Wish::Quick, Wish::Ordinary, Wish::Thorough] {
+            let effort = Effort::of(wish, 64);
+            assert!(effort.rounds_time() * 4 > effort.total * 3, "{effort:?}");
+            assert!(
+                effort.first_round() > std::time::Duration::from_nanos(effort.phase.0 * 20),
+                "{effort:?}"
+            );
+            assert_eq!(effort.streams()[0], 1);
+            assert_eq!(effort.streams().last(), Some(&8));
+        }
+    }
+}

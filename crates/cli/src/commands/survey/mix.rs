@@ -1,0 +1,38 @@
+//! Reads and writes mixed, from all reads to all writes: what writers do to readers.
+
+use super::effort::Wish;
+use super::plan::{BLOCK, Plan, Stage, Step, sets};
+use fathom_workload::{Access, Amount, Direction, Mix, Stream};
+
+const STAGE: Stage =
+    Stage("mix", "4 KiB at random places of one file, one operation in flight: so many reads in a hundred.");
+
+pub fn add(plan: &mut Plan<'_>) {
+    if !plan.writes() {
+        return;
+    }
+    let shares: &[u8] =
+        if plan.effort.wish == Wish::Quick { &[100, 70, 30] } else { &[100, 90, 70, 50, 30, 0] };
+    for &reads in shares {
+        let direction = match reads {
+            100 => Direction::Read,
+            0 => Direction::Write,
+            percent => Direction::Mix(Mix::ReadPercent(percent)),
+        };
+        let time = plan.effort.phase;
+        let mut stream = Stream {
+            access: Access::Uniform,
+            amount: Amount::Endless,
+            open: plan.open_direct(),
+            sync_after: reads < 100,
+            ..Stream::new(sets::WRITTEN, direction, BLOCK)
+        };
+        if reads < 100 && !plan.place.direct {
+            stream.amount = Amount::Operations(plan.place.writes_in(time));
+        }
+        let before = plan.prepare(sets::WRITTEN);
+        let name = if plan.place.direct { "mixed direct" } else { "mixed buffered" };
+        let step = Step::new(STAGE, name, stream, time).sizes(plan.place.largest, BLOCK.0);
+        plan.push(step.tag("reads", format!("{reads} %")).before(before).cold());
+    }
+}

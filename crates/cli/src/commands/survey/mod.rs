@@ -1,0 +1,107 @@
+//! `fathom survey`: what is this storage? Measures a directory, or a device that it only reads, in a given time; prints a page of text,
+//! writes a page. `place` is where and how large, `effort` how long, `guide` what comes next; each part of the survey has a file of its own;
+//! what the figures say is `fathom_report::survey`'s.
+
+mod depth;
+mod effort;
+mod guide;
+mod ladder;
+mod mix;
+mod place;
+mod plan;
+mod progress;
+mod scaling;
+mod small;
+mod surface;
+mod sustained;
+#[cfg(test)]
+mod tests;
+
+use super::run::code;
+use super::write;
+use crate::line::{Common, Survey};
+use crate::run_loop::{self, Finished, Head};
+use crate::{console, state};
+use effort::{Effort, Wish};
+use fathom_engine::Engine;
+use guide::Guide;
+use place::{Async, Place};
+use plan::Plan;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
+    let common = &common.under(&options.conditions);
+    if let Some(output) = &options.output {
+        write::check_before(output)?;
+    }
+    let started = jiff::Zoned::now();
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let effort = Effort::of(wish(options), cpus);
+    let mut engine = Engine::new(state::ledger());
+    fathom_engine::watch_signals();
+    let mut place = Place::of(&options.dir, effort, &mut engine)?;
+    place.several = several_in_flight(&engine, &mut place, effort);
+    if !place.direct {
+        console::note("O_DIRECT is refused here; the parts that need it are left out");
+    }
+    let plan = Plan::new(&place, effort, options.seed);
+    let mut guide = if options.dense { Guide::dense(plan) } else { Guide::new(plan) };
+    let head = Head {
+        label: "survey".into(),
+        dialect: "survey".into(),
+        argv: console::argv(),
+        directory: std::path::absolute(&options.dir).unwrap_or_else(|_| options.dir.clone()),
+        started,
+    };
+    let mut line = progress::Line::new(effort.total);
+    let finished = run_loop::execute_script(&mut engine, &mut guide, head, common, &mut line)?;
+    line.clear();
+    if options.dense {
+        console::out(&fathom_report::survey::dense(&finished.run));
+        return Ok(code(&finished));
+    }
+    let page =
+        options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fathom-{}.html", finished.run.id)));
+    let written = write::runs(&[&finished.run], &page, false);
+    tell(&finished, options.json);
+    match written {
+        Ok(_) => console::note(&format!("page: {}", page.display())),
+        // The measurement is not lost with the page: it is in the store and on the terminal.
+        Err(e) => {
+            console::error(&format!("the page was not written: {e:#}"));
+            if finished.signal.is_none() {
+                return Ok(ExitCode::from(crate::exit::FAILED));
+            }
+        }
+    }
+    Ok(code(&finished))
+}
+
+fn wish(options: &Survey) -> Wish {
+    match (options.quick, options.thorough) {
+        (true, _) => Wish::Quick,
+        (_, true) => Wish::Thorough,
+        _ => Wish::Ordinary,
+    }
+}
+
+/// What keeps several operations in flight here: containers often refuse io_uring.
+fn several_in_flight(engine: &Engine, place: &mut Place, effort: Effort) -> Option<Async> {
+    [Async::Uring, Async::Aio].into_iter().find(|way| {
+        place.several = Some(*way);
+        let mut plan = Plan::new(place, effort, 0);
+        let asked = depth::Search::default().next(&mut plan, &fathom_record::Run::default());
+        asked.is_some() && engine.check(&plan.workload).is_ok()
+    })
+}
+
+/// Prints the result and what ended the survey early.
+fn tell(finished: &Finished, json: bool) {
+    if json {
+        console::out(&fathom_report::survey::json(&finished.run));
+        super::run::tell_end(finished);
+    } else {
+        super::run::conclude(finished, false);
+    }
+}

@@ -1,0 +1,266 @@
+//! The survey's workload as it grows: file sets that are there from the start, and phases that the parts add. Every cold phase works on
+//! pages that were evicted just before, every direct phase on a file that was written in full, and every buffered write is followed by
+//! its fsync.
+
+use super::effort::Effort;
+use super::place::{Async, Place, Subject};
+use fathom_workload::{
+    Action, Axes, Backend, Bytes, CacheState, Data, Duration, Existing, FileSet, Files, Group, Isolation,
+    Open, Phase, Pick, Pinning, Program, Seed, Share, Sizing, Stop, Stream, Thread, Times, Tree, Uring,
+    Workload,
+};
+use std::collections::BTreeMap;
+
+pub const KIB: u64 = 1 << 10;
+pub const MIB: u64 = 1 << 20;
+/// What one operation of most parts moves.
+pub const BLOCK: Bytes = Bytes(4 * KIB);
+
+/// Tag of a part, and the sentence that explains it.
+#[derive(Clone, Copy)]
+pub struct Stage(pub &'static str, pub &'static str);
+
+/// File sets.
+pub mod sets {
+    /// One file that is read: cold, or past the cache.
+    pub const READ: &str = "read";
+    /// One file that stays in memory.
+    pub const CACHED: &str = "cached";
+    /// One file that is written in place.
+    pub const WRITTEN: &str = "written";
+    /// One file that is made anew for each cell of a surface.
+    pub const CELL: &str = "cell";
+    /// A file for each stream.
+    pub const STREAMS: &str = "streams";
+    /// A file for each stream, made anew.
+    pub const STREAMS_NEW: &str = "streams-new";
+    /// A tree of small files.
+    pub const SMALL: &str = "small";
+    /// One large file that is written round and round.
+    pub const SUSTAINED: &str = "sustained";
+}
+
+/// The workload and what it is made for.
+pub struct Plan<'a> {
+    pub place: &'a Place,
+    pub effort: Effort,
+    pub workload: Workload,
+}
+
+/// One phase to be added.
+pub struct Step<'s> {
+    pub stage: Stage,
+    pub name: &'s str,
+    pub file: Option<u64>,
+    pub record: Option<u64>,
+    pub streams: Option<u32>,
+    /// Further coordinates.
+    pub tags: Vec<(&'s str, String)>,
+    pub before: Vec<Action>,
+    pub cold: bool,
+    pub time: Duration,
+    pub program: Program,
+}
+
+impl<'s> Step<'s> {
+    /// A phase of one stream that goes on for `time` at most.
+    pub fn new(stage: Stage, name: &'s str, stream: Stream, time: Duration) -> Self {
+        let before = Vec::new();
+        let program = Program::Stream(Box::new(stream));
+        Self {
+            stage,
+            name,
+            file: None,
+            record: None,
+            streams: None,
+            tags: Vec::new(),
+            before,
+            cold: false,
+            time,
+            program,
+        }
+    }
+
+    pub fn sizes(mut self, file: u64, record: u64) -> Self {
+        self.file = Some(file);
+        self.record = Some(record);
+        self
+    }
+
+    pub fn before(mut self, before: Vec<Action>) -> Self {
+        self.before = before;
+        self
+    }
+
+    pub fn cold(mut self) -> Self {
+        self.cold = true;
+        self
+    }
+
+    pub fn streams(mut self, streams: u32) -> Self {
+        self.streams = Some(streams);
+        self
+    }
+
+    pub fn tag(mut self, key: &'s str, value: impl Into<String>) -> Self {
+        self.tags.push((key, value.into()));
+        self
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Without phases.
+    pub fn new(place: &'a Place, effort: Effort, seed: u64) -> Self {
+        let note = format!(
+            "What storage is this: latency, queue depth, streams, mixes, small files, a surface, a long write. {}",
+            place.sized_by
+        );
+        let workload = Workload {
+            name: "survey".into(),
+            note,
+            seed: Seed(seed),
+            repetitions: effort.rounds,
+            filesets: filesets(place, effort),
+            ..Workload::default()
+        };
+        Self { place, effort, workload }
+    }
+
+    /// Adds a phase and gives its number.
+    pub fn push(&mut self, step: Step<'_>) -> usize {
+        let Step { stage, name, file, record, streams, tags, before, cold, time, program } = step;
+        let mut all = BTreeMap::from([
+            ("stage".to_string(), stage.0.to_string()),
+            ("stage_note".into(), stage.1.into()),
+        ]);
+        all.extend(tags.into_iter().map(|(k, v)| (k.to_string(), v)));
+        let thread = Thread {
+            io_priority: None,
+            io_class: None,
+            name: String::new(),
+            instances: 1,
+            memory: Bytes(0),
+            program,
+        };
+        self.workload.phases.push(Phase {
+            name: name.into(),
+            axes: Axes { file: file.map(Bytes), record: record.map(Bytes), streams, tags: all },
+            before,
+            cache: if cold { CacheState::Cold } else { CacheState::AsFound },
+            stop: Stop { time: Some(time), ..Stop::default() },
+            interval: Duration(time.0 / 20).max(Duration(10_000_000)),
+            groups: vec![Group {
+                name: name.into(),
+                instances: streams.unwrap_or(1),
+                isolation: Isolation::Process,
+                nice: 0,
+                pinning: Pinning::Free,
+                times: Times::default(),
+                threads: vec![thread],
+            }],
+            ..Phase::default()
+        });
+        self.workload.phases.len() - 1
+    }
+
+    /// Writes the set's files if they are not there; a device has what it has.
+    pub fn prepare(&self, set: &str) -> Vec<Action> {
+        match self.place.subject {
+            Subject::Directory { .. } => vec![Action::Prepare(set.into())],
+            Subject::Device { .. } => Vec::new(),
+        }
+    }
+
+    /// With O_DIRECT where that can be.
+    pub fn open_direct(&self) -> Open {
+        Open { direct: self.place.direct, ..Open::default() }
+    }
+
+    /// Whether something may be written.
+    pub fn writes(&self) -> bool {
+        matches!(self.place.subject, Subject::Directory { .. })
+    }
+
+    /// The calls that keep several operations in flight, if there are any.
+    pub fn several_in_flight(&self) -> Option<Backend> {
+        match self.place.several? {
+            Async::Uring => Some(Backend::Uring(Uring::default())),
+            Async::Aio => Some(Backend::Aio { batch: 0 }),
+        }
+    }
+
+    /// A stream over one file of its set for each worker.
+    pub fn by_worker(stream: Stream) -> Stream {
+        Stream { pick: Pick::ByWorker, ..stream }
+    }
+}
+
+fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
+    let base = FileSet {
+        name: String::new(),
+        files: Files::List(Vec::new()),
+        size: Sizing::Fixed(Bytes(place.largest)),
+        existing: Existing::Refuse,
+        foreign_writable: false,
+        keep: false,
+        mode: 0o600,
+        data: Data::Unique,
+        preallocated_percent: 100,
+        share: Share::ReadWrite,
+        trust_sizes: false,
+        leave_dirty: false,
+        prepare_record: FileSet::PREPARE_RECORD,
+        make_directories: false,
+    };
+    let own = match &place.subject {
+        Subject::Device { path, bytes } => {
+            let files = || Files::List(vec![path.clone()]);
+            let of = |name: &str, size: u64| FileSet {
+                name: name.into(),
+                files: files(),
+                size: Sizing::Fixed(Bytes(size)),
+                existing: Existing::Reuse,
+                share: Share::ReadOnly,
+                trust_sizes: true,
+                keep: true,
+                ..base.clone()
+            };
+            return vec![of(sets::READ, *bytes), of(sets::CACHED, place.largest), of(sets::STREAMS, *bytes)];
+        }
+        Subject::Directory { own } => own,
+    };
+    let set = |name: &str, count: u32, size: u64, existing: Existing| FileSet {
+        name: name.into(),
+        files: Files::Numbered { prefix: own.join(format!("{name}.")), count },
+        size: Sizing::Fixed(Bytes(size)),
+        existing,
+        ..base.clone()
+    };
+    let (streams, each) = (effort.most_streams, place.each_stream(effort.most_streams));
+    let mut all = vec![
+        set(sets::READ, 1, place.largest, Existing::Reuse),
+        set(sets::CACHED, 1, place.cached(), Existing::Reuse),
+        set(sets::WRITTEN, 1, place.largest, Existing::Reuse),
+        set(sets::CELL, 1, place.largest, Existing::Refuse),
+        set(sets::STREAMS, streams, each, Existing::Reuse),
+        set(sets::STREAMS_NEW, streams, each, Existing::Refuse),
+        set(sets::SUSTAINED, 1, place.sustained, Existing::Reuse),
+    ];
+    all.push(FileSet {
+        name: sets::SMALL.into(),
+        files: Files::Tree(Tree {
+            root: own.join("tree"),
+            entries: place.small_files,
+            leaf_directories: 0,
+            width: Sizing::Fixed(Bytes(100)),
+            gamma_thousandths: 0,
+            depth: None,
+        }),
+        size: Sizing::Fixed(BLOCK),
+        // Half of them are there at first, the others are room for those that are created.
+        preallocated_percent: 50,
+        existing: Existing::Refuse,
+        ..base
+    });
+    all
+}

@@ -1,0 +1,45 @@
+//! The same work by one, two and more streams at once, through the page cache and past it.
+
+use super::plan::{BLOCK, MIB, Plan, Stage, Step, sets};
+use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, Timed};
+
+const STAGE: Stage =
+    Stage("scaling", "The same work by one, two and more streams at once, each on a file of its own.");
+
+pub fn add(plan: &mut Plan<'_>) {
+    let each = if plan.writes() {
+        plan.place.each_stream(plan.effort.most_streams)
+    } else {
+        plan.place.read_bytes()
+    };
+    let time = plan.effort.phase;
+    for streams in plan.effort.streams() {
+        let random = Stream {
+            access: Access::Permuted,
+            amount: Amount::Endless,
+            ..Stream::new(sets::STREAMS, Direction::Read, BLOCK)
+        };
+        let files = plan.prepare(sets::STREAMS);
+        if plan.place.direct {
+            let direct = Plan::by_worker(Stream { open: plan.open_direct(), ..random.clone() });
+            let step =
+                Step::new(STAGE, "parallel direct reads", direct, time).sizes(each, BLOCK.0).streams(streams);
+            plan.push(step.before(files.clone()).cold());
+        }
+        if !plan.writes() {
+            continue;
+        }
+        let mut warm = files;
+        warm.push(Action::Warm(sets::STREAMS.into()));
+        let step =
+            Step::new(STAGE, "parallel cached reads", Plan::by_worker(random), time).sizes(each, BLOCK.0);
+        plan.push(step.streams(streams).before(warm));
+        let record = MIB.min(each);
+        let write = Plan::by_worker(Stream {
+            timed: Timed { fsync: true, ..Timed::default() },
+            ..Stream::new(sets::STREAMS_NEW, Direction::Write, Bytes(record))
+        });
+        let step = Step::new(STAGE, "parallel writers", write, time).sizes(each, record).streams(streams);
+        plan.push(step.before(vec![Action::Recreate(sets::STREAMS_NEW.into())]));
+    }
+}

@@ -1,0 +1,116 @@
+//! The surfaces of file size by record size: few cells where they are flat, many at their knees. The cells of the three tests take turns, so
+//! that each has its share of the time.
+
+use super::plan::{Plan, Stage, Step, sets};
+use fathom_compare::adaptive::{Node, Sampler};
+use fathom_record::Run;
+use fathom_report::survey::lattice::Lattice;
+use fathom_workload::{Action, Amount, Bytes, Direction, Stream, Timed};
+
+const STAGE: Stage = Stage(
+    "surface",
+    "One stream, sequential, over file sizes and record sizes, where something changes. Writes include the fsync; cold reads start with evicted pages.",
+);
+/// A test is content when it expects to be wrong by no more.
+const TOLERANCE: f64 = 0.1;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Write,
+    Cold,
+    Cached,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write to fsync",
+            Self::Cold => "cold read",
+            Self::Cached => "cached read",
+        }
+    }
+}
+
+struct Test {
+    kind: Kind,
+    sampler: Sampler,
+    /// The cell that is measured now, and its phase.
+    asked: Option<(Node, usize)>,
+}
+
+/// All surfaces of a survey.
+pub struct Surfaces {
+    lattice: Lattice,
+    tests: Vec<Test>,
+    turn: usize,
+}
+
+impl Surfaces {
+    /// `None` where files are too small for a surface.
+    pub fn new(plan: &Plan<'_>) -> Option<Self> {
+        let lattice = Lattice::of(plan.place.largest)?;
+        let kinds: &[Kind] =
+            if plan.writes() { &[Kind::Write, Kind::Cold, Kind::Cached] } else { &[Kind::Cold] };
+        let tests: Option<Vec<Test>> = kinds
+            .iter()
+            .map(|&kind| Some(Test { kind, sampler: lattice.sampler(TOLERANCE)?, asked: None }))
+            .collect();
+        Some(Self { lattice, tests: tests?, turn: 0 })
+    }
+
+    /// The phase of the next cell; `None` when every test is content, or in a hurry when each has its first cells.
+    pub fn next(&mut self, plan: &mut Plan<'_>, run: &Run, hurry: bool) -> Option<usize> {
+        for _ in 0..self.tests.len() {
+            let at = self.turn;
+            self.turn = (at + 1) % self.tests.len();
+            let test = self.tests.get_mut(at)?;
+            if let Some((node, number)) = test.asked.take() {
+                let phase = run.phases.iter().find(|p| p.seq as usize == number && !p.failed());
+                test.sampler
+                    .tell(node, phase.and_then(fathom_record::Phase::bytes_per_s).unwrap_or(f64::NAN));
+            }
+            let begun = test.sampler.expected_error().is_some();
+            let Some(node) = test.sampler.next_node().filter(|_| !(hurry && begun)) else { continue };
+            let number = cell(plan, test.kind, &self.lattice, node);
+            test.asked = Some((node, number?));
+            return number;
+        }
+        None
+    }
+
+    /// Every cell of every surface, for the comparison with sampling.
+    pub fn all(&self, plan: &mut Plan<'_>) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        for test in &self.tests {
+            for row in 0..self.lattice.rows.len() {
+                for column in 0..self.lattice.columns.len() {
+                    numbers.extend(cell(plan, test.kind, &self.lattice, (column, row)));
+                }
+            }
+        }
+        numbers
+    }
+}
+
+fn cell(plan: &mut Plan<'_>, kind: Kind, lattice: &Lattice, (column, row): Node) -> Option<usize> {
+    let (&record, &size) = (lattice.columns.get(column)?, lattice.rows.get(row)?);
+    let stream = |set: &str, direction| Stream {
+        length: Some(Bytes(size)),
+        ..Stream::new(set, direction, Bytes(record))
+    };
+    let (stream, before) = match kind {
+        Kind::Write => {
+            let write = stream(sets::CELL, Direction::Write);
+            let timed = Timed { fsync: true, ..Timed::default() };
+            (Stream { timed, ..write }, vec![Action::Recreate(sets::CELL.into())])
+        }
+        Kind::Cold => (stream(sets::READ, Direction::Read), plan.prepare(sets::READ)),
+        Kind::Cached => {
+            let mut before = plan.prepare(sets::WRITTEN);
+            before.push(Action::Warm(sets::WRITTEN.into()));
+            (Stream { amount: Amount::Endless, ..stream(sets::WRITTEN, Direction::Read) }, before)
+        }
+    };
+    let step = Step::new(STAGE, kind.name(), stream, plan.effort.cell).sizes(size, record).before(before);
+    Some(plan.push(if kind == Kind::Cold { step.cold() } else { step }))
+}

@@ -1,0 +1,40 @@
+//! One long write, round and round a file that is as large as the place allows: does the rate last, or was it that of a cache?
+
+use super::plan::{MIB, Plan, Stage, Step, sets};
+use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery};
+
+const STAGE: Stage = Stage(
+    "sustained",
+    "1 MiB after the other for as long as the survey has time: whether the rate lasts when the caches on the way are full.",
+);
+/// Points of the course over time.
+const POINTS: u64 = 60;
+
+/// Adds it, `time` long, and gives its number.
+pub fn add(plan: &mut Plan<'_>, time: Duration) -> Option<usize> {
+    if !plan.writes() {
+        return None;
+    }
+    let record = MIB.min(plan.place.sustained);
+    let mut stream = Stream {
+        amount: Amount::Endless,
+        open: plan.open_direct(),
+        sync_after: true,
+        ..Stream::new(sets::SUSTAINED, Direction::Write, Bytes(record))
+    };
+    if plan.place.direct {
+        if let Some(backend) = plan.several_in_flight() {
+            stream.backend = backend;
+            stream.queue_depth = 4;
+        }
+    } else {
+        // Else it would be the page cache that is filled.
+        stream.sync_every = Some(SyncEvery { writes: 16, ..SyncEvery::default() });
+    }
+    let step = Step::new(STAGE, "sustained write", stream, time).sizes(plan.place.sustained, record);
+    let number = plan.push(step);
+    if let Some(phase) = plan.workload.phases.last_mut() {
+        phase.interval = Duration(time.0 / POINTS).max(Duration(100_000_000));
+    }
+    Some(number)
+}

@@ -1,0 +1,117 @@
+//! What keeps a run while it is measured: phase by phase in the store, and at the end what could not be stored in time.
+
+use crate::line::Common;
+use crate::{console, state};
+use fathom_record::{Phase, Run, Store};
+
+/// Keeps the run in the store, as far as that is wanted and possible. A store that fails is a warning: the measurement goes on, and what is
+/// missing is stored at its end if that can be done then.
+pub struct Keeper {
+    store: Option<Store>,
+    /// A phase could not be stored. No other is tried before the end: a store that is locked would be waited for every time.
+    behind: bool,
+}
+
+impl Keeper {
+    pub fn open(common: &Common, run: &Run) -> Self {
+        if common.no_store {
+            return Self { store: None, behind: false };
+        }
+        let opened = state::store(common.store.as_deref()).and_then(|mut store| {
+            store.begin(run)?;
+            Ok(store)
+        });
+        match opened {
+            Ok(store) => Self { store: Some(store), behind: false },
+            Err(e) => {
+                console::warning(&format!("this run will not be kept: {e:#}"));
+                Self { store: None, behind: false }
+            }
+        }
+    }
+
+    pub fn phase(&mut self, run_id: &str, phase: &Phase) {
+        if let Some(store) = self.store.as_mut().filter(|_| !self.behind)
+            && let Err(e) = store.append_phase(run_id, phase)
+        {
+            console::warning(&format!(
+                "phase {} could not be stored; the store is tried again at the end: {e}",
+                phase.name
+            ));
+            self.behind = true;
+        }
+    }
+
+    /// Whether the run is in the store.
+    pub fn close(self, run: &Run) -> bool {
+        let Some(mut store) = self.store else { return false };
+        // Of a phase that is there already only what is new is written.
+        let missing = if self.behind { run.phases.as_slice() } else { &[] };
+        let done = missing
+            .iter()
+            .try_for_each(|phase| store.append_phase(&run.id, phase))
+            .and_then(|()| run.doubts.iter().try_for_each(|d| store.append_doubt(&run.id, d)))
+            .and_then(|()| run.trust.iter().try_for_each(|t| store.append_trust(&run.id, t)))
+            .and_then(|()| store.finish(run))
+            .and_then(|()| store.close());
+        if let Err(e) = &done {
+            console::warning(&format!("the end of this run could not be stored: {e}"));
+        }
+        done.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::{Axes, Repetition, Status, Worker};
+    use fathom_testkit::TestDir;
+
+    fn phase(seq: u32) -> Phase {
+        let worker = Worker { ops: 1, bytes: 4096, elapsed_ns: 1000, ..Worker::default() };
+        Phase {
+            seq,
+            name: format!("phase {seq}"),
+            axes: Axes::default(),
+            reads: true,
+            writes: false,
+            sync_in_clock: false,
+            direct: false,
+            repetitions: vec![Repetition { workers: vec![worker], ..Repetition::default() }],
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_stored_in_time_is_stored_at_the_end() {
+        let dir = TestDir::new();
+        let path = dir.path().join("runs.db");
+        let common = Common { store: Some(path.clone()), ..Common::default() };
+        let mut run = Run {
+            id: "20261123T233936-c17c06".into(),
+            label: "survey".into(),
+            dialect: "survey".into(),
+            started_at: "2026-11-23T23:39:36+00:00".into(),
+            status: Status::Running,
+            version: "0".into(),
+            directory: "/d".into(),
+            ..Run::default()
+        };
+        let mut keeper = Keeper::open(&common, &run);
+        run.phases.push(phase(0));
+        keeper.phase(&run.id, &run.phases[0]);
+        run.phases.push(phase(1));
+        // The store refuses it; then it would take the next one, which is not tried.
+        keeper.phase("20990101T000000-000000", &run.phases[1]);
+        assert!(keeper.behind);
+        run.phases.push(phase(2));
+        keeper.phase(&run.id, &run.phases[2]);
+        run.status = Status::Completed;
+        run.ended_at = "2026-11-23T23:40:35+00:00".into();
+        assert!(keeper.close(&run), "it is kept after all");
+        let kept = Store::open(&path).and_then(|store| store.load(&run.id)).expect("the run");
+        assert_eq!(kept.status, Status::Completed);
+        let names: Vec<&str> = kept.phases.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["phase 0", "phase 1", "phase 2"]);
+        assert!(kept.phases.iter().all(|p| p.repetitions.len() == 1), "nothing twice");
+    }
+}

@@ -1,0 +1,96 @@
+//! IOzone's `-+m FILE`: a line for each client, with its host, the directory it works in and the path of its program. Here ranks are the
+//! clients, in the order of the lines: a launcher has started them already, so hosts are checked and programs are ignored.
+
+use std::path::PathBuf;
+
+/// One client.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Client {
+    pub host: String,
+    pub directory: PathBuf,
+}
+
+/// Takes `-+m FILE` out of IOzone's arguments, and has every rank run one of the `-t N` processes. Answers with the clients, none if the
+/// option is not there.
+///
+/// # Errors
+/// What is wrong with the file or its options.
+pub(super) fn take(args: &mut Vec<String>, ranks: u32) -> Result<Vec<Client>, String> {
+    let Some(at) = args.iter().position(|a| a == "-+m") else { return Ok(Vec::new()) };
+    let Some(file) = args.get(at + 1).cloned() else {
+        return Err("iozone: -+m needs the name of a file".into());
+    };
+    args.drain(at..at + 2);
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("iozone: -+m {file}: {e}"))?;
+    let clients = read(&text).map_err(|why| format!("iozone: -+m {file}: {why}"))?;
+    if clients.len() < ranks as usize {
+        return Err(format!("iozone: -+m {file} has {} clients for {ranks} ranks", clients.len()));
+    }
+    let number = args.iter().position(|a| a == "-t").map(|at| at + 1);
+    let joined = args.iter().position(|a| a.strip_prefix("-t").is_some_and(|n| n.parse::<u32>().is_ok()));
+    let asked = match (number, joined) {
+        (Some(at), _) => args.get_mut(at).map(|word| std::mem::replace(word, "1".into())),
+        (None, Some(at)) => Some(std::mem::replace(&mut args[at], "-t1".into()).split_off(2)),
+        (None, None) => {
+            return Err("iozone: -+m belongs to -t N, with as many processes as there are ranks".into());
+        }
+    };
+    if asked.as_deref() != Some(ranks.to_string().as_str()) {
+        return Err(format!(
+            "iozone: -t {} does not go with {ranks} ranks: with -+m every rank is one process",
+            asked.unwrap_or_default()
+        ));
+    }
+    Ok(clients)
+}
+
+/// The lines of the file; those that begin with a blank or # are comments.
+fn read(text: &str) -> Result<Vec<Client>, String> {
+    let mut clients = Vec::new();
+    for (line, number) in text.lines().zip(1u32..) {
+        if line.is_empty() || line.starts_with([' ', '\t', '#']) {
+            continue;
+        }
+        let mut words = line.split_ascii_whitespace();
+        let (Some(host), Some(directory), Some(_program)) = (words.next(), words.next(), words.next()) else {
+            return Err(format!("line {number}: expected a host, a directory and the path of the program"));
+        };
+        clients.push(Client { host: host.into(), directory: directory.into() });
+    }
+    Ok(clients)
+}
+
+/// Whether a rank on `host` is the client that the file means; names may be short or long.
+pub(super) fn is_on(client: &Client, host: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    client.host == "localhost" || client.host == host || short(&client.host) == short(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_clients_and_every_rank_is_one_process() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(
+            file.path(),
+            "# two hosts\na /mnt/one /usr/bin/iozone\nb.site /mnt/two /usr/bin/iozone\n",
+        )
+        .unwrap();
+        let name = file.path().display().to_string();
+        let words = |text: &str| text.split(' ').map(|w| w.replace('F', &name)).collect::<Vec<_>>();
+        let mut args = words("-+m F -t 2 -s 4m -i 0");
+        let clients = take(&mut args, 2).unwrap();
+        assert_eq!(args, words("-t 1 -s 4m -i 0"));
+        assert_eq!(clients[1].directory, PathBuf::from("/mnt/two"));
+        assert!(is_on(&clients[1], "b") && !is_on(&clients[0], "b"));
+        let wrong = |text: &str, ranks| take(&mut words(text), ranks).unwrap_err();
+        assert!(wrong("-+m F -t 2 -i 0", 3).contains("2 clients for 3 ranks"));
+        assert!(wrong("-+m F -t 4 -i 0", 2).contains("-t 4 does not go with 2 ranks"));
+        assert!(wrong("-+m F -i 0", 2).contains("belongs to -t"));
+        assert!(wrong("-t 2 -+m", 2).contains("needs the name"));
+        assert_eq!(take(&mut words("-t 2 -i 0"), 2), Ok(Vec::new()));
+        assert!(read("a /mnt\n").unwrap_err().contains("line 1"));
+    }
+}

@@ -1,0 +1,108 @@
+//! The clocks of hosts: how far each is from that of rank 0, and a time to start that is the same for all.
+//!
+//! A rank asks its parent in the tree for the time, again and again, and believes the answer that came back quickest: it is wrong by
+//! half the way there and back at most. The parent's own distance is added.
+
+use super::circle::{Circle, PING, PONG};
+use crate::observing::monotonic_ns;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Questions before a phase.
+const ROUNDS: u32 = 60;
+/// From the time that rank 0 names until it comes.
+const LEAD: Duration = Duration::from_millis(20);
+
+/// How far a clock is from that of rank 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Offset {
+    /// To be added to rank 0's time, ns.
+    pub ns: i64,
+    /// It is wrong by this at most.
+    pub error_ns: u64,
+}
+
+/// Measures the distance. All ranks do it together.
+pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
+    let mut mine = Offset::default();
+    if let Some(parent) = circle.parent() {
+        let mut best: Option<Offset> = None;
+        for round in 0..ROUNDS {
+            let before = monotonic_ns();
+            circle.team.send(parent, PING, &[u8::from(round + 1 == ROUNDS)]);
+            let answer = spin(circle, |c| c.take(PONG, Some(parent)))?;
+            let after = monotonic_ns();
+            let Some((theirs, of_theirs)) = read(&answer.bytes) else { continue };
+            let way = after.saturating_sub(before);
+            let middle = before + way / 2;
+            let found = Offset {
+                ns: (i128::from(middle) - i128::from(theirs)) as i64 + of_theirs.ns,
+                error_ns: way.div_ceil(2).saturating_add(of_theirs.error_ns),
+            };
+            if best.is_none_or(|b| found.error_ns < b.error_ns) {
+                best = Some(found);
+            }
+        }
+        mine = best.unwrap_or_default();
+    }
+    let mut asking = circle.children();
+    while !asking.is_empty() {
+        let ping = spin(circle, |c| c.take(PING, None))?;
+        circle.team.send(ping.from, PONG, &written(monotonic_ns(), mine));
+        if ping.bytes.first() == Some(&1) {
+            asking.retain(|&child| child != ping.from);
+        }
+    }
+    Some(mine)
+}
+
+/// All of them agree on a time. `mine` is this rank's distance. Answers with this rank's clock.
+pub(super) fn agree(circle: &mut Circle, mine: Offset) -> Option<u64> {
+    let named = circle.is_first().then(|| monotonic_ns() + LEAD.as_nanos() as u64);
+    let named = circle.tell(named)?;
+    Some(named.saturating_add_signed(mine.ns))
+}
+
+/// As [`Circle::wait`], without sleep: what is waited for is on its way.
+fn spin<T>(circle: &mut Circle, mut for_what: impl FnMut(&mut Circle) -> Option<T>) -> Option<T> {
+    loop {
+        for _ in 0..64 {
+            circle.tend();
+            if let Some(found) = for_what(circle) {
+                return Some(found);
+            }
+            std::thread::yield_now();
+        }
+        if circle.broken().is_some() {
+            return None;
+        }
+    }
+}
+
+fn written(now: u64, offset: Offset) -> [u8; 24] {
+    let mut bytes = [0; 24];
+    let (time, rest) = bytes.split_at_mut(8);
+    let (ns, error) = rest.split_at_mut(8);
+    time.copy_from_slice(&now.to_le_bytes());
+    ns.copy_from_slice(&offset.ns.to_le_bytes());
+    error.copy_from_slice(&offset.error_ns.to_le_bytes());
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Option<(u64, Offset)> {
+    let word = |at: usize| bytes.get(at..at + 8)?.try_into().ok();
+    let ns = i64::from_le_bytes(word(8)?);
+    Some((u64::from_le_bytes(word(0)?), Offset { ns, error_ns: u64::from_le_bytes(word(16)?) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let offset = Offset { ns: -5_000_000_000, error_ns: 77 };
+        assert_eq!(read(&written(u64::MAX, offset)), Some((u64::MAX, offset)));
+        assert_eq!(read(&[1, 2]), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! The command line of `fathom-mpi`: the commands of `fathom` that measure, and what is said of ranks before them.
+
+use crate::exit;
+use crate::line::{Common, Conditions, DropIn};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fathom_workload::Layout;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// How fast is this file system, measured from many processes on many hosts? Started by mpirun or srun
+#[derive(Debug, Parser)]
+#[command(
+    name = "fathom-mpi",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "Examples:
+  mpirun -n 16 fathom-mpi run examples/mpi/ior-easy.toml    a file per rank
+  mpirun -n 16 fathom-mpi --shared strided fio job.fio      every rank its records of one file
+  srun --mpi=pmix -n 64 fathom-mpi -o page.html run ior-hard.toml
+  mpirun -n 4 fathom-mpi iozone -t 4 -+m clients -s 1g -r 1m -i 0 -i 1
+
+Every rank executes the whole command line: its groups are a group of the workload for each
+rank. Rank 0 prints the result and keeps the run. docs/mpi.md says more."
+)]
+pub(super) struct Line {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ranks: Wishes,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What is said of ranks.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Wishes {
+    /// All ranks work on the same files; this part of each [default: every rank has files of its own]
+    #[arg(long, value_name = "PART")]
+    pub shared: Option<Part>,
+    /// In phases that only read, ranks work on what a rank of the next host wrote
+    #[arg(long)]
+    pub reorder: bool,
+    /// After a stop by time, ranks go on uncounted until all have written as much
+    #[arg(long)]
+    pub wear_out: bool,
+    /// A rank that says nothing for so many seconds is taken for dead
+    #[arg(long, value_name = "SECONDS", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    pub lost_after: u64,
+    /// Also write a page, or another form by the file's ending
+    #[arg(short, long, global = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the record as JSON instead of the summary
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// A rank's part of a shared file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Part {
+    /// All of it
+    Whole,
+    /// A piece for each rank, one behind the other
+    Segmented,
+    /// Every so many-th record
+    Strided,
+}
+
+impl Part {
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Whole => Layout::Whole,
+            Self::Segmented => Layout::Segmented,
+            Self::Strided => Layout::Strided,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// A workload file: the native format (.toml), a script of Filebench (.f), or a job file of fio (.fio)
+    Run(RunRanks),
+    /// IOzone's command line; with -+m, clients are ranks
+    #[command(disable_help_flag = true)]
+    Iozone(DropIn),
+    /// SysBench's fileio test on files that are prepared: all ranks work on them
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Sysbench(DropIn),
+    /// A script of Filebench with one run
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Filebench(DropIn),
+    /// fio's job files and command lines
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Fio(DropIn),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunRanks {
+    /// The workload
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub conditions: Conditions,
+}
+
+impl Command {
+    /// The words by which `fathom sweep` names it, too.
+    pub fn words(&self) -> Vec<OsString> {
+        let drop_in = |name: &str, args: &DropIn| {
+            std::iter::once(OsString::from(name)).chain(args.args.iter().cloned()).collect()
+        };
+        match self {
+            Self::Run(run) => vec![run.file.clone().into_os_string()],
+            Self::Iozone(args) => drop_in("iozone", args),
+            Self::Sysbench(args) => drop_in("sysbench", args),
+            Self::Filebench(args) => drop_in("filebench", args),
+            Self::Fio(args) => drop_in("fio", args),
+        }
+    }
+}
+
+impl Line {
+    /// The options of the run loop.
+    pub fn common(&self) -> Common {
+        match &self.command {
+            Command::Run(run) => self.common.under(&run.conditions),
+            _ => self.common.clone(),
+        }
+    }
+}
+
+/// Reads it; every rank does.
+pub(super) fn parse(words: &[OsString]) -> Result<Line, String> {
+    Line::try_parse_from(words).map_err(|e| e.to_string())
+}
+
+/// See [`super::answer_alone`]. Of many ranks that come here the first one speaks.
+pub(super) fn answer_alone(words: &[OsString]) -> Option<u8> {
+    let error = Line::try_parse_from(words).err()?;
+    const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+    let number = NUMBERS.iter().find_map(std::env::var_os);
+    if number.is_none_or(|n| n == "0") {
+        let _ = error.print();
+    }
+    Some(if error.use_stderr() { exit::USAGE } else { exit::DONE })
+}

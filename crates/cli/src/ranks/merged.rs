@@ -1,0 +1,82 @@
+//! The record of all ranks, on rank 0: each phase is kept as soon as all shares are joined, so that what was measured survives whatever
+//! comes next. At the end it says of every rank who it was, how far its clock was off, and when it was at work.
+
+use super::clocks::Offset;
+use super::seats::Seats;
+use crate::keeper::Keeper;
+use crate::line::Common;
+use crate::run_loop;
+use fathom_observe::trust;
+use fathom_record::ranks::{RankTimes, Share};
+use fathom_record::{Phase, Run, Status};
+use serde_json::json;
+
+/// When the ranks were at work in one repetition of a phase.
+pub(super) struct Times {
+    pub name: String,
+    pub seq: u32,
+    pub repetition: u32,
+    pub ranks: Vec<RankTimes>,
+}
+
+pub(super) struct Merged {
+    pub run: Run,
+    pub times: Vec<Times>,
+    keeper: Keeper,
+}
+
+impl Merged {
+    pub fn new(run: Run, common: &Common) -> Self {
+        let keeper = Keeper::open(common, &run);
+        Self { run, times: Vec::new(), keeper }
+    }
+
+    /// Takes a phase of all ranks.
+    pub fn take(&mut self, share: Share) {
+        let (mut phase, ranks) = share.finish();
+        let Some(mut repetition) = phase.repetitions.pop() else { return };
+        repetition.steady = repetition.steady.take().or_else(|| trust::judge_steadiness(&repetition));
+        self.times.push(Times { name: phase.name.clone(), seq: phase.seq, repetition: repetition.n, ranks });
+        let at = self.run.phases.iter().position(|p| p.seq == phase.seq).unwrap_or_else(|| {
+            self.run.phases.push(Phase { repetitions: Vec::new(), ..phase });
+            self.run.phases.len() - 1
+        });
+        self.run.phases[at].repetitions.push(repetition);
+        self.keeper.phase(&self.run.id, &self.run.phases[at]);
+    }
+
+    /// Says who took part.
+    pub fn introduce(&mut self, seats: &Seats, carrier: &str, offsets: &[(u32, Offset, Offset)]) {
+        let one = |who: &super::seats::Who| {
+            let of = offsets.iter().find(|o| o.0 == who.rank).map(|o| (o.1, o.2)).unwrap_or_default();
+            json!({
+                "rank": who.rank, "host": who.host, "machine": who.machine, "pid": who.pid,
+                "clock_offset_ns": of.0.ns, "clock_error_ns": of.0.error_ns,
+                "clock_offset_end_ns": of.1.ns, "clock_error_end_ns": of.1.error_ns,
+            })
+        };
+        let seats: Vec<_> = seats.0.iter().map(one).collect();
+        let phases: Vec<_> = self
+            .times
+            .iter()
+            .map(|t| json!({ "phase": t.seq, "name": t.name, "repetition": t.repetition, "ranks": t.ranks }))
+            .collect();
+        if let Some(environment) = self.run.environment.as_object_mut() {
+            environment
+                .insert("ranks".into(), json!({ "carrier": carrier, "seats": seats, "phases": phases }));
+        }
+    }
+
+    /// Ends the record; whether it is in the store.
+    pub fn close(mut self, error: Option<String>, partial: bool) -> (Run, Vec<Times>, bool) {
+        self.run.status = match (&error, partial) {
+            (Some(_), _) => Status::Failed,
+            (None, true) => Status::Interrupted,
+            (None, false) => Status::Completed,
+        };
+        self.run.error = error;
+        self.run.ended_at = run_loop::rfc3339(&jiff::Zoned::now());
+        let stored = self.keeper.close(&self.run);
+        (self.run, self.times, stored)
+    }
+}

@@ -1,0 +1,133 @@
+//! Who the ranks are: which host each is on, who speaks for a host and for a machine, and how far away the next host's ranks are.
+
+use super::circle::Circle;
+use fathom_workload::ranks::Seat;
+use serde::{Deserialize, Serialize};
+
+/// A rank and where it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Who {
+    pub rank: u32,
+    pub host: String,
+    /// The same on all hosts (containers, network namespaces) that are one machine.
+    pub machine: String,
+    pub pid: u32,
+    /// fathom's version: ranks of different ones would not understand each other.
+    pub version: String,
+}
+
+impl Who {
+    fn me(rank: u32) -> Self {
+        let text =
+            |path: &str| std::fs::read_to_string(path).map(|t| t.trim().to_owned()).unwrap_or_default();
+        Self {
+            rank,
+            host: text("/proc/sys/kernel/hostname"),
+            machine: text("/proc/sys/kernel/random/boot_id"),
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}
+
+/// All ranks, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seats(pub Vec<Who>);
+
+impl Seats {
+    /// Asks everybody. All ranks do it together.
+    pub fn find(circle: &mut Circle) -> Option<Self> {
+        let mine = vec![Who::me(circle.team.rank())];
+        let mut all = circle.collect(mine, |all, more| all.extend(more))?;
+        if let Some(all) = &mut all {
+            all.sort_by_key(|w| w.rank);
+        }
+        circle.tell(all).map(Self)
+    }
+
+    /// The seat of a rank.
+    pub fn seat(&self, rank: u32) -> Seat {
+        let me = self.0.get(rank as usize);
+        Seat {
+            rank,
+            ranks: self.0.len() as u32,
+            shift: self.shift(),
+            first_on_host: self
+                .0
+                .iter()
+                .find(|w| Some(&w.host) == me.map(|m| &m.host))
+                .is_none_or(|w| w.rank == rank),
+        }
+    }
+
+    /// Whether a rank is the first of its machine: it tells of the machine's devices.
+    pub fn tells_of_machine(&self, rank: u32) -> bool {
+        let me = self.0.get(rank as usize).map(|m| &m.machine);
+        self.0.iter().find(|w| Some(&w.machine) == me).is_none_or(|w| w.rank == rank)
+    }
+
+    /// The host of a rank.
+    pub fn host(&self, rank: u32) -> &str {
+        self.0.get(rank as usize).map_or("?", |w| &w.host)
+    }
+
+    /// Hosts and how many ranks each has, in order of their first rank.
+    pub fn hosts(&self) -> Vec<(&str, u32)> {
+        let mut hosts: Vec<(&str, u32)> = Vec::new();
+        for who in &self.0 {
+            match hosts.iter_mut().find(|h| h.0 == who.host) {
+                Some(host) => host.1 += 1,
+                None => hosts.push((&who.host, 1)),
+            }
+        }
+        hosts
+    }
+
+    /// The least distance at which nobody meets its own host, or as few as possible do.
+    fn shift(&self) -> u32 {
+        let count = self.0.len();
+        if self.hosts().len() < 2 {
+            return 0;
+        }
+        let meets =
+            |shift: usize| (0..count).filter(|&r| self.0[r].host == self.0[(r + shift) % count].host).count();
+        (1..count).min_by_key(|&shift| meets(shift)).unwrap_or(0) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seats(hosts: &[&str]) -> Seats {
+        let who = |(rank, host): (u32, &&str)| Who {
+            rank,
+            host: (*host).into(),
+            machine: "m".into(),
+            ..Who::default()
+        };
+        Seats((0..).zip(hosts).map(who).collect())
+    }
+
+    #[test]
+    fn nobody_reads_what_its_own_host_wrote_however_ranks_are_spread() {
+        for hosts in [vec!["a", "a", "b", "b"], vec!["a", "b", "a", "b"], vec!["a", "a", "b", "b", "c", "c"]]
+        {
+            let seats = seats(&hosts);
+            for rank in 0..hosts.len() as u32 {
+                assert_ne!(seats.host(rank), seats.host(seats.seat(rank).other()), "{hosts:?}, rank {rank}");
+            }
+        }
+        assert_eq!(seats(&["a", "a", "a"]).seat(1).other(), 1, "one host: everybody its own");
+    }
+
+    #[test]
+    fn one_rank_speaks_for_a_host_and_one_for_a_machine() {
+        let seats = seats(&["a", "b", "a", "b"]);
+        let first: Vec<bool> = (0..4).map(|r| seats.seat(r).first_on_host).collect();
+        assert_eq!(first, [true, true, false, false]);
+        let tells: Vec<bool> = (0..4).map(|r| seats.tells_of_machine(r)).collect();
+        assert_eq!(tells, [true, false, false, false], "namespaces of one kernel share its devices");
+        assert_eq!(seats.hosts(), [("a", 2), ("b", 2)]);
+    }
+}

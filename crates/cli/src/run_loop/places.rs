@@ -1,0 +1,68 @@
+//! Where a workload's files are: whether a device is below them, and whether it is still the same one.
+
+use super::Failure;
+use fathom_observe::device;
+use fathom_workload::{Program, Workload};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Whether anything of the workload can reach a block device: most of what tests the machine itself cannot.
+pub fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
+    let threads = || workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
+    let moves = threads().any(|t| match &t.program {
+        Program::Stream(stream) => stream.backend.has_files(),
+        Program::Flow(_) => true,
+    });
+    moves && !device::stack_of(&nearest_existing(directory)).devices.is_empty()
+}
+
+/// The file system that is measured. When its mount goes, its path leads to what lies below the mount point: files would be made
+/// there, and another disk measured under this one's name.
+pub(super) struct Place {
+    directory: PathBuf,
+    device: Option<u64>,
+}
+
+impl Place {
+    pub fn of(directory: &Path) -> Self {
+        Self { directory: directory.into(), device: Self::device_at(directory) }
+    }
+
+    fn device_at(directory: &Path) -> Option<u64> {
+        directory.metadata().ok().map(|m| m.dev())
+    }
+
+    pub fn still_there(&self) -> Result<(), Failure> {
+        if self.device.is_some() && self.device != Self::device_at(&self.directory) {
+            return Err(Failure::Gone(self.directory.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// Where the files are or will be, each directory once: a set of a million files is not a million places.
+pub(super) fn places_of(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut parents: Vec<&Path> = Vec::new();
+    let mut places = Vec::new();
+    for path in paths {
+        let parent = path.parent().unwrap_or(path);
+        // A file may be a mount point or a link of its own; more than a few in one directory are not looked at singly.
+        if parents.last() != Some(&parent) && !parents.contains(&parent) {
+            parents.push(parent);
+            places.push(nearest_existing(path));
+        }
+        if places.len() >= MOST_PLACES {
+            break;
+        }
+    }
+    places
+}
+
+/// More directories than this are not asked for their devices.
+const MOST_PLACES: usize = 64;
+
+/// The file, or the directory it will be made in.
+fn nearest_existing(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)
+}

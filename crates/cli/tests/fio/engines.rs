@@ -1,0 +1,163 @@
+//! Engines that are not plain reads and writes, beside fio itself: how many operations are counted, and which files are left.
+
+use crate::support::{fio_is_here, json, run, their_json};
+use fathom_testkit::{Fathom, LoopFs, TestDir};
+use serde_json::Value;
+use std::path::Path;
+
+/// Names and sizes of the files in a directory.
+fn left(root: &Path) -> Vec<String> {
+    let mut found: Vec<String> = std::fs::read_dir(root)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.path().extension().is_none_or(|e| e != "state"))
+        .map(|entry| format!("{} {}", entry.file_name().to_string_lossy(), entry.metadata().unwrap().len()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Reads, writes, bytes of both and the error of the first job.
+fn counted(document: &Value) -> [Option<u64>; 5] {
+    let job = &document["jobs"][0];
+    [
+        job["read"]["total_ios"].as_u64(),
+        job["write"]["total_ios"].as_u64(),
+        job["read"]["io_bytes"].as_u64(),
+        job["write"]["io_bytes"].as_u64(),
+        job["error"].as_u64(),
+    ]
+}
+
+#[test]
+fn the_same_is_counted_and_left() {
+    if !fio_is_here("the_same_is_counted_and_left") {
+        return;
+    }
+    for line in [
+        "--ioengine=filecreate --create_on_open=1 --nrfiles=6 --filesize=4k --fallocate=none --openfiles=1",
+        "--ioengine=filecreate --nrfiles=6 --filesize=4k --rw=write",
+        "--ioengine=filestat --nrfiles=6 --filesize=4k",
+        "--ioengine=filestat --nrfiles=6 --filesize=4k --stat_type=statx --loops=3 --rw=write",
+        "--ioengine=filedelete --nrfiles=6 --filesize=4k --unlink=0",
+        "--ioengine=ftruncate --size=64k --bs=16k --rw=write",
+        "--ioengine=falloc --size=64k --bs=16k --rw=write",
+        "--ioengine=falloc --size=64k --bs=16k --rw=read",
+        "--ioengine=posixaio --size=1m --bs=16k --rw=randwrite --iodepth=8",
+        "--ioengine=posixaio --size=1m --bs=16k --rw=read --iodepth=4 --nrfiles=2",
+        "--ioengine=splice --size=1m --bs=256k --rw=write",
+        "--ioengine=splice --size=1m --bs=4k --rw=randread",
+    ] {
+        let line = format!("--name=a {line}");
+        let (ours, other) = (TestDir::new(), TestDir::new());
+        let theirs = their_json(other.path(), &line);
+        let document = json(&Fathom::new().working_in(ours.path()), &line);
+        assert_eq!(counted(&document), counted(&theirs), "{line}");
+        assert_eq!(left(ours.path()), left(other.path()), "{line}");
+    }
+}
+
+#[test]
+fn the_two_parts_of_a_latency_add_up() {
+    // Test 17 of fio's own: a queue in front of the C library's threads.
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let document = json(&fathom, "--name=test --ioengine=posixaio --size=1m --iodepth=16");
+    let read = &document["jobs"][0]["read"];
+    let mean = |key: &str| read[key]["mean"].as_f64().unwrap();
+    assert_eq!(read["slat_ns"]["N"].as_u64(), Some(256));
+    let (parts, whole) = (mean("slat_ns") + mean("clat_ns"), mean("lat_ns"));
+    assert!((parts - whole).abs() <= whole / 100.0, "{parts} {whole}");
+}
+
+#[test]
+fn calls_about_names_have_completion_latencies_alone() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let text = run(&fathom, "--name=a --ioengine=filestat --nrfiles=6 --filesize=4k").expect_code(0).stdout;
+    assert!(text.contains("clat (") && text.contains("clat percentiles"), "{text}");
+    assert!(!text.contains("\n     lat (") && !text.contains("\n  lat ("), "{text}");
+    assert!(text.contains("ioengine=filestat") && text.contains("issued rwts: total=6,0,0,0"), "{text}");
+}
+
+#[test]
+fn computing_moves_nothing_and_is_timed() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=burn --ioengine=cpuio --cpuload=50 --cpuchunks=10000 --runtime=1 --time_based";
+    let document = json(&fathom, line);
+    let read = &document["jobs"][0]["read"];
+    assert_eq!(counted(&document)[2..], [Some(0), Some(0), Some(0)]);
+    // A hundred at most if nobody else wants the CPUs; half of the time it sleeps.
+    let ios = read["total_ios"].as_u64().unwrap();
+    assert!((2..=55).contains(&ios), "{ios}");
+    assert_eq!(read["clat_ns"]["N"].as_u64(), Some(ios));
+    assert!(read["clat_ns"]["min"].as_u64().unwrap() >= 10_000_000, "{read}");
+    let text = run(&fathom, &format!("{line} --numjobs=2 --cpumode=qsort")).expect_code(0).stdout;
+    assert!(text.contains("burn (qsort): ioengine=cpuio, cpuload=50, cpucycle=10000"), "{text}");
+    assert!(
+        text.contains("lat (msec)") && !text.contains("read: IOPS") && !text.contains("READ: bw"),
+        "{text}"
+    );
+    assert_eq!(left(dir.path()), [""; 0]);
+}
+
+#[test]
+fn a_file_system_is_filled() {
+    let Some(fs) = LoopFs::ext4("a_file_system_is_filled").mebibytes(16).mount() else { return };
+    let fathom = Fathom::new();
+    let line = format!("--name=a --directory={} --rw=write --bs=64k --fill_device=1", fs.path().display());
+    let document = json(&fathom, &line);
+    let [_, _, _, Some(bytes), error] = counted(&document) else { panic!("{document}") };
+    assert_eq!(error, Some(0));
+    assert!((4 << 20..16 << 20).contains(&bytes), "{bytes}");
+    assert!(fs.path().join("a.0.0").metadata().unwrap().len() >= bytes);
+    // Without it, that is an error.
+    let full = run(&fathom, &line.replace("--fill_device=1", "--size=64m --fallocate=none"));
+    assert_ne!(full.code, Some(0), "{}", full.stderr);
+}
+
+#[test]
+fn files_of_others_are_neither_removed_nor_cut() {
+    let dir = TestDir::new();
+    std::fs::write(dir.path().join("mine"), [7; 8192]).unwrap();
+    let fathom = Fathom::new().working_in(dir.path());
+    for line in [
+        "--name=a --ioengine=filedelete --filename=mine --filesize=4k",
+        "--name=a --ioengine=ftruncate --filename=mine --size=4k --bs=4k --rw=write",
+        "--name=a --ioengine=falloc --filename=mine --size=8k --rw=read",
+        "--name=a --ioengine=filedelete --filesize=4k --readonly",
+        "--name=a --ioengine=filecreate --filesize=4k --readonly",
+    ] {
+        let outcome = run(&fathom, line);
+        assert_ne!(outcome.code, Some(0), "{line}: {}", outcome.stderr);
+        assert_eq!(std::fs::read(dir.path().join("mine")).unwrap(), [7; 8192], "{line}");
+        assert_eq!(left(dir.path()), ["mine 8192"], "{line}");
+    }
+}
+
+#[test]
+fn a_program_runs_as_long_as_its_job() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let say =
+        "--name=say --ioengine=exec --program=/bin/echo --arguments=hello_%r_%n --runtime=1 --time_based";
+    let document = json(&fathom, say);
+    assert_eq!(counted(&document)[2..], [Some(0), Some(0), Some(0)]);
+    let printed = || std::fs::read_to_string(dir.path().join("say.stdout")).unwrap();
+    assert_eq!(printed(), "hello_1_say\n");
+    // What is there is not lost.
+    let text = run(&fathom, say).expect_code(0).stdout;
+    assert_eq!(printed(), "hello_1_say\nhello_1_say\n");
+    assert!(text.contains("say : program=/bin/echo, arguments=hello_%r_%n"), "{text}");
+    let long = "--name=long --ioengine=exec --program=sleep --arguments=600 --runtime=1 --std_redirect=0";
+    for grace in [0, 5] {
+        let began = std::time::Instant::now();
+        run(&fathom, &format!("{long} --grace_time={grace}")).expect_code(0);
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    }
+    assert!(!dir.path().join("long.stdout").exists());
+    let missing = run(&fathom, "--name=a --ioengine=exec --program=no_such_program_here --runtime=1");
+    assert_ne!(missing.code, Some(0));
+    assert!(missing.stderr.contains("start the program"), "{}", missing.stderr);
+}

@@ -1,0 +1,31 @@
+//! The search for a depth whose latency stays below a target, and what is told of it.
+
+use crate::support::{json, run};
+use fathom_testkit::{Fathom, TestDir, skip};
+
+#[test]
+fn the_depth_that_was_found_is_told_and_one_window_is_measured() {
+    let test = "the_depth_that_was_found_is_told_and_one_window_is_measured";
+    let dir = TestDir::new();
+    if dir.in_memory() {
+        skip(test, "depths are of direct I/O, and the tests' directory lies in memory");
+        return;
+    }
+    let fathom = Fathom::new().working_in(dir.path());
+    let line = "--name=a --rw=randread --size=1m --direct=1 --ioengine=libaio --iodepth=8 --latency_target=100s \
+                --latency_window=100ms --latency_percentile=99.9 --runtime=30 --time_based";
+    let job = json(&fathom, line)["jobs"][0].clone();
+    // Every depth keeps a target of 100 s.
+    assert_eq!(job["latency_depth"].as_u64(), Some(8));
+    assert_eq!(job["latency_target"].as_u64(), Some(100_000_000_000));
+    assert_eq!(job["latency_window"].as_u64(), Some(100_000));
+    assert!(job["read"]["runtime"].as_u64().unwrap() < 10_000, "{}", job["read"]["runtime"]);
+    let text = run(&fathom, line).expect_code(0).stdout;
+    let wanted = "     latency   : target=100000000000, window=100000, percentile=99.90%, depth=8\n";
+    assert!(text.contains(wanted), "{text}");
+    // A target that nobody keeps leaves one operation in flight.
+    let line = line.replace("=100s", "=1us").replace("--runtime=30", "--runtime=1 --latency_run=1");
+    let job = json(&fathom, &line)["jobs"][0].clone();
+    assert_eq!(job["latency_depth"].as_u64(), Some(1));
+    assert!(job["read"]["runtime"].as_u64().unwrap() >= 950, "{}", job["read"]["runtime"]);
+}

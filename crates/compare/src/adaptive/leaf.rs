@@ -1,0 +1,56 @@
+//! A rectangle of the lattice: its corners, the nodes a cut adds, and its halves.
+
+use super::Node;
+
+/// Across which axis a rectangle is cut in two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    AcrossX,
+    AcrossY,
+}
+
+/// A rectangle between nodes.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    /// First and last column.
+    pub x: (usize, usize),
+    /// First and last row.
+    pub y: (usize, usize),
+    /// How far the cells of the cut that made it lay from what was expected; `None` of a first one.
+    pub shown: Option<f64>,
+}
+
+impl Leaf {
+    pub fn new(x: (usize, usize), y: (usize, usize), shown: Option<f64>) -> Self {
+        Self { x, y, shown }
+    }
+
+    /// Left and right at the bottom, then at the top.
+    pub fn corners(&self) -> [Node; 4] {
+        [(self.x.0, self.y.0), (self.x.1, self.y.0), (self.x.0, self.y.1), (self.x.1, self.y.1)]
+    }
+
+    pub fn holds(&self, (x, y): Node) -> bool {
+        (self.x.0..=self.x.1).contains(&x) && (self.y.0..=self.y.1).contains(&y)
+    }
+
+    /// The ends of the line a cut goes along.
+    pub fn new_nodes(&self, way: Way, middle: usize) -> [Node; 2] {
+        match way {
+            Way::AcrossX => [(middle, self.y.0), (middle, self.y.1)],
+            Way::AcrossY => [(self.x.0, middle), (self.x.1, middle)],
+        }
+    }
+
+    pub fn halves(&self, way: Way, middle: usize, shown: f64) -> [Self; 2] {
+        let shown = Some(shown);
+        match way {
+            Way::AcrossX => {
+                [Self::new((self.x.0, middle), self.y, shown), Self::new((middle, self.x.1), self.y, shown)]
+            }
+            Way::AcrossY => {
+                [Self::new(self.x, (self.y.0, middle), shown), Self::new(self.x, (middle, self.y.1), shown)]
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Latencies by I/O priority, for jobs that give single operations one: those without first, then the others as the job names them.
+
+use super::super::plan::Job;
+use fathom_record::{Histogram, PriorityStat};
+
+/// What has one priority.
+#[derive(Clone, Debug, Default)]
+pub struct ByPriority {
+    /// Class, in the bits above the 13th, and level.
+    pub priority: u16,
+    /// From preparing to completion.
+    pub lat: Histogram,
+    /// From submission to completion.
+    pub clat: Histogram,
+}
+
+impl ByPriority {
+    /// Class and level.
+    #[must_use]
+    pub fn parts(&self) -> (u16, u16) {
+        (self.priority >> 13, self.priority & 7)
+    }
+
+    /// The latency that is told: the completion's, or with `lat_percentiles` the whole.
+    #[must_use]
+    pub fn told(&self, job: &Job) -> (&'static str, &Histogram) {
+        if job.report.lat_percentiles { ("lat", &self.lat) } else { ("clat", &self.clat) }
+    }
+}
+
+/// The priority of operations that have none of their own.
+#[must_use]
+pub fn of_job(job: &Job) -> u16 {
+    job.priority.number()
+}
+
+/// Adds what a worker did in one direction.
+pub fn add<'a>(to: &mut Vec<ByPriority>, job: &Job, stats: impl Iterator<Item = &'a PriorityStat>) {
+    let own = of_job(job);
+    let mut write = None;
+    for stat in stats {
+        write = Some(stat.write);
+        let priority = if stat.priority == 0 { own } else { stat.priority };
+        merge(to, priority, [&stat.latency, &stat.completion]);
+    }
+    let Some(write) = write else { return };
+    let named = || job.stream.priorities.iter().filter(|share| share.writes == write);
+    let place = |by: &ByPriority| match by.priority {
+        priority if priority == own => 0,
+        priority => 1 + named().position(|share| share.number() == priority).unwrap_or(usize::MAX - 1),
+    };
+    to.sort_by_key(place);
+}
+
+/// Adds those of another direction: its own order behind what is there.
+pub fn join(to: &mut Vec<ByPriority>, other: &[ByPriority]) {
+    for by in other {
+        merge(to, by.priority, [&by.lat, &by.clat]);
+    }
+}
+
+fn merge(to: &mut Vec<ByPriority>, priority: u16, [lat, clat]: [&Histogram; 2]) {
+    let at = to.iter().position(|by| by.priority == priority).unwrap_or_else(|| {
+        to.push(ByPriority { priority, ..ByPriority::default() });
+        to.len() - 1
+    });
+    if let Some(by) = to.get_mut(at) {
+        by.lat.merge(lat);
+        by.clat.merge(clat);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::planned;
+    use super::*;
+
+    #[test]
+    fn what_has_no_priority_of_its_own_comes_first_and_has_that_of_the_job() {
+        let plan = planned(
+            "--name=a --size=1m --rw=read --ioengine=libaio --direct=1 --prioclass=2 --prio=4 --bs=4k \
+             --cmdprio_bssplit=4k/20/3/1:4k/30/1/2",
+        );
+        let stat = |priority, ns: &[u64]| PriorityStat {
+            priority,
+            latency: Histogram::from_values(ns.iter().copied()),
+            completion: Histogram::from_values(ns.iter().copied()),
+            ..PriorityStat::default()
+        };
+        let stats = [stat(0x2002, &[9]), stat(0x6001, &[5]), stat(0, &[1, 2]), stat(0, &[3])];
+        let mut found = Vec::new();
+        add(&mut found, &plan.jobs[0], stats.iter());
+        let told: Vec<((u16, u16), u64)> = found.iter().map(|by| (by.parts(), by.clat.count())).collect();
+        assert_eq!(told, [((2, 4), 3), ((3, 1), 1), ((1, 2), 1)]);
+        assert_eq!(found[0].told(&plan.jobs[0]).0, "clat");
+    }
+
+    #[test]
+    fn directions_that_are_told_as_one_share_their_priorities() {
+        let by = |priority, ns: &[u64]| ByPriority {
+            priority,
+            lat: Histogram::from_values(ns.iter().copied()),
+            clat: Histogram::from_values(ns.iter().map(|ns| ns - 1)),
+        };
+        let mut mixed = vec![by(0, &[10, 20])];
+        join(&mut mixed, &[by(0, &[30]), by(0x2002, &[5])]);
+        let told: Vec<_> = mixed.iter().map(|by| (by.priority, by.lat.sum_ns(), by.clat.sum_ns())).collect();
+        assert_eq!(told, [(0, 60, 57), (0x2002, 5, 4)]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Commands of the shell before and after a job: `exec_prerun` and `exec_postrun`. What they print goes to `JOB.prerun.txt` and
+//! `JOB.postrun.txt`, as in fio, where it is appended: nothing that is there is lost.
+
+use super::super::Wrong;
+use super::super::general::General;
+use super::super::settings::Settings;
+use super::Notes;
+use fathom_workload::Action;
+
+/// The commands of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// When its files are laid out, before what of them is in memory is dropped, and before the clock.
+    pub before: Option<Action>,
+    /// After it, before its files are removed.
+    pub after: Option<Action>,
+}
+
+/// Runs `$2`, and what it prints is appended to `$1`.
+const SCRIPT: &str =
+    r#"test ! -h "$1" || { echo "$1 is a symbolic link" >&2; exit 1; }; exec >>"$1" 2>&1; eval "$2""#;
+
+/// Reads them.
+pub fn read(s: &Settings, general: &General, clones: u32, notes: &mut Notes) -> Result<Commands, Wrong> {
+    let mut one = |name: &'static str, word: &str| -> Result<Option<Action>, Wrong> {
+        let Some(command) = s.text(name) else { return Ok(None) };
+        if general.read_only {
+            return Err(s.wrong(name, format!("{name}: --readonly runs no commands")));
+        }
+        let file = format!("{}.{word}.txt", s.called());
+        let once = if clones > 1 { ", once for all clones; fio runs it for each" } else { "" };
+        notes.say(format!("{name}: what the command prints is appended to {file}{once}"));
+        let words = ["/bin/sh", "-c", SCRIPT, "sh", file.as_str(), command];
+        Ok(Some(Action::Command(words.map(str::to_owned).into())))
+    };
+    Ok(Commands { before: one("exec_prerun", "prerun")?, after: one("exec_postrun", "postrun")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::Action;
+
+    fn kinds(actions: &[Action]) -> Vec<&'static str> {
+        let kind = |action: &Action| match action {
+            Action::Command(_) => "command",
+            Action::Remove(_) => "remove",
+            Action::Evict(_) => "evict",
+            _ => "make",
+        };
+        actions.iter().map(kind).collect()
+    }
+
+    #[test]
+    fn they_stand_between_laying_out_and_the_clock() {
+        let plan = planned(
+            "--name=a --size=1m --rw=write --verify=md5 --unlink=1 --exec_prerun=date --exec_postrun=date \
+             --name=b --size=1m --rw=read --invalidate=0",
+        );
+        let [first, back] = plan.workload.phases.as_slice() else {
+            panic!("{} phases", plan.workload.phases.len())
+        };
+        assert_eq!(kinds(&first.before), ["make", "make", "command", "evict"]);
+        assert_eq!(kinds(&first.after), [""; 0]);
+        assert_eq!(kinds(&back.before), [""; 0]);
+        assert_eq!(kinds(&back.after), ["command", "remove"]);
+        let Some(Action::Command(words)) = first.before.get(2) else { panic!("no command") };
+        assert_eq!(words[4..], ["a.prerun.txt", "date"]);
+    }
+
+    #[test]
+    fn who_only_reads_runs_none() {
+        let wrong = refused("--readonly --name=a --filename=there --rw=read --exec_prerun=date");
+        assert!(wrong.contains("--readonly runs no commands"), "{wrong}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Errors that do not end a job: `continue_on_error` names kinds of them, `ignore_error` lists their numbers by kind. As in fio 3.33, a
+//! kind without a list has EIO, that of checks EILSEQ, and a list takes the place of these; a kind that has a list need not be named.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use fathom_record::OpError;
+use fathom_workload::{ErrorNumber, PassOver, Stream, Verify};
+
+const KINDS: &str = "continue_on_error";
+const LISTS: &str = "ignore_error";
+const WRONG_DATA: ErrorNumber = ErrorNumber(84);
+
+/// Which kinds of errors a job counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    reads: bool,
+    writes: bool,
+    checks: bool,
+}
+
+impl Counted {
+    /// Whether it counts any.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Whether it counts this one, which ended it.
+    #[must_use]
+    pub fn count(self, error: &OpError) -> bool {
+        match error.call.as_str() {
+            "read" => self.reads,
+            "write" | "fsync" | "trim" | "fallocate" | "ftruncate" => self.writes,
+            "verify" => self.checks,
+            _ => false,
+        }
+    }
+}
+
+/// Puts what a job passes over into its stream, and says which kinds it counts.
+///
+/// # Errors
+/// Lists that cannot be read, and options that do not go with errors that are passed over.
+pub fn apply(s: &Settings, stream: &mut Stream, reads_back: bool) -> Result<Counted, Wrong> {
+    let lists = lists(s)?;
+    let named = s.word(KINDS).unwrap_or("none");
+    let with = |words: &[&str]| words.contains(&named);
+    let counted = Counted {
+        reads: with(&["read", "io", "all", "1"]) || !lists[0].is_empty(),
+        writes: with(&["write", "io", "all", "1"]) || !lists[1].is_empty(),
+        checks: with(&["verify", "all", "1"]) || !lists[2].is_empty(),
+    };
+    if !counted.any() {
+        return Ok(counted);
+    }
+    let option = if lists.iter().all(Vec::is_empty) { KINDS } else { LISTS };
+    refuse(s, option, stream)?;
+    let [reads, writes, checks] = lists;
+    let or = |kind: bool, list: Vec<ErrorNumber>, usual: ErrorNumber| match (kind, list.is_empty()) {
+        (true, true) => vec![usual],
+        _ => list,
+    };
+    let passed = PassOver {
+        reads: or(counted.reads, reads, ErrorNumber::IO),
+        writes: or(counted.writes, writes, ErrorNumber::IO),
+        wrong_data: or(counted.checks, checks, WRONG_DATA).contains(&WRONG_DATA),
+    };
+    let checked = stream.verify != Verify::No || reads_back;
+    if passed.wrong_data && checked && s.on("verify_fatal", false) {
+        return Err(s
+            .wrong("verify_fatal", "verify_fatal: a wrong block cannot end the job and be passed over")
+            .hint("leave it out, or continue_on_error=io"));
+    }
+    if stream.until_full && passed.writes.contains(&ErrorNumber::NO_SPACE) {
+        return Err(s
+            .wrong("fill_device", "fill_device ends the job at ENOSPC, which ignore_error has it pass over")
+            .hint("one of the two"));
+    }
+    stream.pass_over = passed;
+    Ok(counted)
+}
+
+/// What cannot go on behind an error.
+fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wrong> {
+    use fathom_workload::Backend::{Mmap, Splice, Stdio};
+    if matches!(stream.backend, Mmap { .. } | Splice | Stdio { .. }) {
+        let engine = s.word("ioengine").unwrap_or_default();
+        return Err(s
+            .wrong(option, format!("{option}: with ioengine={engine} nothing goes on behind an error"))
+            .hint("psync, pvsync2, libaio, io_uring or posixaio"));
+    }
+    if s.on("error_dump", false) {
+        return Err(s
+            .wrong(
+                "error_dump",
+                "error_dump: of errors that are passed over, how many and the first are told",
+            )
+            .hint("error_dump=0"));
+    }
+    if s.text("number_ios").is_some() {
+        return Err(s
+            .wrong(
+                "number_ios",
+                format!(
+                    "number_ios: with {option}, fio counts only what succeeds, and here what fails counts"
+                ),
+            )
+            .hint("io_size or size"));
+    }
+    Ok(())
+}
+
+/// Those of reads, of writes, of checks.
+fn lists(s: &Settings) -> Result<[Vec<ErrorNumber>; 3], Wrong> {
+    let mut lists: [Vec<ErrorNumber>; 3] = Default::default();
+    let Some(text) = s.text(LISTS) else { return Ok(lists) };
+    let wrong = |message: String, fio: String| {
+        s.wrong(LISTS, message).fio(format!("{fio}\nfio: failed parsing ignore_error={text}\n"))
+    };
+    for (at, list) in text.trim().split(',').enumerate() {
+        let Some(slot) = lists.get_mut(at) else {
+            return Err(wrong(
+                format!("{LISTS}={text}: there are three lists, of reads, writes and checks"),
+                "Illegal error type".into(),
+            ));
+        };
+        for name in list.trim().split(':').filter(|_| !list.trim().is_empty()) {
+            let name = name.trim();
+            let Some(error) = ErrorNumber::of(name) else {
+                return Err(wrong(
+                    format!("{LISTS}={text}: {name:?} is neither the name nor the number of an error"),
+                    format!("Unknown error {name}, please use number value"),
+                ));
+            };
+            slot.push(error);
+        }
+    }
+    Ok(lists)
+}
+
+/// Leaves a stream what errors it can have: the writing of a job checks nothing, its reading back does not write.
+pub fn fit(stream: &mut Stream) {
+    let reads = stream.direction.reads() || stream.keep_written.is_some() || stream.written_by.is_some();
+    if !reads {
+        stream.pass_over.reads.clear();
+    }
+    if !stream.changes_files() && stream.sync_every.is_none() {
+        stream.pass_over.writes.clear();
+    }
+    stream.pass_over.wrong_data &= stream.verify != Verify::No;
+}

@@ -1,0 +1,93 @@
+//! The search for the largest depth whose latency stays below a target.
+
+use super::super::Wrong;
+use super::super::settings::Settings;
+use super::Notes;
+use super::pace::Times;
+use fathom_workload::{AdaptiveDepth, DepthGoal, Duration, Stream};
+
+/// Reads it. When the depth is found, fio goes on for one window and ends the job; so do we, but what `runtime` cuts off is the search, and
+/// the window is measured all the same. With `latency_run` all of it counts, and `runtime` is as ever.
+pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut Notes) -> Result<(), Wrong> {
+    const NAME: &str = "latency_target";
+    let target = s.time(NAME)?;
+    let window = s.time("latency_window")?;
+    let percentile = s.floats("latency_percentile")?.and_then(|list| list.first().copied()).unwrap_or(100.0);
+    let run = s.on("latency_run", false);
+    if target == 0 {
+        return Ok(());
+    }
+    if !(percentile > 0.0 && percentile <= 100.0) {
+        return Err(s.wrong("latency_percentile", "latency_percentile: above 0 and at most 100 is expected"));
+    }
+    if window == 0 {
+        return Err(s
+            .wrong(NAME, "latency_target without latency_window: no time is given in which a depth is judged")
+            .hint("instead: latency_window=5s, or any other time"));
+    }
+    if stream.queue_depth < 2 {
+        return Err(s
+            .wrong(
+                NAME,
+                "latency_target looks for a depth up to iodepth, and this job has one operation in flight",
+            )
+            .hint("instead: iodepth=64, with libaio or io_uring"));
+    }
+    if stream.pace.rate.is_some() {
+        return Err(s
+            .wrong(NAME, "a rate says how much is in flight, and leaves latency_target nothing to find")
+            .hint("instead: one of the two"));
+    }
+    let longest = (times.runtime > 0 && !run).then_some(Duration(times.runtime));
+    stream.adaptive_depth = Some(AdaptiveDepth {
+        goal: DepthGoal::Latency { percentile, at_most: Duration(target) },
+        window: Duration(window),
+        longest,
+        once: !(run || times.runtime > 0 && s.on("time_based", false)),
+        goes_on: run,
+    });
+    if !run {
+        if longest.is_some() {
+            notes.say(format!(
+                "job {}: runtime ends the search of latency_target; after it one latency_window is measured",
+                s.job
+            ));
+        }
+        times.runtime = if times.runtime == 0 { window } else { times.runtime.min(window) };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use super::*;
+
+    const LINE: &str = "--name=a --size=1g --ioengine=io_uring --direct=1 --iodepth=32 --runtime=9 --time_based --latency_target=50us";
+
+    #[test]
+    fn a_window_is_measured_after_the_search_or_all_of_it() {
+        let plan = planned(&format!("{LINE} --latency_window=500ms --latency_percentile=99"));
+        let how = plan.jobs[0].stream.adaptive_depth.unwrap();
+        assert_eq!(how.goal, DepthGoal::Latency { percentile: 99.0, at_most: Duration(50_000) });
+        assert_eq!(
+            (how.window.0, how.longest, how.goes_on),
+            (500_000_000, Some(Duration(9_000_000_000)), false)
+        );
+        assert!(!how.once, "it has no end");
+        assert_eq!(plan.workload.phases[0].stop.time, Some(Duration(500_000_000)));
+        let plan = planned(&format!("{LINE} --latency_window=500ms --latency_run=1"));
+        let how = plan.jobs[0].stream.adaptive_depth.unwrap();
+        assert!(how.goes_on && how.longest.is_none());
+        assert_eq!(plan.workload.phases[0].stop.time, Some(Duration(9_000_000_000)));
+    }
+
+    #[test]
+    fn what_leaves_nothing_to_find_is_refused() {
+        assert!(refused(LINE).contains("without latency_window"));
+        let window = "--latency_window=1s";
+        assert!(refused(&format!("{LINE} {window} --iodepth=1")).contains("up to iodepth"));
+        assert!(refused(&format!("{LINE} {window} --rate_iops=5")).contains("nothing to find"));
+        assert!(refused(&format!("{LINE} {window} --latency_percentile=0")).contains("above 0"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Jobs that lay out their files and do nothing else (`create_only`).
+
+use super::super::Wrong;
+use super::Job;
+use super::files::{Make, Memory};
+
+const WORD: &str = "create_only";
+
+/// Takes from such a job whatever it would do with its files.
+pub fn apply(job: &mut Job) -> Result<(), Wrong> {
+    if !job.settings.on(WORD, false) {
+        return Ok(());
+    }
+    let refuse = |why: &str, hint: &str| Err(job.settings.wrong(WORD, format!("{WORD}: {why}")).hint(hint));
+    if matches!(job.ready.make, Make::Nothing | Make::Empty) {
+        return refuse("its job lays nothing out", "rw=read, or fallocate=native");
+    }
+    if !job.ready.keep {
+        return refuse("unlink=1 would remove what was laid out", "leave one of them out");
+    }
+    if job.commands != super::Commands::default() {
+        return refuse(
+            "nothing runs, so that there is nothing before and after it",
+            "leave exec_prerun and exec_postrun out",
+        );
+    }
+    job.only_lays_out = true;
+    job.ready.memory = Memory::AsFound;
+    (job.reads_back, job.backlog, job.only_reads_back, job.reads_listed) = (false, false, false, false);
+    job.times.exit_all = false;
+    job.steady = None;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use fathom_workload::Action;
+
+    #[test]
+    fn files_are_made_and_nobody_works_on_them() {
+        for (args, made) in [
+            ("--rw=read", Action::Prepare("a".into())),
+            ("--rw=write", Action::Reserve("a".into())),
+            ("--rw=write --verify=md5 --exitall", Action::Reserve("a".into())),
+            ("--rw=write --overwrite=1", Action::Prepare("a".into())),
+            ("--rw=write --fallocate=truncate", Action::Extend("a".into())),
+            ("--rw=write --fallocate=keep", Action::ReserveBehind("a".into())),
+        ] {
+            let plan = planned(&format!("--name=a --size=1m --create_only=1 {args}"));
+            assert_eq!(plan.workload.phases.len(), 1, "{args}");
+            let phase = &plan.workload.phases[0];
+            assert_eq!((phase.before.as_slice(), phase.groups.len()), ([made].as_slice(), 0), "{args}");
+            assert_eq!((plan.jobs[0].places.len(), plan.jobs[0].begins_in), (0, Some(0)), "{args}");
+        }
+    }
+
+    #[test]
+    fn others_work_beside_it() {
+        let plan = planned(
+            "--size=1m --rw=read --name=a --create_only=1 --numjobs=2 --name=b --filename=a.0.0 --name=c --stonewall",
+        );
+        let groups: Vec<usize> = plan.workload.phases.iter().map(|phase| phase.groups.len()).collect();
+        assert_eq!(groups, [1, 1]);
+        assert_eq!(plan.jobs[1].places[0].worker, 0);
+    }
+
+    #[test]
+    fn what_lays_nothing_out_is_refused() {
+        for args in [
+            "--rw=write --fallocate=none",
+            "--ioengine=null",
+            "--rw=write --create_on_open=1",
+            "--rw=read --unlink=1",
+        ] {
+            let wrong = refused(&format!("--name=a --size=1m --create_only=1 {args}"));
+            assert!(wrong.contains("create_only: "), "{args}: {wrong}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What `loops`, `io_size` and `number_ios` come to together, as fio 3.33 was seen to take them: `number_ios` is that of one loop, and
+//! with `loops` a job ends with a whole pass.
+
+/// Bytes of all loops, where `io_size` is given and a pass has so many.
+pub fn bytes(io_size: u64, pass: u64, loops: u64) -> u64 {
+    if loops == 1 {
+        return io_size;
+    }
+    let passes = if io_size > pass { io_size.div_ceil(pass.max(1)).saturating_mul(pass) } else { 0 };
+    io_size.min(pass).saturating_mul(loops).max(passes)
+}
+
+/// Operations of all loops, of which each has `limit` at most, and all together have `all`.
+pub fn operations(limit: u64, all: u64, loops: u64) -> u64 {
+    limit.saturating_mul(loops).min(all).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::planned;
+    use fathom_workload::{Amount, Program};
+
+    /// Operations of 1 KiB.
+    fn done(args: &str) -> u64 {
+        let plan = planned(&format!("--name=a --bs=1k {args}"));
+        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else {
+            panic!("a flow")
+        };
+        let pass = stream.length.map_or(0, |length| length.0 >> 10);
+        match stream.amount {
+            Amount::Pass => pass,
+            Amount::Passes(n) => n * pass,
+            Amount::Operations(n) => n,
+            Amount::Bytes(bytes) => bytes.0.div_ceil(1024),
+            Amount::Endless => u64::MAX,
+        }
+    }
+
+    #[test]
+    fn amounts_are_those_of_fio() {
+        // Counts of fio 3.33.
+        for (args, count) in [
+            ("--size=4k --io_size=8k --loops=2", 8),
+            ("--size=4k --io_size=8k --loops=3", 12),
+            ("--size=4k --io_size=6k --loops=2", 8),
+            ("--size=4k --io_size=17k", 17),
+            ("--size=4k --io_size=17k --loops=2", 20),
+            ("--size=8k --io_size=20k --loops=2", 24),
+            ("--size=4k --io_size=16k --loops=5", 20),
+            ("--size=8k --io_size=4k --loops=3", 12),
+            ("--size=8k --number_ios=3 --loops=3", 9),
+            ("--size=8k --number_ios=12 --loops=2", 16),
+            ("--size=16k --number_ios=30 --loops=3", 48),
+            ("--size=8k --io_size=16k --number_ios=12", 12),
+            ("--size=8k --io_size=32k --number_ios=12 --loops=2", 24),
+            ("--size=8k --io_size=32k --number_ios=5 --loops=2", 10),
+            ("--size=8k --io_size=32k --number_ios=9 --loops=3", 27),
+            ("--size=8k --io_size=32k --number_ios=9 --loops=5", 40),
+            ("--size=8k --io_size=4k --number_ios=3 --loops=3", 9),
+            ("--size=8k --number_ios=3 --time_based --runtime=1", u64::MAX),
+            ("--size=8k --io_size=20k --loops=2 --nrfiles=2", 24),
+            ("--size=8k --nrfiles=2 --loops=3 --number_ios=3", 9),
+        ] {
+            assert_eq!(done(args), count, "{args}");
+        }
+    }
+}

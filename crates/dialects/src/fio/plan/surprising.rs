@@ -1,0 +1,52 @@
+//! Values that fio reads unlike people do: fathom reads them as fio does, and says so.
+
+use super::super::settings::Settings;
+use super::super::{number, split, table, three};
+use super::Notes;
+
+/// What is written in a way that fio reads otherwise than people do.
+pub fn warn(s: &Settings, notes: &mut Notes) {
+    for (_, setting) in s.all() {
+        let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
+        if let Some(value) = setting.value.as_deref().filter(|v| !text && number::has_bracket_left_over(v)) {
+            notes.say(format!(
+                "{}={value}: as in fio, the bracket behind the number counts for nothing",
+                setting.row.name
+            ));
+        }
+        let bytes = matches!(
+            setting.row.kind,
+            table::Kind::Bytes
+                | table::Kind::Range
+                | table::Kind::Size
+                | table::Kind::BytesTriple
+                | table::Kind::RangeTriple
+                | table::Kind::SplitTriple
+        );
+        let Some(value) = setting.value.as_deref().filter(|_| bytes) else { continue };
+        if setting.row.kind == table::Kind::RangeTriple && value.contains('/') {
+            notes.say(format!(
+                "{}={value}: as in fio, only the first two sizes count, and no shares; bssplit has them",
+                setting.row.name
+            ));
+        }
+        if setting.row.name == "bssplit" && split::leaves_something(value) {
+            notes.say(format!("bssplit={value}: as in fio, what is left of 100 % goes to the largest share"));
+        }
+        if setting.row.kind == table::Kind::BytesTriple && three::looks_like_a_range(value) {
+            let name = setting.row.name;
+            let range = if name == "bs" { "; bsrange=LOW-HIGH is a range" } else { "" };
+            notes.say(format!(
+                "{name}={value}: as in fio, these are values for reads, writes and trims, which commas separate{range}"
+            ));
+        }
+        if s.kb_base() == 1024 && number::has_surprising_suffix(value) {
+            notes.say(format!(
+                "{}={value}: with kb_base=1024, fio takes kib, mib and gib for powers of ten; k, m and g are powers of two",
+                setting.row.name
+            ));
+        }
+    }
+    // Asked for so that they count as read; the defaults are what fathom does.
+    let _ = (s.text("name"), s.text("description"));
+}

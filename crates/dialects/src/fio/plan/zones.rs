@@ -1,0 +1,109 @@
+//! `random_distribution=zoned_abs`: zones that have a number of bytes. What lies behind them is never visited, as in fio 3.33.
+
+use super::super::Wrong;
+use super::super::number;
+use super::super::settings::Settings;
+use super::Part;
+use fathom_workload::{Access, Stream, Zone};
+
+const WORD: &str = "random_distribution";
+
+/// Turns zones of bytes into shares of the region, once that is known.
+///
+/// # Errors
+/// Zones that cannot be read, or do not fit; clones whose regions differ.
+pub fn apply(s: &Settings, stream: &mut Stream, parts: &[Part]) -> Result<(), Wrong> {
+    if s.word(WORD) != Some("zoned_abs") || !matches!(stream.access, Access::Zoned(_)) {
+        return Ok(());
+    }
+    let wrong = |why: String| s.wrong(WORD, format!("{WORD}=zoned_abs: {why}"));
+    let Some(first) = parts.first() else { return Ok(()) };
+    if stream.turns.is_some() || parts.iter().any(|part| part.length != first.length) {
+        return Err(wrong(
+            "files that take turns, or clones with regions of several lengths, are not supported".into(),
+        )
+        .hint("instead: random_distribution=zoned"));
+    }
+    let unit = stream.record.unit().0.max(1);
+    let text = s.after_colon(WORD).unwrap_or_default();
+    stream.access = Access::Zoned(zones(text, s.kb_base(), first.length / unit * unit).map_err(wrong)?);
+    Ok(())
+}
+
+/// `accesses/bytes:accesses/bytes...`, of a region of so many bytes.
+fn zones(text: &str, kb_base: u64, region: u64) -> Result<Vec<Zone>, String> {
+    let (mut zones, mut taken, mut accesses) = (Vec::new(), 0_u64, 0.0_f64);
+    let share = |bytes: u64| bytes as f64 * 100.0 / region.max(1) as f64;
+    for part in text.split(':') {
+        if part.contains(',') {
+            return Err(format!("{part:?}: zones are the same for reads and writes"));
+        }
+        let Some((operations, bytes)) = part.split_once('/') else {
+            return Err(format!("{part:?} is not ACCESSES/BYTES"));
+        };
+        let (operations_percent, bytes) = (number::float(operations)?, number::bytes(bytes, kb_base)?);
+        if operations_percent <= 0.0 || bytes == 0 {
+            return Err("every zone has accesses and bytes above 0".into());
+        }
+        accesses += operations_percent;
+        taken = taken.saturating_add(bytes);
+        zones.push(Zone { operations_percent, region_percent: share(bytes) });
+    }
+    if (accesses - 100.0).abs() >= 0.01 {
+        return Err(format!("the accesses add up to {accesses}; 100 is expected"));
+    }
+    if taken > region {
+        return Err(format!("the zones have {taken} bytes, and what is worked on has {region}"));
+    }
+    if taken < region {
+        zones.push(Zone { operations_percent: 0.0, region_percent: share(region - taken) });
+    }
+    Ok(zones)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{planned, refused};
+    use super::*;
+    use fathom_workload::Program;
+
+    fn zone(operations_percent: f64, region_percent: f64) -> Zone {
+        Zone { operations_percent, region_percent }
+    }
+
+    #[test]
+    fn zones_of_bytes_are_shares_of_the_region_and_the_rest_is_left_alone() {
+        let line =
+            "--name=a --rw=randread --ioengine=null --size=16m --random_distribution=zoned_abs:60/2m:40/4m";
+        let plan = planned(line);
+        let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
+        let Access::Zoned(zones) = &stream.access else { panic!("{:?}", stream.access) };
+        assert_eq!(*zones, [zone(60.0, 12.5), zone(40.0, 25.0), zone(0.0, 62.5)]);
+        let whole = super::zones("50/8k:50/8k", 1024, 16384).unwrap();
+        assert_eq!(whole, [zone(50.0, 50.0), zone(50.0, 50.0)]);
+    }
+
+    #[test]
+    fn zones_that_do_not_fit_are_refused() {
+        for (zones, words) in [
+            ("60/2m:30/4m", "add up to 90"),
+            ("50/8m:50/16m", "what is worked on has 16777216"),
+            ("60/2m:40/", "is not a number"),
+            ("60/2m:40/0", "above 0"),
+            ("60", "is not ACCESSES/BYTES"),
+            ("", "is not ACCESSES/BYTES"),
+        ] {
+            let line = format!(
+                "--name=a --rw=randread --ioengine=null --size=16m --random_distribution=zoned_abs:{zones}"
+            );
+            let why = refused(&line);
+            assert!(why.contains(words), "{zones}: {why}");
+        }
+    }
+
+    #[test]
+    fn zipf_of_1_is_an_error_as_in_fio() {
+        let why = refused("--name=a --rw=randread --size=1m --random_distribution=zipf:1.0");
+        assert!(why.starts_with("fio: zipf theta must different than 1.0\nfio: failed parsing"), "{why}");
+    }
+}

@@ -1,0 +1,35 @@
+//! Character devices that hold nothing: what is written to `/dev/null`, `/dev/zero` and `/dev/full` goes nowhere, so that anybody may work on
+//! them, and they are as large as is asked for. Any other character device is none of ours: writing to one may do anything.
+
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+
+/// Their numbers: of the kernel's memory devices, those without memory.
+const MAJOR: u32 = 1;
+/// null, zero and full.
+const MINORS: [u32; 3] = [3, 5, 7];
+
+/// Whether it is one of them, by its number: a name tells nothing.
+#[must_use]
+pub fn is_bottomless(found: &Metadata) -> bool {
+    let number = found.rdev();
+    found.file_type().is_char_device()
+        && libc::major(number) == MAJOR
+        && MINORS.contains(&libc::minor(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_bottomless;
+
+    #[test]
+    fn they_are_told_from_others_by_their_numbers() {
+        let is = |path: &str| std::fs::metadata(path).map(|found| is_bottomless(&found)).ok();
+        for device in ["/dev/null", "/dev/zero", "/dev/full"] {
+            assert_ne!(is(device), Some(false), "{device}");
+        }
+        for other in ["/dev/random", "/dev/urandom", "/dev/tty", "/dev/kmsg", "/dev", "/proc/self/exe"] {
+            assert_ne!(is(other), Some(true), "{other}");
+        }
+    }
+}

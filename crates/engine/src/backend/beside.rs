@@ -1,0 +1,123 @@
+//! A program of the user's beside other streams: started by the first operation, ended when the stream is over. Operations wait for its
+//! end, a tenth of a second each, so that a stop is seen. What it answers is its own affair.
+
+use super::{Backend, Handle};
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::Beside;
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long an operation waits.
+const TURN: Duration = Duration::from_millis(100);
+/// Between two looks at a program that was asked to end.
+const NAP: Duration = Duration::from_millis(5);
+
+pub(crate) struct Running {
+    program: Option<Beside>,
+    child: Option<Child>,
+    /// From asking it to end to ending it.
+    grace: Duration,
+}
+
+/// A file that what is printed is appended to: nothing that is there is lost.
+fn output(name: &Path, kind: &str) -> std::io::Result<File> {
+    let mut path = name.as_os_str().to_owned();
+    path.push(kind);
+    OpenOptions::new().create(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path)
+}
+
+fn start(of: &Beside) -> std::io::Result<Child> {
+    let mut command = Command::new(&of.program);
+    command.args(&of.arguments).stdin(Stdio::null());
+    if let Some(name) = &of.output {
+        command.stdout(output(name, ".stdout")?).stderr(output(name, ".stderr")?);
+    }
+    command.spawn()
+}
+
+impl Running {
+    fn turn(&mut self) -> Result<(), Fault> {
+        if let Some(program) = self.program.take() {
+            let started = start(&program);
+            let child = started.map_err(|e| {
+                let errno = Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::ENOENT));
+                Fault::of(Call::Spawn, errno, 0)
+            })?;
+            self.child = Some(child);
+            self.grace = Duration::from_nanos(program.grace.0);
+        }
+        std::thread::sleep(TURN);
+        if let Some(child) = &mut self.child
+            && !matches!(child.try_wait(), Ok(None))
+        {
+            // It is over, and was reaped.
+            self.child = None;
+        }
+        Ok(())
+    }
+
+    /// Asks the program to end, and ends it where it does not.
+    fn end(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        let until = Instant::now() + self.grace;
+        if !self.grace.is_zero()
+            && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+        {
+            let _ = kill_process(pid, Signal::TERM);
+            while Instant::now() < until {
+                if !matches!(child.try_wait(), Ok(None)) {
+                    return;
+                }
+                std::thread::sleep(NAP);
+            }
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Handle for Running {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        Ok(Self { program: plan.stream.beside.clone(), child: None, grace: Duration::ZERO })
+    }
+
+    fn read_now(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn sync(&mut self, _: bool) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn close(mut self) -> Result<(), Fault> {
+        self.end();
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}
+
+impl Backend for Running {
+    fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
+        self.turn()
+    }
+
+    fn write(&mut self, _: u64, _: &[u8]) -> Result<(), Fault> {
+        self.turn()
+    }
+}

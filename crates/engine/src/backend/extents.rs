@@ -1,0 +1,64 @@
+//! Calls about an open file that move no data: fallocate of each record, or ftruncate to each write's offset.
+//!
+//! A write that allocates extends the file as writing would; a read asks for the space alone and leaves the size of the file.
+
+use super::{Backend, Handle};
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::{Backend as Kind, FileCall};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
+pub(crate) struct Extents {
+    file: OwnedFd,
+    truncates: bool,
+}
+
+impl Extents {
+    fn allocate(&self, how: FallocateFlags, offset: u64, bytes: usize) -> Result<(), Fault> {
+        loop {
+            match rustix::fs::fallocate(&self.file, how, offset, bytes as u64) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(Fault::of(Call::Allocate, e, offset)),
+            }
+        }
+    }
+}
+
+impl Handle for Extents {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let truncates = plan.stream.backend == Kind::Calls(FileCall::Truncate);
+        Ok(Self { file: files::open(plan)?, truncates })
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        files::close(self.file)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
+}
+
+impl Backend for Extents {
+    #[inline(always)]
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        if self.truncates {
+            // No workload that was checked comes here.
+            return Err(Fault::of(Call::Truncate, Errno::INVAL, offset));
+        }
+        self.allocate(FallocateFlags::KEEP_SIZE, offset, buffer.len())
+    }
+
+    #[inline(always)]
+    fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
+        if self.truncates {
+            return rustix::fs::ftruncate(&self.file, offset)
+                .map_err(|e| Fault::of(Call::Truncate, e, offset));
+        }
+        self.allocate(FallocateFlags::empty(), offset, buffer.len())
+    }
+}

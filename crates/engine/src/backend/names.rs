@@ -1,0 +1,115 @@
+//! Calls about the names of files, one for each: make it, ask for its attributes, remove it. No file is open between two operations.
+
+use super::{Backend, Handle};
+use crate::files;
+use crate::shared::Call;
+use crate::worker::{Fault, Plan};
+use fathom_workload::{Backend as Kind, FileCall, StatCall};
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
+use rustix::io::Errno;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+pub(crate) struct Names {
+    call: FileCall,
+    names: Vec<CString>,
+    /// The file that the next operation is for.
+    at: usize,
+    /// What the operation before has opened. It is closed when the next file is selected: between two readings of the clock.
+    made: Option<OwnedFd>,
+    flags: OFlags,
+    mode: Mode,
+}
+
+/// A path as the kernel takes it, so that nothing is copied inside the clock.
+fn name(path: &Path) -> Result<CString, Fault> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Fault::of(Call::Open, Errno::INVAL, 0))
+}
+
+impl Names {
+    fn call(&mut self) -> Result<(), Fault> {
+        let Some(name) = self.names.get(self.at).map(CString::as_c_str) else {
+            return Err(Fault::of(Call::Pick, Errno::NOENT, 0));
+        };
+        match self.call {
+            FileCall::Create => {
+                let made = rustix::fs::open(name, self.flags, self.mode)
+                    .map_err(|e| Fault::of(Call::Create, e, 0))?;
+                self.made = Some(made);
+                Ok(())
+            }
+            FileCall::Remove => rustix::fs::unlink(name).map_err(|e| Fault::of(Call::Remove, e, 0)),
+            FileCall::Stat(how) => {
+                let asked = match how {
+                    StatCall::Stat => rustix::fs::stat(name).map(drop_it),
+                    StatCall::Lstat => rustix::fs::lstat(name).map(drop_it),
+                    StatCall::Statx => {
+                        rustix::fs::statx(CWD, name, AtFlags::empty(), StatxFlags::ALL).map(drop_it)
+                    }
+                };
+                asked.map_err(|e| Fault::of(Call::Stat, e, 0))
+            }
+            // Others work on an open file, and are not sent here.
+            FileCall::Allocate | FileCall::Truncate => Err(Fault::of(Call::Nothing, Errno::INVAL, 0)),
+        }
+    }
+}
+
+/// The attributes are of no interest, only that they were given.
+fn drop_it<T>(attributes: T) {
+    std::hint::black_box(attributes);
+}
+
+impl Handle for Names {
+    fn open(plan: &Plan) -> Result<Self, Fault> {
+        let Kind::Calls(call) = plan.stream.backend else {
+            return Err(Fault::of(Call::Nothing, Errno::INVAL, 0));
+        };
+        let names = match &plan.pool {
+            Some(pool) => (0u32..)
+                .zip(pool.paths)
+                .map(|(file, path)| name(path).map_err(|f| f.in_file(file)))
+                .collect::<Result<Vec<_>, _>>()?,
+            None => vec![name(&plan.path)?],
+        };
+        let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        flags.set(OFlags::DIRECT, plan.stream.open.direct);
+        Ok(Self { call, names, at: 0, made: None, flags, mode: Mode::from_raw_mode(plan.mode) })
+    }
+
+    #[inline(always)]
+    fn select(&mut self, file: u32) {
+        self.at = file as usize;
+        self.made = None;
+    }
+
+    fn read_now(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn sync(&mut self, _: bool) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn close(mut self) -> Result<(), Fault> {
+        self.made.take().map_or(Ok(()), files::close)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}
+
+impl Backend for Names {
+    #[inline(always)]
+    fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
+        self.call()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, _: u64, _: &[u8]) -> Result<(), Fault> {
+        self.call()
+    }
+}

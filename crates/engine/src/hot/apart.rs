@@ -1,0 +1,71 @@
+//! Where the operations in flight are, so that none begins on bytes that another is still at work on. A list: there are as many as the
+//! queue is deep, and streams that do not ask for it keep it empty.
+
+use fathom_workload::ops::{Op, OpKind};
+
+/// The operations in flight of a stream that keeps them apart.
+#[derive(Default)]
+pub(super) struct Apart(Vec<Span>);
+
+struct Span {
+    number: u32,
+    file: u32,
+    begin: u64,
+    end: u64,
+}
+
+impl Span {
+    fn of(number: u32, op: &Op) -> Self {
+        let end = op.offset.saturating_add(u64::from(op.bytes));
+        Self { number, file: op.file, begin: op.offset, end }
+    }
+}
+
+impl Apart {
+    /// Whether an operation overlaps one of them.
+    pub fn overlaps(&self, op: &Op) -> bool {
+        let new = Span::of(0, op);
+        self.0.iter().any(|old| old.file == new.file && old.begin < new.end && new.begin < old.end)
+    }
+
+    /// It begins, by its number among those in flight. A sync is nowhere.
+    pub fn begins(&mut self, number: u32, op: &Op) {
+        if !matches!(op.kind, OpKind::Sync { .. }) {
+            self.0.push(Span::of(number, op));
+        }
+    }
+
+    /// The one with this number is done.
+    pub fn ends(&mut self, number: u32) {
+        if let Some(at) = self.0.iter().position(|span| span.number == number) {
+            self.0.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_overlaps_waits_until_the_other_is_done() {
+        let op = |file, offset, bytes| Op { kind: OpKind::Write, file, offset, bytes, think_ns: 0 };
+        let mut apart = Apart::default();
+        assert!(!apart.overlaps(&op(0, 0, 4096)));
+        apart.begins(3, &op(0, 4096, 8192));
+        apart.begins(5, &op(1, 0, 4096));
+        for (file, offset, bytes, overlaps) in [
+            (0, 0, 4096, false),
+            (0, 0, 4097, true),
+            (0, 12287, 1, true),
+            (0, 12288, 4096, false),
+            (1, 0, 1, true),
+        ] {
+            assert_eq!(apart.overlaps(&op(file, offset, bytes)), overlaps, "{file} {offset} {bytes}");
+        }
+        apart.ends(3);
+        assert!(!apart.overlaps(&op(0, 4096, 8192)) && apart.overlaps(&op(1, 0, 4096)));
+        apart.begins(3, &Op { kind: OpKind::Sync { data_only: false }, ..op(0, 0, 0) });
+        assert_eq!(apart.0.len(), 1);
+    }
+}

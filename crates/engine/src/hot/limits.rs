@@ -1,0 +1,173 @@
+//! A least rate that a worker must reach, and a latency that none of its operations may exceed: whoever misses either ends with an
+//! error. Looked at when operations end, and only of streams that have such a limit.
+
+use super::Hot;
+use crate::clock::Clock;
+use crate::shared::{Call, KINDS, KindStat, READ, WRITE};
+use crate::worker::Fault;
+use fathom_workload::ops::{Op, OpKind};
+use fathom_workload::{Least, Longest, Stream};
+
+/// The limits of one worker.
+pub(crate) struct Limits {
+    least: Option<Least>,
+    longest: Longest,
+    /// Tick at which the window of the least rate began; 0 during its grace.
+    begun: u64,
+    /// What was done by then.
+    before: Counts,
+    /// The first operation that took too long.
+    late: Option<Fault>,
+}
+
+/// Reads, writes, bytes read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    reads: u64,
+    writes: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+}
+
+impl Counts {
+    fn of(stats: &[KindStat; KINDS]) -> Self {
+        Self {
+            reads: stats[READ].ops(),
+            writes: stats[WRITE].ops(),
+            read_bytes: stats[READ].bytes(),
+            written_bytes: stats[WRITE].bytes(),
+        }
+    }
+}
+
+impl Limits {
+    /// The limits of a stream, if it has any.
+    pub fn of(stream: &Stream) -> Option<Self> {
+        let (least, longest) = (stream.pace.least, stream.pace.longest.unwrap_or_default());
+        (least.is_some() || longest != Longest::default()).then(|| Self {
+            least,
+            longest,
+            begun: 0,
+            before: Counts::default(),
+            late: None,
+        })
+    }
+
+    /// An operation that counts has taken so long.
+    fn note(&mut self, op: &Op, ns: u64) {
+        let most = match op.kind {
+            OpKind::Read => self.longest.read.0,
+            OpKind::Write => self.longest.write.0,
+            OpKind::Sync { .. } | OpKind::Trim => 0,
+        };
+        if most > 0 && ns > most && self.late.is_none() {
+            let fault = Fault {
+                call: Call::Latency,
+                errno: libc::ETIMEDOUT,
+                offset: op.offset,
+                expected: most,
+                found: ns,
+                file: op.file,
+            };
+            self.late = Some(fault);
+        }
+    }
+
+    /// Whether all limits are kept at the tick `now`, when counting began at `start`.
+    fn look(&mut self, clock: Clock, done: Counts, start: u64, now: u64) -> Result<(), Fault> {
+        if let Some(late) = self.late.take() {
+            return Err(late);
+        }
+        let Some(least) = self.least else { return Ok(()) };
+        if self.begun == 0 {
+            if least.grace.0 == 0 {
+                self.begun = start;
+            } else {
+                if clock.between(start, now) >= least.grace.0 {
+                    (self.begun, self.before) = (now, done);
+                }
+                return Ok(());
+            }
+        }
+        let passed_ns = clock.between(self.begun, now);
+        if passed_ns < least.window.0 {
+            return Ok(());
+        }
+        missed(&least, self.before, done, passed_ns)?;
+        (self.begun, self.before) = (now, done);
+        Ok(())
+    }
+}
+
+/// The first rate of a window that was below the least.
+fn missed(least: &Least, before: Counts, now: Counts, passed_ns: u64) -> Result<(), Fault> {
+    let per_s = |gained: u64| (gained as f64 * 1e9 / passed_ns.max(1) as f64) as u64;
+    let asked = [
+        (Call::LeastBytes, least.read_bytes_per_s, now.read_bytes.saturating_sub(before.read_bytes)),
+        (Call::LeastBytes, least.write_bytes_per_s, now.written_bytes.saturating_sub(before.written_bytes)),
+        (Call::LeastOperations, least.reads_per_s, now.reads.saturating_sub(before.reads)),
+        (Call::LeastOperations, least.writes_per_s, now.writes.saturating_sub(before.writes)),
+    ];
+    for (call, expected, gained) in asked {
+        let found = per_s(gained);
+        if found < expected {
+            return Err(Fault { call, errno: libc::EIO, offset: 0, expected, found, file: 0 });
+        }
+    }
+    Ok(())
+}
+
+/// An operation that counts has taken so long, ns.
+pub(super) fn note(hot: &mut Hot, op: &Op, ns: u64) {
+    if let Some(limits) = hot.rare.as_mut().and_then(|rare| rare.limits.as_mut()) {
+        limits.note(op, ns);
+    }
+}
+
+/// Whether a worker keeps its limits at the tick `now`.
+pub(super) fn look(hot: &mut Hot, now: u64) -> Result<(), Fault> {
+    if let Some(limits) = hot.rare.as_mut().and_then(|rare| rare.limits.as_mut()) {
+        limits.look(hot.clock, Counts::of(hot.stats), hot.start, now)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::Duration;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn the_first_rate_below_its_least_is_told_with_both_numbers() {
+        let least = Least { reads_per_s: 10, write_bytes_per_s: 4096, ..Least::default() };
+        let done = |reads, written_bytes| Counts { reads, written_bytes, ..Counts::default() };
+        assert!(missed(&least, done(5, 0), done(25, 8192), 2 * SECOND).is_ok());
+        let fault = missed(&least, done(5, 0), done(24, 8192), 2 * SECOND).unwrap_err();
+        assert_eq!((fault.call, fault.expected, fault.found), (Call::LeastOperations, 10, 9));
+        assert_eq!(fault.errno, libc::EIO);
+        let fault = missed(&least, done(0, 0), done(100, 4096), 2 * SECOND).unwrap_err();
+        assert_eq!((fault.call, fault.expected, fault.found), (Call::LeastBytes, 4096, 2048));
+    }
+
+    #[test]
+    fn the_first_that_took_too_long_is_told() {
+        let mut stream = Stream::new("f", fathom_workload::Direction::Read, fathom_workload::Bytes(4096));
+        assert!(Limits::of(&stream).is_none());
+        stream.pace.longest = Some(Longest { read: Duration(1000), write: Duration(0) });
+        let mut limits = Limits::of(&stream).unwrap();
+        let op = |kind, offset| Op { kind, file: 3, offset, bytes: 4096, think_ns: 0 };
+        limits.note(&op(OpKind::Read, 0), 1000);
+        limits.note(&op(OpKind::Write, 4096), 5000);
+        assert_eq!(limits.late, None);
+        limits.note(&op(OpKind::Read, 8192), 1001);
+        limits.note(&op(OpKind::Read, 12288), 9999);
+        let fault = limits.late.unwrap();
+        assert_eq!(
+            (fault.call, fault.offset, fault.expected, fault.found),
+            (Call::Latency, 8192, 1000, 1001)
+        );
+        assert_eq!((fault.errno, fault.file), (libc::ETIMEDOUT, 3));
+    }
+}

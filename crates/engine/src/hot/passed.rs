@@ -1,0 +1,102 @@
+//! Errors that a stream passes over. Nothing of this is on the way of an operation that succeeds: it begins where a fault would have
+//! ended the worker. The operation comes by value: whoever took its address would make the loop build each one in memory, although all
+//! but a few never fail.
+
+use super::Hot;
+use crate::shared::{Call, READ, TRIM, WRITE};
+use crate::worker::Fault;
+use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::{ErrorNumber, PassOver};
+
+/// Whether a fault is one of those that do not end a stream. One without an error of the kernel is none: a file that ends too early ends
+/// so for every read behind it.
+fn bears(rules: &PassOver, fault: &Fault) -> bool {
+    let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
+    match fault.call {
+        Call::Read | Call::FlaggedRead => listed(&rules.reads),
+        Call::Write | Call::FlaggedWrite | Call::Sync | Call::Trim | Call::Allocate | Call::Truncate => {
+            listed(&rules.writes)
+        }
+        Call::Verify | Call::Checksum | Call::Misplaced | Call::Header => rules.wrong_data,
+        _ => false,
+    }
+}
+
+/// Counts a fault, or gives it back if the stream is to end with it.
+fn count(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
+    let fault = fault.in_file(op.file);
+    if !bears(hot.pass_over, &fault) {
+        return Err(fault);
+    }
+    let after_ops: u64 = [READ, WRITE, TRIM].iter().map(|kind| hot.stats[*kind].ops()).sum();
+    let passed = &mut hot.figures.passed;
+    if passed.errors == 0 {
+        (passed.first, passed.after_ops) = (fault, after_ops);
+    }
+    passed.errors += 1;
+    Ok(())
+}
+
+/// An operation failed. If that is to be passed over, the stream goes on behind it.
+#[cold]
+#[inline(never)]
+pub(super) fn over<S: Source>(hot: &mut Hot, source: &mut S, op: Op, fault: Fault) -> Result<(), Fault> {
+    count(hot, op, fault)?;
+    let counts = u64::from(hot.counting && !hot.finishing);
+    let passed = &mut hot.figures.passed;
+    // A mix by what is done goes on as if it were: else it would try the same for ever.
+    match op.kind {
+        OpKind::Read => {
+            passed.reads += counts;
+            hot.done.reads += 1;
+        }
+        OpKind::Write => {
+            passed.writes += counts;
+            hot.done.writes += 1;
+        }
+        OpKind::Trim => passed.trims += counts,
+        OpKind::Sync { .. } => {}
+    }
+    source.failed(&op);
+    // A time may be over while nothing succeeds.
+    hot.last = hot.clock.now();
+    Ok(())
+}
+
+/// What was read is wrong. If that is to be passed over, the read counts as any other.
+#[cold]
+#[inline(never)]
+pub(super) fn wrong(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
+    count(hot, op, fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_passed_over_by_its_kind_and_its_number() {
+        let rules =
+            PassOver { reads: vec![ErrorNumber::IO], writes: vec![ErrorNumber::NO_SPACE], wrong_data: true };
+        let fault = |call, errno| Fault { errno, ..Fault::short(call, 4096, 512, 0) };
+        for (call, errno, borne) in [
+            (Call::Read, libc::EIO, true),
+            (Call::FlaggedRead, libc::EIO, true),
+            (Call::Read, libc::ENOSPC, false),
+            (Call::Write, libc::ENOSPC, true),
+            (Call::Sync, libc::ENOSPC, true),
+            (Call::Trim, libc::ENOSPC, true),
+            (Call::Write, libc::EIO, false),
+            // The end of a file.
+            (Call::Read, 0, false),
+            (Call::Checksum, 0, true),
+            (Call::Verify, 0, true),
+            (Call::Open, libc::EIO, false),
+            (Call::Submit, libc::EIO, false),
+            (Call::Latency, libc::ETIMEDOUT, false),
+        ] {
+            assert_eq!(bears(&rules, &fault(call, errno)), borne, "{call:?} {errno}");
+            assert!(!bears(&PassOver::default(), &fault(call, errno)), "{call:?} {errno}");
+        }
+    }
+}

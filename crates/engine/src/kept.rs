@@ -1,0 +1,106 @@
+//! What workers remember to have written (`keep_written`), from one phase to another: in files that lie in memory and have no name,
+//! because workers may be processes of their own. Sixteen bytes an extent, in the order in which they are to be read back.
+
+use crate::EngineError;
+use crate::engine::instances;
+use crate::shared::Call;
+use crate::worker::Fault;
+use fathom_workload::ops::Extent;
+use fathom_workload::{Phase, Program, WrittenBy};
+use rustix::fs::MemfdFlags;
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
+
+/// Bytes of an extent in the file.
+const ENTRY: usize = 16;
+/// A buffer for writing and reading them.
+const BUFFER: usize = 1 << 16;
+
+/// What the workers of all phases so far have left to be read back.
+#[derive(Default)]
+pub(crate) struct Book {
+    files: HashMap<(u32, u32), File>,
+}
+
+impl Book {
+    /// Empty places for the workers of a phase that remember what they write: what a repetition before left is forgotten.
+    pub fn begin(&mut self, number: u32, phase: &Phase) -> Result<(), EngineError> {
+        for (worker, (thread, _)) in (0u32..).zip(phase.groups.iter().flat_map(instances)) {
+            if let Program::Stream(stream) = &thread.program
+                && stream.keep_written.is_some()
+            {
+                let file = rustix::fs::memfd_create("fathom-written", MemfdFlags::CLOEXEC).map_err(|e| {
+                    EngineError::system("get memory for what is to be read back", io::Error::from(e))
+                })?;
+                self.files.insert((number, worker), File::from(file));
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a worker, if it has one.
+    pub fn of(&self, by: WrittenBy) -> Option<&File> {
+        self.files.get(&(by.phase, by.worker))
+    }
+}
+
+fn failed(error: &io::Error) -> Fault {
+    Fault::of(Call::Memory, Errno::from_io_error(error).unwrap_or(Errno::NOMEM), 0)
+}
+
+/// Leaves extents at a worker's place.
+pub(crate) fn leave(mut place: &File, extents: &[Extent]) -> Result<(), Fault> {
+    place.set_len(0).and_then(|()| place.rewind()).map_err(|e| failed(&e))?;
+    let mut writer = BufWriter::with_capacity(BUFFER, place);
+    for extent in extents {
+        let mut entry = [0; ENTRY];
+        entry[..8].copy_from_slice(&extent.offset.to_le_bytes());
+        entry[8..12].copy_from_slice(&extent.bytes.to_le_bytes());
+        entry[12..].copy_from_slice(&extent.file.to_le_bytes());
+        writer.write_all(&entry).map_err(|e| failed(&e))?;
+    }
+    writer.flush().map_err(|e| failed(&e))
+}
+
+/// Reads what was left at a place.
+pub(crate) fn read(mut place: &File) -> Result<Vec<Extent>, Fault> {
+    place.rewind().map_err(|e| failed(&e))?;
+    let mut reader = BufReader::with_capacity(BUFFER, place);
+    let mut extents = Vec::new();
+    let mut entry = [0; ENTRY];
+    loop {
+        match reader.read_exact(&mut entry) {
+            Ok(()) => {}
+            // A worker that was killed may have left half an entry.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(extents),
+            Err(error) => return Err(failed(&error)),
+        }
+        let word = u64::from_le_bytes(entry[8..].try_into().unwrap_or_default());
+        extents.push(Extent {
+            file: (word >> 32) as u32,
+            offset: u64::from_le_bytes(entry[..8].try_into().unwrap_or_default()),
+            bytes: word as u32,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_found_in_its_order() {
+        let file = File::from(rustix::fs::memfd_create("fathom-test", MemfdFlags::CLOEXEC).unwrap());
+        assert!(read(&file).unwrap().is_empty());
+        let extent = |n: u32| Extent { file: n % 3, offset: u64::from(n) << 33, bytes: n * 512 };
+        let many: Vec<Extent> = (0..9999).rev().map(extent).collect();
+        leave(&file, &many).unwrap();
+        assert_eq!(read(&file).unwrap(), many);
+        // A second time, and anew.
+        assert_eq!(read(&file).unwrap().len(), 9999);
+        leave(&file, &many[..2]).unwrap();
+        assert_eq!(read(&file).unwrap(), many[..2]);
+    }
+}

@@ -1,0 +1,23 @@
+//! In which words a limit is told that a worker did not keep.
+
+use crate::shared::Call;
+use crate::worker::Fault;
+use std::fmt::Display;
+
+/// The sentence, if it was a limit that ended the worker.
+pub(super) fn sentence(fault: &Fault, path: &impl Display) -> Option<String> {
+    let (asked, found) = (fault.expected, fault.found);
+    Some(match fault.call {
+        Call::LeastBytes => {
+            format!("the rate on {path} fell to {found} bytes/s; at least {asked} were asked for")
+        }
+        Call::LeastOperations => {
+            format!("the rate on {path} fell to {found} operations/s; at least {asked} were asked for")
+        }
+        Call::Latency => format!(
+            "an operation on {path} at offset {} took {found} ns; at most {asked} were allowed",
+            fault.offset
+        ),
+        _ => return None,
+    })
+}

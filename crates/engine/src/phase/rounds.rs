@@ -1,0 +1,239 @@
+//! The rounds of the rule "steady state": of all workers of a phase, which it ends, or of some groups, which end by themselves.
+
+use super::LOOK_NS;
+use super::watch::counting;
+use crate::engine::instances;
+use crate::shared::{KindStat, READ, STOP_RULE, STOP_SOME, Shared, TRIM, WRITE};
+use fathom_record::{Repetition, SteadyGroup, SteadyState};
+use fathom_workload::{Phase, Steady, SteadyFigure};
+use std::sync::atomic::Ordering;
+
+/// One rule and what its rounds came to.
+pub(super) struct Rounds {
+    rule: Steady,
+    /// The workers that it ends; none: all of the phase.
+    only: Option<Vec<usize>>,
+    /// What was done by the end of the last round, and when that was; `None` before the first.
+    last: Option<(Sums, u64)>,
+    /// The time that rounds wait for at first is over.
+    waited: bool,
+    /// Rounds in which nothing finished: they have no latency.
+    empty: usize,
+    /// Nothing more is looked at: what workers do until they see it is no round.
+    over: bool,
+    state: SteadyState,
+    /// All figures of every round, for groups.
+    told: SteadyGroup,
+}
+
+/// What the workers did so far.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    ops: u64,
+    bytes: u64,
+    latency_ns: u64,
+}
+
+impl Rounds {
+    /// The rules of a phase.
+    pub fn of_phase(phase: &Phase) -> Vec<Self> {
+        let all = phase.stop.steady.iter().map(|rule| Self::new(*rule, None));
+        let groups = phase.stop.steady_groups.iter();
+        let groups = groups.map(|of| Self::new(of.rule, Some(workers_of(phase, &of.groups))));
+        all.chain(groups).collect()
+    }
+
+    fn new(rule: Steady, only: Option<Vec<usize>>) -> Self {
+        let figure = rule.of.word();
+        let state = SteadyState {
+            asked: true,
+            figure: figure.into(),
+            round_ns: rule.round.0,
+            window: rule.window,
+            ..SteadyState::default()
+        };
+        let told = SteadyGroup {
+            workers: only.iter().flatten().map(|&worker| worker as u32).collect(),
+            figure: figure.into(),
+            round_ns: rule.round.0,
+            window: rule.window,
+            ..SteadyGroup::default()
+        };
+        let waited = rule.after.0 == 0;
+        Self { rule, only, last: None, waited, empty: 0, over: false, state, told }
+    }
+
+    /// Whether every worker it is about counts; those that were lost never will.
+    pub fn may_begin(&self, shared: &Shared, count: usize, lost: usize) -> bool {
+        match &self.only {
+            None => counting(shared, count).count() + lost >= count,
+            Some(only) => {
+                only.iter().all(|&worker| shared.live(worker).counting_at.load(Ordering::Acquire) > 0)
+            }
+        }
+    }
+
+    /// Ends a round if one is over, and what is to end with it. Gives how long to sleep until the next one is. The first round begins
+    /// when every worker counts, or so much later as the rule says.
+    pub fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> u64 {
+        if self.over || self.has_ended(shared) {
+            self.over = true;
+            return LOOK_NS;
+        }
+        let Some((last, last_ns)) = self.last else {
+            self.last = Some((self.sums(shared, count), now_ns));
+            return if self.waited { self.rule.round.0 } else { self.rule.after.0 };
+        };
+        let passed_ns = now_ns.saturating_sub(last_ns);
+        let wanted_ns = if self.waited { self.rule.round.0 } else { self.rule.after.0 };
+        if passed_ns < wanted_ns {
+            return wanted_ns - passed_ns;
+        }
+        let now = self.sums(shared, count);
+        self.last = Some((now, now_ns));
+        if !std::mem::replace(&mut self.waited, true) {
+            return self.rule.round.0;
+        }
+        self.round(last, now, passed_ns);
+        if self.over && (self.state.reached || self.only.is_none()) {
+            self.end(shared);
+        }
+        self.rule.round.0
+    }
+
+    /// Whether the workers of its groups are done by themselves: time without them is no round.
+    fn has_ended(&self, shared: &Shared) -> bool {
+        let ended = |&worker: &usize| shared.live(worker).end.load(Ordering::Acquire) != 0;
+        self.only.as_ref().is_some_and(|only| only.iter().any(ended))
+    }
+
+    fn round(&mut self, last: Sums, now: Sums, passed_ns: u64) {
+        let ops = now.ops.saturating_sub(last.ops);
+        let bytes = now.bytes.saturating_sub(last.bytes);
+        let latency_ns = now.latency_ns.saturating_sub(last.latency_ns);
+        let per_second = |gained: u64| gained as f64 * 1e9 / passed_ns as f64;
+        let latency = (ops > 0).then(|| latency_ns as f64 / ops as f64);
+        if self.only.is_some() {
+            self.told.operations.push(per_second(ops));
+            self.told.bytes.push(per_second(bytes));
+            self.told.latencies.push(latency.unwrap_or(0.0));
+        }
+        let figure = match self.rule.of {
+            SteadyFigure::Operations => Some(per_second(ops)),
+            SteadyFigure::Bytes => Some(per_second(bytes)),
+            SteadyFigure::Latency => latency,
+        };
+        self.empty += usize::from(figure.is_none());
+        let rule = self.rule;
+        self.state.add(figure, |found| match rule.criterion {
+            None => found.within(rule.range_percent, rule.slope_percent),
+            Some(how) => found.is_below(how.limit().number(), how.is_slope(), how.limit().is_percent()),
+        });
+        let most = self.rule.most_rounds as usize;
+        let given_up = most > 0 && self.state.rounds.len() + self.empty >= most;
+        self.over = self.state.reached || given_up;
+    }
+
+    /// Tells the workers.
+    fn end(&self, shared: &Shared) {
+        let control = shared.control();
+        let Some(only) = &self.only else {
+            control.stop.fetch_max(STOP_RULE, Ordering::AcqRel);
+            return;
+        };
+        only.iter().for_each(|&worker| shared.live(worker).stop.store(STOP_RULE, Ordering::Release));
+        control.stop.fetch_max(STOP_SOME, Ordering::AcqRel);
+    }
+
+    fn sums(&self, shared: &Shared, count: usize) -> Sums {
+        let mut sums = Sums::default();
+        let mut add = |worker: usize| {
+            let (ops, bytes) = shared.totals(worker);
+            let of_kinds = [READ, WRITE, TRIM].map(|kind| &shared.stats(worker)[kind]);
+            sums.ops += ops;
+            sums.bytes += bytes;
+            sums.latency_ns += of_kinds.into_iter().map(KindStat::sum_ns).sum::<u64>();
+        };
+        match &self.only {
+            None => counting(shared, count).for_each(&mut add),
+            Some(only) => only.iter().copied().for_each(&mut add),
+        }
+        sums
+    }
+
+    /// Enters it in the record.
+    pub fn tell(self, repetition: &mut Repetition) {
+        if self.only.is_none() {
+            repetition.steady = Some(self.state);
+        } else {
+            repetition.steady_groups.push(SteadyGroup { reached: self.state.reached, ..self.told });
+        }
+    }
+}
+
+/// The workers of groups, by their numbers.
+fn workers_of(phase: &Phase, groups: &[u32]) -> Vec<usize> {
+    let numbered = (0u32..).zip(&phase.groups);
+    let each = numbered.flat_map(|(number, group)| instances(group).map(move |_| number));
+    each.enumerate().filter(|(_, number)| groups.contains(number)).map(|(worker, _)| worker).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_workload::{Bytes, Direction};
+    use fathom_workload::{
+        Criterion, Duration, Group, Isolation, Limit, Pinning, Program, Stream, Thread, Times,
+    };
+
+    fn group(instances: u32) -> Group {
+        let stream = Stream::new("f", Direction::Read, Bytes(4096));
+        Group {
+            name: "g".into(),
+            instances,
+            isolation: Isolation::Thread,
+            nice: 0,
+            pinning: Pinning::Free,
+            times: Times::default(),
+            threads: vec![Thread {
+                name: String::new(),
+                instances: 2,
+                memory: Bytes(0),
+                io_priority: None,
+                io_class: None,
+                program: Program::Stream(Box::new(stream)),
+            }],
+        }
+    }
+
+    #[test]
+    fn workers_are_counted_over_the_groups() {
+        let phase = Phase { groups: vec![group(1), group(2), group(1)], ..Phase::default() };
+        assert_eq!(workers_of(&phase, &[0, 2]), [0, 1, 6, 7]);
+    }
+
+    #[test]
+    fn a_criterion_takes_the_place_of_both_others_and_0_rounds_are_never_given_up() {
+        let rule = Steady {
+            window: 3,
+            most_rounds: 0,
+            round: Duration(1_000_000_000),
+            criterion: Some(Criterion::Deviation(Limit::Absolute(11.0))),
+            ..Steady::default()
+        };
+        let mut rounds = Rounds::new(rule, Some(vec![0]));
+        let mut sums = Sums::default();
+        for (ops, over) in [(100, false), (130, false), (100, false), (110, false), (110, true)] {
+            let next = Sums { ops: sums.ops + ops, bytes: sums.bytes + 4096 * ops, latency_ns: 0 };
+            rounds.round(sums, next, 1_000_000_000);
+            assert_eq!(rounds.over, over, "{ops}");
+            sums = next;
+        }
+        let mut repetition = Repetition::default();
+        rounds.tell(&mut repetition);
+        let told = &repetition.steady_groups[0];
+        assert!(told.reached && repetition.steady.is_none());
+        assert_eq!(told.operations, [100.0, 130.0, 100.0, 110.0, 110.0]);
+        assert_eq!(told.bytes.len(), 5);
+    }
+}

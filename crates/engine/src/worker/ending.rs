@@ -1,0 +1,112 @@
+//! What a worker does after its last operation: syncing and closing, inside the clock or outside.
+
+use super::{Fault, Plan};
+use crate::backend::Handle;
+use crate::clock::Clock;
+use crate::shared::{FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
+use fathom_workload::{Lock, Stream};
+use std::sync::atomic::Ordering;
+
+pub(super) fn finish_in_clock<B: Handle>(
+    plan: &Plan,
+    slot: &mut Figures,
+    stats: &[KindStat; KINDS],
+    clock: Clock,
+    start: u64,
+    backend: &mut Option<B>,
+) -> Result<(), Fault> {
+    if plan.stream.timed.fsync
+        && let Some(b) = backend
+    {
+        sync_and_mark(syncs_data_only(plan.stream), slot, &stats[last_sync(plan.stream)], clock, start, b)?;
+    }
+    if plan.stream.timed.close
+        && let Some(b) = backend.take()
+    {
+        close_and_mark(slot, clock, start, b)?;
+    }
+    Ok(())
+}
+
+pub(super) fn finish_outside_clock<B: Handle>(
+    plan: &Plan,
+    shared: &Shared,
+    slot: &mut Figures,
+    clock: Clock,
+    start: u64,
+    backend: Option<B>,
+) -> Result<(), Fault> {
+    let Some(mut b) = backend else { return Ok(()) };
+    if plan.stream.sync_after {
+        // Who holds a lock does not wait for those that want it.
+        if plan.stream.lock == Lock::No {
+            wait_until_seen(shared);
+        }
+        sync_and_mark(
+            syncs_data_only(plan.stream),
+            slot,
+            &shared.stats(plan.index)[last_sync(plan.stream)],
+            clock,
+            start,
+            &mut b,
+        )?;
+    }
+    close_and_mark(slot, clock, start, b)
+}
+
+/// Others may still be timed: what is written back now would fall into their clocks, and slow them. And the parent is to read its
+/// counters before anything is written back. It tells when it has, also if a worker was killed.
+fn wait_until_seen(shared: &Shared) {
+    const NAP_NS: u64 = 20_000_000;
+    // Once all clocks stand, the parent has this many naps to wake up.
+    let mut patience = 50;
+    let control = shared.control();
+    while control.seen.load(Ordering::Acquire) == 0
+        && control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT
+        && patience > 0
+    {
+        futex_wait(&control.seen, 0, NAP_NS);
+        if control.clocked.load(Ordering::Acquire) as usize >= shared.workers() {
+            patience -= 1;
+        }
+    }
+}
+
+fn sync_and_mark<B: Handle>(
+    data_only: bool,
+    slot: &mut Figures,
+    syncs: &KindStat,
+    clock: Clock,
+    start: u64,
+    backend: &mut B,
+) -> Result<(), Fault> {
+    // The same call as the syncs of the stream itself, if it has any.
+    for file in 0..backend.files() {
+        backend.select(file);
+        let from = clock.now();
+        backend.sync(data_only).map_err(|f| f.in_file(file))?;
+        let now = clock.now();
+        syncs.record(clock.between(from, now), 0);
+        slot.fsync_ns = clock.between(start, now);
+    }
+    Ok(())
+}
+
+/// As what the sync at the end is recorded: who looks at the syncs of a series wants those alone.
+fn last_sync(stream: &Stream) -> usize {
+    if stream.sync_series.is_some() { FINAL_SYNC } else { SYNC }
+}
+
+/// Whether the sync at the end is an fdatasync: like those of a series.
+fn syncs_data_only(stream: &Stream) -> bool {
+    stream.sync_series.is_some_and(|s| s.data_only)
+}
+
+fn close_and_mark<B: Handle>(slot: &mut Figures, clock: Clock, start: u64, backend: B) -> Result<(), Fault> {
+    let from = clock.now();
+    backend.close()?;
+    let now = clock.now();
+    slot.close_call_ns = clock.between(from, now);
+    slot.close_ns = clock.between(start, now);
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Locks on files: on all of one for as long as a stream goes on, or on a record for the time of its operation.
+
+use super::{Fault, Plan};
+use crate::backend::Handle;
+use crate::hot::Hot;
+use crate::shared::Call;
+use fathom_workload::Lock;
+use rustix::fd::{AsRawFd as _, BorrowedFd};
+use rustix::io::Errno;
+
+/// Takes the lock on the whole file, if the stream wants it. Others may hold it for their whole phase, so this comes after the
+/// start, and a stop that concerns the stream ends the waiting.
+pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault> {
+    let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
+    let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
+    loop {
+        match fcntl_lock(file, 0, 0, kind, libc::F_OFD_SETLK) {
+            Err(fault) if matches!(fault.errno, libc::EAGAIN | libc::EACCES) => {}
+            other => return other,
+        }
+        if hot.stopped(plan.stream.when_stopped).is_some() {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+}
+
+/// Waits for a lock on a part of the file. The lock belongs to the open file, so threads of one process exclude each other, too.
+pub(crate) fn lock(file: BorrowedFd<'_>, offset: u64, length: u64, exclusive: bool) -> Result<(), Fault> {
+    let kind = if exclusive { libc::F_WRLCK } else { libc::F_RDLCK };
+    fcntl_lock(file, offset, length, kind, libc::F_OFD_SETLKW)
+}
+
+/// Gives a lock back.
+pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Fault> {
+    fcntl_lock(file, offset, length, libc::F_UNLCK, libc::F_OFD_SETLK)
+}
+
+fn fcntl_lock(
+    file: BorrowedFd<'_>,
+    offset: u64,
+    length: u64,
+    kind: libc::c_int,
+    command: libc::c_int,
+) -> Result<(), Fault> {
+    // SAFETY: a zeroed flock is valid; all fields that matter are set below.
+    let mut request: libc::flock = unsafe { std::mem::zeroed() };
+    request.l_type = kind as libc::c_short;
+    request.l_whence = libc::SEEK_SET as libc::c_short;
+    request.l_start = offset as libc::off_t;
+    request.l_len = length as libc::off_t;
+    // SAFETY: the descriptor is open and the struct lives through the call.
+    if unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const request) } == 0 {
+        return Ok(());
+    }
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    Err(Fault::of(Call::Lock, Errno::from_raw_os_error(errno), offset))
+}

@@ -1,0 +1,104 @@
+//! Where the operations of a stream come from, and which of the compiled loops they go through.
+
+use super::{Drive, Fault, Plan};
+use crate::backend::Handle;
+use crate::hot::{Hot, Outcome};
+use fathom_workload::ops::{Extent, Kept, Plain, PoolOps, Source, StreamOps, TurnOps};
+use fathom_workload::{Direction, Stream, Verify, WhenStopped};
+
+/// Where a stream's operations come from. The loop is compiled for each.
+pub(super) enum Operations<'a> {
+    /// Of one kind and size; whether they read.
+    Plain(Plain, bool),
+    /// Any others on one file.
+    Any(Box<StreamOps>),
+    /// On all files of a set.
+    Pool(Box<PoolOps<'a>>),
+    /// On all files of a set, in turns.
+    Turns(Box<TurnOps>),
+    /// Of any of these, with what they write remembered; or what was remembered, read back.
+    Written(Box<dyn Source + 'a>),
+}
+
+impl<'a> Operations<'a> {
+    /// The operations of a plan; `None` if not one record fits into its region. Who may have to finish the amount uncounted draws
+    /// from one source to the end.
+    pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
+        let Some(how) = plan.stream.keep_written else { return Self::drawn(plan, rare) };
+        // None of them is a plain one: those tell nobody what is done.
+        let inner: Box<dyn Source + 'a> = match Self::drawn(plan, true)? {
+            Self::Any(ops) => ops,
+            Self::Pool(ops) => ops,
+            Self::Turns(ops) => ops,
+            Self::Plain(..) | Self::Written(_) => return None,
+        };
+        Some(Self::Written(Box::new(Kept::new(inner, how))))
+    }
+
+    fn drawn(plan: &Plan<'a>, rare: bool) -> Option<Self> {
+        let stream = plan.stream;
+        let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
+        if let Some(p) = plan.pool.as_ref().filter(|_| stream.turns.is_some()) {
+            return TurnOps::new(stream, p.parts, plan.seed, plan.place)
+                .map(|ops| Self::Turns(Box::new(ops)));
+        }
+        if let Some(p) = plan.pool.as_ref().filter(|_| !listed) {
+            let ops = PoolOps::new(stream, p.files, plan.seed, plan.place, p.common, p.busy.clone())?;
+            return Some(Self::Pool(Box::new(ops)));
+        }
+        if !rare
+            && stream.when_stopped != WhenStopped::FinishUncounted
+            && stream.verify == Verify::No
+            && let Some(plain) = Plain::of(stream, plan.region, plan.seed, plan.place)
+        {
+            return Some(Self::Plain(plain, stream.direction == Direction::Read));
+        }
+        StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
+    }
+
+    pub fn run<B: Handle, D: Drive<B>>(
+        &mut self,
+        hot: &mut Hot,
+        backend: &mut B,
+        stream: &Stream,
+    ) -> Result<Outcome, Fault> {
+        match self {
+            Self::Any(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Pool(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Turns(ops) => D::run(hot, backend, &mut **ops, stream),
+            Self::Written(ops) => D::run(hot, backend, ops, stream),
+            Self::Plain(plain, reads) => match (plain.clone(), *reads) {
+                (Plain::Sequential(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Sequential(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+                (Plain::Uniform(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Uniform(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+                (Plain::Permuted(p), true) => D::run(hot, backend, &mut p.reads(), stream),
+                (Plain::Permuted(p), false) => D::run(hot, backend, &mut p.writes(), stream),
+            },
+        }
+    }
+
+    /// The uncounted rest after a stop; a plain stream has none.
+    pub fn finish<B: Handle, D: Drive<B>>(
+        &mut self,
+        hot: &mut Hot,
+        backend: &mut B,
+        stream: &Stream,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::Any(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Pool(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Turns(ops) => D::finish(hot, backend, &mut **ops, stream),
+            Self::Written(ops) => D::finish(hot, backend, ops, stream),
+            Self::Plain(..) => Ok(()),
+        }
+    }
+
+    /// What was written and not read back, if that is remembered.
+    pub fn left_to_read(&mut self) -> Option<Vec<Extent>> {
+        match self {
+            Self::Written(ops) => ops.left_to_read(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! One phase as many ranks on many hosts executed it: their shares joined to one repetition, two at a time, so that a tree of ranks does it
+//! and nobody holds more than the result. Histograms are added bucket by bucket, never averaged. Who was first, last and slow is kept of
+//! every rank ([`RankTimes`]).
+//!
+//! All times of a share count from the release that the ranks agreed on, so they need no shifting.
+
+mod join;
+mod tell;
+#[cfg(test)]
+mod tests;
+
+pub use tell::{Summary, summary};
+
+use crate::{Phase, Worker};
+use serde::{Deserialize, Serialize};
+
+/// When a rank was at work in a phase. Times in ns after the agreed release.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTimes {
+    /// Its number.
+    pub rank: u32,
+    /// The host it ran on.
+    pub host: String,
+    /// Its first operation.
+    pub first_ns: u64,
+    /// When its last worker was done, with what of fsync and close is inside the clock.
+    pub done_ns: u64,
+    /// Counted operations.
+    pub ops: u64,
+    /// Counted bytes.
+    pub bytes: u64,
+    /// Bytes of the wear-out.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub wear_bytes: u64,
+    /// When its wear-out was done; 0 where there was none.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub wear_done_ns: u64,
+    /// What it failed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// It did not come to the end of the phase: what is here is what it had done.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub partial: bool,
+}
+
+/// One rank's part of a phase, or several ranks' parts joined.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// The phase with one repetition.
+    phase: Phase,
+    /// Whose it is, in ascending order.
+    ranks: Vec<RankTimes>,
+}
+
+/// Who did a share.
+#[derive(Clone, Copy, Debug)]
+pub struct Doer<'a> {
+    /// Its number.
+    pub rank: u32,
+    /// The host it ran on.
+    pub host: &'a str,
+    /// What the counters of its machine say is taken from it: one rank of a machine.
+    pub tells_of_machine: bool,
+    /// There is no other.
+    pub alone: bool,
+}
+
+impl Share {
+    /// The share of one rank. `phase` holds the one repetition that is meant.
+    #[must_use]
+    pub fn of(doer: Doer<'_>, mut phase: Phase) -> Self {
+        let mut times = RankTimes { rank: doer.rank, host: doer.host.into(), ..RankTimes::default() };
+        for repetition in &mut phase.repetitions {
+            times.first_ns = repetition.workers.iter().map(|w| w.start_ns).min().unwrap_or(0);
+            times.done_ns = repetition.workers.iter().map(done_ns).max().unwrap_or(0);
+            (times.ops, times.bytes) = (repetition.ops(), repetition.bytes());
+            times.error = repetition.error().map(|e| e.message.clone());
+            let ended_early =
+                |w: &Worker| matches!(w.ending, crate::Ending::Interrupted | crate::Ending::Failed(_));
+            times.partial = repetition.workers.iter().any(ended_early);
+            if !doer.alone {
+                join::mark(repetition, doer);
+            }
+        }
+        Self { phase, ranks: vec![times] }
+    }
+
+    /// Notes what a rank did after the stop so that its files are as large as everybody's.
+    pub fn wore_out(&mut self, bytes: u64, done_ns: u64) {
+        for times in &mut self.ranks {
+            (times.wear_bytes, times.wear_done_ns) = (bytes, done_ns);
+        }
+        if let Some(worker) = self.phase.repetitions.iter_mut().flat_map(|r| &mut r.workers).next() {
+            worker.uncounted_bytes = worker.uncounted_bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Adds the shares of other ranks. One that is here already stays as it is.
+    pub fn join(&mut self, other: Self) {
+        let here = |rank: u32| self.ranks.binary_search_by_key(&rank, |r| r.rank).is_ok();
+        if other.ranks.iter().any(|r| here(r.rank)) {
+            return;
+        }
+        self.ranks.extend(other.ranks);
+        self.ranks.sort_by_key(|r| r.rank);
+        for theirs in other.phase.repetitions {
+            match self.phase.repetitions.first_mut() {
+                Some(ours) => join::join(ours, theirs),
+                None => self.phase.repetitions.push(theirs),
+            }
+        }
+    }
+
+    /// When each rank was at work.
+    #[must_use]
+    pub fn ranks(&self) -> &[RankTimes] {
+        &self.ranks
+    }
+
+    /// The phase as all of them executed it.
+    #[must_use]
+    pub fn finish(mut self) -> (Phase, Vec<RankTimes>) {
+        let many = self.ranks.len() > 1;
+        if many {
+            let factor = self.ranks.len() as u64;
+            self.phase.axes.streams = self.phase.axes.streams.map(|n| n.saturating_mul(factor));
+            let first = self.phase.repetitions.first_mut();
+            first.into_iter().for_each(join::number);
+            let head = Phase { repetitions: Vec::new(), ..self.phase.clone() };
+            for repetition in &mut self.phase.repetitions {
+                repetition.truth = crate::CacheTruth::of(&head, repetition);
+            }
+        }
+        (self.phase, self.ranks)
+    }
+}
+
+/// When a worker was done with what is inside its clock.
+fn done_ns(worker: &Worker) -> u64 {
+    worker.start_ns.saturating_add(worker.elapsed_ns.max(worker.marks.last_op_ns))
+}
+
+/// The name of a group of one rank in a record of many.
+#[must_use]
+pub fn group_of(rank: u32, group: &str) -> String {
+    format!("rank {rank}: {group}")
+}
+
+/// Rank and group, of such a name.
+#[must_use]
+pub fn rank_of(name: &str) -> Option<(u32, &str)> {
+    let (rank, group) = name.strip_prefix("rank ")?.split_once(": ")?;
+    Some((rank.parse().ok()?, group))
+}

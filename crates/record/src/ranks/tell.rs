@@ -1,0 +1,72 @@
+//! What ranks x time comes to in figures: rates up to the first and to the last that was done, and who was slow.
+
+use super::RankTimes;
+
+/// A rank is a straggler when it needs so much longer than the middle one, in percent.
+const SLOW_PERCENT: u64 = 20;
+
+/// One repetition of a phase, over all ranks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Ranks that are in it.
+    pub ranks: usize,
+    /// Latest minus earliest first operation, ns.
+    pub skew_ns: u64,
+    /// The first rank that was done, ns after the release.
+    pub first_done_ns: u64,
+    /// The last one.
+    pub last_done_ns: u64,
+    /// Counted bytes of all.
+    pub bytes: u64,
+    /// Counted operations of all.
+    pub ops: u64,
+    /// Bytes a second from the first operation to the last one's end.
+    pub bytes_per_s: Option<f64>,
+    /// Operations a second, likewise.
+    pub ops_per_s: Option<f64>,
+    /// Bytes a second with the wear-out, where there was one.
+    pub worn_bytes_per_s: Option<f64>,
+    /// Ranks that were done much later than the middle one, the last one first.
+    pub stragglers: Vec<RankTimes>,
+    /// Ranks that did not come to the end.
+    pub partial: Vec<u32>,
+}
+
+/// Sums up what every rank did.
+#[must_use]
+pub fn summary(ranks: &[RankTimes]) -> Summary {
+    let (Some(first), Some(last)) =
+        (ranks.iter().map(|r| r.first_ns).min(), ranks.iter().map(|r| r.first_ns).max())
+    else {
+        return Summary::default();
+    };
+    let mut done: Vec<u64> = ranks.iter().map(|r| r.done_ns).collect();
+    done.sort_unstable();
+    let (earliest, latest) = (done.first().copied().unwrap_or(0), done.last().copied().unwrap_or(0));
+    let middle = done.get((done.len() - 1) / 2).copied().unwrap_or(0).saturating_sub(first);
+    let bytes = ranks.iter().fold(0u64, |sum, r| sum.saturating_add(r.bytes));
+    let ops = ranks.iter().fold(0u64, |sum, r| sum.saturating_add(r.ops));
+    let rate = |what: u64, until: u64| {
+        let ns = until.saturating_sub(first);
+        (ns > 0).then(|| what as f64 * 1e9 / ns as f64)
+    };
+    let limit = middle.saturating_add(middle / 100 * SLOW_PERCENT);
+    let mut stragglers: Vec<RankTimes> =
+        ranks.iter().filter(|r| r.done_ns.saturating_sub(first) > limit).cloned().collect();
+    stragglers.sort_by_key(|r| std::cmp::Reverse(r.done_ns));
+    let worn = ranks.iter().map(|r| r.wear_done_ns).max().filter(|&ns| ns > 0);
+    let wear_bytes = ranks.iter().fold(0u64, |sum, r| sum.saturating_add(r.wear_bytes));
+    Summary {
+        ranks: ranks.len(),
+        skew_ns: last - first,
+        first_done_ns: earliest,
+        last_done_ns: latest,
+        bytes,
+        ops,
+        bytes_per_s: rate(bytes, latest).filter(|_| bytes > 0),
+        ops_per_s: rate(ops, latest),
+        worn_bytes_per_s: worn.and_then(|until| rate(bytes.saturating_add(wear_bytes), until.max(latest))),
+        stragglers,
+        partial: ranks.iter().filter(|r| r.partial).map(|r| r.rank).collect(),
+    }
+}

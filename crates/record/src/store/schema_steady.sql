@@ -1,0 +1,17 @@
+-- Workers that were to end by themselves when they are steady, as JSON: one row a group of them.
+
+CREATE TABLE steady_group (
+    repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    doc           TEXT NOT NULL,
+    PRIMARY KEY (repetition_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Latencies by the I/O priority of single operations, as JSON: one row a worker, direction and priority.
+
+CREATE TABLE priority_stat (
+    repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    doc           TEXT NOT NULL,
+    PRIMARY KEY (repetition_id, position)
+) STRICT, WITHOUT ROWID;

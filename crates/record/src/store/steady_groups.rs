@@ -1,0 +1,37 @@
+//! What came of waiting for some workers of a repetition to become steady, and latencies by I/O priority: documents, both ways.
+
+use super::load::{Failure, json, rows};
+use crate::Repetition;
+use rusqlite::{Connection, Transaction, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Writes them; no row where there is nothing.
+pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rusqlite::Result<()> {
+    let steady = "INSERT INTO steady_group (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, steady, repetition_id, &r.steady_groups)?;
+    let priorities = "INSERT INTO priority_stat (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, priorities, repetition_id, &r.priorities)
+}
+
+fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> rusqlite::Result<()> {
+    for (position, one) in (0i64..).zip(all) {
+        let doc = serde_json::to_string(one).unwrap_or_default();
+        t.prepare_cached(sql)?.execute(params![id, position, doc])?;
+    }
+    Ok(())
+}
+
+/// Reads them.
+pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> Result<(), Failure> {
+    let steady = "SELECT doc FROM steady_group WHERE repetition_id = ?1 ORDER BY position";
+    r.steady_groups = load_all(db, steady, repetition_id, "a steady state of some workers")?;
+    let priorities = "SELECT doc FROM priority_stat WHERE repetition_id = ?1 ORDER BY position";
+    r.priorities = load_all(db, priorities, repetition_id, "latencies of an I/O priority")?;
+    Ok(())
+}
+
+fn load_all<T: DeserializeOwned>(db: &Connection, sql: &str, id: i64, what: &str) -> Result<Vec<T>, Failure> {
+    let docs = rows(db, sql, id, |r| r.get::<_, String>(0))?;
+    docs.iter().map(|doc| json(what, doc)).collect()
+}

@@ -1,0 +1,188 @@
+//! Links from a main figure to what lies behind it: its surface, distribution, course over time, the bytes and requests at the device, the
+//! environment and the raw data. The overview is written before the places it leads to; so it leaves a promise, which is redeemed when the
+//! page is closed. What a page does not have, nothing leads to.
+
+use crate::{
+    section::{full_title, title},
+    story::clean,
+    svg::escape,
+};
+use fathom_record::Phase;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What a figure leads to, in the order of the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lead {
+    /// The surface it is a median of.
+    Surface,
+    /// Percentiles of its operations.
+    Distribution,
+    /// Its course.
+    OverTime,
+    /// Bytes asked for beside bytes moved.
+    Device,
+    /// The requests of the phase, where they were watched.
+    Requests,
+    /// Where it was measured.
+    Environment,
+    /// Its JSON.
+    Raw,
+}
+
+impl Lead {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Surface => "surface",
+            Self::Distribution => "distribution",
+            Self::OverTime => "over time",
+            Self::Device => "device",
+            Self::Requests => "requests",
+            Self::Environment => "environment",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// A promise begins and ends with characters that no text of a user keeps (`escape` drops them).
+const OPENS: char = '\u{2}';
+const CLOSES: char = '\u{3}';
+
+/// Places that were passed, and promises that were given.
+#[derive(Debug, Default)]
+pub(super) struct Leads {
+    /// By run, title and kind: the first place that was passed. An empty title stands for all figures of the run.
+    places: BTreeMap<(String, String, Lead), String>,
+    promised: Vec<(String, String)>,
+}
+
+impl Leads {
+    /// All figures of a run lead to this place.
+    pub(super) fn whole(&mut self, lead: Lead, run: &str, id: &str) {
+        self.test(lead, run, "", id);
+    }
+
+    /// The figure of this title does.
+    pub(super) fn test(&mut self, lead: Lead, run: &str, title: &str, id: &str) {
+        self.places.entry((run.to_string(), title.to_string(), lead)).or_insert_with(|| id.to_string());
+    }
+
+    /// The figure of a phase does, or that of the surface it is a cell of.
+    pub(super) fn phase(&mut self, lead: Lead, run: &str, phase: &Phase, id: &str) {
+        self.test(lead, run, &full_title(phase), id);
+        self.test(lead, run, &format!("{} (failed part way)", full_title(phase)), id);
+        // A phase that could be a cell: only surfaces have figures of this name.
+        if phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some() {
+            self.test(lead, run, &title(phase), id);
+        }
+    }
+
+    /// Stands for the links of a figure until the page is closed.
+    pub(super) fn promise(&mut self, run: &str, title: &str) -> String {
+        self.promised.push((run.to_string(), title.to_string()));
+        format!("{OPENS}{}{CLOSES}", self.promised.len() - 1)
+    }
+
+    /// The body with links in place of the promises.
+    pub(super) fn led(&self, body: &str) -> String {
+        let mut out = String::with_capacity(body.len());
+        let mut parts = body.split(OPENS);
+        out.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let Some((number, rest)) = part.split_once(CLOSES) else {
+                out.push_str(part);
+                continue;
+            };
+            if let Some((run, title)) = number.parse().ok().and_then(|n: usize| self.promised.get(n)) {
+                out.push_str(&self.links(run, title));
+            }
+            out.push_str(rest);
+        }
+        out
+    }
+
+    fn links(&self, run: &str, title: &str) -> String {
+        let mut found: BTreeMap<Lead, &str> = BTreeMap::new();
+        for ((of, what, lead), id) in &self.places {
+            if of == run && (what.is_empty() || what == title) {
+                found.insert(*lead, id);
+            }
+        }
+        let mut html = String::from("<span class=\"leads\">");
+        for (lead, id) in found {
+            let words = lead.words();
+            let name = escape(&format!("{words}: {}", clean(title))).to_string();
+            let _ = write!(html, "<a href=\"#{id}\" aria-label=\"{name}\">{words}</a> ");
+        }
+        html + "</span>"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{html::page, samples};
+
+    /// The links of one figure: words and where they lead.
+    fn links(html: &str, name: &str) -> Vec<(String, String)> {
+        let row = html
+            .split("<tr>")
+            .find(|r| r.contains(&format!("<th scope=\"row\">{name}</th>")) && r.contains("class=\"leads\""));
+        let row = row.unwrap_or_else(|| panic!("{name} has no links"));
+        let link = |part: &str| {
+            let (id, rest) = part.split_once('"').expect("a link");
+            let words = rest.split_once('>').expect("its words").1.split('<').next().unwrap_or_default();
+            (words.to_string(), id.to_string())
+        };
+        row.split("href=\"#").skip(1).map(link).collect()
+    }
+
+    #[test]
+    fn a_figure_leads_to_everything_behind_it() {
+        let run = samples::observed_run();
+        let html = page(&[&run]);
+        let title = full_title(&run.phases[1]);
+        let found = links(&html, &title);
+        let words: Vec<&str> = found.iter().map(|l| l.0.as_str()).collect();
+        for wanted in ["distribution", "device", "requests", "raw"] {
+            assert!(words.contains(&wanted), "{title}: {words:?}");
+        }
+        for (words, id) in found {
+            assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1, "{words} leads to {id}");
+        }
+    }
+
+    #[test]
+    fn cells_lead_to_their_surface() {
+        let html = page(&[&samples::auto_run()]);
+        let words: Vec<String> = links(&html, "write").into_iter().map(|l| l.0).collect();
+        assert!(words.contains(&"surface".into()) && words.contains(&"device".into()), "{words:?}");
+    }
+
+    #[test]
+    fn every_promise_is_redeemed() {
+        for run in [
+            samples::survey_run(),
+            samples::hostile_run(),
+            samples::simulated_run(),
+            samples::interrupted_run(),
+        ] {
+            let html = page(&[&run, &run]);
+            assert!(!html.contains([OPENS, CLOSES]));
+        }
+    }
+
+    #[test]
+    fn nothing_leads_to_what_is_not_there() {
+        let mut leads = Leads::default();
+        let promise = leads.promise("r", "write");
+        leads.test(Lead::OverTime, "r", "write", "s7");
+        leads.test(Lead::OverTime, "r", "write", "s8");
+        leads.test(Lead::Surface, "another", "write", "s9");
+        let html = leads.led(&promise);
+        assert_eq!(
+            html,
+            "<span class=\"leads\"><a href=\"#s7\" aria-label=\"over time: write\">over time</a> </span>"
+        );
+    }
+}

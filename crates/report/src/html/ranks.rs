@@ -1,0 +1,26 @@
+//! Runs of many ranks: when each was at work, phase by phase.
+
+use super::{Page, View};
+use crate::svg;
+
+pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+    for view in views {
+        let pictures = svg::ranks(view.run);
+        if pictures.is_empty() {
+            continue;
+        }
+        let of = if views.len() > 1 {
+            format!("Ranks x time: {}", view.story.title)
+        } else {
+            "Ranks x time".into()
+        };
+        page.heading(2, &of);
+        for picture in &pictures {
+            let caption = format!(
+                "{}. A line for each rank; the pale part is wear-out, another colour one that did not come to its end.",
+                picture.description
+            );
+            page.wide_picture(picture, &caption);
+        }
+    }
+}

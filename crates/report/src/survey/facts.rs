@@ -1,0 +1,59 @@
+//! Figures of a survey by the part they belong to.
+
+use crate::section::stage;
+use fathom_compare::summary::median;
+use fathom_record::{OpKind, Phase, Repetition, Run};
+
+/// The stage that every survey begins with.
+pub const LADDER: &str = "ladder";
+
+/// Whether a run is a survey with the parts that findings and verdicts look at.
+#[must_use]
+pub fn is_survey(run: &Run) -> bool {
+    run.dialect == "survey" && run.phases.iter().any(|p| stage(p) == Some(LADDER))
+}
+
+/// The phases of a part that were measured.
+pub(super) fn of_stage<'r>(run: &'r Run, wanted: &str) -> Vec<&'r Phase> {
+    let measured = |p: &&Phase| stage(p) == Some(wanted) && !p.failed() && !p.repetitions.is_empty();
+    run.phases.iter().filter(measured).collect()
+}
+
+/// The phase of that part and name.
+pub(super) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Phase> {
+    of_stage(run, wanted).into_iter().find(|p| p.name == name)
+}
+
+/// A percentile of the latency of a phase's main operation, ns.
+pub(super) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
+    phase.latency().percentile_ns(percentile).map(|ns| ns as f64)
+}
+
+/// Of a write that is followed by its own fsync, both together: the percentiles added, which is never too little.
+pub(super) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
+    let sync = phase.latency_of(OpKind::Sync).percentile_ns(percentile)? as f64;
+    Some(sync + latency(phase, percentile)?)
+}
+
+/// Files a second that went through a flow: how often its first operation was done.
+pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
+    let of_one = |r: &Repetition| {
+        let worker = r.workers.first().filter(|w| w.elapsed_ns > 0)?;
+        Some(worker.rows.first()?.ops as f64 * 1e9 / worker.elapsed_ns as f64)
+    };
+    median(&phase.repetitions.iter().filter_map(of_one).collect::<Vec<f64>>())
+}
+
+/// Bytes a second in each interval of the last repetition that has any. The last interval is left out: it may be a part.
+pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
+    let Some(last) = phase.repetitions.iter().rev().find(|r| r.intervals.len() > 4) else {
+        return Vec::new();
+    };
+    let whole = last.intervals.iter().take(last.intervals.len() - 1).filter(|i| i.width_ns > 0);
+    whole.map(|i| (i.end_ns as f64 / 1e9, i.bytes as f64 * 1e9 / i.width_ns as f64)).collect()
+}
+
+/// Whether the survey met a file system in memory.
+pub(super) fn in_memory(run: &Run) -> bool {
+    run.phases.iter().flat_map(|p| &p.repetitions).any(|r| r.physical.is_memory())
+}

@@ -1,0 +1,19 @@
+//! A place whose device is a file: the page cache of this machine lies between what the survey calls the device and the disk.
+
+use super::{finding, proof};
+use fathom_record::{Evidence, Finding, Run};
+
+pub(super) fn image(run: &Run) -> Option<Finding> {
+    let devices = run.environment["devices"].as_array()?;
+    let image = devices.iter().find(|d| d["kind"] == "loop")?;
+    let name = image["name"].as_str()?;
+    let file = image["backing_file"].as_str().unwrap_or("a file");
+    let below = devices.iter().find(|d| d["above"] == image["name"]).and_then(|d| d["name"].as_str());
+    let disk = below.unwrap_or("the disk");
+    let sentence = format!(
+        "{name} is a loop device: its blocks are the file {file}. Unless it was set up with direct I/O, this machine's memory lies between it and {disk}, and what {name} did need not have reached {disk}."
+    );
+    let source = format!("/sys/block/{name}/loop/backing_file");
+    let evidence = vec![Evidence { source, ..proof("loop devices below it", 1.0, "") }];
+    Some(finding("image", sentence, evidence))
+}

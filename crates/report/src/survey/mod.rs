@@ -1,0 +1,20 @@
+//! What a survey of a storage says: findings with their evidence, a verdict for each use with its thresholds, and both as JSON. All of it
+//! follows from the record, so that every format says the same and says it again years later.
+
+mod dense;
+mod document;
+mod facts;
+mod findings;
+pub mod lattice;
+mod map;
+mod verdicts;
+
+pub use dense::dense;
+pub use document::json;
+pub use facts::{LADDER, is_survey};
+pub use findings::of_run as findings;
+pub use map::Map;
+pub use verdicts::{CRITERIA, Criterion, Grade, UseVerdict, of_run as verdicts};
+
+#[cfg(test)]
+mod tests;

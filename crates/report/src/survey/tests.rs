@@ -1,0 +1,318 @@
+//! Findings and verdicts of surveys that are put together by hand.
+
+use super::{CRITERIA, Grade, findings, json, verdicts};
+use fathom_record::{
+    Axes, DeviceDelta, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run, Worker,
+};
+
+/// A phase whose operations of one kind all took `ns`, `ops` of them in a second.
+fn phase(stage: &str, name: &str, op: OpKind, (ops, ns): (u64, u64)) -> Phase {
+    let stat = OpStat {
+        op,
+        ops,
+        bytes: ops * 4096,
+        latency: Histogram::from_values((0..ops.min(10_000)).map(|_| ns)),
+    };
+    let worker =
+        Worker { elapsed_ns: 1_000_000_000, ops, bytes: ops * 4096, stats: vec![stat], ..Worker::default() };
+    let device =
+        DeviceDelta { name: "vda".into(), kind: "disk".into(), busy_ms: 1000, ..DeviceDelta::default() };
+    let physical = Physical { method: "diskstats".into(), devices: vec![device], ..Physical::default() };
+    let once =
+        Repetition { elapsed_ns: 1_000_000_000, workers: vec![worker], physical, ..Repetition::default() };
+    Phase {
+        seq: 0,
+        name: name.into(),
+        axes: Axes { tags: [("stage".to_string(), stage.to_string())].into(), ..Axes::default() },
+        reads: op == OpKind::Read,
+        writes: op == OpKind::Write,
+        sync_in_clock: false,
+        direct: name.contains("direct"),
+        repetitions: vec![once],
+    }
+}
+
+fn run(phases: Vec<Phase>) -> Run {
+    let phases = phases.into_iter().zip(0..).map(|(p, seq)| Phase { seq, ..p }).collect();
+    Run { dialect: "survey".into(), phases, ..Run::default() }
+}
+
+fn synced(p50_ms: u64, writes: u64) -> Phase {
+    let mut phase = phase("ladder", "write and fsync", OpKind::Write, (writes, 2000));
+    let sync = Histogram::from_values((0..100).map(|_| p50_ms * 1_000_000));
+    let worker = &mut phase.repetitions[0].workers[0];
+    worker.stats.push(OpStat { op: OpKind::Sync, ops: writes, bytes: 0, latency: sync });
+    phase
+}
+
+fn deep(points: &[(u64, u64, u64)], busy_ms: u64) -> Vec<Phase> {
+    let one = |&(depth, ops, ns): &(u64, u64, u64)| {
+        let mut phase = phase("depth", "deep direct reads", OpKind::Read, (ops, ns));
+        phase.axes.queue_depth = Some(depth).filter(|d| *d > 1);
+        phase.repetitions[0].physical.devices[0].busy_ms = busy_ms;
+        phase
+    };
+    points.iter().map(one).collect()
+}
+
+fn sentence(run: &Run, rule: &str) -> Option<String> {
+    findings(run).into_iter().find(|(_, f)| f.rule == format!("survey-{rule}")).map(|(_, f)| f.sentence)
+}
+
+#[test]
+fn a_limit_of_operations_is_told_from_a_knee() {
+    let held = [(1, 400, 2_500_000), (2, 400, 5_000_000), (4, 401, 10_000_000)];
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(&held, 30));
+    let limited = run(phases);
+    let told = sentence(&limited, "limit").expect("a limit");
+    assert!(
+        told.contains("400/s") && told.contains("busy for 3.0 %") && told.contains("above it: a limit"),
+        "{told}"
+    );
+    assert_eq!(sentence(&limited, "knee"), None);
+    let mut burst = limited.clone();
+    for n in 1..3u64 {
+        let mut direct = phase("scaling", "parallel direct reads", OpKind::Read, (400 * n, 1_000_000));
+        direct.axes.streams = Some(n);
+        burst.phases.push(direct);
+    }
+    assert_eq!(sentence(&burst, "streams"), None, "what was saved up is no gain");
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(&held, 990));
+    assert!(sentence(&run(phases), "limit").expect("a limit").contains("one at a time"));
+    // One repetition far from the others: a busy machine, no limit.
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(&held, 30));
+    let odd = deep(&[(2, 900, 1_000_000)], 30).remove(0).repetitions.remove(0);
+    let sound = phases[2].repetitions[0].clone();
+    phases[2].repetitions.extend([sound, odd]);
+    assert_eq!(sentence(&run(phases), "limit"), None);
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(
+        &[(1, 1000, 1_000_000), (2, 2000, 1_000_000), (4, 4000, 1_000_000), (8, 4100, 2_000_000)],
+        900,
+    ));
+    let free = run(phases);
+    assert_eq!(sentence(&free, "limit"), None);
+    let told = sentence(&free, "knee").expect("a knee");
+    assert!(told.contains("until 4 are in flight: 4000/s, 4.00×"), "{told}");
+}
+
+#[test]
+fn verdicts_show_their_thresholds_and_the_worst_figure_decides() {
+    let of = |p50, writes| {
+        let found = verdicts(&run(vec![synced(p50, writes)]));
+        found.into_iter().find(|v| v.of == "database log").expect("a verdict")
+    };
+    let good = of(1, 5000);
+    assert_eq!(good.grade, Grade::Good);
+    assert!(good.sentence.contains("good ≤ 5 ms, fair ≤ 20 ms"), "{}", good.sentence);
+    assert!(good.sentence.contains("5000/s (good ≥ 1000/s, fair ≥ 200/s)"), "{}", good.sentence);
+    assert_eq!(of(1, 500).grade, Grade::Fair, "fast, but few");
+    assert_eq!(of(100, 5000).grade, Grade::Poor);
+    let others = verdicts(&run(vec![synced(1, 5000)]));
+    assert_eq!(others.iter().find(|v| v.of == "VM images").map(|v| v.grade), Some(Grade::Unknown));
+    assert_eq!(others.len(), 5);
+}
+
+#[test]
+fn thresholds_are_in_order() {
+    for c in CRITERIA {
+        assert!(if c.is_time() { c.good < c.fair } else { c.good > c.fair }, "{c:?}");
+    }
+}
+
+#[test]
+fn nothing_in_memory_is_durable() {
+    let mut phase = synced(0, 100_000);
+    phase.repetitions[0].physical = Physical { method: "memory".into(), ..Physical::default() };
+    let run = run(vec![phase]);
+    assert_eq!(verdicts(&run)[0].grade, Grade::Poor);
+    assert!(verdicts(&run)[0].sentence.contains("power cut"));
+    assert!(sentence(&run, "memory").is_some());
+}
+
+#[test]
+fn a_place_without_o_direct_says_so() {
+    let told = sentence(&run(vec![synced(1, 100)]), "no-direct").expect("told");
+    assert!(told.contains("O_DIRECT is refused"));
+    let direct = phase("ladder", "direct random read", OpKind::Read, (100, 1000));
+    assert_eq!(sentence(&run(vec![direct, synced(1, 100)]), "no-direct"), None);
+    // Interrupted before it could be known.
+    assert_eq!(
+        sentence(&run(vec![phase("ladder", "cached random read", OpKind::Read, (9, 9))]), "no-direct"),
+        None
+    );
+}
+
+#[test]
+fn an_fsync_that_writes_nothing_is_told() {
+    let mut phase = synced(0, 1000);
+    phase.repetitions[0].physical.devices[0].write_bytes = 4096;
+    assert!(sentence(&run(vec![phase.clone()]), "sync-lies").is_some());
+    phase.repetitions[0].physical.devices[0].write_bytes = 3 * 4096 * 1000;
+    assert!(sentence(&run(vec![phase]), "sync-amplified").expect("told").contains("writes 12 KiB"));
+}
+
+#[test]
+fn small_files_are_counted_by_their_loops() {
+    let files = |name: &str, loops| {
+        let mut phase = phase("small files", name, OpKind::Open, (5 * loops, 1000));
+        phase.repetitions[0].workers[0].rows =
+            vec![Row { name: "create".into(), ops: loops, ..Row::default() }];
+        phase
+    };
+    let run = run(vec![synced(1, 500), files("small files", 6000), files("small files with fsync", 90)]);
+    assert!(sentence(&run, "small-files").expect("told").starts_with("6000 files a second"));
+    let grades: Vec<_> = verdicts(&run).iter().map(|v| (v.of, v.grade)).collect();
+    assert!(
+        grades.contains(&("build tree", Grade::Good)) && grades.contains(&("mail", Grade::Poor)),
+        "{grades:?}"
+    );
+}
+
+/// A phase of several repetitions with these rates.
+fn repeated(stage: &str, name: &str, rates: &[u64]) -> Phase {
+    let mut phases = rates.iter().map(|ops| phase(stage, name, OpKind::Read, (*ops, 1000)));
+    let mut first = phases.next().expect("a rate");
+    first.repetitions.extend(phases.flat_map(|p| p.repetitions));
+    first
+}
+
+fn streams(streams: u64, rates: &[u64]) -> Phase {
+    let mut phase = repeated("scaling", "parallel writers", rates);
+    phase.axes.streams = Some(streams);
+    phase
+}
+
+#[test]
+fn a_gain_within_the_spread_of_the_repetitions_is_none() {
+    let of = |one: &[u64], four: &[u64]| {
+        sentence(&run(vec![synced(1, 500), streams(1, one), streams(4, four)]), "streams").expect("told")
+    };
+    assert!(of(&[100, 101, 102], &[200, 210, 220]).contains("4 streams move 2.08×"));
+    assert!(of(&[100, 101, 250], &[200, 210, 220]).contains("cannot be told"));
+    assert!(of(&[200, 210, 220], &[100, 101, 102]).contains("less than one alone"));
+    assert!(of(&[200, 210, 220], &[100, 101, 205]).contains("cannot be told"));
+    assert!(of(&[200, 210, 220], &[205, 206, 220]).contains("no more than one"));
+    assert!(of(&[100], &[200]).contains("2.00×"), "measured once: as it is");
+}
+
+#[test]
+fn a_knee_within_the_spread_of_the_repetitions_is_none() {
+    let of = |rates: [&[u64]; 3]| {
+        let deep = rates.into_iter().zip([1, 2, 4]).map(|(rates, depth)| {
+            let mut phase = repeated("depth", "deep direct reads", rates);
+            phase.axes.queue_depth = Some(depth).filter(|d| *d > 1);
+            phase
+        });
+        sentence(&run(std::iter::once(synced(1, 500)).chain(deep).collect()), "knee").expect("told")
+    };
+    let told = of([&[1000, 1010], &[2000, 2010], &[4000, 4010]]);
+    assert!(told.contains("until 4 are in flight"), "{told}");
+    assert!(of([&[1000, 4005], &[2000, 2010], &[4000, 4010]]).contains("cannot be told"));
+    assert!(of([&[4000, 4010], &[1900, 2000], &[2000, 9000]]).contains("cannot be told"));
+    assert!(of([&[4000, 4010], &[1900, 2000], &[2000, 2100]]).contains("more in flight only wait"));
+}
+
+/// A long write with these MiB in each tenth of a second.
+fn long_write(mib: &[u64]) -> Phase {
+    let mut phase = phase("sustained", "sustained write", OpKind::Write, (100, 1000));
+    let tenths = mib.iter().zip(1u64..).map(|(mib, n)| fathom_record::Interval {
+        end_ns: n * 100_000_000,
+        width_ns: 100_000_000,
+        bytes: mib << 20,
+        ..fathom_record::Interval::default()
+    });
+    phase.repetitions[0].intervals = tenths.collect();
+    phase
+}
+
+#[test]
+fn a_fall_is_one_level_and_then_another() {
+    let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("told");
+    let told = of(long_write(&[10, 11, 10, 10, 11, 4, 4, 5, 4, 4, 4, 4, 4]));
+    assert!(told.starts_with("the rate falls from 100 MiB/s to 40.0 MiB/s after 0.5 s"), "{told}");
+    let told = of(long_write(&[10, 2, 10, 2, 10, 2, 9, 2, 9, 2, 9, 2, 4]));
+    assert!(told.contains("up and down between") && told.contains("no fall to a level"), "{told}");
+    let told = of(long_write(&[4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8]));
+    assert!(told.contains("60.0 MiB/s in the mean") && told.contains("rises, from 40.0"), "{told}");
+    let told = of(long_write(&[4; 13]));
+    assert!(told.contains("40.0 MiB/s, no fall"), "{told}");
+    let mut phase = long_write(&[4; 13]);
+    let devices = &mut phase.repetitions[0].physical.devices;
+    devices[0] =
+        DeviceDelta { kind: "loop".into(), name: "loop7".into(), write_bytes: 8 << 20, ..devices[0].clone() };
+    let below = DeviceDelta { level: 1, name: "sda".into(), write_bytes: 1 << 20, ..devices[0].clone() };
+    devices.push(below);
+    let told = of(phase);
+    assert!(told.contains("that loop7 took") && told.contains("reached sda"), "{told}");
+}
+
+#[test]
+fn a_record_size_is_advised_only_where_larger_ones_are_as_good() {
+    let of = |rates: [u64; 3]| {
+        let cells = rates.into_iter().zip([4u64, 64, 1024]).map(|(ops, kib)| {
+            let mut cell = phase("surface", "cold read", OpKind::Read, (ops, 1000));
+            cell.axes.file_bytes = Some(64 << 20);
+            cell.axes.record_bytes = Some(kib << 10);
+            cell
+        });
+        let found = sentence(&run(std::iter::once(synced(1, 500)).chain(cells).collect()), "record-size");
+        found.expect("told")
+    };
+    assert!(of([960, 980, 1000]).contains("every record from 4 KiB on"));
+    assert!(of([400, 980, 1000]).contains("with records of 64 KiB or more; 4 KiB get 40 %"));
+    for rates in [[1000, 400, 950], [1000, 400, 500]] {
+        assert!(of(rates).contains("goes up and down with the record"), "{}", of(rates));
+    }
+}
+
+#[test]
+fn a_loop_device_is_told_with_its_file() {
+    let mut run = run(vec![synced(1, 500)]);
+    assert_eq!(sentence(&run, "image"), None);
+    run.environment = serde_json::json!({"devices": [
+        {"name": "loop7", "kind": "loop", "backing_file": "/images/a.img", "above": null},
+        {"name": "sda", "kind": "disk", "backing_file": null, "above": "loop7"},
+    ]});
+    let told = sentence(&run, "image").expect("told");
+    assert!(told.contains("the file /images/a.img") && told.contains("between it and sda"), "{told}");
+}
+
+#[test]
+fn reads_that_no_cache_makes_faster_are_not_called_memory() {
+    let of = |cached, direct| {
+        let ladder = [
+            phase("ladder", "cached random read", OpKind::Read, (1000, cached)),
+            phase("ladder", "direct random read", OpKind::Read, (1000, direct)),
+        ];
+        sentence(&run(ladder.into()), "distance").expect("told")
+    };
+    assert!(of(500, 50_000).contains("× as long"));
+    assert!(of(30_000, 10_000).contains("makes no read faster here"));
+}
+
+#[test]
+fn other_runs_have_none_of_it() {
+    let old = crate::samples::survey_run();
+    assert!(findings(&old).is_empty() && verdicts(&old).is_empty());
+    let document: serde_json::Value = serde_json::from_str(&json(&old)).expect("JSON");
+    assert_eq!(document["record"]["schema"], "fathom-record/1");
+}
+
+#[test]
+fn every_finding_has_evidence() {
+    let mut phases = vec![synced(1, 500), phase("ladder", "cached random read", OpKind::Read, (1000, 300))];
+    phases.push(phase("ladder", "direct random read", OpKind::Read, (1000, 90_000)));
+    phases.push(phase("ladder", "buffered random write", OpKind::Write, (1000, 900)));
+    let found = findings(&run(phases));
+    assert!(
+        found.iter().any(|(_, f)| f.rule == "survey-distance")
+            && found.iter().any(|(_, f)| f.rule == "survey-durable")
+    );
+    for (_, f) in found {
+        assert!(!f.evidence.is_empty() && f.sentence.ends_with('.'), "{f:?}");
+    }
+}

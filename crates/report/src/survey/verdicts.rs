@@ -1,0 +1,297 @@
+//! What the storage is good for: a verdict for each use, by thresholds that stand in one table and are told with the verdict.
+
+use super::facts::{course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
+use crate::units;
+use fathom_record::Run;
+
+/// How well a storage does for a use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// Every figure is as good as the use wants it.
+    Good,
+    /// It will do.
+    Fair,
+    /// It will be felt.
+    Poor,
+    /// It was not measured.
+    Unknown,
+}
+
+impl Grade {
+    /// The word in sentences and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Fair => "fair",
+            Self::Poor => "poor",
+            Self::Unknown => "not measured",
+        }
+    }
+}
+
+/// A figure that a use depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Criterion {
+    /// The use.
+    pub of: &'static str,
+    /// The figure, as a sentence has it.
+    pub figure: &'static str,
+    /// "ns", "bytes/s" or "/s".
+    pub unit: &'static str,
+    /// At least (or, of times, at most) this is good.
+    pub good: f64,
+    /// The same for fair.
+    pub fair: f64,
+    value: fn(&Run) -> Option<f64>,
+}
+
+const MS: f64 = 1e6;
+const MIB: f64 = 1_048_576.0;
+
+/// Every threshold there is.
+pub static CRITERIA: [Criterion; 10] = [
+    Criterion {
+        of: "database log",
+        figure: "synced write p99",
+        unit: "ns",
+        good: 5.0 * MS,
+        fair: 20.0 * MS,
+        value: sync_p99,
+    },
+    Criterion {
+        of: "database log",
+        figure: "synced writes",
+        unit: "/s",
+        good: 1000.0,
+        fair: 200.0,
+        value: syncs_per_s,
+    },
+    Criterion {
+        of: "mail",
+        figure: "files with fsync",
+        unit: "/s",
+        good: 500.0,
+        fair: 100.0,
+        value: synced_files,
+    },
+    Criterion {
+        of: "mail",
+        figure: "synced write p99",
+        unit: "ns",
+        good: 20.0 * MS,
+        fair: 100.0 * MS,
+        value: sync_p99,
+    },
+    Criterion {
+        of: "media streaming",
+        figure: "cold read",
+        unit: "bytes/s",
+        good: 200.0 * MIB,
+        fair: 50.0 * MIB,
+        value: streaming_read,
+    },
+    Criterion {
+        of: "media streaming",
+        figure: "long write, slowest tenth",
+        unit: "bytes/s",
+        good: 100.0 * MIB,
+        fair: 25.0 * MIB,
+        value: slowest_tenth,
+    },
+    Criterion {
+        of: "build tree",
+        figure: "small files",
+        unit: "/s",
+        good: 5000.0,
+        fair: 1000.0,
+        value: files,
+    },
+    Criterion {
+        of: "build tree",
+        figure: "cold random read p50",
+        unit: "ns",
+        good: 0.3 * MS,
+        fair: 3.0 * MS,
+        value: cold_p50,
+    },
+    Criterion {
+        of: "VM images",
+        figure: "random reads at best",
+        unit: "/s",
+        good: 20_000.0,
+        fair: 2000.0,
+        value: best_reads,
+    },
+    Criterion {
+        of: "VM images",
+        figure: "read p99 beside 30 % writes",
+        unit: "ns",
+        good: 5.0 * MS,
+        fair: 50.0 * MS,
+        value: mixed_p99,
+    },
+];
+
+/// Uses whose data has to outlive a power cut.
+const DURABLE: [&str; 2] = ["database log", "mail"];
+
+/// The verdict for one use.
+#[derive(Clone, Debug)]
+pub struct UseVerdict {
+    /// The use: "database log".
+    pub of: &'static str,
+    /// The worst of its figures.
+    pub grade: Grade,
+    /// The grade, the figures and the thresholds.
+    pub sentence: String,
+    /// What it was judged by.
+    pub figures: Vec<Judged>,
+}
+
+/// A figure of a verdict: one of [`CRITERIA`] with what was measured.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What is judged and by which thresholds.
+    pub by: &'static Criterion,
+    /// In its unit; none where it was not measured.
+    pub value: Option<f64>,
+    /// Its own grade.
+    pub grade: Grade,
+}
+
+impl Criterion {
+    /// Whether less is better.
+    #[must_use]
+    pub fn is_time(&self) -> bool {
+        self.unit == "ns"
+    }
+
+    fn grade(&self, value: Option<f64>) -> Grade {
+        let Some(v) = value else { return Grade::Unknown };
+        let reaches = |threshold: f64| if self.is_time() { v <= threshold } else { v >= threshold };
+        if reaches(self.good) {
+            Grade::Good
+        } else if reaches(self.fair) {
+            Grade::Fair
+        } else {
+            Grade::Poor
+        }
+    }
+
+    fn words(&self, value: f64) -> String {
+        match self.unit {
+            "ns" => units::time_ns(value),
+            "bytes/s" => units::rate(value),
+            _ => format!("{}/s", units::count(value.round() as u64)),
+        }
+    }
+
+    fn sentence(&self, value: f64) -> String {
+        let sign = if self.is_time() { '≤' } else { '≥' };
+        format!(
+            "{} {} (good {sign} {}, fair {sign} {})",
+            self.figure,
+            self.words(value),
+            short(&self.words(self.good)),
+            short(&self.words(self.fair))
+        )
+    }
+}
+
+/// "5 ms" of "5.00 ms": thresholds are round.
+fn short(words: &str) -> String {
+    let (number, unit) = words.split_once(' ').unwrap_or((words, ""));
+    let number =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}").trim_end().to_string()
+}
+
+/// The verdicts of a survey, in the order of [`CRITERIA`]; none of any other run.
+#[must_use]
+pub fn of_run(run: &Run) -> Vec<UseVerdict> {
+    if !is_survey(run) {
+        return Vec::new();
+    }
+    let mut uses: Vec<&'static str> = CRITERIA.iter().map(|c| c.of).collect();
+    uses.dedup();
+    uses.into_iter().map(|of| verdict(run, of)).collect()
+}
+
+fn verdict(run: &Run, of: &'static str) -> UseVerdict {
+    let mut figures = Vec::new();
+    let mut told = Vec::new();
+    let mut grade = None;
+    for c in CRITERIA.iter().filter(|c| c.of == of) {
+        let value = (c.value)(run).filter(|v| v.is_finite());
+        let one = c.grade(value);
+        if let Some(value) = value {
+            told.push(c.sentence(value));
+            grade = grade.max(Some(one));
+        }
+        figures.push(Judged { by: c, value, grade: one });
+    }
+    let mut grade = grade.unwrap_or(Grade::Unknown);
+    if in_memory(run) && DURABLE.contains(&of) {
+        grade = Grade::Poor;
+        told.insert(0, "nothing in memory outlives a power cut".into());
+    }
+    let sentence =
+        if told.is_empty() { grade.word().into() } else { format!("{}: {}", grade.word(), told.join("; ")) };
+    UseVerdict { of, grade, sentence, figures }
+}
+
+fn sync_p99(run: &Run) -> Option<f64> {
+    synced(named(run, "ladder", "write and fsync")?, 99.0)
+}
+
+fn syncs_per_s(run: &Run) -> Option<f64> {
+    let phase = named(run, "ladder", "write and fsync")?;
+    // Writes and fsyncs are both operations.
+    let writes: u64 = phase.latency().count();
+    let ns: u64 = phase.repetitions.iter().flat_map(|r| &r.workers).map(|w| w.elapsed_ns).sum();
+    (ns > 0).then(|| writes as f64 * 1e9 / ns as f64)
+}
+
+fn synced_files(run: &Run) -> Option<f64> {
+    files_per_s(named(run, "small files", "small files with fsync")?)
+}
+
+fn files(run: &Run) -> Option<f64> {
+    files_per_s(named(run, "small files", "small files")?)
+}
+
+/// The best rate of a cold read of the largest file.
+fn streaming_read(run: &Run) -> Option<f64> {
+    let cells: Vec<_> = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read").collect();
+    let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
+    let of_largest = cells.iter().filter(|p| p.axes.file_bytes == Some(largest));
+    of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
+}
+
+fn slowest_tenth(run: &Run) -> Option<f64> {
+    let mut rates: Vec<f64> =
+        course(named(run, "sustained", "sustained write")?).into_iter().map(|p| p.1).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 10).copied()
+}
+
+fn cold_p50(run: &Run) -> Option<f64> {
+    latency(named(run, "ladder", "cold random read")?, 50.0)
+}
+
+/// The best depth, or what one at a time gets.
+fn best_reads(run: &Run) -> Option<f64> {
+    let deep =
+        of_stage(run, "depth").into_iter().filter_map(fathom_record::Phase::ops_per_s).reduce(f64::max);
+    let one =
+        || named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
+    // Where calls are slower than what answers them, one plain call at a time may be the best.
+    deep.into_iter().chain(one().and_then(fathom_record::Phase::ops_per_s)).reduce(f64::max)
+}
+
+fn mixed_p99(run: &Run) -> Option<f64> {
+    let mixed = of_stage(run, "mix");
+    let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|r| r == "70 %"))?;
+    phase.latency_of(fathom_record::OpKind::Read).percentile_ns(99.0).map(|ns| ns as f64)
+}

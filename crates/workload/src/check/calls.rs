@@ -1,0 +1,162 @@
+//! Whether a stream makes sense whose operations move no data (calls about files, computing), or that goes on until there is no space.
+
+use crate::{
+    Access, Amount, Backend, Bytes, Direction, Duration, FileCall, Lock, OpenSync, Record, Stream, Verify,
+};
+
+/// Everything that is wrong with it.
+pub(super) fn errors(ramp: Duration, stream: &Stream) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut wrong = |is: bool, text: &str| {
+        if is {
+            errors.push(text.into());
+        }
+    };
+    if stream.until_full {
+        wrong(
+            stream.direction == Direction::Read || !stream.backend.moves_data(),
+            "until_full ends a stream at the write that finds no space, and it writes nothing",
+        );
+        wrong(
+            matches!(stream.backend, Backend::Mmap { .. }),
+            "until_full: a mapped file ends its process where there is no space; take another back-end",
+        );
+    }
+    wrong(
+        stream.beside.is_some() != (stream.backend == Backend::Beside),
+        "the back-end beside runs a program, and beside = { program = ... } says which: one needs the other",
+    );
+    wrong(
+        stream.beside.as_ref().is_some_and(|of| of.program.is_empty()),
+        "the program that is to run beside has no name",
+    );
+    if stream.backend.moves_data() || stream.backend == Backend::Null {
+        return errors;
+    }
+    wrong(
+        stream.verify != Verify::No,
+        "the back-ends calls, compute and beside move no data, so there is none to verify; leave verify out",
+    );
+    wrong(
+        stream.warm_first_record || stream.disturb_every > 0,
+        "warm_first_record and disturb_every read, and the back-ends calls, compute and beside do not",
+    );
+    wrong(
+        stream.backend == Backend::Calls(FileCall::Remove) && ramp.0 > 0,
+        "a file is removed once, and a ramp would remove it uncounted; leave the ramp out",
+    );
+    let one_open_file = matches!(stream.backend, Backend::Calls(call) if !call.is_by_name());
+    wrong(
+        !one_open_file && !matches!(stream.direction, Direction::Read | Direction::Write | Direction::Mix(_)),
+        "operations about names, and those that compute or wait, are counted as reads or writes",
+    );
+    match stream.backend {
+        Backend::Compute(compute) => {
+            wrong(compute.time.0 == 0, "computing for no time; give the back-end compute a time above 0");
+            wrong(no_file(stream), "the back-end compute has no file: nothing is opened, locked or synced");
+        }
+        Backend::Beside => {
+            wrong(no_file(stream), "the back-end beside has no file: nothing is opened, locked or synced");
+        }
+        Backend::Calls(call) if call.is_by_name() => by_name(stream, call, &mut wrong),
+        Backend::Calls(FileCall::Truncate) => wrong(
+            stream.direction != Direction::Write,
+            "ftruncate is called for writes; calls = \"truncate\" needs direction = \"write\"",
+        ),
+        _ => {}
+    }
+    errors
+}
+
+/// Asks for something of an open file.
+fn no_file(stream: &Stream) -> bool {
+    stream.lock != Lock::No
+        || stream.open.sync != OpenSync::No
+        || stream.sync_before
+        || stream.sync_after
+        || stream.timed.fsync
+        || stream.sync_every.is_some()
+        || stream.sync_series.is_some()
+        || stream.pace.burst.is_some()
+}
+
+/// Calls about names: one for each file.
+fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) {
+    wrong(
+        no_file(stream),
+        "the calls create, stat and remove are about names: no file is open that could be locked or synced",
+    );
+    let record = match stream.record {
+        Record::Fixed(record) => Some(record),
+        _ => None,
+    };
+    wrong(
+        stream.start != Bytes(0) || record.is_none() || stream.length != record,
+        "the calls create, stat and remove are one for each file: start = 0, and length = the (fixed) record size",
+    );
+    wrong(
+        matches!(stream.access, Access::Listed(_)),
+        "the calls create, stat and remove are one for each file, not operations of a list",
+    );
+    let once = matches!(stream.amount, Amount::Pass | Amount::Passes(1) | Amount::Operations(_));
+    wrong(
+        call == FileCall::Remove && !once,
+        "a file is removed once: calls = \"remove\" needs the amount pass, or so many operations",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compute, StatCall, SyncEvery};
+
+    fn calls(call: FileCall) -> Stream {
+        Stream {
+            backend: Backend::Calls(call),
+            length: Some(Bytes(4096)),
+            ..Stream::new("f", Direction::Write, Bytes(4096))
+        }
+    }
+
+    fn first(stream: &Stream) -> String {
+        errors(Duration(0), stream).first().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn calls_that_make_sense_pass() {
+        for call in [
+            FileCall::Allocate,
+            FileCall::Truncate,
+            FileCall::Create,
+            FileCall::Stat(StatCall::Lstat),
+            FileCall::Remove,
+        ] {
+            assert_eq!(first(&calls(call)), "", "{call:?}");
+        }
+        let compute = Backend::Compute(Compute { time: Duration(1000), sort: true });
+        assert_eq!(first(&Stream { backend: compute, ..calls(FileCall::Create) }), "");
+        assert_eq!(first(&Stream { until_full: true, ..Stream::new("f", Direction::Write, Bytes(1)) }), "");
+    }
+
+    #[test]
+    fn what_a_call_cannot_have_is_said() {
+        let reads = Stream { direction: Direction::Read, ..calls(FileCall::Truncate) };
+        assert!(first(&reads).contains("ftruncate is called for writes"));
+        let half = Stream { length: None, ..calls(FileCall::Create) };
+        assert!(first(&half).contains("one for each file"));
+        let again = Stream { amount: Amount::Passes(2), ..calls(FileCall::Remove) };
+        assert!(first(&again).contains("removed once"));
+        let synced =
+            Stream { sync_every: Some(SyncEvery::default()), ..calls(FileCall::Stat(StatCall::Stat)) };
+        assert!(first(&synced).contains("about names"));
+        let checked = Stream { verify: Verify::Full, ..calls(FileCall::Allocate) };
+        assert!(first(&checked).contains("none to verify"));
+        assert!(errors(Duration(1), &calls(FileCall::Remove))[0].contains("ramp"));
+        let idle = Backend::Compute(Compute { time: Duration(0), sort: false });
+        assert!(first(&Stream { backend: idle, ..calls(FileCall::Create) }).contains("for no time"));
+        let alone = Stream { backend: Backend::Beside, ..calls(FileCall::Create) };
+        assert!(first(&alone).contains("one needs the other"));
+        let full = Stream { until_full: true, ..Stream::new("f", Direction::Read, Bytes(1)) };
+        assert!(first(&full).contains("writes nothing"));
+    }
+}

@@ -1,0 +1,44 @@
+//! Whether the I/O priorities of threads, and of a stream's operations, make sense.
+
+use crate::{Backend, Stream, Thread};
+
+/// What is wrong with that of a thread.
+pub(super) fn of_thread(thread: &Thread) -> Option<String> {
+    let level = thread.io_priority.filter(|level| *level > MOST)?;
+    Some(format!("io_priority is {level}; 0 to 7 is expected"))
+}
+
+/// The last level of a class.
+const MOST: u8 = 7;
+
+/// Everything that is wrong with them.
+pub(super) fn errors(stream: &Stream) -> Vec<String> {
+    let mut errors = Vec::new();
+    let shares = &stream.priorities;
+    if shares.is_empty() {
+        return errors;
+    }
+    if !matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. }) {
+        errors.push(
+            "priorities of single operations are for the back-ends uring and aio; a thread has io_priority"
+                .into(),
+        );
+    }
+    for share in shares {
+        if !(share.percent > 0.0 && share.percent <= 100.0) {
+            errors.push(format!(
+                "a priority for {} percent; above 0 and at most 100 is expected",
+                share.percent
+            ));
+        }
+        if share.level > MOST {
+            errors.push(format!("a priority of level {}; 0 to 7 is expected", share.level));
+        }
+        let alike = shares.iter().filter(|other| (other.writes, other.bytes) == (share.writes, share.bytes));
+        if alike.map(|other| other.percent).sum::<f64>() > 100.001 {
+            errors.push("priorities of more than 100 percent of the same operations".into());
+            break;
+        }
+    }
+    errors
+}

@@ -1,0 +1,48 @@
+//! Whether a stream that gives records back makes sense, and goes with the rest of what is asked of it.
+
+use crate::{Access, Backend, Direction, Does, Pick, Sequence, Stream, Verify};
+
+/// What is wrong with the trims of a stream.
+pub(super) fn errors(stream: &Stream) -> Vec<String> {
+    let listed = match &stream.access {
+        Access::Listed(list) => list.as_slice(),
+        _ => &[],
+    };
+    if !stream.direction.trims() && !listed.iter().any(|op| op.does == Some(Does::Trim)) {
+        return Vec::new();
+    }
+    let mut errors = Vec::new();
+    let mut wrong = |is_wrong: bool, why: &str| {
+        if is_wrong {
+            errors.push(why.to_owned());
+        }
+    };
+    wrong(
+        stream.direction == Direction::TrimWrite && !listed.is_empty(),
+        "a list says what is trimmed and what is written; direction = \"trim-write\" does not go with it",
+    );
+    wrong(
+        stream.verify != Verify::No,
+        "what was given back has no contents to check; leave verify out, or the trims",
+    );
+    wrong(
+        matches!(stream.backend, Backend::Stdio { .. }),
+        "stdio has no call that gives a part of a file back, and buffers what was written; take another backend for trims",
+    );
+    wrong(
+        stream.adaptive_depth.is_some(),
+        "trims are done one after the other, so there is no depth to find; leave adaptive_depth out",
+    );
+    wrong(
+        listed.is_empty() && stream.turns.is_none() && stream.pick == Pick::All,
+        "trims do not go on over all files in a row; let the files take turns",
+    );
+    wrong(stream.sequence == Sequence::Common, "trims do not go with a common sequence");
+    wrong(
+        stream.pace.least.is_some() || stream.pace.longest.is_some(),
+        "least rates and longest latencies are those of reads and writes; leave them out of a stream that trims",
+    );
+    wrong(stream.until_full, "a stream that trims makes room, and goes on for ever; leave until_full out");
+    wrong(stream.sync_series.is_some(), "trims do not go with sync_series; sync_every counts the writes");
+    errors
+}

@@ -1,0 +1,41 @@
+//! Reading back what was written: what a stream remembers of its writes, and who reads it. Which blocks those are is known when they are
+//! written and not before, so a clock, another worker or a mix may end or change the writing as it likes.
+
+use super::{Direction, Mix, Stream, is_default};
+use serde::{Deserialize, Serialize};
+
+/// What a stream remembers: every extent that it has written, until it was read back. Of writes that overlap only the newest counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeepWritten {
+    /// Reading back goes in the order of the offsets, file by file; without it in the order of the writing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_offset: bool,
+    /// The stream reads back while it writes, as soon as so many extents are there; 0: it does not. What is left at its end stays for
+    /// another one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub after: u64,
+    /// So many of them at a time; 0: as many as `after` says.
+    #[serde(skip_serializing_if = "is_default")]
+    pub batch: u64,
+}
+
+/// The worker whose writes are read back: all that it remembers at the end of its phase, each extent once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenBy {
+    /// Number of its phase, the first being 0. It is one before that of the stream that reads back.
+    pub phase: u32,
+    /// Its number in that phase, the first being 0.
+    pub worker: u32,
+}
+
+impl Stream {
+    /// Whether it writes, and reads nothing but what it reads back while it writes. A rate is that of the writes then: what is read back
+    /// is read at once.
+    #[must_use]
+    pub fn reads_only_back(&self) -> bool {
+        self.keep_written.is_some_and(|kept| kept.after > 0)
+            && self.direction == Direction::Mix(Mix::ReadPercent(0))
+    }
+}

@@ -1,0 +1,245 @@
+//! What is remembered is what was written, and all of it is read back or left.
+
+use super::super::{Place, Region, StreamOps};
+use super::*;
+use crate::{Access, Amount, Bytes, Direction, Mix, Record, Stream};
+use proptest::prelude::*;
+
+const BLOCK: u64 = 4096;
+
+fn kept(stream: &Stream, blocks: u64, how: KeepWritten) -> Kept<'static> {
+    let region = Region { start: 0, length: blocks * BLOCK };
+    let ops = StreamOps::new(stream, region, 7, Place::default()).unwrap();
+    Kept::new(Box::new(ops), how)
+}
+
+/// "W0 W1 R0 ...": what is done by a worker that does one operation after the other, on which block; what is left behind a bar.
+fn told(mut ops: Kept<'_>, most: usize) -> String {
+    let mut done = Done::default();
+    let mut words = Vec::new();
+    while words.len() < most
+        && let Some(op) = ops.next(&done)
+    {
+        let block = op.offset / BLOCK;
+        if op.kind == OpKind::Write {
+            done.writes += 1;
+            words.push(format!("W{block}"));
+        } else {
+            done.reads += 1;
+            words.push(format!("{}{block}", if ops.checks(&op) { 'R' } else { 'r' }));
+        }
+        ops.completed(&op);
+    }
+    words.push("|".into());
+    words.extend(ops.left_to_read().unwrap().iter().map(|extent| (extent.offset / BLOCK).to_string()));
+    words.join(" ")
+}
+
+fn writing(access: Access) -> Stream {
+    Stream { access, ..Stream::new("f", Direction::Write, Bytes(BLOCK)) }
+}
+
+fn backlog(after: u64, batch: u64) -> KeepWritten {
+    KeepWritten { after, batch, ..KeepWritten::default() }
+}
+
+#[test]
+fn the_order_is_that_of_fio() {
+    // fio 3.33, by strace and by its iologs: verify_backlog=4, with verify_backlog_batch=2, and 1.
+    let of = |blocks, how| told(kept(&writing(Access::Sequential), blocks, how), 99);
+    assert_eq!(of(6, backlog(4, 0)), "W0 W1 W2 W3 R0 R1 R2 R3 W4 W5 R4 R5 |");
+    assert_eq!(
+        of(12, backlog(4, 2)),
+        "W0 W1 W2 W3 R0 R1 W4 W5 R2 R3 W6 W7 R4 R5 W8 W9 R6 R7 W10 W11 R8 R9 R10 R11 |"
+    );
+    assert_eq!(of(2, backlog(1, 0)), "W0 R0 W1 R1 |");
+    assert_eq!(of(3, KeepWritten::default()), "W0 W1 W2 | 0 1 2");
+}
+
+#[test]
+fn of_what_overlaps_the_newest_is_read_back() {
+    // fio 3.33 with norandommap and bsrange=4k-16k: W0 W8+3 W10+2 W5+4 W4 W10 are read back as 0, 4, 5+4, 10.
+    let mut written = Written::new(true);
+    let extent = |block: u64, blocks: u32| Extent { file: 0, offset: block * BLOCK, bytes: blocks * 4096 };
+    for (number, (block, blocks)) in (0u64..).zip([(0, 1), (8, 3), (10, 2), (5, 4), (4, 1), (10, 1)]) {
+        written.note(&extent(block, blocks), number, false);
+    }
+    let found: Vec<(u64, u32)> = written.each().map(|(e, _)| (e.offset / BLOCK, e.bytes / 4096)).collect();
+    assert_eq!(found, [(0, 1), (4, 1), (5, 4), (10, 1)]);
+    // One that was handed out earlier and is done later changes nothing.
+    written.note(&extent(4, 8), 1, false);
+    assert_eq!(written.all.len(), 4);
+    // Other files are other places.
+    written.note(&Extent { file: 1, ..extent(0, 16) }, 9, false);
+    assert_eq!(written.all.len(), 5);
+}
+
+#[test]
+fn what_a_mix_reads_for_itself_is_not_checked() {
+    let mix = Stream {
+        direction: Direction::Mix(Mix::ReadPercent(50)),
+        amount: Amount::Operations(40),
+        ..writing(Access::Uniform)
+    };
+    let text = told(kept(&mix, 16, backlog(2, 0)), 999);
+    let count = |letter| text.matches(letter).count();
+    assert_eq!(count('W') + count('r'), 40, "{text}");
+    assert!(count('W') > 9 && count('R') > 2 && count('r') > 9, "{text}");
+    assert!(text.ends_with('|'), "{text}");
+    // Completions of what is read back are none of the mix, which goes by them.
+    let by_completions = Stream { direction: Direction::Mix(Mix::ReadsPerWrite(1.0)), ..mix };
+    let text = told(kept(&by_completions, 16, backlog(1, 0)), 999);
+    assert_eq!((text.matches('W').count(), text.matches('r').count()), (20, 20), "{text}");
+}
+
+#[test]
+fn what_is_being_written_is_not_read_back_and_what_is_overwritten_not_checked() {
+    let mut ops =
+        kept(&Stream { amount: Amount::Operations(9), ..writing(Access::Same(3)) }, 8, backlog(1, 0));
+    let done = Done::default();
+    let first = ops.next(&done).unwrap();
+    let second = ops.next(&done).unwrap();
+    ops.completed(&first);
+    // The second is on its way to the same place: a third one comes instead of reading back.
+    let third = ops.next(&done).unwrap();
+    assert_eq!((third.kind, third.offset), (OpKind::Write, 3 * BLOCK));
+    ops.completed(&second);
+    ops.completed(&third);
+    let back = ops.next(&done).unwrap();
+    assert_eq!(back.kind, OpKind::Read);
+    assert!(ops.checks(&back));
+    let fourth = ops.next(&done).unwrap();
+    assert_eq!(fourth.kind, OpKind::Write);
+    assert!(!ops.checks(&back), "it may read the one or the other");
+    ops.completed(&back);
+    ops.completed(&fourth);
+    assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 3 * BLOCK, bytes: 4096 }]);
+}
+
+#[test]
+fn what_was_handed_out_and_never_done_is_left() {
+    let mut ops = kept(&writing(Access::Sequential), 4, backlog(1, 0));
+    let done = Done::default();
+    let write = ops.next(&done).unwrap();
+    ops.completed(&write);
+    let back = ops.next(&done).unwrap();
+    assert_eq!(back.kind, OpKind::Read);
+    ops.refill(Some(&back));
+    let unfinished = ops.next(&done).unwrap();
+    assert_eq!((unfinished.kind, unfinished.offset), (OpKind::Write, BLOCK));
+    assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 0, bytes: 4096 }]);
+}
+
+#[test]
+fn a_list_is_read_once() {
+    let extent = |block: u64| Extent { file: 2, offset: block * BLOCK, bytes: 512 };
+    let mut back = ReadBack::new(vec![extent(5), extent(1)]);
+    let done = Done::default();
+    let op = back.next(&done).unwrap();
+    assert_eq!((op.kind, op.file, op.offset, op.bytes), (OpKind::Read, 2, 5 * BLOCK, 512));
+    assert!(back.checks(&op));
+    assert_eq!(back.next(&done).unwrap().offset, BLOCK);
+    assert_eq!(back.next(&done), None);
+    back.refill(None);
+    assert_eq!(back.next(&done), Some(op));
+    assert_eq!(ReadBack::new(Vec::new()).next(&done), None);
+}
+
+proptest! {
+    /// Whatever is written in whatever order, and whichever of those in flight is done first: what is read back and checked was
+    /// written before and not changed since; and in the end everything whose write is done is either overlapped by a later write,
+    /// read back and checked, or left.
+    #[test]
+    fn what_was_written_is_what_is_read_back(
+        access in prop::sample::select(vec![
+            Access::Sequential, Access::Permuted, Access::Uniform, Access::Backward, Access::Zipf { theta: 1.2 }
+        ]),
+        changing: bool, reads in prop::sample::select(vec![0u8, 30, 70]), amount in 1u64..120,
+        after in 0u64..9, batch in 0u64..9, by_offset: bool, (start, blocks) in (0u64..200_000, 4u64..40), depth in 1usize..9,
+        cut in 1usize..300, choices in prop::collection::vec(any::<prop::sample::Index>(), 300), seed: u64,
+    ) {
+        let record = if changing {
+            Record::Between { min: Bytes(BLOCK), max: Bytes(4 * BLOCK) }
+        } else {
+            Record::Fixed(Bytes(BLOCK))
+        };
+        let stream = Stream {
+            record,
+            direction: Direction::Mix(Mix::ReadPercent(reads)),
+            amount: Amount::Operations(amount),
+            ..writing(access)
+        };
+        // Blocks need not begin at a multiple of their size.
+        let region = Region { start, length: blocks * BLOCK };
+        let inner = StreamOps::new(&stream, region, seed, Place::default()).unwrap();
+        let mut ops = Kept::new(Box::new(inner), KeepWritten { by_offset, after, batch });
+        let (mut done, mut flights, mut handed) = (Done::default(), Vec::<(Op, usize)>::new(), 0usize);
+        // Writes by when they were handed out, with whether they are done and were read back.
+        let mut writes: Vec<(Extent, usize, bool, bool)> = Vec::new();
+        let mut choice = choices.iter().cycle();
+        loop {
+            let next = if flights.len() < depth && handed < cut { ops.next(&done) } else { None };
+            if let Some(op) = next {
+                handed += 1;
+                if op.kind == OpKind::Write {
+                    writes.push((Extent::of(&op), handed, false, false));
+                }
+                flights.push((op, handed));
+                continue;
+            }
+            if flights.is_empty() {
+                break;
+            }
+            let (op, since) = flights.swap_remove(choice.next().unwrap().index(flights.len()));
+            let extent = Extent::of(&op);
+            if op.kind == OpKind::Write {
+                done.writes += 1;
+                // Of two that are alike the older one counts as done: nobody can tell them apart.
+                writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
+            } else {
+                done.reads += 1;
+                if ops.checks(&op) {
+                    prop_assert!(writes.iter().all(|w| w.1 < since || !w.0.overlaps(&extent)), "changed since");
+                    let newest = writes.iter_mut().rfind(|w| w.0.overlaps(&extent)).unwrap();
+                    prop_assert!(newest.0 == extent && newest.2, "{extent:?} is not what was written last");
+                    newest.3 = true;
+                }
+            }
+            ops.completed(&op);
+        }
+        let left = ops.left_to_read().unwrap();
+        for (number, (extent, _, is_done, read)) in writes.iter().enumerate() {
+            let overwritten = writes[number + 1..].iter().any(|later| later.2 && later.0.overlaps(extent));
+            if overwritten {
+                prop_assert!(!left.contains(extent) || writes[number + 1..].iter().any(|w| w.0 == *extent), "{extent:?}");
+            } else {
+                prop_assert!(!is_done || *read != left.contains(extent), "{extent:?}: {read}");
+            }
+        }
+        prop_assert!(left.iter().all(|extent| writes.iter().any(|w| w.2 && w.0 == *extent)), "never written");
+        if by_offset {
+            prop_assert!(left.windows(2).all(|two| two[0].end() <= two[1].offset));
+        }
+    }
+}
+
+#[test]
+fn a_write_that_failed_is_not_read_back_and_no_more_is_what_it_may_have_overwritten() {
+    let mut ops =
+        kept(&Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) }, 4, KeepWritten::default());
+    let mut done = Done::default();
+    let mut number = 0;
+    while let Some(op) = ops.next(&done) {
+        number += 1;
+        // The second block of the first pass, and the first and the third of the second.
+        if [2, 5, 7].contains(&number) {
+            ops.failed(&op)
+        } else {
+            ops.completed(&op)
+        }
+        done.writes += 1;
+    }
+    assert_eq!(number, 8);
+    let left: Vec<u64> = ops.left_to_read().unwrap().iter().map(|extent| extent.offset / BLOCK).collect();
+    assert_eq!(left, [1, 3]);
+}

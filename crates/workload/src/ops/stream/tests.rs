@@ -1,0 +1,306 @@
+//! Which operations streams of each kind yield, one after the other.
+
+use super::*;
+use crate::{Bytes, SyncEvery, Zone};
+use proptest::prelude::*;
+
+fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
+    let region = Region { start: 0, length };
+    let mut s = StreamOps::new(stream, region, seed, Place::default()).unwrap();
+    let mut done = Done::default();
+    let mut out = Vec::new();
+    while let Some(op) = s.next(&done) {
+        match op.kind {
+            OpKind::Read => done.reads += 1,
+            OpKind::Write => done.writes += 1,
+            OpKind::Sync { .. } | OpKind::Trim => {}
+        }
+        out.push(op);
+        if out.len() == limit {
+            break;
+        }
+    }
+    out
+}
+
+fn stream(direction: Direction, record: u64) -> Stream {
+    Stream::new("f", direction, Bytes(record))
+}
+
+#[test]
+fn offsets_are_multiples_of_what_is_asked_for() {
+    let drawn = |align: u64, record: Record| {
+        let access = Access::Uniform;
+        let s = Stream { align: Bytes(align), access, record, ..stream(Direction::Write, 512) };
+        let found = ops(&s, 32 << 10, 7, usize::MAX);
+        let offsets: std::collections::BTreeSet<u64> = found.iter().map(|op| op.offset).collect();
+        (found.len(), offsets.into_iter().collect::<Vec<u64>>())
+    };
+    // As many as without, and the last record still fits.
+    let (count, offsets) = drawn(4096, Record::Fixed(Bytes(512)));
+    assert_eq!((count, offsets), (64, (0..8).map(|n| n * 4096).collect()));
+    let split = Record::Split(vec![(Bytes(512), 50.0), (Bytes(24 << 10), 50.0)]);
+    assert_eq!(drawn(4096, split).1.last().map(|last| *last <= 8192), Some(true));
+    // Finer than the records.
+    let (count, offsets) = drawn(512, Record::Fixed(Bytes(16 << 10)));
+    assert_eq!(count, 2);
+    assert!(offsets.iter().all(|o| o.is_multiple_of(512) && *o <= 16 << 10), "{offsets:?}");
+}
+
+#[test]
+fn a_trailing_part_smaller_than_a_record_is_not_touched() {
+    let all = ops(&stream(Direction::Write, 64 << 10), 100 << 10, 1, 99);
+    assert_eq!(all, [Op { kind: OpKind::Write, file: 0, offset: 0, bytes: 65536, think_ns: 0 }]);
+}
+
+#[test]
+fn a_region_smaller_than_a_record_has_no_stream() {
+    let region = Region { start: 0, length: 100 };
+    assert!(StreamOps::new(&stream(Direction::Read, 4096), region, 1, Place::default()).is_none());
+}
+
+#[test]
+fn reads_per_write_follow_completions() {
+    let mut s = stream(Direction::Mix(Mix::ReadsPerWrite(1.5)), 4096);
+    s.access = Access::Uniform;
+    s.amount = Amount::Operations(10);
+    let kinds: String =
+        ops(&s, 1 << 20, 1, 99).iter().map(|o| if o.kind == OpKind::Read { 'R' } else { 'W' }).collect();
+    assert_eq!(kinds, "RWRWRRWRWR");
+}
+
+#[test]
+fn a_trim_write_gives_each_record_back_and_writes_it() {
+    let mut s = stream(Direction::TrimWrite, 4096);
+    for access in [Access::Sequential, Access::Permuted, Access::Uniform] {
+        s.access = access;
+        let all = ops(&s, 4 * 4096, 3, 99);
+        assert_eq!(all.len(), 8);
+        for pair in all.chunks(2) {
+            let kinds: Vec<OpKind> = pair.iter().map(|op| op.kind).collect();
+            assert_eq!(kinds, [OpKind::Trim, OpKind::Write]);
+            assert_eq!((pair[0].offset, pair[0].bytes), (pair[1].offset, pair[1].bytes));
+        }
+    }
+    // Sizes that change are those of the trim, and syncs count writes.
+    s.record = Record::Between { min: Bytes(512), max: Bytes(4096) };
+    s.sync_every = Some(SyncEvery { writes: 1, between: true, ..SyncEvery::default() });
+    let kinds: Vec<OpKind> = ops(&s, 1 << 20, 3, 6).iter().map(|op| op.kind).collect();
+    let sync = OpKind::Sync { data_only: false };
+    assert_eq!(kinds, [OpKind::Trim, OpKind::Write, sync, OpKind::Trim, OpKind::Write, sync]);
+}
+
+#[test]
+fn trims_of_changing_sizes_fill_their_region() {
+    let mut s = stream(Direction::TrimWrite, 512);
+    s.access = Access::Permuted;
+    s.record = Record::Between { min: Bytes(512), max: Bytes(4096) };
+    let mut bytes = vec![0; 1 << 16];
+    for op in ops(&s, 1 << 16, 5, 9999).iter().filter(|op| op.kind == OpKind::Trim) {
+        bytes[op.offset as usize..][..op.bytes as usize].iter_mut().for_each(|n| *n += 1);
+    }
+    assert_eq!(bytes, vec![1; 1 << 16]);
+}
+
+#[test]
+fn an_amount_of_trim_writes_counts_records_and_begins_anew() {
+    let mut s = stream(Direction::TrimWrite, 4096);
+    s.amount = Amount::Operations(2);
+    let region = Region { start: 0, length: 1 << 20 };
+    let mut o = StreamOps::new(&s, region, 1, Place::default()).unwrap();
+    assert_eq!(o.remaining_operations(), Some(4));
+    let first = o.next(&Done::default()).unwrap();
+    assert_eq!((o.remaining_operations(), o.is_done()), (Some(3), false));
+    // The trim is still to be done, and its write: both are of the new amount.
+    o.refill(Some(&first));
+    assert_eq!(o.remaining_operations(), Some(3));
+    // The write was drawn; two records more are to come.
+    let write = o.next(&Done::default()).unwrap();
+    o.refill(Some(&write));
+    assert_eq!((write.kind, o.remaining_operations()), (OpKind::Write, Some(4)));
+}
+
+#[test]
+fn trims_move_on_as_writes_do() {
+    let kinds = |s: &Stream| ops(s, 3 * 4096, 1, 99).iter().map(|o| o.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(&stream(Direction::Trim, 4096)), [OpKind::Trim; 3]);
+    let listed = ListedOp { offset: 4096, bytes: 512, does: Some(Does::Trim), ..ListedOp::default() };
+    let mut s = stream(Direction::Write, 1);
+    s.access = Access::Listed(vec![listed]);
+    assert_eq!(kinds(&s), [OpKind::Trim]);
+}
+
+#[test]
+fn syncs_come_after_every_so_many_writes() {
+    let mut s = stream(Direction::Write, 4096);
+    s.sync_every = Some(SyncEvery { writes: 2, data_only: true, ..SyncEvery::default() });
+    let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
+    let sync = OpKind::Sync { data_only: true };
+    let w = OpKind::Write;
+    assert_eq!(kinds, [w, w, sync, w, w, sync, w]);
+}
+
+#[test]
+fn syncs_between_writes_do_not_follow_the_last() {
+    let mut s = stream(Direction::Write, 4096);
+    s.sync_every = Some(SyncEvery { writes: 32, between: true, ..SyncEvery::default() });
+    let syncs = |s: &Stream, writes: u64| {
+        let all = ops(s, writes * 4096, 1, 9999);
+        all.iter().filter(|o| matches!(o.kind, OpKind::Sync { .. })).count()
+    };
+    assert_eq!((syncs(&s, 2048), syncs(&s, 2049)), (63, 64));
+    s.sync_every = Some(SyncEvery { writes: 32, ..SyncEvery::default() });
+    assert_eq!(syncs(&s, 2048), 64);
+}
+
+#[test]
+fn reads_and_writes_can_each_be_sequential() {
+    let mut s = stream(Direction::Mix(Mix::ReadPercent(60)), 4096);
+    s.access = Access::SequentialByKind;
+    s.amount = Amount::Operations(500);
+    let all = ops(&s, 64 * 4096, 7, 999);
+    for kind in [OpKind::Read, OpKind::Write] {
+        let offsets: Vec<u64> = all.iter().filter(|o| o.kind == kind).map(|o| o.offset).collect();
+        let expected: Vec<u64> = (0..offsets.len() as u64).map(|i| i % 64 * 4096).collect();
+        assert_eq!(offsets, expected);
+    }
+}
+
+#[test]
+fn a_list_is_executed_as_written() {
+    let mut s = stream(Direction::Read, 1);
+    s.access = Access::Listed(vec![
+        ListedOp { offset: 8192, bytes: 100, think: crate::Duration(5), ..ListedOp::default() },
+        ListedOp { offset: 0, bytes: 4096, ..ListedOp::default() },
+    ]);
+    let all = ops(&s, 1 << 20, 1, 99);
+    assert_eq!(all.len(), 2);
+    assert_eq!((all[0].offset, all[0].bytes, all[0].think_ns), (8192, 100, 5));
+}
+
+#[test]
+fn listed_operations_may_say_what_they_do_and_where() {
+    let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 1);
+    let op =
+        |does, file, offset, bytes| ListedOp { does: Some(does), file, offset, bytes, ..ListedOp::default() };
+    s.access = Access::Listed(vec![
+        op(Does::Write, 1, 512, 100),
+        op(Does::DataSync, 1, 0, 0),
+        op(Does::Read, 0, 0, 7),
+        op(Does::Sync, 0, 0, 0),
+    ]);
+    s.amount = Amount::Passes(2);
+    let all = ops(&s, 1 << 20, 1, 99);
+    let kinds: Vec<(OpKind, u32, u64, u32)> =
+        all.iter().map(|o| (o.kind, o.file, o.offset, o.bytes)).collect();
+    let pass = [
+        (OpKind::Write, 1, 512, 100),
+        (OpKind::Sync { data_only: true }, 1, 0, 0),
+        (OpKind::Read, 0, 0, 7),
+        (OpKind::Sync { data_only: false }, 0, 0, 0),
+    ];
+    assert_eq!(kinds, [pass, pass].concat());
+}
+
+fn access() -> impl Strategy<Value = Access> {
+    prop_oneof![
+        Just(Access::Sequential),
+        Just(Access::SequentialByKind),
+        Just(Access::Backward),
+        Just(Access::Permuted),
+        Just(Access::Uniform),
+        (0.01f64..3.0).prop_map(|theta| Access::Zipf { theta }),
+        (0.001f64..0.499).prop_map(|h| Access::Pareto { h }),
+        (0.001f64..100.0).prop_map(|deviation_percent| Access::Normal { deviation_percent }),
+        Just(Access::Zoned(vec![
+            Zone { operations_percent: 90.0, region_percent: 10.0 },
+            Zone { operations_percent: 10.0, region_percent: 90.0 },
+        ])),
+        Just(Access::Strided { step: 17 }),
+        (1u64..9, any::<bool>()).prop_map(|(operations, same)| Access::Runs {
+            order: Box::new(Access::Permuted),
+            operations,
+            same
+        }),
+        (1u64..9, 0u64..99_999, any::<bool>()).prop_map(|(n, gap, by_kind)| Access::Striped {
+            run: Bytes(n * 4096),
+            gap: Bytes(gap),
+            by_kind
+        }),
+        any::<i64>().prop_map(|records| Access::Skipping { records }),
+        (1u64..99, 0u64..99, 1u64..99, any::<bool>()).prop_map(|(records, gap, operations, random)| {
+            Access::Strips { records, gap, operations, random }
+        }),
+        Just(Access::Shuffled { key: vec![1, 2] }),
+    ]
+}
+
+#[test]
+fn each_kind_leaves_out_its_own() {
+    // fio 3.33: rw=rw:4k with 12 blocks of 4 KiB, from its iolog: reads of 0, 2, 4 ..., and writes of 0, 2, 4 ...
+    let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 4096);
+    s.access = Access::Striped { run: Bytes(4096), gap: Bytes(4096), by_kind: true };
+    s.amount = Amount::Operations(40);
+    let all = ops(&s, 12 * 4096, 1, 99);
+    for kind in [OpKind::Read, OpKind::Write] {
+        let blocks: Vec<u64> = all.iter().filter(|op| op.kind == kind).map(|op| op.offset / 4096).collect();
+        let expected: Vec<u64> = (0..blocks.len() as u64).map(|n| n * 2 % 12).collect();
+        assert_eq!(blocks, expected, "{kind:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_operation_lies_inside_its_region(a in access(), start in 0u64..1 << 40, length in 4096u64..1 << 22, seed in any::<u64>()) {
+        let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 4096);
+        s.access = a;
+        s.amount = Amount::Operations(500);
+        let region = Region { start, length };
+        let mut o = StreamOps::new(&s, region, seed, Place::default()).unwrap();
+        while let Some(op) = o.next(&Done::default()) {
+            prop_assert!(op.offset >= start && op.offset + u64::from(op.bytes) <= start + length);
+        }
+    }
+
+    #[test]
+    fn sizes_of_a_range_stay_inside_it(seed in any::<u64>(), a in prop_oneof![Just(Access::Sequential), Just(Access::Uniform)]) {
+        let mut s = stream(Direction::Read, 4096);
+        s.access = a;
+        s.record = Record::Between { min: Bytes(4096), max: Bytes(65536) };
+        s.amount = Amount::Operations(200);
+        for op in ops(&s, 1 << 20, seed, 999) {
+            prop_assert!(op.bytes >= 4096 && op.bytes <= 65536 && op.bytes % 4096 == 0);
+            prop_assert!(op.offset + u64::from(op.bytes) <= 1 << 20);
+        }
+    }
+
+    #[test]
+    fn a_pass_of_changing_sizes_comes_to_every_unit_once(
+        seed in any::<u64>(),
+        length in 65536u64..1 << 20,
+        split in any::<bool>(),
+    ) {
+        let mut s = stream(Direction::Write, 4096);
+        s.record = if split {
+            Record::Split(vec![(Bytes(4096), 1.0), (Bytes(12288), 1.0), (Bytes(65536), 2.0)])
+        } else {
+            Record::Between { min: Bytes(4096), max: Bytes(65536) }
+        };
+        s.amount = Amount::Passes(2);
+        let mut end = 0;
+        let whole = length / 4096 * 4096;
+        for op in ops(&s, length, seed, 9999) {
+            prop_assert_eq!(op.offset, end % whole);
+            prop_assert!(op.bytes > 0 && op.bytes % 4096 == 0);
+            end += u64::from(op.bytes);
+        }
+        prop_assert_eq!(end, 2 * whole);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_stream(a in access(), seed in any::<u64>()) {
+        let mut s = stream(Direction::Mix(Mix::ReadPercent(30)), 4096);
+        s.access = a;
+        prop_assert_eq!(ops(&s, 1 << 20, seed, 300), ops(&s, 1 << 20, seed, 300));
+    }
+}

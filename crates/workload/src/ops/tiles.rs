@@ -1,0 +1,91 @@
+//! Records of changing sizes that fill a region: each begins where no other of the pass lies, and ends before the next that does. So
+//! every unit belongs to one record of a pass, whatever sizes are drawn; one bit of memory for each unit says whether it does.
+
+use super::order::Order;
+use super::{Place, Region};
+use crate::Access;
+
+/// The records of a region.
+pub(super) struct Tiles {
+    order: Order,
+    /// Bytes of a unit, and how many there are.
+    unit: u64,
+    units: u64,
+    /// A bit for each unit that belongs to a record of this pass.
+    taken: Vec<u64>,
+    left: u64,
+}
+
+impl Tiles {
+    /// Records of multiples of `unit`; `None` if the region has not one unit.
+    pub fn new(unit: u64, region: Region, seed: u64, place: Place) -> Option<Self> {
+        let units = region.length.checked_div(unit).filter(|&units| units > 0)?;
+        let order = Order::new(&Access::Permuted, units, seed, place)?;
+        let words = usize::try_from(units.div_ceil(64)).ok()?;
+        Some(Self { order, unit, units, taken: vec![0; words], left: units })
+    }
+
+    /// The place of the next record in the region, and its size: at most `size`.
+    pub fn next(&mut self, size: u32) -> (u64, u32) {
+        if self.left == 0 {
+            self.taken.fill(0);
+            self.left = self.units;
+        }
+        // An order that comes to every unit comes to one that is free, and one is.
+        let at = loop {
+            let at = self.order.next(self.units);
+            if !self.is_taken(at) {
+                break at;
+            }
+        };
+        let wanted = u64::from(size) / self.unit;
+        let mut end = at;
+        while end < self.units && end - at < wanted.max(1) && !self.is_taken(end) {
+            self.take(end);
+            end += 1;
+        }
+        let bytes = (end - at) * self.unit;
+        (at * self.unit, u32::try_from(bytes).unwrap_or(size))
+    }
+
+    fn is_taken(&self, unit: u64) -> bool {
+        self.taken.get((unit / 64) as usize).is_none_or(|word| word >> (unit % 64) & 1 == 1)
+    }
+
+    fn take(&mut self, unit: u64) {
+        if let Some(word) = self.taken.get_mut((unit / 64) as usize) {
+            *word |= 1 << (unit % 64);
+            self.left = self.left.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_unit_belongs_to_one_record_of_a_pass(
+            seed in any::<u64>(),
+            units in 1u64..300,
+            sizes in prop::collection::vec(1u32..20, 1..50),
+        ) {
+            let region = Region { start: 0, length: units * 512 + 100 };
+            let mut tiles = Tiles::new(512, region, seed, Place::default()).unwrap();
+            let mut sizes = sizes.into_iter().cycle();
+            for _ in 0..3 {
+                let mut found = Vec::new();
+                while (found.len() as u64) < units {
+                    let size = sizes.next().unwrap() * 512;
+                    let (offset, bytes) = tiles.next(size);
+                    prop_assert!(offset % 512 == 0 && bytes >= 512 && bytes <= size);
+                    found.extend((0..u64::from(bytes) / 512).map(|n| offset / 512 + n));
+                }
+                found.sort_unstable();
+                prop_assert_eq!(found, (0..units).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Wear-out: what a stream that was stopped still has to do until it has done as much as the one that did most.
+
+use super::streams_of;
+use crate::{
+    Access, Amount, Bytes, Direction, Group, Phase, Pinning, Program, Record, Stop, Stream, Workload,
+};
+
+/// Why a phase cannot be worn out.
+pub(super) fn why_not(phase: &Phase) -> Option<String> {
+    if phase.stop.time.is_none() {
+        return Some("it has no stop after a time".into());
+    }
+    if phase.ramp.0 > 0 {
+        return Some("with a warm-up nobody knows where the count began".into());
+    }
+    let flows = phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(t.program, Program::Flow(_)));
+    let simple = |s: &Stream| {
+        s.direction == Direction::Write
+            && matches!(s.record, Record::Fixed(_))
+            && matches!(s.access, Access::Sequential)
+            && matches!(s.amount, Amount::Pass | Amount::Operations(_))
+            && s.sequence == crate::Sequence::Own
+            && s.turns.is_none()
+            && s.backend.moves_data()
+            && s.keep_written.is_none()
+            && s.pace.ratio.is_none()
+            && s.beside.is_none()
+            // What failed is not among what was done.
+            && s.pass_over == crate::PassOver::default()
+    };
+    // Times of a group would end its rest, too; groups are taken apart, so that no number of one leads anywhere.
+    let times = phase.groups.iter().any(|g| g.times != crate::Times::default());
+    if times || !phase.stop.steady_groups.is_empty() {
+        return Some("it is for groups without times of their own".into());
+    }
+    (flows || !streams_of(phase).all(simple))
+        .then(|| "it is for streams that write records of one size in order, once".into())
+}
+
+/// The phase `number` of one rank's share, such that every worker does what it lacks to `most` operations; `done` is what each of them
+/// has done. `None` if nobody lacks any. Groups and threads are taken apart: each worker has its own amount.
+#[must_use]
+pub fn wear_out(share: &Workload, number: usize, done: &[u64], most: u64) -> Option<Workload> {
+    let phase = share.phases.get(number)?;
+    if done.iter().all(|&n| n >= most) {
+        return None;
+    }
+    let mut rest = Phase {
+        name: phase.name.clone(),
+        axes: phase.axes.clone(),
+        stop: Stop::default(),
+        ..Phase::default()
+    };
+    let mut done = done.iter().copied();
+    for (group, thread) in workers(phase) {
+        let lacking = most.saturating_sub(done.next().unwrap_or(most));
+        let mut thread = crate::Thread { instances: 1, ..thread.clone() };
+        if let Program::Stream(stream) = &mut thread.program {
+            advance(stream, most - lacking, lacking);
+        }
+        rest.groups.push(Group {
+            instances: 1,
+            pinning: Pinning::Free,
+            threads: vec![thread],
+            ..group.clone()
+        });
+    }
+    let mut workload = share.clone();
+    workload.phases[number] = rest;
+    Some(workload)
+}
+
+/// Each worker's group and thread, in the order of their numbers.
+fn workers(phase: &Phase) -> Vec<(&Group, &crate::Thread)> {
+    let mut found = Vec::new();
+    for group in &phase.groups {
+        for _ in 0..group.instances {
+            for thread in &group.threads {
+                found.extend((0..thread.instances).map(|_| (group, thread)));
+            }
+        }
+    }
+    found
+}
+
+/// Has a stream begin where it was stopped, and do so many more.
+fn advance(stream: &mut Stream, done: u64, lacking: u64) {
+    let Record::Fixed(Bytes(record)) = stream.record else { return };
+    let step = match stream.access {
+        Access::Striped { run, gap, .. } => run.0.saturating_add(gap.0),
+        _ => record,
+    };
+    let skipped = done.saturating_mul(step);
+    stream.open.truncate = false;
+    if lacking == 0 {
+        // A worker has to do something: its last record once more.
+        let back = skipped.saturating_sub(step);
+        stream.start = Bytes(stream.start.0 + back);
+        stream.length = Some(Bytes(record));
+        stream.amount = Amount::Operations(1);
+    } else {
+        stream.start = Bytes(stream.start.0 + skipped);
+        stream.length = Some(Bytes((lacking - 1).saturating_mul(step).saturating_add(record)));
+        stream.amount = Amount::Operations(lacking);
+    }
+}

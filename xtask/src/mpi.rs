@@ -1,0 +1,27 @@
+//! `cargo xtask mpi`: builds `fathom-mpi`, a workspace of its own because it needs an MPI, and runs its tests on two hosts made of network
+//! namespaces. Where there is no MPI it says so and skips, by name; `cargo xtask test` and CI never come here.
+
+use crate::steps::{Steps, cargo, succeeds};
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+
+/// Builds and tests; whether all was in order.
+pub(crate) fn run(root: &Path) -> Result<bool> {
+    let wrapper = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    if Command::new(&wrapper).arg("-show").output().is_err() {
+        println!(
+            "SKIP fathom-mpi and its tests: {wrapper} was not found; apt-get install libopenmpi-dev openmpi-bin (or libmpich-dev mpich)"
+        );
+        return Ok(true);
+    }
+    let package = root.join("crates/mpi");
+    let mut steps = Steps::default();
+    let built = steps.take("build fathom-mpi", || {
+        succeeds(cargo(&package).args(["clippy", "--all-targets", "--", "-D", "warnings"]))
+    });
+    if built {
+        steps.take("two hosts, four ranks", || succeeds(cargo(&package).args(["test", "--", "--nocapture"])));
+    }
+    Ok(steps.failed().is_empty())
+}
