@@ -1,8 +1,7 @@
 //! What sets back-ends apart: flags, flushes and advice, what a machine lacks, and the sentence with which it is refused. That
 //! they all do the same operations is in streams.rs; which system calls they make is in the program's own tests.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::{State, capabilities, capabilities_in};
 use fathom_record::Ending;
 use fathom_workload::{
@@ -10,7 +9,6 @@ use fathom_workload::{
     Verify,
 };
 use std::os::unix::fs::MetadataExt as _;
-use support::{Bench, KIB, MIB, only};
 
 fn mapped(flush: MapFlush, flush_every: u64, advice: Option<u8>) -> Backend {
     Backend::Mmap { flush, flush_every, populate: false, advice }

@@ -1,14 +1,12 @@
 //! What is counted: not the warm-up, not the search for a depth; exactly a common amount; until a steady state; and what was in
 //! flight at a stop is waited for.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, AdaptiveDepth, Amount, Backend, Bytes, Criterion, DepthGoal, Direction, Duration, Isolation,
     Limit, Steady, SteadyFigure, SteadyGroups, Stop, Stream, Uring,
 };
-use support::{Bench, KIB, MIB, only};
 
 const MS: u64 = 1_000_000;
 

@@ -1,13 +1,11 @@
 //! Streams with buffers of every kind: the data that arrive are the same, and what cannot be had is refused in a sentence.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::Ending;
 use fathom_testkit::skip;
 use fathom_workload::{
     Backend, Buffers, Bytes, Data, Direction, Node, Open, Pages, Stream, SyncCall, Uring, Verify,
 };
-use support::{Bench, KIB, MIB, only};
 
 const URING: Backend = Backend::Uring(Uring {
     batch: 0,

@@ -1,15 +1,13 @@
 //! Streams whose operations move no data: calls about files, computing; and data that go another way (POSIX AIO, splice), or until there
 //! is no space.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB};
 use fathom_record::{Ending, OpKind, Repetition};
 use fathom_workload::{
     Access, Amount, Backend, Bytes, Compute, Data, Direction, Duration, FileCall, Isolation, Pick, StatCall,
     Stop, Stream, Turns, Verify,
 };
 use std::os::unix::fs::MetadataExt as _;
-use support::{Bench, KIB, MIB};
 
 fn stream(direction: Direction) -> Stream {
     Stream { data: Data::Byte(0x5a), ..Stream::new("f", direction, Bytes(4 * KIB)) }

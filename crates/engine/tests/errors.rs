@@ -1,7 +1,6 @@
 //! Errors that a stream passes over: on a file system that is full, and where what is read is wrong.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only, ops};
 use fathom_record::{Ending, OpKind, PassedOver, Repetition};
 use fathom_testkit::TmpFs;
 use fathom_workload::{
@@ -9,7 +8,6 @@ use fathom_workload::{
     Verify,
 };
 use std::os::unix::fs::FileExt as _;
-use support::{Bench, KIB, MIB, only, ops};
 
 fn backends() -> Vec<(Backend, u32)> {
     let uring = Uring {

@@ -1,11 +1,9 @@
 //! Flows: what each operation counts, where it reads and writes, and what reaches the totals.
 
-mod support;
-
+use crate::support::flows::{Flows, Op, counts, flow, looped, op, row};
+use crate::support::{KIB, MIB};
 use fathom_record::{Ending, OpKind, RowClass};
 use fathom_workload::{Act, Bytes, Data, Isolation, Value};
-use support::flows::{Flows, Op, counts, flow, looped, op, row};
-use support::{KIB, MIB};
 
 fn read(name: &str) -> Op {
     op(name, Act::Read).set("f").size(4 * KIB)

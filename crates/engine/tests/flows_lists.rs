@@ -1,10 +1,8 @@
 //! Flows that create the files of a list: each is ours from the end of the phase on, and goes with the run.
 
-mod support;
-
+use crate::support::flows::{Flows, counts, looped, op};
 use fathom_record::Ending;
 use fathom_workload::{Act, Existing, Files};
-use support::flows::{Flows, counts, looped, op};
 
 /// A list of files none of which exists, in a directory that is to be made.
 fn missing(make_directories: bool) -> Flows {

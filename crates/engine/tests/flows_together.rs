@@ -1,13 +1,11 @@
 //! Flows that wait for each other, limits, and what ends a phase of flows.
 
-mod support;
-
+use crate::support::KIB;
+use crate::support::flows::{Flows, Op, counts, flow, looped, op, row};
 use fathom_engine::{Moments, Said};
 use fathom_record::{Ending, RowClass};
 use fathom_workload::{Act, Finished, Isolation, Value};
 use std::time::{Duration, Instant};
-use support::KIB;
-use support::flows::{Flows, Op, counts, flow, looped, op, row};
 
 fn read(name: &str) -> Op {
     op(name, Act::Read).set("f").size(KIB).random()

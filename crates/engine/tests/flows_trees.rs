@@ -1,11 +1,9 @@
 //! Flows over directory trees: files and directories that come and go.
 
-mod support;
-
+use crate::support::KIB;
+use crate::support::flows::{Flows, Op, below, counts, flow, looped, op};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{Act, Exhausted, Isolation, Stop};
-use support::KIB;
-use support::flows::{Flows, Op, below, counts, flow, looped, op};
 
 fn on(name: &str, act: Act) -> Op {
     op(name, act).set("t")

@@ -1,13 +1,11 @@
 //! Rates: operations are issued when they are due, one after the other and several in flight; response time counts from then. The
 //! machine may be slow, so what is held to exact figures is the schedule and the bookkeeping, never how punctual it was kept.
 
-mod support;
-
+use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Isolation, Pace, Rate, Stop, Stream, Uring,
 };
-use support::{Bench, MIB, only};
 
 const MS: u64 = 1_000_000;
 

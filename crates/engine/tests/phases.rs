@@ -1,13 +1,11 @@
 //! Several workers: the barrier, the stop rules, processes and threads, and what happens when one of them fails.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB};
 use fathom_record::Ending;
 use fathom_workload::{
     Amount, Backend, Bytes, Data, Direction, Duration, Existing, Isolation, Lock, Pace, Pick, Raise, Rate,
     Stonewall, Stop, Stream, Think, Timed, Verify, WhenStopped,
 };
-use support::{Bench, KIB, MIB};
 
 fn endless(direction: Direction) -> Stream {
     Stream { amount: Amount::Endless, ..Stream::new("f", direction, Bytes(4 * KIB)) }

@@ -1,8 +1,7 @@
 //! Streams over all files of a set: one sequence for all workers, whatever the back-end; syncs in series; blocks that check
 //! themselves; a rate that all workers share.
 
-mod support;
-
+use crate::support::{Bench, KIB, completed, ops};
 use fathom_engine::Moments;
 use fathom_record::{Interval, OpKind};
 use fathom_workload::{
@@ -10,7 +9,6 @@ use fathom_workload::{
     Pick, Rate, Scaled, Sequence, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Timed, Uring, Verify,
 };
 use std::os::unix::fs::FileExt as _;
-use support::{Bench, KIB, completed, ops};
 
 const FILE: u64 = 100 * KIB;
 const RECORD: u64 = 8 * KIB;

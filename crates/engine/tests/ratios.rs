@@ -1,14 +1,12 @@
 //! Workers that wait for each other, and limits that end a worker: shares are exact whatever the machine does, because nobody is ever
 //! ahead of his own; what a limit says is told with both numbers.
 
-mod support;
-
+use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpError, Worker};
 use fathom_workload::{
     Access, Amount, Backend, Bytes, Direction, Duration, Isolation, Least, Longest, Pace, Rate, Ratio, Stop,
     Stream, Think, Uring,
 };
-use support::{Bench, MIB, only};
 
 const MS: u64 = 1_000_000;
 

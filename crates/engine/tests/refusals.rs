@@ -1,15 +1,13 @@
 //! What the engine says no to before anything starts, where a run would loop, panic, or do something else than was asked; and that a
 //! panic of the one who watches does not leave the workers waiting.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::Moments;
 use fathom_record::Ending;
 use fathom_workload::{
     AdaptiveDepth, Amount, Arrivals, Backend, Bytes, DepthGoal, Direction, Duration, Isolation, Lock, Open,
     OpenSync, Pace, Pvsync2, Rate, Stop, Stream, Think, Timed,
 };
-use support::{Bench, KIB, MIB, only};
 
 fn stream() -> Stream {
     Stream::new("f", Direction::Write, Bytes(4 * KIB))

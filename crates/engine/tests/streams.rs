@@ -1,13 +1,11 @@
 //! What streams do to real files: every back-end, order and data rule, read back and counted.
 
-mod support;
-
+use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, Amount, Backend, Burst, Bytes, Data, Direction, Does, Duration, ListedOp, Lock, MapFlush, Mix,
     Open, OpenSync, Pace, Pvsync2, Rate, Record, Stream, SyncCall, SyncEvery, Think, Timed, Uring, Verify,
 };
-use support::{Bench, KIB, MIB, only};
 
 const PLAIN: Uring = Uring {
     batch: 0,

@@ -406,7 +406,7 @@ fn lays_out_until_it_is_killed() {
 fn the_next_run_removes_what_a_killed_one_laid_out() {
     let dir = TestDir::new();
     let killed = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "lays_out_until_it_is_killed", "--nocapture"])
+        .args(["--exact", "trees::lays_out_until_it_is_killed", "--nocapture"])
         .env("FATHOM_TEST_KILLED_IN", dir.path())
         .stdout(std::process::Stdio::null())
         .status()

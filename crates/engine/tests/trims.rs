@@ -1,14 +1,12 @@
 //! Trims on real files: what every back-end leaves of them, how they are counted, and what does not go with them.
 
-mod support;
-
+use crate::support::{Bench, KIB, only};
 use fathom_engine::Does as Did;
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
     Access, Amount, Backend, Bytes, Data, Direction, Does, ListedOp, MapFlush, Mix, Stream, SyncCall, Uring,
     Verify,
 };
-use support::{Bench, KIB, only};
 
 const SIZE: u64 = 64 * KIB;
 

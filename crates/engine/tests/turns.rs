@@ -1,13 +1,11 @@
 //! Files of a set that take turns: every back-end works on all of them, each as if it were alone.
 
-mod support;
-
+use crate::support::{Bench, KIB, completed, ops};
 use fathom_record::OpKind;
 use fathom_workload::{
     Access, Amount, Backend, Bytes, Data, Direction, Isolation, MapFlush, Pick, Stream, SyncCall, SyncEvery,
     Turns, Uring,
 };
-use support::{Bench, KIB, completed, ops};
 
 const RECORD: u64 = 8 * KIB;
 const FILE: u64 = 12 * RECORD;

@@ -1,14 +1,13 @@
 //! Valid images with bytes changed anywhere: nothing panics, nothing is read outside the image, and the walk ends. Which bytes is drawn
 //! by proptest, so that a failure is made small and kept.
 
-mod support;
-
+use crate::support;
+use crate::support::Watched;
 use fathom_isofs::check::check;
 use fathom_isofs::{Image, Namespace, Options, Step, Walk};
 use fathom_testkit::iso::{Builder, Spec, susp};
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use support::Watched;
 
 /// Images with a little of everything, and few bytes that mean nothing.
 static IMAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {

@@ -1,12 +1,10 @@
 //! Everything the format offers that no writer writes, from the test images' generator: the tree read equals the tree described.
 
-mod support;
-
+use crate::support::{open, sum, tree};
 use fathom_isofs::format::el_torito::Media;
 use fathom_isofs::{Condition, Image, Kind, Namespace, Options, Session};
 use fathom_testkit::iso::valid::noise;
 use fathom_testkit::iso::{Builder, Spec, both16, raw, susp};
-use support::{open, sum, tree};
 
 fn shown(data: &[u8]) -> String {
     format!("{} bytes, sum {:08x}", data.len(), sum(data))

@@ -1,14 +1,13 @@
 //! The catalogue of hostile inputs, case by case: what must still be readable, what must be an error, what must be reported, and the bounds
 //! that hold for all of them. Time is not measured: reads and bytes read are bounded instead, and allocations follow them.
 
-mod support;
-
+use crate::support;
+use crate::support::{Watched, tree};
 use fathom_isofs::check::check;
 use fathom_isofs::{Condition, Image, Options, Step, Walk};
 use fathom_testkit::iso::hostile::{self, GOOD, Hostile};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
-use support::{Watched, tree};
 
 fn case(name: &str) -> Hostile {
     hostile::all().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name:?}"))

@@ -1,10 +1,8 @@
 //! The reader with its threads: under every policy and with every switch on and off, what it reads is what the image holds, from any offset,
 //! by several readers at once; and what cannot be read is an error at its byte, with everything else around it.
 
-#[path = "support/files.rs"]
-mod files;
-mod support;
-
+use crate::support;
+use crate::support::files;
 use fathom_isofs::reader::{Chunk, Policy, Reader};
 use fathom_isofs::{Error, Image, Node, Options, ReadAt};
 use fathom_testkit::iso::samples::every_layout;

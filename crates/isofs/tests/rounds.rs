@@ -1,9 +1,7 @@
 //! An image that takes several reads at once: what is read through rounds is what is read one by one, with the same figures, a bad sector at
 //! the same byte; rounds go in the elevator's order, and a reader waits for no more than it wants.
 
-#[path = "support/files.rs"]
-mod files;
-
+use crate::support::files;
 use fathom_isofs::reader::{Chunk, Counters, Policy, Reader};
 use fathom_isofs::{Error, Image, Node, Options, Read, ReadAt};
 use fathom_testkit::iso::samples::every_layout;

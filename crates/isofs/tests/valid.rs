@@ -1,14 +1,12 @@
 //! The catalogue of valid images: what is read of each is what went into it, nothing is found wrong, and with one byte changed anywhere in its
 //! structures nothing panics, nothing is read outside and the walk ends: twenty images, a thousand changes each.
 
-mod support;
-
+use crate::support::Watched;
 use fathom_isofs::check::check;
 use fathom_isofs::format::el_torito::Media;
 use fathom_isofs::{Condition, Image, Kind, Options, Session, Step, Walk};
 use fathom_testkit::iso::valid::{self, Content, Valid};
 use std::collections::BTreeMap;
-use support::Watched;
 
 fn read(image: &Image<Watched>) -> BTreeMap<String, Content> {
     let mut tree = BTreeMap::new();

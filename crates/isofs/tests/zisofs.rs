@@ -1,8 +1,6 @@
 //! Compressed files of both versions and every codec, from headers made here: the content read equals the content packed, from any offset.
-#![cfg(all(feature = "xz", feature = "lz4", feature = "zstd", feature = "bzip2"))]
 
-mod support;
-
+use crate::support;
 use fathom_isofs::format::codec::Codec;
 use fathom_isofs::{Condition, Image, Options};
 use fathom_testkit::iso::{Builder, Spec, susp};

@@ -1,8 +1,6 @@
 //! Golden files: what the static formats look like for the sample runs. Accept a wanted change with `INSTA_UPDATE=always`.
 
-#[path = "support/samples.rs"]
-mod samples;
-
+use crate::samples;
 use fathom_report::{html, markdown, svg, terminal, text};
 
 #[test]

@@ -1,8 +1,6 @@
 //! Records that no machine measures but a text may claim: every figure at the end of its range. Nothing panics over them.
 
-#[path = "support/samples.rs"]
-mod samples;
-
+use crate::samples;
 use fathom_record::Run;
 use fathom_report::{html, markdown, svg, terminal, text};
 

@@ -49,8 +49,9 @@ impl TestDir {
         SWEPT.call_once(|| {
             sweep(base, LOCKED_BY_THEN);
         });
+        let skips = std::env::var_os(crate::skip::SKIPS_ENV).map(PathBuf::from);
         let dir = tempfile::Builder::new()
-            .prefix(PREFIX)
+            .prefix(&prefix(skips.as_deref()))
             .tempdir_in(base)
             .unwrap_or_else(|e| panic!("a test needs a directory in {}: {e}", base.display()));
         // Canonical, because the kernel's mount table and strace name files so.
@@ -122,6 +123,15 @@ pub fn names_in(dir: &Path) -> Vec<String> {
         entries.filter_map(Result::ok).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// The mark of our directories, and behind it that of the run that `cargo xtask test` began, so that it finds what its tests left.
+fn prefix(skips: Option<&Path>) -> String {
+    let name = skips.and_then(|file| file.file_name()?.to_str()).unwrap_or_default();
+    match name.strip_prefix("fathom-suite-") {
+        Some(suite) => format!("{PREFIX}{suite}-"),
+        None => PREFIX.to_string(),
+    }
 }
 
 /// See [`TestDir::new`].
@@ -197,6 +207,13 @@ mod tests {
         assert_eq!(dir.names(), ["a"]);
         drop(dir);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_directory_bears_the_mark_of_the_run_of_tests_that_made_it() {
+        assert_eq!(prefix(Some(Path::new("/tmp/fathom-suite-a1B2"))), "fathom-test-a1B2-");
+        assert_eq!(prefix(Some(Path::new("/tmp/skips"))), "fathom-test-");
+        assert_eq!(prefix(None), "fathom-test-");
     }
 
     #[test]

@@ -103,6 +103,14 @@ impl Running {
         }
     }
 
+    /// Waits until it has read and written at least so many bytes from now on, with what it started: it is at work, however long that took it.
+    #[track_caller]
+    pub fn wait_for_transfers(&mut self, bytes: u64) {
+        let pid = self.pid();
+        let enough = transferred(pid) + bytes;
+        self.wait_until(&format!("{bytes} bytes read or written"), || transferred(pid) >= enough);
+    }
+
     /// Sends a signal to the program alone, as `kill PID` does.
     pub fn signal(&self, signal: i32) {
         self.send(signal, self.pid() as i32);
@@ -154,6 +162,42 @@ impl Running {
         let (command, stdout, stderr) = (&self.shown, self.stdout(), self.stderr());
         panic!("{command} {what}.\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
     }
+}
+
+/// Bytes that a process and its descendants have moved with read and write calls, those of ended descendants left out.
+#[must_use]
+pub fn transferred(pid: u32) -> u64 {
+    family(pid).into_iter().map(moved).sum()
+}
+
+/// A process and its descendants.
+#[must_use]
+pub fn family(pid: u32) -> Vec<u32> {
+    let parent = |pid: u32| -> Option<u32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in parentheses may hold anything.
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+    };
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let all: Vec<u32> = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let parents: Vec<(u32, u32)> = all.into_iter().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut family = vec![pid];
+    let mut at = 0;
+    while let Some(&elder) = family.get(at) {
+        family.extend(parents.iter().filter(|(_, parent)| *parent == elder).map(|(child, _)| child));
+        at += 1;
+    }
+    family
+}
+
+/// What a process has moved, by itself and by its threads; 0 once it is gone.
+fn moved(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let counts = text.lines().filter_map(|line| line.split_once(": "));
+    counts
+        .filter(|(name, _)| matches!(*name, "rchar" | "wchar"))
+        .filter_map(|(_, count)| count.parse::<u64>().ok())
+        .sum()
 }
 
 /// A suite started in the background of a script ignores SIGINT, and so would what it starts.
@@ -303,6 +347,18 @@ mod tests {
         let message = failure.downcast_ref::<String>().unwrap();
         assert!(message.contains("did not end") && message.contains("before"), "{message}");
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn transfers_are_those_of_the_program_and_of_what_it_started() {
+        let copies = "while :; do head -c 65536 /dev/zero > /dev/null; done";
+        for script in [copies.to_string(), format!("sh -c '{copies}' & wait")] {
+            let mut running = shell().spawn(["-c", &format!("{script}; exec sleep 600")]);
+            running.wait_for_transfers(64 << 10);
+            running.signal_group(libc::SIGKILL);
+            assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+        }
+        assert_eq!(transferred(u32::MAX), 0);
     }
 
     #[test]

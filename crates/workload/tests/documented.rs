@@ -1,9 +1,7 @@
 //! docs/formats/workload.md and examples/ keep up with the model: every workload in them is read and makes sense, and every word
 //! of the format occurs in the page.
 
-#[allow(dead_code, reason = "shared with round_trip.rs and op_streams.rs, which use other parts of it")]
-mod support;
-
+use crate::support;
 use fathom_workload::Workload;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;

@@ -1,13 +1,10 @@
 //! Op streams keep their promises for every workload that `check` lets pass: they never panic, stay inside their region, end when
 //! their amount is bounded, and yield the same again.
 
-#[allow(dead_code, reason = "shared with round_trip.rs, which uses other parts of it")]
-mod support;
-
+use crate::support::{self, float, number, stream};
 use fathom_workload::ops::{Done, Op, OpKind, Place, Region, StreamOps};
 use fathom_workload::*;
 use proptest::prelude::*;
-use support::{float, number, stream};
 
 /// Operations drawn from each stream; a bounded one with fewer has to end.
 const LIMIT: u64 = 3000;

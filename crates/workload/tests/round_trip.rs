@@ -1,12 +1,9 @@
 //! The native format loses nothing and falls over nothing: every workload of the model survives being written and read, every
 //! text is answered with a workload or a diagnostic, and what is not of the format has a line and a column.
 
-#[allow(dead_code, reason = "shared with op_streams.rs, which uses other parts of it")]
-mod support;
-
+use crate::support::workload;
 use fathom_workload::{Diagnostic, FileSet, Files, Workload};
 use proptest::prelude::*;
-use support::workload;
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]

@@ -50,11 +50,12 @@ impl Compiler {
         command
     }
 
-    /// Builds everything as the tests need it: built alone, the program would have other features of its libraries, and all of
-    /// them be built twice.
+    /// Builds everything as the tests need it, with cargo's messages on stdout. Built alone, the program would have other features of its
+    /// libraries, and all of them be built twice.
     pub(super) fn build(&self, root: &Path) -> Command {
         let mut command = self.cargo(root);
-        command.args(["test", "--workspace", "--no-run", "--quiet"]);
+        command.args(["test", "--workspace", "--no-run", "--timings"]);
+        command.arg("--message-format=json-render-diagnostics");
         command
     }
 }

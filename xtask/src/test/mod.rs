@@ -2,26 +2,28 @@
 //! test; a failed step does not stop the others. The last line on stdout is `N passed, M failed, K skipped`.
 //!
 //! What the numbers mean: passed and failed are tests, except that a failed step without a failed test (format, a crashed test
-//! program) counts as one failed. Skipped are ignored tests and those that named themselves through `FATHOM_TEST_SKIPS`, the
-//! file to which `fathom_testkit::skip` appends; cargo counts these as passed, this program does not.
+//! program) counts as one failed. Skipped are ignored tests and those that named themselves through the
+//! file to which `fathom_testkit::skip` appends; the harness counts these as passed, this program does not.
 
+mod build;
 mod compiler;
+mod leftovers;
 mod output;
 mod prerequisites;
+mod programs;
+mod slowest;
 
 use crate::steps::{Steps, cargo, seconds, succeeds};
 use crate::tidy;
 use anyhow::{Context, Result};
+use build::Built;
 use compiler::Compiler;
+use leftovers::Suite;
 use output::Totals;
+use slowest::slowest;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Instant;
-
-/// Names the file skips are appended to; `fathom_testkit::skip` reads it.
-const SKIPS_ENV: &str = "FATHOM_TEST_SKIPS";
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,56 +63,59 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
     let started = Instant::now();
     let mut steps = Steps::default();
     steps.take("prerequisites", || prerequisites::provide(options.no_install));
-    let compiler = match options.filter {
+    let (compiler, built) = match options.filter {
         Some(_) => build(root, &mut steps, Compiler::plain()),
         None => lint_and_build(root, &mut steps),
     };
     let mut totals = Totals::default();
-    steps.take("test", || test(root, options, &compiler, &mut totals));
-    Ok(conclude(&steps, &totals, started))
+    let suite = Suite::begin().context("no file for the names of skipped tests")?;
+    steps.take("test", || test(root, options, &compiler, &built, &suite, &mut totals));
+    steps.take("nothing is left", || Ok(suite.end()));
+    conclude(&steps, &totals, &built, started);
+    Ok(steps.failed().is_empty())
 }
 
 /// Format, tidy, and clippy, which builds what it lints; each whether or not the one before failed. Where clippy finds something,
-/// all is built without it. Tells how it was built.
-fn lint_and_build(root: &Path, steps: &mut Steps) -> Compiler {
+/// all is built without it. Says how it was built.
+fn lint_and_build(root: &Path, steps: &mut Steps) -> (Compiler, Built) {
     steps.take("fmt", || succeeds(cargo(root).args(["fmt", "--all", "--check"])));
     steps.take("tidy", || tidy::run(root));
     let mut linted = None;
     steps.take("clippy and build", || {
         let clippy = Compiler::clippy(root)?;
-        let good = succeeds(&mut clippy.build(root))?;
-        linted = good.then_some(clippy);
-        Ok(good)
+        linted = build::build(root, &clippy)?.map(|built| (clippy, built));
+        Ok(linted.is_some())
     });
     linted.unwrap_or_else(|| build(root, steps, Compiler::plain()))
 }
 
-fn build(root: &Path, steps: &mut Steps, compiler: Compiler) -> Compiler {
-    steps.take("build", || succeeds(&mut compiler.build(root)));
-    compiler
+fn build(root: &Path, steps: &mut Steps, compiler: Compiler) -> (Compiler, Built) {
+    let mut built = None;
+    steps.take("build", || {
+        built = build::build(root, &compiler)?;
+        Ok(built.is_some())
+    });
+    (compiler, built.unwrap_or_default())
 }
 
-/// Every test of the workspace, doc tests included; output passed on line by line and summed up.
-fn test(root: &Path, options: &Options, compiler: &Compiler, totals: &mut Totals) -> Result<bool> {
-    let skips = tempfile::NamedTempFile::new().context("no file for the names of skipped tests")?;
-    let mut command = compiler.cargo(root);
-    command.args(["test", "--workspace", "--no-fail-fast"]);
-    command.args(&options.filter);
-    if !options.harness.is_empty() {
-        command.arg("--").args(&options.harness);
+/// Every test of the workspace, those in documentation included.
+fn test(
+    root: &Path,
+    options: &Options,
+    compiler: &Compiler,
+    built: &Built,
+    suite: &Suite,
+    totals: &mut Totals,
+) -> Result<bool> {
+    let mut args: Vec<_> = options.filter.iter().cloned().collect();
+    args.extend(options.harness.iter().cloned());
+    let mut good = !built.programs.is_empty();
+    good &= programs::run(&built.programs, &args, suite.environment(), totals)?;
+    // By name they are looked for only where nothing else has that name: each crate would have to be read anew for them.
+    if options.filter.is_none() || totals.ran() == 0 {
+        good &= programs::relay(&mut documentation(root, compiler, &args), totals)?;
     }
-    command.env(SKIPS_ENV, skips.path()).stdout(Stdio::piped());
-    let mut child = command.spawn().context("cargo test could not be started")?;
-    let mut lines = BufReader::new(child.stdout.take().context("cargo test has no output")?);
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).context("the output of cargo test cannot be read")? > 0 {
-        // Whoever reads us may have gone (`| head`); the tests still run to their end.
-        let _ = std::io::stdout().write_all(&line);
-        totals.take_line(String::from_utf8_lossy(&line).trim_end());
-        line.clear();
-    }
-    let good = child.wait().context("cargo test cannot be waited for")?.success();
-    totals.take_skips(&std::fs::read_to_string(skips.path()).context("the list of skipped tests")?);
+    totals.take_skips(&suite.skips()?);
     if totals.ran() == 0
         && let Some(filter) = &options.filter
     {
@@ -120,8 +125,16 @@ fn test(root: &Path, options: &Options, compiler: &Compiler, totals: &mut Totals
     Ok(good)
 }
 
-/// Lists what failed and what was skipped, the failed steps last, and closes with the line of sums.
-fn conclude(steps: &Steps, totals: &Totals, started: Instant) -> bool {
+/// The command that runs the tests in documentation.
+fn documentation(root: &Path, compiler: &Compiler, args: &[String]) -> std::process::Command {
+    let mut command = compiler.cargo(root);
+    command.args(["test", "--workspace", "--no-fail-fast", "--doc", "--"]).args(args);
+    command
+}
+
+/// Lists what was slow, what was skipped and what failed, the failed steps last, and closes with the line of sums.
+fn conclude(steps: &Steps, totals: &Totals, built: &Built, started: Instant) {
+    eprint!("{}{}", slowest("compile units", &built.units), slowest("tests", totals.times()));
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, reason) in totals.skips() {
         by_reason.entry(reason).or_default().push(name);
@@ -137,7 +150,6 @@ fn conclude(steps: &Steps, totals: &Totals, started: Instant) -> bool {
         eprintln!("==> FAILED: {}", steps.failed().join(", "));
     }
     println!("{}", closing_line(steps.failed(), totals));
-    steps.failed().is_empty()
 }
 
 /// `N passed, M failed, K skipped`. A step that failed without a failed test counts as one.

@@ -1,6 +1,7 @@
-//! Reads the output of `cargo test` as it streams by, and the file of skips after it: sums over all test programs. It decides
-//! nothing; whether the tests passed is cargo's exit code.
+//! Reads the output of test programs as it streams by, and the file of skips after it: sums over all of them, and what each test took. It
+//! decides nothing; whether the tests passed is the exit code of each program.
 
+use super::slowest::Cost;
 use std::collections::BTreeMap;
 
 /// Sums so far.
@@ -10,6 +11,7 @@ pub(crate) struct Totals {
     failed: u64,
     ignored: u64,
     failures: Vec<String>,
+    times: Vec<Cost>,
     /// Name and first reason of each test that skipped itself.
     skips: BTreeMap<String, String>,
 }
@@ -21,8 +23,15 @@ impl Totals {
             self.passed += figure(result, "passed");
             self.failed += figure(result, "failed");
             self.ignored += figure(result, "ignored");
-        } else if let Some(name) = line.strip_prefix("test ").and_then(|l| l.strip_suffix(" ... FAILED")) {
-            self.failures.push(name.to_string());
+        } else if let Some((name, how)) = line.strip_prefix("test ").and_then(|l| l.rsplit_once(" ... ")) {
+            // "ok <0.123s>", "FAILED <0.123s>"; tests in documentation have no time.
+            let (how, time) = how.split_once(" <").unwrap_or((how, ""));
+            if how == "FAILED" {
+                self.failures.push(name.to_string());
+            }
+            if let Some(seconds) = time.strip_suffix("s>").and_then(|time| time.parse().ok()) {
+                self.times.push(Cost { seconds, name: name.to_string() });
+            }
         }
     }
 
@@ -61,6 +70,11 @@ impl Totals {
         &self.failures
     }
 
+    /// What each test took, in the order they ended.
+    pub(crate) fn times(&self) -> &[Cost] {
+        &self.times
+    }
+
     /// (name, reason) of tests that skipped themselves.
     pub(crate) fn skips(&self) -> impl Iterator<Item = (&str, &str)> {
         self.skips.iter().map(|(name, reason)| (name.as_str(), reason.as_str()))
@@ -84,8 +98,8 @@ mod tests {
 
     const OUTPUT: &str = "
 running 3 tests
-test a::one ... ok
-test a::two ... FAILED
+test a::one ... ok <0.250s>
+test a::two ... FAILED <1.500s>
 test a::three ... ignored, needs an hour
 
 failures:
@@ -106,6 +120,17 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         assert_eq!((totals.passed(), totals.failed(), totals.skipped()), (3, 1, 1));
         assert_eq!(totals.failures(), ["a::two"]);
         assert_eq!(totals.ran(), 4);
+        let times: Vec<_> = totals.times().iter().map(|cost| (cost.name.as_str(), cost.seconds)).collect();
+        assert_eq!(times, [("a::one", 0.25), ("a::two", 1.5)]);
+    }
+
+    #[test]
+    fn a_test_without_a_time_counts_as_well() {
+        let mut totals = Totals::default();
+        totals.take_line("test crates/x/src/lib.rs - f (line 3) ... FAILED");
+        totals.take_line("test b - should panic ... ok");
+        assert_eq!(totals.failures(), ["crates/x/src/lib.rs - f (line 3)"]);
+        assert!(totals.times().is_empty());
     }
 
     #[test]

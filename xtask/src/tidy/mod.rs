@@ -2,6 +2,7 @@
 //! text; each finding says where, what, and what to do. One check per file:
 //!
 //! * [`arrows`]: crates use only crates on floors below; lints are switched on everywhere
+//! * [`one_program`]: tests that no program names
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
 //! * [`options`]: options without documentation, in the command line and in the dialects' tables
 //! * [`tools`]: programs that tests need and no page names
@@ -11,6 +12,7 @@
 
 mod arrows;
 mod code;
+mod one_program;
 mod options;
 mod source;
 mod text;
@@ -135,6 +137,7 @@ fn walk(root: &Path) -> Result<Vec<String>> {
 /// Every finding in a tree, by file and line.
 fn findings(tree: &Tree) -> Vec<Finding> {
     let mut found = arrows::check(tree);
+    found.extend(one_program::check(tree));
     found.extend(source::check(tree));
     found.extend(options::check(tree));
     found.extend(text::check(tree));

@@ -1,6 +1,6 @@
 //! The gate: what its exit code says, and what a CI reads.
 
-use crate::{SAME, SLOWER, runs, with};
+use crate::compare::{SAME, SLOWER, runs, with};
 
 #[test]
 fn the_exit_code_is_the_answer() {

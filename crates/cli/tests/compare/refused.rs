@@ -1,6 +1,6 @@
 //! What `fathom compare` refuses, each in one sentence that says what to do about it.
 
-use crate::{SLOWER, runs, with};
+use crate::compare::{SLOWER, runs, with};
 
 #[test]
 fn what_cannot_be_compared_is_said() {

@@ -1,7 +1,7 @@
 //! What is printed as JSON is as the published schema says, and the schema knows every field.
 
-use crate::json_schema::check;
-use crate::{SAME, SLOWER, runs, with};
+use crate::compare::json_schema::check;
+use crate::compare::{SAME, SLOWER, runs, with};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/formats/compare.schema.json");
@@ -27,7 +27,7 @@ fn the_json_is_as_published() {
         assert_eq!(others, if outcome == "null" { 2 } else { 1 });
     }
     // One that measured its runs itself.
-    let fathom = with(&crate::marked(&SLOWER));
+    let fathom = with(&crate::compare::marked(&SLOWER));
     let printed: Value =
         serde_json::from_str(&fathom.run(["compare", "--of", "last", "--json"]).stdout).expect("JSON");
     let mut found = Vec::new();

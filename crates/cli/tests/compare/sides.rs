@@ -1,6 +1,6 @@
 //! Where the sides of a comparison may come from: runs, labels, exported records and texts of old tools.
 
-use crate::{GOLDEN, SAME, SLOWER, file, runs, with};
+use crate::compare::{GOLDEN, SAME, SLOWER, file, runs, with};
 use fathom_testkit::{Fathom, seed};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Our layout beside IOzone's own, where IOzone is installed. The golden files hold the specification (release 3.471); this test
 //! holds them to the program itself, in whatever release there is.
 
-use crate::layout::layout;
+use crate::dropin::layout::layout;
 use fathom_testkit::{Fathom, skip};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;

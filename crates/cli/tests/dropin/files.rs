@@ -1,6 +1,6 @@
 //! Which files a run takes, makes, leaves and never touches.
 
-use crate::layout::{iozone, rows};
+use crate::dropin::layout::{iozone, rows};
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 use std::fs;
@@ -161,7 +161,7 @@ fn called_through_a_link_named_iozone_it_is_iozone() {
     let (_fathom, direct) = iozone(line);
     let link = Fathom::new().named("iozone");
     let linked = link.run_line(line).expect_code(0);
-    assert_eq!(crate::layout::layout(&linked.stdout), crate::layout::layout(&direct.stdout));
+    assert_eq!(crate::dropin::layout::layout(&linked.stdout), crate::dropin::layout::layout(&direct.stdout));
     assert_eq!(
         link.run_line("").expect_code(255).stdout,
         "\tUsage: For usage information type iozone -h \n\n"

@@ -1,6 +1,6 @@
 //! Ctrl-C, kill, and kill -9 in the middle of a run: what was measured is printed and kept, our files go.
 
-use crate::layout::rows;
+use crate::dropin::layout::rows;
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running};
 use std::fs;

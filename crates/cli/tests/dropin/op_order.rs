@@ -2,7 +2,7 @@
 //! acceptance list. The random order is computed here a second time, from the generator's published definition, so that a
 //! mistake in the program's own generator shows.
 
-use crate::layout::rows;
+use crate::dropin::layout::rows;
 use fathom_testkit::{Fathom, FileCall, TestDir, need_tool, skip};
 use std::path::Path;
 use std::process::{Command, Stdio};

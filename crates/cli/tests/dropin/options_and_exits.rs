@@ -1,7 +1,7 @@
 //! Command lines that end before or instead of a run: exit codes and texts, refused options, places that cannot be written. Lines
 //! 2, 3 and 19 of the specification's acceptance list.
 
-use crate::layout::{golden, golden_run, iozone, line_starting};
+use crate::dropin::layout::{golden, golden_run, iozone, line_starting};
 use fathom_dialects::iozone::table::{Argument, OPTIONS, State};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome, TmpFs, need_root, need_tool};
@@ -173,7 +173,7 @@ fn a_full_file_system_is_one_clear_error_and_keeps_what_was_measured() {
     let fathom = Fathom::new().working_in(fs.path());
     let outcome = fathom.run_line("iozone -a -n 512k -g 2m -r 64k -i 0 -+n").expect_code(74);
     assert_refused(&outcome, "No space left on device");
-    let rows = crate::layout::sizes(&outcome.stdout);
+    let rows = crate::dropin::layout::sizes(&outcome.stdout);
     assert_eq!(rows[..2], [(512, 64), (1024, 64)], "{}", outcome.stdout);
     assert!(outcome.stdout.contains("\nError writing block 16 of "), "{}", outcome.stdout);
     assert!(names_in(fs.path()).is_empty(), "{:?}", names_in(fs.path()));

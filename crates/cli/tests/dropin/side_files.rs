@@ -1,6 +1,6 @@
 //! Files written beside the output: latencies (-Q), histograms (-+z), start and end of each test (-+T).
 
-use crate::layout::iozone;
+use crate::dropin::layout::iozone;
 use fathom_testkit::dir::names_in;
 use fathom_testkit::mask_keep_width;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The table of single and auto mode: rows, columns, widths, zeros, and the report behind it. Lines 1, 4 to 8 and 10 to 14 of the
 //! specification's acceptance list.
 
-use crate::layout::{COLUMNS, assert_order, golden, golden_run, iozone, line_starting, rows, sizes};
+use crate::dropin::layout::{COLUMNS, assert_order, golden, golden_run, iozone, line_starting, rows, sizes};
 use fathom_testkit::{Fathom, skip};
 use std::os::unix::fs::OpenOptionsExt as _;
 

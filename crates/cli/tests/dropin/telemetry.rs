@@ -1,6 +1,6 @@
 //! Replay of telemetry files (-X, -Y): sizes and order come from the file, and a broken file is told by its line.
 
-use crate::layout::{assert_order, figures, golden, iozone, rows};
+use crate::dropin::layout::{assert_order, figures, golden, iozone, rows};
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 use std::fs;

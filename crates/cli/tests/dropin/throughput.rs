@@ -1,8 +1,8 @@
 //! Throughput mode: blocks, their order, what their figures keep among themselves. Lines 15 to 18 of the specification's acceptance
 //! list.
 
-use crate::layout::{assert_order, figures, golden, golden_run, iozone, line_starting};
-use crate::table::need_o_direct;
+use crate::dropin::layout::{assert_order, figures, golden, golden_run, iozone, line_starting};
+use crate::dropin::table::need_o_direct;
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 

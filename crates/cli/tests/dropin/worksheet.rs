@@ -1,6 +1,6 @@
 //! The worksheet of -b, byte for byte, and the xlsx beside it. Line 9 of the specification's acceptance list.
 
-use crate::layout::{golden, iozone, rows};
+use crate::dropin::layout::{golden, iozone, rows};
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Options, their errors and exit codes, the name of a link, stdin.
 
-use crate::script::{READER, run_with, summary, write};
+use crate::dropin_filebench::script::{READER, run_with, summary, write};
 use fathom_testkit::Fathom;
 use std::io::Write as _;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! Composites: counts per loop, with variables handed down two levels.
 
-use crate::script::{ops_of, rows, run};
+use crate::dropin_filebench::script::{ops_of, rows, run};
 use fathom_testkit::Fathom;
 
 /// Three threads whose use of one composite differs in its variables: the shape of a well-known demonstration.

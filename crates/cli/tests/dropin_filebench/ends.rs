@@ -1,6 +1,6 @@
 //! How runs end: in time, early, by a failure, by a signal; what is printed then, and the exit code.
 
-use crate::script::{READER, ops_of, rows, run, summary, write};
+use crate::dropin_filebench::script::{READER, ops_of, rows, run, summary, write};
 use fathom_testkit::Fathom;
 
 fn opener(mode: &str) -> String {
@@ -77,7 +77,7 @@ fn ctrl_c_prints_what_was_measured_and_marks_it() {
     write(&fathom, "script.f", &format!("{READER}run 60\n"));
     let mut running = fathom.spawn(["filebench", "-f", "script.f"]);
     running.wait_for_text("Running...");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    running.wait_for_transfers(1 << 20);
     running.signal(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
     assert!(

@@ -1,6 +1,6 @@
 //! Files that fathom did not make are used, and neither removed nor cut nor written without leave.
 
-use crate::script::{READER, ops_of, rows, run, run_with};
+use crate::dropin_filebench::script::{READER, ops_of, rows, run, run_with};
 use fathom_testkit::Fathom;
 use std::fs;
 

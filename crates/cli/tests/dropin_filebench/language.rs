@@ -1,6 +1,6 @@
 //! Errors of language: all of them with their places, and nothing executed before.
 
-use crate::script::{READER, run, run_with};
+use crate::dropin_filebench::script::{READER, run, run_with};
 use fathom_testkit::Fathom;
 
 #[test]

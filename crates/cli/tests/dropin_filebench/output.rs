@@ -1,6 +1,6 @@
 //! The forms of the output: 1.5's with everything around, lathist, psrun, 1.4's, and what fathom adds behind.
 
-use crate::script::{READER, ops_of, rows, run, run_with, summary};
+use crate::dropin_filebench::script::{READER, ops_of, rows, run, run_with, summary};
 use fathom_testkit::{Fathom, mask_squeeze};
 
 #[test]

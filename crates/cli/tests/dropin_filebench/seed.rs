@@ -1,6 +1,6 @@
 //! The twelve read tests of 2004 on small plain files of a read-only mount, in the form of the page they were published on.
 
-use crate::script::write;
+use crate::dropin_filebench::script::write;
 use fathom_testkit::{Fathom, LoopFs, mask_squeeze};
 
 const HEAD: &str = "set $dir=MOUNT\nset $nthreads=4\neventgen rate=0\n\

@@ -1,7 +1,7 @@
 //! The workloads that come with Filebench, unchanged. They are the user's, so where they are is told by the environment:
 //! `FATHOM_FILEBENCH_WORKLOADS=/usr/share/filebench/workloads cargo test -p fathom --test dropin_filebench shipped`.
 
-use crate::script::{rows, summary};
+use crate::dropin_filebench::script::{rows, summary};
 use fathom_testkit::{Fathom, skip};
 use std::path::PathBuf;
 

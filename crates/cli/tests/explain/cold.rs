@@ -1,6 +1,6 @@
 //! `--cold`: the files that are read are dropped from memory before every phase, with proof; and where that cannot be, it is said.
 
-use crate::workloads::{Text, last_run};
+use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, skip};
 use serde_json::Value;
 use std::path::Path;

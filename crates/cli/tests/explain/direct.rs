@@ -1,6 +1,6 @@
 //! O_DIRECT that cannot work is explained before the start; the drop-in fails as its program does.
 
-use crate::workloads::{Text, lines_with};
+use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::{Fathom, TestDir, skip};
 
 fn disk(test: &str) -> bool {

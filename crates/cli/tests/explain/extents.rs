@@ -1,7 +1,7 @@
 //! Was there anything to read? Holes and unwritten extents are filled in files of ours, told of in others, and left on request; and
 //! what the page cache held at the start is what the workload wanted.
 
-use crate::workloads::{Text, last_run};
+use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, TestDir, skip};
 use serde_json::Value;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! What was measured is kept: list, show, export, report and rm, and the names they take.
 
-use crate::workloads::{Text, last_run, runs};
+use crate::measure::workloads::{Text, last_run, runs};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, find_tool};
 use serde_json::Value;

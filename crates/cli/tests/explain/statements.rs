@@ -1,7 +1,7 @@
 //! Is this my disk or my RAM? The five loads that everybody tries, and the sentence that is said of each: on an ext4 of our own on a
 //! loop device that goes past the page cache below, and without root on the directory that tests use.
 
-use crate::workloads::{Text, last_run};
+use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, Kind, LoopFs, TestDir, skip};
 use serde_json::Value;
 use std::path::Path;

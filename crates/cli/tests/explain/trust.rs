@@ -1,6 +1,6 @@
 //! What a result is worth: every run ends with the whole list of checks, on the screen, in the record, on the page.
 
-use crate::workloads::{Text, last_run};
+use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

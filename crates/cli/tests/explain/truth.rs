@@ -1,6 +1,6 @@
 //! Disk number or cache number? On an ext4 of our own, where what must happen is known beforehand.
 
-use crate::workloads::{Text, last_run};
+use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, LoopFs, TestDir, TmpFs, sqlite3};
 use serde_json::Value;
 use std::collections::BTreeMap;

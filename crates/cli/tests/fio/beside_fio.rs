@@ -1,6 +1,6 @@
 //! The same jobs through fio and through us: what was done must be the same, whatever the speed.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

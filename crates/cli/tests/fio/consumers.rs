@@ -1,7 +1,7 @@
 //! Programs that read what fio writes, given what we write: the converters that come with Debian's fio. Each is skipped by its name where
 //! it, or the Python it needs, is not installed.
 
-use crate::support::{fio_is_here, json, run, their_json};
+use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir, need_tool, skip};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Block devices: read by whoever may, written only when the command line names them with the option that allows it. And devices that hold
 //! nothing, which are worked on like files.
 
-use crate::support::{json, run};
+use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, need_root, need_tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;

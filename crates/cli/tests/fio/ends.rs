@@ -1,6 +1,6 @@
 //! What ends the program before anything is run: help, checks, mistakes.
 
-use crate::support::run;
+use crate::fio::support::run;
 use fathom_testkit::{Fathom, TestDir};
 use fathom_workload::Workload;
 

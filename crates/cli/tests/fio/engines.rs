@@ -1,6 +1,6 @@
 //! Engines that are not plain reads and writes, beside fio itself: how many operations are counted, and which files are left.
 
-use crate::support::{fio_is_here, json, run, their_json};
+use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, LoopFs, TestDir};
 use serde_json::Value;
 use std::path::Path;

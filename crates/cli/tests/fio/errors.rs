@@ -1,7 +1,7 @@
 //! Errors that jobs go on after (`continue_on_error`, `ignore_error`), beside those of fio itself: on a file system that is full, with calls
 //! that strace has fail, and with blocks that are wrong.
 
-use crate::support::{FIO, fio_is_here, run, theirs};
+use crate::fio::support::{FIO, fio_is_here, run, theirs};
 use fathom_testkit::{Fathom, TestDir, TmpFs, need_tool, sqlite3};
 use serde_json::Value;
 use std::os::unix::fs::FileExt as _;

@@ -2,7 +2,7 @@
 //! test. `docs/fio-examples.md` has the outcome, file by file; `FATHOM_BLESS=1` writes it anew. The files themselves are no part
 //! of this project: where they are not installed (nor named by `FATHOM_FIO_EXAMPLES`), the test is skipped by its name.
 
-use crate::support::{fio_is_here, run, theirs};
+use crate::fio::support::{fio_is_here, run, theirs};
 use fathom_testkit::{Fathom, Outcome, TestDir, skip};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

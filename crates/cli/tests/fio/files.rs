@@ -1,6 +1,6 @@
 //! How files are made, and what is done around a job, beside fio itself: which files are left, how large, and with how much space.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt as _;

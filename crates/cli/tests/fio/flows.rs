@@ -1,7 +1,7 @@
 //! Jobs that wait for each other and jobs with limits, alone and beside fio itself. What is compared are counts and their ratios, which
 //! do not depend on how fast the machine is; where time has a part, bounds are wide.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

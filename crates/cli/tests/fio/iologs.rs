@@ -1,7 +1,7 @@
 //! Logs of operations: written by us and replayed by fio, written by fio and replayed by us, and replays by themselves. The same is done
 //! each time.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What jobs do beside each other and to their files: errors that end one of them, windows of each, patterns, pauses, names.
 
-use crate::support::{fio_is_here, json, run, theirs};
+use crate::fio::support::{fio_is_here, json, run, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

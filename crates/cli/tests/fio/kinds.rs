@@ -1,7 +1,7 @@
 //! Kinds of jobs that people write, each read by fio and by us: what runs here, and what is refused, and by which word. `kinds.txt` has
 //! the jobs, and the table in docs/fio.md what becomes of them.
 
-use crate::support::{fio_is_here, run, theirs};
+use crate::fio::support::{fio_is_here, run, theirs};
 use fathom_testkit::{Fathom, TestDir};
 
 /// What a job is for, and its file.

@@ -1,6 +1,6 @@
 //! The search for a depth whose latency stays below a target, and what is told of it.
 
-use crate::support::{json, run};
+use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir, skip};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Logs of single operations and histograms, through the built program; where fio is installed, the same files beside its own.
 
-use crate::support::{fio_is_here, run, theirs};
+use crate::fio::support::{fio_is_here, run, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Where the operations of a job go, and where from: checked blocks at odd offsets, block sizes that differ by direction, buffers on
 //! memory nodes; beside fio where it is installed.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, skip};
 use serde_json::Value;
 use std::path::Path;

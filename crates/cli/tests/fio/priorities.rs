@@ -1,6 +1,6 @@
 //! I/O priorities of single operations: their latencies and logs, beside fio where it is installed.
 
-use crate::support::{fio_is_here, json, run, their_json};
+use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir, skip};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What a job wrote is read back, whatever it was and whatever ended it: counts beside those of fio, and wrong bytes that are found.
 
-use crate::support::{fio_is_here, json, run, their_json};
+use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt as _;

@@ -1,6 +1,6 @@
 //! What is printed: text that scripts match, JSON that adds up, output into a file, the end by a signal.
 
-use crate::support::{json, percentiles_are_those_of_the_bins, run};
+use crate::fio::support::{json, percentiles_are_those_of_the_bins, run};
 use fathom_testkit::{Fathom, TestDir};
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is written, and what is not: files that fathom did not make are changed only when they are named with the option that allows it.
 
-use crate::support::run;
+use crate::fio::support::run;
 use fathom_testkit::{Fathom, TestDir};
 
 #[test]

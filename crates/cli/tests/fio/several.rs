@@ -1,6 +1,6 @@
 //! Jobs with several files, beside fio itself: which files are left, how large, and how much of each was read or written.
 
-use crate::support::{fio_is_here, json, run, theirs};
+use crate::fio::support::{fio_is_here, json, run, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Jobs that end when their figures are steady: how long they last, and what is told of it, beside fio where it is installed.
 
-use crate::support::{fio_is_here, json, run, their_json};
+use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

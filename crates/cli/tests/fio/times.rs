@@ -1,6 +1,6 @@
 //! Jobs that run together, each with times, ends and CPUs of its own.
 
-use crate::support::{json, run};
+use crate::fio::support::{json, run};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

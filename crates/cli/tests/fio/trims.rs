@@ -1,6 +1,6 @@
 //! Trims: what they leave of files, what is told of them, and that they are told as fio tells them.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 use std::collections::BTreeSet;

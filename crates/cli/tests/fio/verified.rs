@@ -1,6 +1,6 @@
 //! Blocks that are checked: written by fio and checked by us, written by us and checked by fio, and what both say of a wrong one.
 
-use crate::support::{fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! How it ends where there is nothing to import, or no file.
 
-use crate::{ids, with_mail};
+use crate::import::{ids, with_mail};
 
 #[test]
 fn a_file_without_any_output_is_told_with_what_is_known() {

@@ -1,6 +1,6 @@
 //! What was found is told by its lines, and list, show, report, export and rm take the runs as any other.
 
-use crate::{MAIL, ids, with_mail};
+use crate::import::{MAIL, ids, with_mail};
 use fathom_testkit::sqlite3;
 
 #[test]
@@ -54,7 +54,7 @@ fn the_other_commands_take_imported_runs() {
     let rows = sqlite3(&fathom.store(), "SELECT count(*), max(line) FROM imported_result");
     assert!(rows.is_none_or(|r| r.trim() == "12|21"));
     let _ = fathom.run(["rm", &ids[0], &ids[1]]).expect_code(0);
-    assert!(crate::ids(&fathom).is_empty());
+    assert!(crate::import::ids(&fathom).is_empty());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The five documents through the program: everything is imported, nothing is warned of but what the logs say against themselves.
 
-use crate::ids;
+use crate::import::ids;
 use fathom_testkit::{Fathom, seed};
 
 /// Name, number of runs.

@@ -1,6 +1,6 @@
 //! `fathom backends`, and what workloads that ask for a back-end's peculiarities really ask of the kernel, or are told.
 
-use crate::workloads::Text;
+use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Trace};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! GUIDE.md: every command of it runs, in the order of the page and by a shell, each situation in a directory of its own. The words stay,
 //! the amount of work shrinks.
 
-use crate::workloads::Text;
+use crate::measure::workloads::Text;
 use fathom_testkit::{Fathom, TestDir};
 use std::path::Path;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! The help: every command has one, it names every option, and its examples run as printed.
 
-use crate::workloads::{Text, runs};
+use crate::measure::workloads::{Text, runs};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, TestDir};
 

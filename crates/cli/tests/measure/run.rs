@@ -1,6 +1,6 @@
 //! `fathom run`: workloads good and bad, where they come from, what is printed and written.
 
-use crate::workloads::{Text, last_run, lines_with, phase_names, runs};
+use crate::measure::workloads::{Text, last_run, lines_with, phase_names, runs};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome, find_tool};
 use serde_json::Value;

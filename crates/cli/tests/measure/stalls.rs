@@ -1,7 +1,7 @@
 //! A program that stops for a while: with a rate, the response times tell of everyone who would have waited; the service times,
 //! which is all that a closed loop sees, do not.
 
-use fathom_testkit::Fathom;
+use fathom_testkit::{Fathom, family, transferred};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -45,13 +45,25 @@ fn at_least(worker: &Value, kind: &str, ns: u64) -> u64 {
         .sum()
 }
 
+/// Operations that a process and its descendants have handed to rings: the kernel counts no bytes for these.
+fn submitted(pid: u32) -> u64 {
+    let entries = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten();
+    let files = family(pid).into_iter().flat_map(entries).filter_map(Result::ok);
+    let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    texts
+        .filter_map(|text| text.split_once("SqTail:")?.1.split_whitespace().next()?.parse::<u64>().ok())
+        .sum()
+}
+
 fn stopped_for_half_a_second(backend: &str) {
     const MS: u64 = 1_000_000;
     let fathom = Fathom::new();
     let path = fathom.dir().path().join("stalled.toml");
     std::fs::write(&path, WORKLOAD.replace("BACKEND", backend)).expect("the workload");
-    let running = fathom.spawn(["run", "--json", path.to_str().expect("UTF-8")]);
-    std::thread::sleep(Duration::from_millis(500));
+    let mut running = fathom.spawn(["run", "--json", path.to_str().expect("UTF-8")]);
+    // It lays out its file, and then has read a part of the 1500 records.
+    let pid = running.pid();
+    running.wait_until("reading", || transferred(pid) >= (5 << 20) / 4 || submitted(pid) >= 100);
     running.signal(libc::SIGSTOP);
     std::thread::sleep(Duration::from_millis(500));
     running.signal(libc::SIGCONT);

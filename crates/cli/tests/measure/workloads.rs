@@ -1,8 +1,6 @@
 //! Native workloads as a user would write them, put together line by line, and what tests ask of the program again and again.
 //! The stories `explain`, `safety` and `page` use it, too.
 
-#![allow(dead_code, reason = "each story uses its own part")]
-
 use fathom_testkit::{Fathom, Running};
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! What programs may do with the files: look, read, map, run; not write, not become root, not find attributes that are not there.
 
-use crate::support::{Mounted, can_mount, disc, line_of, noise};
+use crate::mount::support::{Mounted, can_mount, disc, line_of, noise};
 use rustix::fs::{SeekFrom, StatVfsMountFlags, XattrFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};

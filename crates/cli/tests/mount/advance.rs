@@ -1,7 +1,7 @@
 //! What a mount reads before it is asked: directories within a budget, and small files behind one that is opened in its turn; in which order
 //! directories show their entries; and that each of it is counted.
 
-use crate::support::{Mounted, can_mount, disc, noise};
+use crate::mount::support::{Mounted, can_mount, disc, noise};
 use fathom_testkit::Fathom;
 use serde_json::Value;
 use std::fs;

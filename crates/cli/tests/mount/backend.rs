@@ -1,7 +1,7 @@
 //! A mount through either back-end: the same files, the same figures under every policy, and an error at the same byte of a device that cannot
 //! read its end; a ring that is forbidden keeps the image from being mounted.
 
-use crate::support::{Mounted, can_mount, disc, is_mounted, noise};
+use crate::mount::support::{Mounted, can_mount, disc, is_mounted, noise};
 use fathom_observe::loop_device::ReadOnlyLoop;
 use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, need_root, skip, without_call};

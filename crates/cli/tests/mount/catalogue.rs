@@ -1,7 +1,7 @@
 //! The catalogue of valid images, each mounted twice: what the kernel shows is what went in, what the library reads and what `extract` unpacks;
 //! and inode numbers are the same the second time, though everything is looked up the other way round.
 
-use crate::support::{Mounted, can_mount};
+use crate::mount::support::{Mounted, can_mount};
 use fathom_isofs::{FileSource, Image, Options, Session, Step, Walk};
 use fathom_testkit::iso::valid::{self, Content, Valid};
 use fathom_testkit::need_root;

@@ -1,6 +1,6 @@
 //! How a mount ends: signals, umount, deaths of readers and of the server itself; and what is not mounted at all.
 
-use crate::support::{Mounted, can_mount, disc, is_mounted, noise, take_down, until};
+use crate::mount::support::{Mounted, can_mount, disc, is_mounted, noise, take_down, until};
 use fathom_testkit::Fathom;
 use std::fs::{self, File};
 use std::io::Read as _;

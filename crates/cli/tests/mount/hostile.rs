@@ -1,7 +1,7 @@
 //! Images made to harm: mounted, they give what can be read and errors for the rest; no name leads elsewhere, nothing hangs, and the file
 //! beside the broken one stays readable.
 
-use crate::support::{Mounted, can_mount};
+use crate::mount::support::{Mounted, can_mount};
 use fathom_isofs::{Image, Options};
 use fathom_testkit::iso::hostile::{self, GOOD};
 use std::collections::BTreeSet;
@@ -102,7 +102,7 @@ fn a_file_beyond_the_image_is_an_error_where_it_ends() {
     if !can_mount("a_file_beyond_the_image_is_an_error_where_it_ends") {
         return;
     }
-    let data = crate::support::noise(50_000);
+    let data = crate::mount::support::noise(50_000);
     let mut built = fathom_testkit::iso::Builder::new().file("cut", &data).build();
     built.bytes.truncate(built.data["cut"] + 12_345);
     for options in [&[][..], &["--policy", "baseline"], &["--policy", "modern"]] {
@@ -124,7 +124,7 @@ fn what_a_mapped_file_lacks_is_no_zeros() {
     if !can_mount("what_a_mapped_file_lacks_is_no_zeros") {
         return;
     }
-    let data = crate::support::noise(50_000);
+    let data = crate::mount::support::noise(50_000);
     let mut built = fathom_testkit::iso::Builder::new().file("cut", &data).build();
     built.bytes.truncate(built.data["cut"] + 12_345);
     for options in [&[][..], &["--policy", "baseline"], &["--policy", "modern"]] {

@@ -1,6 +1,6 @@
 //! Files of more than 4 and 8 GiB through the mount: their sizes, and the bytes at places where counting in 32 bits would go wrong.
 
-use crate::support::{Mounted, can_mount};
+use crate::mount::support::{Mounted, can_mount};
 use fathom_testkit::Fathom;
 use fathom_testkit::iso::sparse::{self, SMALL};
 use std::fs::{self, File};

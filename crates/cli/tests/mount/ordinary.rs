@@ -1,7 +1,7 @@
 //! An ordinary user's mount: a helper that may mount does it for him, and afterwards everything is as for root, except that nobody else may look,
 //! not even root. The user is made by `setpriv`, which takes root.
 
-use crate::support::{Mounted, disc, helper, is_mounted, line_of, noise, take_down, until};
+use crate::mount::support::{Mounted, disc, helper, is_mounted, line_of, noise, take_down, until};
 use fathom_testkit::{Fathom, Outcome, find_tool, need_root, skip};
 use std::fs;
 use std::io::ErrorKind;

@@ -1,7 +1,7 @@
 //! F7: the seven switches of a policy (elevator, deadline, joining, read-ahead, its extension of what is waited for, pages, free-behind) on and
 //! off, each with every other: mounted, read to the last byte by tar, unmounted. All of them read the same bytes.
 
-use crate::support::{Mounted, can_mount, named, noise};
+use crate::mount::support::{Mounted, can_mount, named, noise};
 use fathom_testkit::iso::Builder;
 use fathom_testkit::{Fathom, need_tool};
 use std::fs;

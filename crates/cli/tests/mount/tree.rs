@@ -1,6 +1,6 @@
 //! The tree through the mount is the tree of the library, of `extract`, and what went into the image.
 
-use crate::support::{Mounted, can_mount, disc, named, noise};
+use crate::mount::support::{Mounted, can_mount, disc, named, noise};
 use fathom_isofs::{FileSource, Image, Kind, Options, Step, Walk};
 use fathom_testkit::iso::{Builder, Spec, raw};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! killed. The image is xorriso's. By default of a small tree made here; FATHOM_ISO_TREE=/usr takes an installed system's (the timings
 //! are printed: `-- --nocapture`).
 
-use crate::support::{Mounted, can_mount, is_mounted, noise, until};
+use crate::mount::support::{Mounted, can_mount, is_mounted, noise, until};
 use fathom_testkit::{Fathom, need_tool};
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,8 +1,8 @@
 //! Pages of a survey, of IOzone's automatic mode and of two runs side by side: nothing is asked of a network, nothing complains,
 //! nothing sticks out at the side, and the surfaces are really drawn.
 
-use crate::browser::Browser;
-use crate::workloads::runs;
+use crate::measure::workloads::runs;
+use crate::page::browser::Browser;
 use fathom_testkit::Fathom;
 use std::path::{Path, PathBuf};
 

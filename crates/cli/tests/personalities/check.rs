@@ -1,6 +1,6 @@
 //! `--check` of every personality: the compiled model is printed, and nothing is made.
 
-use crate::list::ALL;
+use crate::personalities::list::ALL;
 use fathom_testkit::Fathom;
 
 #[test]

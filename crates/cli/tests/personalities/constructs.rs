@@ -1,9 +1,9 @@
 //! Every construct of the language is used by a personality or by a script of the language's own tests, and what makes a workload
 //! (flowop types, attributes, kinds of variables) by personalities as far as they have a use for it.
 
-use crate::list::{ALL, folder};
-use crate::plans::planned;
-use crate::vocabulary::{COMMANDS, Words, collect};
+use crate::personalities::list::{ALL, folder};
+use crate::personalities::plans::planned;
+use crate::personalities::vocabulary::{COMMANDS, Words, collect};
 use fathom_dialects::filebench::parse;
 use fathom_dialects::filebench::plan::{CUSTOM, Options, Step};
 

@@ -1,7 +1,7 @@
 //! The manual page `docs/filebench.md` against the program: its tables have every flowop type,
 //! every attribute and every option, and no others, and its example is accepted.
 
-use crate::constructs::{attributes_of, flowop_types};
+use crate::personalities::constructs::{attributes_of, flowop_types};
 use fathom_testkit::Fathom;
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ fn the_examples_of_the_page_and_of_the_readme_are_accepted() {
 #[test]
 fn the_page_names_every_personality() {
     let page = page();
-    for p in &crate::list::ALL {
+    for p in &crate::personalities::list::ALL {
         assert!(page.contains(&format!("examples/filebench/{}.f", p.name)), "{}", p.name);
     }
 }

@@ -1,7 +1,7 @@
 //! Reading and planning, without running: every personality is without an error or a warning, says in its first lines what it models,
 //! can be scaled, and comes to the rows that are expected of it.
 
-use crate::list::{ALL, Personality};
+use crate::personalities::list::{ALL, Personality};
 use fathom_dialects::filebench::plan::{Found, Options, Plan, World, plan, rows};
 use fathom_dialects::filebench::{parse, print};
 use fathom_workload::Group;

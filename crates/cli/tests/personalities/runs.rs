@@ -1,7 +1,7 @@
 //! Every personality run in small through the built program: it ends well, in the time it was given, with its rows in their order and
 //! a summary. Figures are not looked at; they are the machine's.
 
-use crate::list::{Personality, named};
+use crate::personalities::list::{Personality, named};
 use fathom_testkit::{Fathom, TestDir};
 
 /// Runs it in a directory and returns what it printed.
@@ -50,7 +50,7 @@ macro_rules! each_runs {
 
         #[test]
         fn every_personality_has_a_run() {
-            assert_eq!([$($name),*], crate::list::ALL.map(|p| p.name));
+            assert_eq!([$($name),*], crate::personalities::list::ALL.map(|p| p.name));
         }
     };
 }

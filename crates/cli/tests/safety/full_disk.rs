@@ -1,7 +1,7 @@
 //! A disk that fills up while it is measured: one clear error that names the file and says what to do, what was measured before
 //! is kept, our files go.
 
-use crate::workloads::{Text, journals, last_run, lines_with, phase_names, wait_for_a_stored_phase};
+use crate::measure::workloads::{Text, journals, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs, TmpFs};
 use std::path::Path;

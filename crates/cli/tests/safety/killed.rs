@@ -1,8 +1,10 @@
 //! SIGKILL leaves no time for anything: of the program, whose workers must not live on and whose leftovers the next run removes,
 //! and of one worker, which is an error like any other.
 
-use crate::processes::{assert_gone, children, only_worker, send};
-use crate::workloads::{Text, journals, last_run, lines_with, phase_names, runs, wait_for_a_stored_phase};
+use crate::measure::workloads::{
+    Text, journals, last_run, lines_with, phase_names, runs, wait_for_a_stored_phase,
+};
+use crate::safety::processes::{assert_gone, children, only_worker, send};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs, sqlite3};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Places that may not be written to: read-only mounts, directories of others, limits of the file size. Nothing is measured, one
 //! sentence says why.
 
-use crate::workloads::{Text, last_run, lines_with, phase_names};
+use crate::measure::workloads::{Text, last_run, lines_with, phase_names};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs, Outcome, need_root, need_tool};
 use std::fs;

@@ -1,8 +1,8 @@
 //! SIGINT, SIGTERM and SIGHUP: what was measured is printed and stored, our files go, the exit code says which signal it was. A
 //! second signal does not wait.
 
-use crate::processes::{assert_gone, children, only_worker, send};
-use crate::workloads::{Text, journals, last_run, phase_names, runs, wait_for_a_stored_phase};
+use crate::measure::workloads::{Text, journals, last_run, phase_names, runs, wait_for_a_stored_phase};
+use crate::safety::processes::{assert_gone, children, only_worker, send};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome};
 

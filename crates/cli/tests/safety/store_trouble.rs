@@ -1,6 +1,6 @@
 //! A store that cannot be written is a warning: the measurement goes on and prints.
 
-use crate::workloads::{Text, lines_with};
+use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, TmpFs};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Files that were there before: never overwritten, never removed, and said so before anything is measured.
 
-use crate::workloads::{Text, lines_with, runs};
+use crate::measure::workloads::{Text, lines_with, runs};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Storage that goes away while it is measured: a mount taken out of the tree, a device that answers no more.
 
-use crate::workloads::{Text, last_run, lines_with, phase_names, wait_for_a_stored_phase};
+use crate::measure::workloads::{Text, last_run, lines_with, phase_names, wait_for_a_stored_phase};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, LoopFs};
 

@@ -1,21 +1,17 @@
 //! Flows in virtual time: every script of `examples/filebench` in small, the same operations as the engine's, and the same shape of record.
 
-#[path = "../personalities/list.rs"]
-#[expect(dead_code, reason = "notes of planning are looked at elsewhere")]
-mod list;
-
+use crate::personalities::list::{ALL, named};
 use fathom_engine::{Engine, Ledger};
 use fathom_iopath::Limits;
 use fathom_record::OpKind;
 use fathom_sim::{Setup, Stack, devices, host, simulate_noting};
 use fathom_testkit::{Fathom, TestDir};
 use fathom_workload::{Action, Workload};
-use list::ALL;
 use serde_json::Value;
 
 /// What a simulated run of a personality printed, as JSON, or its error.
 fn simulated(fathom: &Fathom, name: &str, more: &[&str], code: i32) -> fathom_testkit::Outcome {
-    let p = list::named(name);
+    let p = named(name);
     let mut args: Vec<String> = ["sim", "run", "--json", "--no-store"].map(String::from).to_vec();
     args.extend(more.iter().map(|word| (*word).to_owned()));
     args.extend(["--".into(), "filebench".into(), "-f".into(), p.path().display().to_string()]);

@@ -1,6 +1,6 @@
 //! `fathom compare --run` turns settings on the same stage as a sweep: they are read back, stand on the runs, and are put back.
 
-use crate::support::{Stand, journals, wait_until_turned, workload};
+use crate::sweep::support::{Stand, journals, wait_until_turned, workload};
 use serde_json::Value;
 
 fn words<'a>(more: &[&'a str], file: &'a str) -> Vec<&'a str> {

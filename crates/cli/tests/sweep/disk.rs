@@ -1,6 +1,6 @@
 //! File systems that a sweep makes on a loop device of its own, and that none of it stays.
 
-use crate::support::{guardian, journals, json, kill, one_error, sweep, workload};
+use crate::sweep::support::{guardian, journals, json, kill, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Running, TestDir, need_root, need_tool};
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! The examples of docs/sweep.md and of `fathom sweep --help` run as printed, at sizes for a test.
 
-use crate::support::{Stand, workload};
+use crate::sweep::support::{Stand, workload};
 use fathom_testkit::{need_tool, skip};
 
 const SWEEP_MD: &str = include_str!("../../../../docs/sweep.md");

@@ -1,7 +1,7 @@
 //! Everything is put back after every end: an error, Ctrl-C, SIGKILL of the program, SIGKILL of the program and its guardian, and what
 //! somebody else set meanwhile is left alone.
 
-use crate::support::{
+use crate::sweep::support::{
     Stand, endless, guardian, journals, kill, one_error, sweep, wait_until_turned, workload,
 };
 use std::time::{Duration, Instant};

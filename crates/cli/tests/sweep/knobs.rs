@@ -1,6 +1,6 @@
 //! Kernel settings on a loop device: turned, read back, recorded, put back.
 
-use crate::support::{Stand, journals, json, one_error, sweep, workload};
+use crate::sweep::support::{Stand, journals, json, one_error, sweep, workload};
 
 #[test]
 fn every_cell_is_measured_and_everything_is_as_before() {

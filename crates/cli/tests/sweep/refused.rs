@@ -1,6 +1,6 @@
 //! What cannot be meant, or may not be done, is one clear sentence before anything is turned or run.
 
-use crate::support::{Stand, journals, one_error, sweep, workload};
+use crate::sweep::support::{Stand, journals, one_error, sweep, workload};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, need_root, need_tool};
 use std::fs;

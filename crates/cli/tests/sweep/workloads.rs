@@ -1,6 +1,6 @@
 //! Settings of workloads: keys of the native format, words of drop-ins. None of it needs privileges.
 
-use crate::support::{journals, json, one_error, sweep, workload};
+use crate::sweep::support::{journals, json, one_error, sweep, workload};
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 

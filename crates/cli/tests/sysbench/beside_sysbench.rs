@@ -1,7 +1,7 @@
 //! Our text beside SysBench's own, where SysBench is installed: the same command lines, numbers masked, exit codes and both streams
 //! compared.
 
-use crate::support::{run, sysbench_is_here, theirs};
+use crate::sysbench::support::{run, sysbench_is_here, theirs};
 use fathom_testkit::{Fathom, mask_keep_width, mask_squeeze};
 
 /// Runs, each on files prepared before; what varies from run to run is masked.

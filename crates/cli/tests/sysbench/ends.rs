@@ -1,6 +1,6 @@
 //! Errors, signals, and the end by force. Line 14 of the specification's acceptance list.
 
-use crate::support::{run, value};
+use crate::sysbench::support::{run, value};
 use fathom_testkit::Fathom;
 
 const COMMON: &str = "fileio --file-num=2 --file-total-size=1M";
@@ -44,7 +44,7 @@ fn a_signal_prints_and_keeps_what_was_measured() {
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
         let mut running = fathom.spawn(line.split_whitespace());
         running.wait_for_text("Threads started!");
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        running.wait_for_transfers(256 << 10);
         running.signal(signal);
         let outcome = running.finish().expect_code(code);
         assert!(outcome.elapsed.as_secs() < 30);

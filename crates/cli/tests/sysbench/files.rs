@@ -1,6 +1,6 @@
 //! prepare, cleanup, and files that are somebody else's. Lines 1 to 3 of the specification's acceptance list.
 
-use crate::support::run;
+use crate::sysbench::support::run;
 use fathom_testkit::Fathom;
 use fathom_testkit::dir::names_in;
 use std::fs;

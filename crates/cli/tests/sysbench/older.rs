@@ -1,6 +1,6 @@
 //! The command line of 2004, which means requests and not seconds. Line 15 of the specification's acceptance list, on a smaller set.
 
-use crate::support::{run, value};
+use crate::sysbench::support::{run, value};
 use fathom_testkit::Fathom;
 
 /// As in the article of 2004, but for the size.

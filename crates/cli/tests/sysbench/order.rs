@@ -1,7 +1,7 @@
 //! What the kernel is asked, seen with strace: which offsets, in which order, and when files are synced. Lines 4, 5, 7, 8 and 9 of
 //! the specification's acceptance list.
 
-use crate::support::{run, sysbench_is_here, value};
+use crate::sysbench::support::{run, sysbench_is_here, value};
 use fathom_testkit::{Fathom, Trace};
 use std::process::Command;
 
@@ -135,7 +135,7 @@ fn offsets_of_one_thread_are_sysbenchs_own() {
         if !sysbench_is_here(name) {
             return;
         }
-        let mut command = Command::new(crate::support::SYSBENCH);
+        let mut command = Command::new(crate::sysbench::support::SYSBENCH);
         command.args(line.split_whitespace()).current_dir(fathom.work());
         let Some(theirs) = fathom_testkit::strace_command(name, &command) else { return };
         assert_eq!(ours, steps(&theirs), "{line}");

@@ -1,7 +1,7 @@
 //! What a run prints while it runs and at the end, and what is kept of it. Lines 6, 10, 11 and 12 of the specification's
 //! acceptance list.
 
-use crate::support::{run, value, values};
+use crate::sysbench::support::{run, value, values};
 use fathom_testkit::Fathom;
 
 const COMMON: &str = "fileio --file-num=2 --file-total-size=4M";

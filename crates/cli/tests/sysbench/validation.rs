@@ -1,6 +1,6 @@
 //! --validate: blocks that check themselves, in files of ours and of SysBench's. Line 13 of the specification's acceptance list.
 
-use crate::support::{run, sysbench_is_here, theirs};
+use crate::sysbench::support::{run, sysbench_is_here, theirs};
 use fathom_testkit::Fathom;
 use std::fs;
 

@@ -1,7 +1,5 @@
 //! A little bench for the engine's tests: a directory, a file set, and one phase made of the given streams.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 pub mod flows;
 
 use fathom_engine::{Engine, Ledger};
@@ -29,7 +27,6 @@ pub struct Bench {
     stagger: Duration,
     existing: Existing,
     ramp: Duration,
-    pinning: Pinning,
 }
 
 impl Bench {
@@ -57,17 +54,11 @@ impl Bench {
             stagger: Duration(0),
             existing: Existing::Replace,
             ramp: Duration(0),
-            pinning: Pinning::Free,
         }
     }
 
     pub fn ramp(mut self, ramp: Duration) -> Self {
         self.ramp = ramp;
-        self
-    }
-
-    pub fn pinned(mut self, first: u32) -> Self {
-        self.pinning = Pinning::From(first);
         self
     }
 
@@ -162,7 +153,7 @@ impl Bench {
             instances,
             isolation: self.isolation,
             nice: 0,
-            pinning: self.pinning.clone(),
+            pinning: Pinning::Free,
             times: fathom_workload::Times::default(),
             threads: vec![Thread {
                 io_priority: None,

@@ -1,5 +1,7 @@
 //! What the tests of the reader share: a source that counts and refuses reads outside the image, and a tree read to its last byte.
 
+pub mod files;
+
 use fathom_isofs::{Image, Kind, Node, Options, ReadAt, Step, Walk};
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +42,6 @@ impl ReadAt for Watched {
 }
 
 /// Every path with its kind and its content, target or device.
-#[allow(dead_code, reason = "each test file uses its own part of the support")]
 pub fn tree<S: ReadAt>(image: &Image<S>) -> BTreeMap<String, String> {
     let mut tree = BTreeMap::new();
     let mut walk = Walk::new(image);
@@ -71,13 +72,11 @@ fn content<S: ReadAt>(image: &Image<S>, node: &Node) -> String {
 }
 
 /// FNV-1a, enough to tell contents apart.
-#[allow(dead_code, reason = "each test file uses its own part of the support")]
 pub fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, &b| (sum ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }
 
 /// Opens with the usual options.
-#[allow(dead_code, reason = "each test file uses its own part of the support")]
 pub fn open(bytes: Vec<u8>) -> Image<Watched> {
     Image::open(Watched::new(bytes), &Options::default()).expect("an image that can be read")
 }

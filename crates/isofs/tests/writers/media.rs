@@ -1,7 +1,7 @@
 //! What else writers put on a medium: boot images, the tables of a disk, a UDF file system beside the ISO 9660 one, sessions behind the first.
 //! None of it changes the tree that is read.
 
-use crate::disk::{assert_same, in_image, on_disk, open, run};
+use crate::writers::disk::{assert_same, in_image, on_disk, open, run};
 use fathom_isofs::format::el_torito::Media;
 use fathom_isofs::{FileSource, Image, Options, Session, check};
 use fathom_testkit::{TestDir, need_tool};

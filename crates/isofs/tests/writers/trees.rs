@@ -1,7 +1,7 @@
 //! Whole trees by both writers in each name space: names, kinds, sizes, modes, owners, times, targets, device numbers, hard links and content
 //! are those of the files they were made from.
 
-use crate::disk::{Seen, assert_same, in_image, on_disk, open, run};
+use crate::writers::disk::{Seen, assert_same, in_image, on_disk, open, run};
 use fathom_isofs::{Namespace, Options, Session, check};
 use fathom_testkit::{TestDir, need_tool};
 use std::collections::BTreeMap;

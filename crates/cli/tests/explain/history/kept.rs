@@ -1,7 +1,7 @@
 //! What is written: a page, Markdown, a picture, rows, and JSON as the published schema says.
 
 use super::{RATES, nights, with};
-use crate::json_schema::check;
+use crate::compare::json_schema::check;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../../docs/formats/history.schema.json");

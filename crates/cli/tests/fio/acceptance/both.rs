@@ -1,6 +1,6 @@
 //! A job run by both programs, each in a directory of its own, and what is asked of what they did.
 
-use crate::support::{FIO, fio_is_here, json, run, their_json, theirs};
+use crate::fio::support::{FIO, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir, strace_command};
 use serde_json::Value;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What is on the disk: syncs, and data that are read back.
 
 use super::both::{Both, WHO, jobs, number};
-use crate::support::FIO;
+use crate::fio::support::FIO;
 use fathom_testkit::need_tool;
 use std::process::{Command, Stdio};
 

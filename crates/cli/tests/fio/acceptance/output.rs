@@ -1,7 +1,7 @@
 //! What programs read: JSON by its keys and types, bins, fields, and lines that are matched.
 
 use super::both::{Both, WHO, jobs};
-use crate::support::percentiles_are_those_of_the_bins;
+use crate::fio::support::percentiles_are_those_of_the_bins;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,7 @@
 //! How long, and how fast. Bounds are wide: a loaded machine runs late, and neither program is to blame for that.
 
 use super::both::{Both, WHO, jobs, number};
-use crate::support::FIO;
+use crate::fio::support::FIO;
 use fathom_testkit::{TestDir, need_tool};
 use std::process::{Command, Stdio};
 

@@ -3,6 +3,4 @@
 
 mod disk;
 mod media;
-#[path = "../support/mod.rs"]
-mod support;
 mod trees;

@@ -3,7 +3,7 @@
 
 mod documented;
 mod gate;
-mod json_schema;
+pub mod json_schema;
 mod refused;
 mod run;
 mod schema;

@@ -5,13 +5,9 @@ mod direct;
 mod documented;
 mod extents;
 mod history;
-#[path = "../compare/json_schema.rs"]
-mod json_schema;
 mod kept;
 mod statements;
 mod traces;
 mod traces_recorded;
 mod trust;
 mod truth;
-#[path = "../measure/workloads.rs"]
-mod workloads;

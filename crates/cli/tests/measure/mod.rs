@@ -7,4 +7,4 @@ mod kept;
 mod run;
 mod stalls;
 mod survey;
-mod workloads;
+pub mod workloads;

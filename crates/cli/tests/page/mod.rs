@@ -2,5 +2,3 @@
 
 mod browser;
 mod pages;
-#[path = "../measure/workloads.rs"]
-mod workloads;

@@ -9,5 +9,3 @@ mod signals;
 mod store_trouble;
 mod users_files;
 mod vanished;
-#[path = "../measure/workloads.rs"]
-mod workloads;

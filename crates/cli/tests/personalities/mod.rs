@@ -4,7 +4,7 @@
 
 mod check;
 mod constructs;
-mod list;
+pub mod list;
 mod manual;
 mod plans;
 mod runs;

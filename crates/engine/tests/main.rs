@@ -1,0 +1,24 @@
+//! What the engine promises, each promise run for real on files of its own: one file a subject, one test program.
+
+mod backends;
+mod beginnings_and_ends;
+mod buffers;
+mod calls;
+mod errors;
+mod extents;
+mod flows;
+mod flows_lists;
+mod flows_together;
+mod flows_trees;
+mod pacing;
+mod phases;
+mod pooled;
+mod preparing;
+mod ratios;
+mod read_ring;
+mod refusals;
+mod streams;
+mod support;
+mod trees;
+mod trims;
+mod turns;

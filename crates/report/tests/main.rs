@@ -1,0 +1,6 @@
+//! What reports look like, and that no record breaks them: one test program.
+
+mod golden;
+mod odd;
+#[path = "support/samples.rs"]
+mod samples;

@@ -1,0 +1,61 @@
+//! Runs test programs, one after the other, and passes on what they say as they say it. A program is run as cargo would run it (in the
+//! directory of its package, with that in the environment), but directly, because cargo would not hand on what makes Rust's test harness
+//! say how long each test took.
+
+use super::build::Program;
+use super::output::Totals;
+use anyhow::{Context, Result};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+/// `--report-time` is unstable. This variable lets a test program of a stable toolchain take unstable options; it is read by the program and
+/// by a compiler alone, and what is built was built before.
+const UNSTABLE: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
+const TIMED: [&str; 2] = ["-Zunstable-options", "--report-time"];
+
+/// Tests at once, for each CPU: most of them wait for a program that they started, and that for a disk or a clock.
+const PER_CPU: usize = 2;
+
+/// How many tests a program runs at once unless this variable says it; the harness reads it, too.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// Runs the programs with the arguments; whether all passed.
+pub(super) fn run(
+    programs: &[Program],
+    args: &[String],
+    environment: (&str, &OsStr),
+    totals: &mut Totals,
+) -> Result<bool> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = std::env::var(THREADS).unwrap_or_else(|_| (cpus * PER_CPU).to_string());
+    let mut good = true;
+    for program in programs {
+        eprintln!("     Running {}", program.name);
+        let mut command = Command::new(&program.executable);
+        command.args(TIMED).args(args).current_dir(&program.package).env(UNSTABLE.0, UNSTABLE.1);
+        command.env("CARGO_MANIFEST_DIR", &program.package).env(environment.0, environment.1);
+        command.env(THREADS, &threads);
+        if !relay(&mut command, totals)? {
+            eprintln!("error: {} failed; to run it alone: {}", program.name, program.executable.display());
+            good = false;
+        }
+    }
+    Ok(good)
+}
+
+/// Runs a command; its output is passed on line by line and summed up. Whether it succeeded.
+pub(super) fn relay(command: &mut Command, totals: &mut Totals) -> Result<bool> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut child = started.with_context(|| format!("{name} could not be started"))?;
+    let mut lines = BufReader::new(child.stdout.take().with_context(|| format!("{name} has no output"))?);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).with_context(|| format!("the output of {name}"))? > 0 {
+        // Whoever reads us may have gone (`| head`); the tests still run to their end.
+        let _ = std::io::stdout().write_all(&line);
+        totals.take_line(String::from_utf8_lossy(&line).trim_end());
+        line.clear();
+    }
+    Ok(child.wait().with_context(|| format!("{name} cannot be waited for"))?.success())
+}
