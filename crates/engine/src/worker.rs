@@ -292,30 +292,29 @@ impl Ready<'_> {
 
 /// How a stream's operations are driven through an open file.
 trait Drive<H: Handle> {
-    fn run<S: Source>(
+    fn run<S: Source, const PLAIN: bool>(
         hot: &mut Hot,
         handle: &mut H,
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault>;
-    fn finish<S: Source>(hot: &mut Hot, handle: &mut H, source: &mut S, stream: &Stream)
-    -> Result<(), Fault>;
+    fn finish(hot: &mut Hot, handle: &mut H, source: &mut dyn Source, stream: &Stream) -> Result<(), Fault>;
 }
 
 /// One operation after the other.
 struct OneByOne;
 
 impl<B: Backend> Drive<B> for OneByOne {
-    fn run<S: Source>(
+    fn run<S: Source, const PLAIN: bool>(
         hot: &mut Hot,
         handle: &mut B,
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault> {
-        one_by_one::run(hot, handle, source, stream.when_stopped)
+        one_by_one::run::<B, S, PLAIN>(hot, handle, source, stream.when_stopped)
     }
 
-    fn finish<S: Source>(hot: &mut Hot, handle: &mut B, source: &mut S, _: &Stream) -> Result<(), Fault> {
+    fn finish(hot: &mut Hot, handle: &mut B, source: &mut dyn Source, _: &Stream) -> Result<(), Fault> {
         one_by_one::finish(hot, handle, source)
     }
 }
@@ -324,19 +323,19 @@ impl<B: Backend> Drive<B> for OneByOne {
 struct Several;
 
 impl<B: AsyncBackend> Drive<B> for Several {
-    fn run<S: Source>(
+    fn run<S: Source, const PLAIN: bool>(
         hot: &mut Hot,
         handle: &mut B,
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault> {
-        several::run(hot, handle, source, stream, batch(stream))
+        several::run::<B, S, PLAIN>(hot, handle, source, stream, batch(stream))
     }
 
-    fn finish<S: Source>(
+    fn finish(
         hot: &mut Hot,
         handle: &mut B,
-        source: &mut S,
+        source: &mut dyn Source,
         stream: &Stream,
     ) -> Result<(), Fault> {
         several::finish(hot, handle, source, batch(stream))

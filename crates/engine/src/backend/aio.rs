@@ -67,6 +67,8 @@ pub(crate) struct Aio {
 unsafe impl Send for Aio {}
 
 impl Handle for Aio {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
         Self::on(files::open_all(plan)?, depth, depth)

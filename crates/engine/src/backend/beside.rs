@@ -90,6 +90,8 @@ impl Drop for Running {
 }
 
 impl Handle for Running {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         Ok(Self { program: plan.stream.beside.clone(), child: None, grace: Duration::ZERO })
     }

@@ -50,6 +50,8 @@ impl Computing {
 }
 
 impl Handle for Computing {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let (time, sort) = match plan.stream.backend {
             Kind::Compute(compute) => (compute.time.0, compute.sort),

@@ -29,6 +29,8 @@ impl Extents {
 }
 
 impl Handle for Extents {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let truncates = plan.stream.backend == Kind::Calls(FileCall::Truncate);
         Ok(Self { file: files::open(plan)?, truncates })

@@ -12,6 +12,9 @@ pub(crate) struct Many<B> {
 }
 
 impl<B: Handle> Handle for Many<B> {
+    const ONE_FILE: bool = false;
+    const SEVERAL_FILES: bool = B::ONE_FILE;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let Some(pool) = &plan.pool else { return Ok(Self { files: vec![B::open(plan)?], at: 0 }) };
         let mut files = Vec::with_capacity(pool.paths.len());

@@ -42,6 +42,12 @@ use rustix::io::Errno;
 
 /// An open file, or several, whatever its operations are done by.
 pub(crate) trait Handle: Sized {
+    /// Whether loops of their own are compiled for streams on one file: those that are plain, and the others. Not for what takes long
+    /// anyhow, nor for what has several files.
+    const ONE_FILE: bool = true;
+    /// Likewise for streams on all files of a set.
+    const SEVERAL_FILES: bool = false;
+
     /// Opens the plan's file.
     fn open(plan: &Plan) -> Result<Self, Fault>;
     /// Tells the kernel about the buffers that will be used, where that spares it work later. They outlive the handle.

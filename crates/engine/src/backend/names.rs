@@ -63,6 +63,8 @@ fn drop_it<T>(attributes: T) {
 }
 
 impl Handle for Names {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let Kind::Calls(call) = plan.stream.backend else {
             return Err(Fault::of(Call::Nothing, Errno::INVAL, 0));

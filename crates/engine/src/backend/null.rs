@@ -8,6 +8,8 @@ use fathom_workload::ops::Op;
 pub(crate) struct Null;
 
 impl Handle for Null {
+    const SEVERAL_FILES: bool = true;
+
     fn open(_: &Plan) -> Result<Self, Fault> {
         Ok(Self)
     }
@@ -50,6 +52,8 @@ pub(crate) struct AsyncNull {
 }
 
 impl Handle for AsyncNull {
+    const SEVERAL_FILES: bool = true;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
         Ok(Self { queued: Vec::with_capacity(depth), complete: Vec::with_capacity(depth) })

@@ -146,6 +146,8 @@ impl Drop for Posix {
 }
 
 impl Handle for Posix {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         Ok(Self::on(files::open_all(plan)?, plan.stream.queue_depth.max(1) as usize))
     }

@@ -73,6 +73,8 @@ fn all(bytes: usize, mut once: impl FnMut(usize) -> Result<usize, Errno>) -> Res
 }
 
 impl Handle for Splice {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let file = files::open(plan)?;
         let (out, into) = pipe()?;

@@ -51,6 +51,8 @@ fn last_error(call: Call, offset: u64) -> Fault {
 }
 
 impl Handle for Stdio {
+    const ONE_FILE: bool = false;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let size = match plan.stream.backend {
             fathom_workload::Backend::Stdio { buffer } if buffer.0 > 0 => buffer.0 as usize,

@@ -51,6 +51,8 @@ impl Drop for Held {
 }
 
 impl Handle for Uring {
+    const SEVERAL_FILES: bool = true;
+
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let options = match plan.stream.backend {
             fathom_workload::Backend::Uring(options) => options,

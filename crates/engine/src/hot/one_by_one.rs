@@ -10,8 +10,9 @@ use fathom_workload::WhenStopped;
 use fathom_workload::ops::{Op, OpKind, Source};
 use std::sync::atomic::Ordering;
 
-/// Runs the warm-up, if there is one, and the counted part of a stream.
-pub(crate) fn run<B: Backend, S: Source>(
+/// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
+/// for one that had.
+pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
     backend: &mut B,
     source: &mut S,
@@ -24,19 +25,18 @@ pub(crate) fn run<B: Backend, S: Source>(
         source.refill(hot.pending.as_ref());
         hot.begin_counting(hot.clock.now());
     }
-    if hot.rare.is_some() {
-        counted::<B, S, true>(hot, backend, source, when_stopped)
-    } else {
-        counted::<B, S, false>(hot, backend, source, when_stopped)
+    if !PLAIN && hot.rare.is_some() {
+        return counted::<B, S, true>(hot, backend, source, when_stopped);
     }
+    counted::<B, S, false>(hot, backend, source, when_stopped)
 }
 
 /// Does operations without counting them until the warm-up is over. An outcome means that there will be nothing to count.
 #[inline(never)]
-fn warm_up<B: Backend, S: Source>(
+fn warm_up<B: Backend>(
     hot: &mut Hot,
     backend: &mut B,
-    source: &mut S,
+    source: &mut dyn Source,
     when_stopped: WhenStopped,
 ) -> Result<Option<Outcome>, Fault> {
     hot.deadline = hot.start.saturating_add(hot.ramp);
@@ -169,7 +169,7 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
 }
 
 /// One operation that nobody times.
-fn untimed<B: Backend, S: Source>(hot: &mut Hot, backend: &mut B, source: &S, op: &Op) -> Result<(), Fault> {
+fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: &Op) -> Result<(), Fault> {
     let bytes = op.bytes as usize;
     backend.select(op.file);
     let position = hot.position(op);
@@ -200,10 +200,10 @@ fn untimed<B: Backend, S: Source>(hot: &mut Hot, backend: &mut B, source: &S, op
 }
 
 /// The uncounted rest after a stop: nothing is recorded but the bytes.
-pub(crate) fn finish<B: Backend, S: Source>(
+pub(crate) fn finish<B: Backend>(
     hot: &mut Hot,
     backend: &mut B,
-    source: &mut S,
+    source: &mut dyn Source,
 ) -> Result<(), Fault> {
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
         let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };

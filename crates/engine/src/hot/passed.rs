@@ -40,7 +40,7 @@ fn count(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
 /// An operation failed. If that is to be passed over, the stream goes on behind it.
 #[cold]
 #[inline(never)]
-pub(super) fn over<S: Source>(hot: &mut Hot, source: &mut S, op: Op, fault: Fault) -> Result<(), Fault> {
+pub(super) fn over(hot: &mut Hot, source: &mut dyn Source, op: Op, fault: Fault) -> Result<(), Fault> {
     count(hot, op, fault)?;
     let counts = u64::from(hot.counting && !hot.finishing);
     let passed = &mut hot.figures.passed;

@@ -87,8 +87,9 @@ impl Places {
     }
 }
 
-/// Runs the warm-up, if there is one, and the counted part of a stream.
-pub(crate) fn run<B: AsyncBackend, S: Source>(
+/// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
+/// for one that had.
+pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
     backend: &mut B,
     source: &mut S,
@@ -105,25 +106,27 @@ pub(crate) fn run<B: AsyncBackend, S: Source>(
     let until = hot.start.saturating_add(hot.ramp);
     let mut warm = Warm { until, search, searching: hot.searching };
     let how = How { when_stopped: stream.when_stopped, batch, recorded: true };
-    if hot.rare.is_some() || uncounted || searches {
-        drive::<B, S, true>(hot, backend, source, how, &mut warm)
-    } else {
-        drive::<B, S, false>(hot, backend, source, how, &mut warm)
+    if !(hot.rare.is_some() || uncounted || searches) {
+        return drive::<B, S, false>(hot, backend, source, how, &mut warm);
     }
+    if PLAIN {
+        return drive::<B, &mut dyn Source, true>(hot, backend, &mut (source as &mut dyn Source), how, &mut warm);
+    }
+    drive::<B, S, true>(hot, backend, source, how, &mut warm)
 }
 
 /// The uncounted rest after a stop.
-pub(crate) fn finish<B: AsyncBackend, S: Source>(
+pub(crate) fn finish<B: AsyncBackend>(
     hot: &mut Hot,
     backend: &mut B,
-    source: &mut S,
+    mut source: &mut dyn Source,
     batch: u32,
 ) -> Result<(), Fault> {
     hot.deadline = u64::MAX;
     hot.finishing = true;
     let mut warm = Warm { until: 0, search: None, searching: 0 };
     let how = How { when_stopped: WhenStopped::FinishUncounted, batch, recorded: false };
-    drive::<B, S, false>(hot, backend, source, how, &mut warm).map(|_| ())
+    drive::<B, &mut dyn Source, false>(hot, backend, &mut source, how, &mut warm).map(|_| ())
 }
 
 /// How the loop is to go about it.
@@ -475,9 +478,9 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
 /// The warm-up: what it is waiting for, and how many operations may be in flight meanwhile. Workers that look for a depth begin to
 /// count together.
 #[cold]
-fn warming<S: Source>(
+fn warming(
     hot: &mut Hot,
-    source: &mut S,
+    source: &mut dyn Source,
     warm: &mut Warm,
     held: Option<&Op>,
     now: u64,

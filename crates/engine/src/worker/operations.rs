@@ -6,7 +6,8 @@ use crate::hot::{Hot, Outcome};
 use fathom_workload::ops::{Extent, Kept, Plain, PoolOps, Source, StreamOps, TurnOps};
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
-/// Where a stream's operations come from. The loop is compiled for each.
+/// Where a stream's operations come from. Loops are compiled for those that come often with a back-end ([`Handle::ONE_FILE`],
+/// [`Handle::SEVERAL_FILES`]): one for each of all would be hundreds, and take a minute to compile.
 pub(super) enum Operations<'a> {
     /// Of one kind and size; whether they read.
     Plain(Plain, bool),
@@ -56,26 +57,26 @@ impl<'a> Operations<'a> {
         StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
 
+    /// Runs them through the loop that was compiled for them and this back-end, else through the one for any.
     pub fn run<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,
         backend: &mut B,
         stream: &Stream,
     ) -> Result<Outcome, Fault> {
-        match self {
-            Self::Any(ops) => D::run(hot, backend, &mut **ops, stream),
-            Self::Pool(ops) => D::run(hot, backend, &mut **ops, stream),
-            Self::Turns(ops) => D::run(hot, backend, &mut **ops, stream),
-            Self::Written(ops) => D::run(hot, backend, ops, stream),
-            Self::Plain(plain, reads) => match (plain.clone(), *reads) {
-                (Plain::Sequential(p), true) => D::run(hot, backend, &mut p.reads(), stream),
-                (Plain::Sequential(p), false) => D::run(hot, backend, &mut p.writes(), stream),
-                (Plain::Uniform(p), true) => D::run(hot, backend, &mut p.reads(), stream),
-                (Plain::Uniform(p), false) => D::run(hot, backend, &mut p.writes(), stream),
-                (Plain::Permuted(p), true) => D::run(hot, backend, &mut p.reads(), stream),
-                (Plain::Permuted(p), false) => D::run(hot, backend, &mut p.writes(), stream),
-            },
+        if B::ONE_FILE {
+            match self {
+                Self::Plain(plain, reads) => return run_plain::<B, D>(plain, *reads, hot, backend, stream),
+                Self::Any(ops) => return D::run::<_, false>(hot, backend, &mut **ops, stream),
+                _ => {}
+            }
         }
+        if B::SEVERAL_FILES
+            && let Self::Pool(ops) = self
+        {
+            return D::run::<_, false>(hot, backend, &mut **ops, stream);
+        }
+        self.with_any(|mut any| D::run::<_, false>(hot, backend, &mut any, stream))
     }
 
     /// The uncounted rest after a stop; a plain stream has none.
@@ -85,12 +86,27 @@ impl<'a> Operations<'a> {
         backend: &mut B,
         stream: &Stream,
     ) -> Result<(), Fault> {
+        if let Self::Plain(..) = self {
+            return Ok(());
+        }
+        self.with_any(|any| D::finish(hot, backend, any, stream))
+    }
+
+    /// Works on them whatever they are: each is then drawn by a virtual call.
+    fn with_any<T>(&mut self, work: impl FnOnce(&mut dyn Source) -> T) -> T {
         match self {
-            Self::Any(ops) => D::finish(hot, backend, &mut **ops, stream),
-            Self::Pool(ops) => D::finish(hot, backend, &mut **ops, stream),
-            Self::Turns(ops) => D::finish(hot, backend, &mut **ops, stream),
-            Self::Written(ops) => D::finish(hot, backend, ops, stream),
-            Self::Plain(..) => Ok(()),
+            Self::Any(ops) => work(&mut **ops),
+            Self::Pool(ops) => work(&mut **ops),
+            Self::Turns(ops) => work(&mut **ops),
+            Self::Written(ops) => work(&mut **ops),
+            Self::Plain(plain, reads) => match (plain.clone(), *reads) {
+                (Plain::Sequential(p), true) => work(&mut p.reads()),
+                (Plain::Sequential(p), false) => work(&mut p.writes()),
+                (Plain::Uniform(p), true) => work(&mut p.reads()),
+                (Plain::Uniform(p), false) => work(&mut p.writes()),
+                (Plain::Permuted(p), true) => work(&mut p.reads()),
+                (Plain::Permuted(p), false) => work(&mut p.writes()),
+            },
         }
     }
 
@@ -100,5 +116,23 @@ impl<'a> Operations<'a> {
             Self::Written(ops) => ops.left_to_read(),
             _ => None,
         }
+    }
+}
+
+/// Runs a plain stream through the loop of its own.
+fn run_plain<B: Handle, D: Drive<B>>(
+    plain: &Plain,
+    reads: bool,
+    hot: &mut Hot,
+    backend: &mut B,
+    stream: &Stream,
+) -> Result<Outcome, Fault> {
+    match (plain.clone(), reads) {
+        (Plain::Sequential(p), true) => D::run::<_, true>(hot, backend, &mut p.reads(), stream),
+        (Plain::Sequential(p), false) => D::run::<_, true>(hot, backend, &mut p.writes(), stream),
+        (Plain::Uniform(p), true) => D::run::<_, true>(hot, backend, &mut p.reads(), stream),
+        (Plain::Uniform(p), false) => D::run::<_, true>(hot, backend, &mut p.writes(), stream),
+        (Plain::Permuted(p), true) => D::run::<_, true>(hot, backend, &mut p.reads(), stream),
+        (Plain::Permuted(p), false) => D::run::<_, true>(hot, backend, &mut p.writes(), stream),
     }
 }
