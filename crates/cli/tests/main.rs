@@ -11,7 +11,6 @@ mod import;
 mod instructions;
 mod iso;
 mod iso_compare;
-mod iso_hostile;
 mod iso_support;
 mod measure;
 mod mount;

@@ -332,12 +332,7 @@ impl<B: AsyncBackend> Drive<B> for Several {
         several::run::<B, S, PLAIN>(hot, handle, source, stream, batch(stream))
     }
 
-    fn finish(
-        hot: &mut Hot,
-        handle: &mut B,
-        source: &mut dyn Source,
-        stream: &Stream,
-    ) -> Result<(), Fault> {
+    fn finish(hot: &mut Hot, handle: &mut B, source: &mut dyn Source, stream: &Stream) -> Result<(), Fault> {
         several::finish(hot, handle, source, batch(stream))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -103,12 +103,12 @@ impl Running {
         }
     }
 
-    /// Waits until it has read and written at least so many bytes from now on, with what it started: it is at work, however long that took it.
+    /// Waits until its workers have read and written at least so many bytes with calls: they are at work, however long that took.
     #[track_caller]
-    pub fn wait_for_transfers(&mut self, bytes: u64) {
+    pub fn wait_for_work(&mut self, bytes: u64) {
         let pid = self.pid();
-        let enough = transferred(pid) + bytes;
-        self.wait_until(&format!("{bytes} bytes read or written"), || transferred(pid) >= enough);
+        let what = format!("{bytes} bytes read or written by its workers");
+        self.wait_until(&what, || moved_by_workers(pid) >= bytes);
     }
 
     /// Sends a signal to the program alone, as `kill PID` does.
@@ -167,7 +167,17 @@ impl Running {
 /// Bytes that a process and its descendants have moved with read and write calls, those of ended descendants left out.
 #[must_use]
 pub fn transferred(pid: u32) -> u64 {
-    family(pid).into_iter().map(moved).sum()
+    family(pid).into_iter().map(|pid| moved(&format!("/proc/{pid}"))).sum()
+}
+
+/// Likewise, but only by workers: by threads and processes that the engine has named `fathom-PID`.
+fn moved_by_workers(pid: u32) -> u64 {
+    let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    let threads = family(pid).into_iter().flat_map(threads).filter_map(|thread| Some(thread.ok()?.path()));
+    let is_worker = |thread: &PathBuf| {
+        std::fs::read_to_string(thread.join("comm")).is_ok_and(|name| name.starts_with("fathom-"))
+    };
+    threads.filter(is_worker).map(|thread| moved(&thread.display().to_string())).sum()
 }
 
 /// A process and its descendants.
@@ -190,9 +200,9 @@ pub fn family(pid: u32) -> Vec<u32> {
     family
 }
 
-/// What a process has moved, by itself and by its threads; 0 once it is gone.
-fn moved(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+/// What a process, or a thread, has moved; 0 once it is gone.
+fn moved(whose: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("{whose}/io")).unwrap_or_default();
     let counts = text.lines().filter_map(|line| line.split_once(": "));
     counts
         .filter(|(name, _)| matches!(*name, "rchar" | "wchar"))
@@ -350,14 +360,19 @@ mod tests {
     }
 
     #[test]
-    fn transfers_are_those_of_the_program_and_of_what_it_started() {
-        let copies = "while :; do head -c 65536 /dev/zero > /dev/null; done";
-        for script in [copies.to_string(), format!("sh -c '{copies}' & wait")] {
-            let mut running = shell().spawn(["-c", &format!("{script}; exec sleep 600")]);
-            running.wait_for_transfers(64 << 10);
-            running.signal_group(libc::SIGKILL);
-            assert_eq!(running.finish().signal, Some(libc::SIGKILL));
-        }
+    fn work_is_that_of_the_workers_and_nobody_elses() {
+        let program = shell();
+        let cat = crate::find_tool("cat").unwrap();
+        std::os::unix::fs::symlink(cat, program.work().join("fathom-cat")).unwrap();
+        let mut running =
+            program.spawn(["-c", "./fathom-cat /dev/zero >/dev/null & cat /dev/zero >/dev/null"]);
+        running.wait_for_work(64 << 20);
+        assert!(transferred(running.pid()) >= 64 << 20);
+        running.signal_group(libc::SIGKILL);
+        assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+        let mut idle = shell().timeout(Duration::from_secs(2)).spawn(["-c", "cat /dev/zero >/dev/null"]);
+        let waiting = std::panic::AssertUnwindSafe(|| idle.wait_for_work(1));
+        assert!(std::panic::catch_unwind(waiting).is_err());
         assert_eq!(transferred(u32::MAX), 0);
     }
 

@@ -7,6 +7,7 @@ use super::output::Totals;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 /// `--report-time` is unstable. This variable lets a test program of a stable toolchain take unstable options; it is read by the program and
@@ -36,12 +37,23 @@ pub(super) fn run(
         command.args(TIMED).args(args).current_dir(&program.package).env(UNSTABLE.0, UNSTABLE.1);
         command.env("CARGO_MANIFEST_DIR", &program.package).env(environment.0, environment.1);
         command.env(THREADS, &threads);
+        // SAFETY: between fork and exec only signal(2) is called, which is async-signal-safe.
+        unsafe { command.pre_exec(default_signals) };
         if !relay(&mut command, totals)? {
             eprintln!("error: {} failed; to run it alone: {}", program.name, program.executable.display());
             good = false;
         }
     }
     Ok(good)
+}
+
+/// A suite started in the background of a script ignores SIGINT, and so would every program that a test starts.
+fn default_signals() -> std::io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: restoring the default action of a valid signal number has no preconditions.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    Ok(())
 }
 
 /// Runs a command; its output is passed on line by line and summed up. Whether it succeeded.

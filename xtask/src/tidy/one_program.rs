@@ -1,5 +1,5 @@
 //! The tests of a crate are one program, `tests/main.rs`: each program more is linked with all of fathom and costs seconds. What that file
-//! does not name is never compiled, so a test could stand in the tree and not run. Nor do tests in documentation where a crate has switched
+//! and the manifest do not name is never compiled, so a test could stand in the tree and not run. Nor do tests in documentation where a crate has switched
 //! them off, because it had none. Both are found here.
 
 use super::{File, Finding, Tree};
@@ -11,7 +11,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// Files and folders beside a `main.rs` that it does not name.
+/// Files and folders beside a `main.rs` that neither it nor the manifest names.
 fn unnamed(tree: &Tree, main: &File) -> Vec<Finding> {
     let dir = main.path.trim_end_matches("main.rs");
     let module = |path: &str| {
@@ -19,7 +19,12 @@ fn unnamed(tree: &Tree, main: &File) -> Vec<Finding> {
         let module = below.strip_suffix("/mod.rs").or(below.strip_suffix(".rs"))?;
         (module != "main" && !module.contains('/')).then(|| module.to_string())
     };
-    let named = |module: &str| main.text.lines().any(|line| line == format!("mod {module};"));
+    let manifest = format!("{}Cargo.toml", dir.trim_end_matches("tests/"));
+    let manifest = tree.files.iter().find(|file| file.path == manifest).map_or("", |file| &file.text);
+    let named = |module: &str| {
+        main.text.lines().any(|line| line == format!("mod {module};"))
+            || manifest.lines().any(|line| line == format!("path = \"tests/{module}.rs\""))
+    };
     let modules = tree.paths.iter().filter_map(|path| Some((path, module(path)?)));
     modules
         .filter(|(_, module)| !named(module))
@@ -59,10 +64,18 @@ mod tests {
     #[test]
     fn a_test_that_main_does_not_name_is_found() {
         let main = ("crates/x/tests/main.rs", "mod named;\nmod folder;\n");
-        let others =
-            ["named.rs", "folder/mod.rs", "folder/part.rs", "folder/main.rs", "forgotten.rs", "lost/mod.rs"];
+        let manifest = ("crates/x/Cargo.toml", "[[test]]\nname = \"alone\"\npath = \"tests/alone.rs\"\n");
+        let others = [
+            "named.rs",
+            "alone.rs",
+            "folder/mod.rs",
+            "folder/part.rs",
+            "folder/main.rs",
+            "forgotten.rs",
+            "lost/mod.rs",
+        ];
         let others = others.map(|name| format!("crates/x/tests/{name}"));
-        let mut files = vec![main];
+        let mut files = vec![main, manifest];
         files.extend(others.iter().map(|path| (path.as_str(), "")));
         assert_eq!(
             places(&check(&tree(&files))),

@@ -46,7 +46,7 @@ fn an_interrupted_run_prints_as_it_did() {
     let mut running = fathom.spawn("iozone -R -s 256k -r 16k -+O 16 -i 0 -i 1".split(' '));
     running.wait_for_file(&fathom.work().join("iozone.tmp"));
     // In the second pass.
-    running.wait_for_transfers(320 << 10);
+    running.wait_for_work(320 << 10);
     running.signal(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
     assert_same(&fathom, &outcome);

@@ -77,7 +77,7 @@ fn ctrl_c_prints_what_was_measured_and_marks_it() {
     write(&fathom, "script.f", &format!("{READER}run 60\n"));
     let mut running = fathom.spawn(["filebench", "-f", "script.f"]);
     running.wait_for_text("Running...");
-    running.wait_for_transfers(1 << 20);
+    running.wait_for_work(1 << 20);
     running.signal(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
     assert!(

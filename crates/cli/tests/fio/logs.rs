@@ -113,7 +113,7 @@ fn times_may_count_from_1970_and_windows_tell_the_largest() {
     assert!(dir.path().join("agg-read_bw.log").exists());
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     let rows = rows(dir.path(), "p_clat.1.log");
-    assert!(rows.len() >= 9, "{rows:?}");
+    assert!(rows.len() >= 5, "{rows:?}");
     assert!(rows.iter().all(|r| (before..unix_ms() + 200).contains(&r[0])), "{rows:?}");
     assert!(rows.windows(2).all(|pair| pair[0][0] < pair[1][0]));
 }

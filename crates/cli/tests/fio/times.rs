@@ -92,10 +92,10 @@ fn a_pause_comes_once_in_so_many_operations() {
     // fio 3.33: 4, 2 and 2 pauses.
     for (blocks, pauses) in [(2, 4), (3, 2), (4, 2)] {
         let line = format!(
-            "--name=a --ioengine=null --size=32k --bs=4k --thinktime=50ms --thinktime_spin=10ms \
+            "--name=a --ioengine=null --size=32k --bs=4k --thinktime=200ms --thinktime_spin=10ms \
              --thinktime_blocks={blocks}"
         );
         let (ms, _) = of(&json(&fathom, &line), "a");
-        assert!((pauses * 50..pauses * 50 + 45).contains(&ms), "{blocks}: {ms} ms");
+        assert!((pauses * 200..pauses * 200 + 195).contains(&ms), "{blocks}: {ms} ms");
     }
 }

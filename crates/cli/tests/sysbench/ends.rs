@@ -44,7 +44,7 @@ fn a_signal_prints_and_keeps_what_was_measured() {
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
         let mut running = fathom.spawn(line.split_whitespace());
         running.wait_for_text("Threads started!");
-        running.wait_for_transfers(256 << 10);
+        running.wait_for_work(256 << 10);
         running.signal(signal);
         let outcome = running.finish().expect_code(code);
         assert!(outcome.elapsed.as_secs() < 30);

@@ -110,7 +110,13 @@ pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
         return drive::<B, S, false>(hot, backend, source, how, &mut warm);
     }
     if PLAIN {
-        return drive::<B, &mut dyn Source, true>(hot, backend, &mut (source as &mut dyn Source), how, &mut warm);
+        return drive::<B, &mut dyn Source, true>(
+            hot,
+            backend,
+            &mut (source as &mut dyn Source),
+            how,
+            &mut warm,
+        );
     }
     drive::<B, S, true>(hot, backend, source, how, &mut warm)
 }

@@ -2,33 +2,21 @@
 
 use super::both::{Both, WHO, jobs, number};
 use crate::fio::support::FIO;
-use fathom_testkit::{TmpFs, transferred};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use fathom_testkit::{Fathom, TmpFs, transferred};
 
 #[test]
 fn case_24_a_signal_ends_with_what_was_done() {
     let Some(both) = Both::new("case_24_a_signal_ends_with_what_was_done") else { return };
     both.empty("data", 1 << 20);
     let line = "--output-format=json --name=a --rw=read --ioengine=psync --filename=data --rate_iops=200 --runtime=600 --time_based";
-    let ours = both.fathom().command(std::iter::once("fio").chain(line.split_whitespace()));
-    let mut theirs = Command::new(FIO);
-    theirs.args(line.split_whitespace()).current_dir(both.directories()[1]);
-    for (who, mut command) in WHO.iter().zip([ours, theirs]) {
-        let running =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let limit = Instant::now() + Duration::from_secs(120);
-        while transferred(running.id()) < 1 << 20 {
-            assert!(Instant::now() < limit, "{who} reads nothing");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let pid = i32::try_from(running.id()).unwrap();
-        // SAFETY: kill has no preconditions, and the process has not been waited for.
-        let sent = unsafe { libc::kill(pid, libc::SIGINT) };
-        assert_eq!(sent, 0);
-        let done = running.wait_with_output().unwrap();
-        assert_eq!(done.status.code(), Some(128), "{who}");
-        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    let fio = Fathom::with_binary(FIO).working_in(both.directories()[1]);
+    let ours = both.fathom().spawn(std::iter::once("fio").chain(line.split_whitespace()));
+    let theirs = fio.spawn(line.split_whitespace());
+    for (who, mut running) in WHO.iter().zip([ours, theirs]) {
+        let pid = running.pid();
+        running.wait_until("reading", || transferred(pid) >= 1 << 20);
+        running.signal(libc::SIGINT);
+        let text = running.finish().expect_code(128).stdout;
         let (before, document) = text.split_at(text.find('{').unwrap_or_else(|| panic!("{who}: {text}")));
         let document: serde_json::Value =
             serde_json::from_str(document).unwrap_or_else(|e| panic!("{who}: {e}: {text}"));

@@ -17,8 +17,8 @@ fn case_21_logs_have_the_names_and_lines_of_fio() {
         let text = std::fs::read_to_string(dir.join("lg_iops.1.log")).unwrap();
         let first: Vec<u64> = text.lines().next().unwrap().split(", ").map(|n| n.parse().unwrap()).collect();
         assert_eq!((first.len(), &first[2..]), (5, &[0, 0, 0][..]), "{who}: {text}");
-        assert!((1000..1200).contains(&first[0]), "{who}: {text}");
-        assert!((800..=1200).contains(&first[1]), "{who}: {text}");
+        assert!((1000..3000).contains(&first[0]), "{who}: {text}");
+        assert!((200..=5000).contains(&first[1]), "{who}: {text}");
         if let Some(sum) = sums(&text) {
             // Its windows end on whole seconds.
             let value = sum.lines().next().unwrap().split(", ").nth(1).unwrap();
