@@ -191,7 +191,7 @@ fn as_nobody(test: &str, arguments: &[&str]) -> Option<std::process::Output> {
     let dir = TestDir::new();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("rights");
     let program = dir.path().join("fathom");
-    std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).expect("a copy");
+    fathom_testkit::install(env!("CARGO_BIN_EXE_fathom").as_ref(), &program);
     let run =
         Command::new(&program).args(arguments).current_dir("/").env_clear().uid(NOBODY).gid(NOBODY).output();
     match run {

@@ -340,7 +340,7 @@ fn a_mount_inside_a_tree_is_not_crossed() {
     assert!(prepare(&mut engine, &with(&workload, |s| s.existing = Existing::Reuse)).is_err());
     assert_eq!(engine.clean_up(), [root.as_path()]);
     assert_eq!(fs::read_to_string(data.join("00000001")).unwrap(), "theirs");
-    mount(&["umount"], &[&inner]);
+    assert!(fathom_testkit::unmount(&inner));
     assert_eq!(listing(&root), wanted(&workload));
 }
 

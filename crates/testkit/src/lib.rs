@@ -9,6 +9,7 @@
 //! * [`dir`]: directories that vanish with the test, also after a SIGKILL
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
+//! * [`programs`]: scripts and mounts that are not busy because of the test beside
 //! * [`seccomp`]: system calls forbidden to a test and to what it starts
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
 //! * [`iso`]: ISO 9660 images that no writer makes, well-formed and hostile
@@ -22,6 +23,7 @@ pub mod iso;
 pub mod loop_fs;
 pub mod mask;
 mod mounts;
+pub mod programs;
 pub mod running;
 pub mod seccomp;
 pub mod seeds;
@@ -34,6 +36,7 @@ pub use fathom::{Fathom, sqlite3};
 pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};
+pub use programs::{install, script, unmount};
 pub use running::{Outcome, Running, family, transferred};
 pub use seccomp::without_call;
 pub use seeds::seed;

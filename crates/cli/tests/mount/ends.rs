@@ -22,7 +22,7 @@ fn signals_and_umount_end_it() {
     }
     let mut mount = Mounted::new(&disc(), &["--counters", "--policy", "seed"]);
     assert_eq!(fs::read(mount.on.join("Big file")).unwrap().len(), 3_000_001);
-    assert!(Command::new("umount").arg(&mount.on).status().unwrap().success());
+    assert!(fathom_testkit::unmount(&mount.on));
     let outcome = mount.finish().expect_code(0);
     let counted = outcome.stderr.lines().find(|line| line.starts_with('{')).expect("counters");
     let counted: serde_json::Value = serde_json::from_str(counted).unwrap();
@@ -145,10 +145,10 @@ fn a_daemon_goes_to_the_background_and_comes_to_an_end() {
     let outcome = fathom.run(["mount", "--daemon", "disc.iso", "on"]).expect_code(0);
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
     let seen = fs::read(on.join("docs/README"));
-    let unmounted = Command::new("umount").arg(&on).status();
+    let unmounted = fathom_testkit::unmount(&on);
     take_down(&on);
     assert_eq!(seen.unwrap(), b"read me\n");
-    assert!(unmounted.unwrap().success() && !is_mounted(&on));
+    assert!(unmounted && !is_mounted(&on));
     // Why it could not be mounted is said by the half that the user sees.
     fathom.run(["mount", "--daemon", "absent.iso", "on"]).expect_code(2).expect_stderr("cannot be opened");
 }

@@ -12,8 +12,7 @@ use std::path::Path;
 fn through(test_directory: &Fathom, script: &str) -> Fathom {
     let path = test_directory.dir().path().join("started-by");
     let text = format!("#!/bin/bash\n{script} {:?} \"$@\"\n", env!("CARGO_BIN_EXE_fathom"));
-    fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own script");
+    fathom_testkit::script(&path, &text);
     Fathom::with_binary(path)
 }
 

@@ -249,11 +249,9 @@ mod tests {
 
     #[test]
     fn a_file_is_checked_run_as_it_is_and_run() {
-        use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("fathom");
-        std::fs::write(&program, STAND_IN).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        fathom_testkit::script(&program, STAND_IN);
         let script = dir.path().join("randomread.f");
         std::fs::write(&script, "set $dir=/tmp\nset $filesize=5g\n").unwrap();
         let row = one(&program, dir.path(), &script, &Options::default()).unwrap();
