@@ -170,14 +170,19 @@ pub fn transferred(pid: u32) -> u64 {
     family(pid).into_iter().map(|pid| moved(&format!("/proc/{pid}"))).sum()
 }
 
-/// Likewise, but only by workers: by threads and processes that the engine has named `fathom-PID`.
+/// Likewise, but only by workers: the threads that the engine has named `fathom-PID`, and the processes that the program has started.
 fn moved_by_workers(pid: u32) -> u64 {
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
-    let threads = family(pid).into_iter().flat_map(threads).filter_map(|thread| Some(thread.ok()?.path()));
-    let is_worker = |thread: &PathBuf| {
-        std::fs::read_to_string(thread.join("comm")).is_ok_and(|name| name.starts_with("fathom-"))
+    let is_worker = |(of, thread): &(u32, PathBuf)| {
+        let name = std::fs::read_to_string(thread.join("comm")).unwrap_or_default();
+        *of != pid || name.starts_with("fathom-")
     };
-    threads.filter(is_worker).map(|thread| moved(&thread.display().to_string())).sum()
+    family(pid)
+        .into_iter()
+        .flat_map(|of| threads(of).filter_map(move |thread| Some((of, thread.ok()?.path()))))
+        .filter(is_worker)
+        .map(|(_, thread)| moved(&thread.display().to_string()))
+        .sum()
 }
 
 /// A process and its descendants.
@@ -361,17 +366,15 @@ mod tests {
 
     #[test]
     fn work_is_that_of_the_workers_and_nobody_elses() {
-        let program = shell();
-        let cat = crate::find_tool("cat").unwrap();
-        std::os::unix::fs::symlink(cat, program.work().join("fathom-cat")).unwrap();
-        let mut running =
-            program.spawn(["-c", "./fathom-cat /dev/zero >/dev/null & cat /dev/zero >/dev/null"]);
+        let mut running = shell().spawn(["-c", "cat /dev/zero >/dev/null & wait"]);
         running.wait_for_work(64 << 20);
         assert!(transferred(running.pid()) >= 64 << 20);
         running.signal_group(libc::SIGKILL);
         assert_eq!(running.finish().signal, Some(libc::SIGKILL));
-        let mut idle = shell().timeout(Duration::from_secs(2)).spawn(["-c", "cat /dev/zero >/dev/null"]);
-        let waiting = std::panic::AssertUnwindSafe(|| idle.wait_for_work(1));
+        // The program itself is no worker.
+        let mut alone =
+            shell().timeout(Duration::from_secs(2)).spawn(["-c", "exec cat /dev/zero >/dev/null"]);
+        let waiting = std::panic::AssertUnwindSafe(|| alone.wait_for_work(1));
         assert!(std::panic::catch_unwind(waiting).is_err());
         assert_eq!(transferred(u32::MAX), 0);
     }
