@@ -37,7 +37,7 @@ pub use golden::golden;
 pub use loop_fs::{Kind, LoopFs};
 pub use mask::{mask_keep_width, mask_squeeze};
 pub use programs::{install, script, unmount};
-pub use running::{Outcome, Running, family, transferred};
+pub use running::{Outcome, Running, family, moved_by_workers, transferred};
 pub use seccomp::without_call;
 pub use seeds::seed;
 pub use skip::{find_tool, need_root, need_tool, skip};

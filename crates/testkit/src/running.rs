@@ -171,7 +171,8 @@ pub fn transferred(pid: u32) -> u64 {
 }
 
 /// Likewise, but only by workers: the threads that the engine has named `fathom-PID`, and the processes that the program has started.
-fn moved_by_workers(pid: u32) -> u64 {
+#[must_use]
+pub fn moved_by_workers(pid: u32) -> u64 {
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
     let is_worker = |(of, thread): &(u32, PathBuf)| {
         let name = std::fs::read_to_string(thread.join("comm")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `fathom show --original`: a stored run printed again, character for character.
 
-use fathom_testkit::{Fathom, Outcome};
+use fathom_testkit::{Fathom, Outcome, moved_by_workers};
 use std::fs;
 
 #[track_caller]
@@ -44,9 +44,12 @@ fn a_run_that_failed_prints_as_it_did() {
 fn an_interrupted_run_prints_as_it_did() {
     let fathom = Fathom::new();
     let mut running = fathom.spawn("iozone -R -s 256k -r 16k -+O 16 -i 0 -i 1".split(' '));
-    running.wait_for_file(&fathom.work().join("iozone.tmp"));
-    // In the second pass.
-    running.wait_for_work(320 << 10);
+    let (file, pid) = (fathom.work().join("iozone.tmp"), running.pid());
+    // The first pass has written all of it, and the worker of the second is on its way.
+    running.wait_until("the second pass", || {
+        file.metadata().is_ok_and(|m| m.len() == 256 << 10)
+            && (64 << 10..224 << 10).contains(&moved_by_workers(pid))
+    });
     running.signal(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
     assert_same(&fathom, &outcome);
